@@ -164,8 +164,8 @@ export function createAdminApp({
   // Koa's own is the leftmost, which clients write themselves.
   Object.defineProperty(app.request, 'protocol', {
     get(this: Koa.Request) {
-      const said = this.get('x-forwarded-proto').split(',').slice(-trustProxy)[0]?.trim()
-      return trustProxy > 0 && said === 'https' ? 'https' : 'http'
+      const protocol = this.get('x-forwarded-proto').split(',').slice(-trustProxy)[0]?.trim()
+      return trustProxy > 0 && protocol === 'https' ? 'https' : 'http'
     },
   })
   app.use(identifyRequest())

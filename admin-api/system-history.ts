@@ -37,13 +37,13 @@ export function systemHistoryRoute({
   ): Promise<void> {
     const last = Math.floor(clock.now() / MINUTE_MS) * MINUTE_MS
     const first = last - (minutes - 1) * MINUTE_MS
-    const told = new Map<number, InstanceMinute[]>()
+    const minutesByStart = new Map<number, InstanceMinute[]>()
     for (const minute of await store.instanceMinutes({ since: first })) {
-      told.set(minute.start, [...(told.get(minute.start) ?? []), minute])
+      minutesByStart.set(minute.start, [...(minutesByStart.get(minute.start) ?? []), minute])
     }
     const items = Array.from({ length: minutes }, (_, n) => {
       const start = first + n * MINUTE_MS
-      return minuteView(start, told.get(start) ?? [])
+      return minuteView(start, minutesByStart.get(start) ?? [])
     })
     succeed(ctx, { items })
   }
@@ -62,9 +62,9 @@ export function systemHistoryRoute({
   })
 }
 
-function minuteView(start: number, told: readonly InstanceMinute[]) {
+function minuteView(start: number, instances: readonly InstanceMinute[]) {
   const figures = <T>(of: (minute: InstanceMinute) => T | undefined) =>
-    told.flatMap((minute) => of(minute) ?? [])
+    instances.flatMap((minute) => of(minute) ?? [])
   const [lag] = figures(({ lag }) => lag).sort((a, b) => b.seconds - a.seconds)
   const deadLetters = figures((minute) => minute.deadLetters)
   return {

@@ -8,15 +8,15 @@ import type { OperatorCaller } from '../http/caller.ts'
  *
  * @throws {ApiError} 403 saying what the caller may not do.
  */
-export function requirePlatformFor({ operator }: OperatorCaller, what: string): void {
+export function requirePlatformFor({ operator }: OperatorCaller, action: string): void {
   if (operator.platform) return
-  throw new ApiError('FORBIDDEN', `only an operator of the platform may ${what}`)
+  throw new ApiError('FORBIDDEN', `only an operator of the platform may ${action}`)
 }
 
 /** @throws {ApiError} 404 if the account has no such operator. */
-export function requireKnownOperator<Found>(found: Found | undefined): Found {
-  if (found === undefined) throw new ApiError('NOT_FOUND', 'there is no operator with this id')
-  return found
+export function requireKnownOperator<Found>(operator: Found | undefined): Found {
+  if (operator === undefined) throw new ApiError('NOT_FOUND', 'there is no operator with this id')
+  return operator
 }
 
 /** The answer if the e-mail belongs to an operator of any account. */

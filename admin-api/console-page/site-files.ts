@@ -73,10 +73,10 @@ function withBase(page: SiteFile | undefined, basePath: string): SiteFile | unde
 
 function linksOf(name: string, manifest: Buffer, basePath: string): string {
   const modules = JSON.parse(manifest.toString()) as Manifest
-  const wanted = new Set([name])
+  const names = new Set([name])
   // Iterating over a set includes the items added meanwhile.
-  for (const one of wanted) modules[one]?.imports?.forEach((other) => wanted.add(other))
-  const made = [...wanted].flatMap((one) => modules[one] ?? [])
+  for (const one of names) modules[one]?.imports?.forEach((other) => names.add(other))
+  const made = [...names].flatMap((one) => modules[one] ?? [])
   return [
     ...made.map(({ file }) => `<${basePath}${file}>; rel=modulepreload`),
     ...made

@@ -110,7 +110,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     if (change.disabled !== undefined) requireRight(caller, { needs: 'admin', what: 'disabled' })
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
-    const found = await requireKnownDevice(store, caller, deviceId)
+    const device = await requireKnownDevice(store, caller, deviceId)
     const changedAt = clock.now()
     const settings = await store.changeDeviceSettings({ accountId, deviceId, changedAt, ...change })
     await recordAction(
@@ -125,9 +125,9 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     )
     succeed(
       ctx,
-      found === 'gone by age'
+      device === 'gone by age'
         ? goneDeviceView(deviceId, settings)
-        : deviceView({ ...found, settings }, clock.now()),
+        : deviceView({ ...device, settings }, clock.now()),
     )
   }
 

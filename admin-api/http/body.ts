@@ -49,7 +49,7 @@ export async function readBody<Fields extends Rules>(
     field: field.slice(0, 64),
     message: `${field.slice(0, 64)} is not a field of this call: it takes ${known.join(', ')}`,
   }))
-  return inputOf(fields, { given: (field) => body.get(field), now, faults })
+  return inputOf(fields, { read: (field) => body.get(field), now, faults })
 }
 
 function hasBody(ctx: AdminContext): boolean {

@@ -26,8 +26,8 @@ export function callRate(limit: RateLimit | 'off', of: string): CallRate {
   }
 }
 
-export function tooMany(what: string, seconds: number): ApiError {
-  return new ApiError('RATE_LIMITED', `${what}: try again in ${seconds} s`, {
+export function tooMany(message: string, seconds: number): ApiError {
+  return new ApiError('RATE_LIMITED', `${message}: try again in ${seconds} s`, {
     headers: { 'Retry-After': String(seconds) },
   })
 }

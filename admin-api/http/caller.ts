@@ -86,8 +86,8 @@ async function keyCaller(
 ): Promise<KeyCaller | undefined> {
   const hash = secretHash(token)
   const grant = await lookUp({ hash, address }, async () => {
-    const found = isApiKey(token) ? await store.findGrant(hash) : undefined
-    return found !== undefined && isInForce(found, clock.now()) ? found : undefined
+    const known = isApiKey(token) ? await store.findGrant(hash) : undefined
+    return known !== undefined && isInForce(known, clock.now()) ? known : undefined
   })
   if (grant === undefined) return undefined
   const now = clock.now()
@@ -110,11 +110,11 @@ async function operatorCaller(
   const token = sessionToken(ctx)
   if (token === undefined) return undefined
   const tokenHash = secretHash(token)
-  const found = await store.findSession(tokenHash)
-  if (found === undefined) return undefined
+  const signIn = await store.findSession(tokenHash)
+  if (signIn === undefined) return undefined
   const now = clock.now()
-  const { operator, account } = found
-  let { session } = found
+  const { operator, account } = signIn
+  let { session } = signIn
   if (!isSessionInForce(session, now) || account.suspended) {
     await store.deleteSession(tokenHash)
     return undefined

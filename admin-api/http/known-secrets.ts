@@ -24,10 +24,10 @@ export function limitedLookUps(options: { limit: RateLimit | 'off'; lacking: str
   return async function lookUp({ hash, address }, find) {
     const id = hash.toString('base64')
     if (!good.has(id)) await failures.check(address)
-    const found = await find()
-    if (found !== undefined) {
+    const owner = await find()
+    if (owner !== undefined) {
       good.set(id, true)
-      return found
+      return owner
     }
     const tooMany = await failures.count(address)
     if (tooMany !== undefined && !good.has(id)) throw tooMany

@@ -15,22 +15,22 @@ export function readQuery<Parameters extends Rules>(
 ): InputOf<Parameters> {
   const names = Object.keys(parameters)
   const faults: Fault[] = []
-  const given = new Map<string, string | string[]>()
+  const values = new Map<string, string | string[]>()
   for (const part of ctx.querystring.split('&').filter((text) => text !== '')) {
     const [encodedName = '', ...rest] = part.split('=')
     const name = decode(encodedName) ?? encodedName
     const value = decode(rest.join('='))
-    const before = given.get(name)
+    const before = values.get(name)
     if (!names.includes(name)) faults.push(unknownParameter(name, names))
     else if (typeof before === 'string')
       faults.push({ field: name, message: `${name} must be given once` })
     else if (value === undefined) {
       faults.push({ field: name, message: `${name} must be percent-encoded UTF-8` })
     } else if (parameters[name]?.schema.type === 'array')
-      given.set(name, [...(before ?? []), value])
-    else given.set(name, value)
+      values.set(name, [...(before ?? []), value])
+    else values.set(name, value)
   }
-  return inputOf(parameters, { given: (name) => given.get(name), now, faults })
+  return inputOf(parameters, { read: (name) => values.get(name), now, faults })
 }
 
 export const DEFAULT_LIMIT = 100
@@ -75,10 +75,10 @@ function timeParameter(name: string) {
 }
 
 /** `from` and `to`; `what`: the time that the range applies to, in Markdown. */
-export function rangeParameters(what: string) {
+export function rangeParameters(time: string) {
   return {
-    from: timeParameter('from').described(`The earliest ${what}`),
-    to: timeParameter('to').described(`The ${what} before which it ends`),
+    from: timeParameter('from').described(`The earliest ${time}`),
+    to: timeParameter('to').described(`The ${time} before which it ends`),
   }
 }
 

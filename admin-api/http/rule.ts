@@ -65,21 +65,21 @@ function rule<Made>(schema: Joi.Schema): Rule<Made> {
 export function inputOf<R extends Rules>(
   rules: R,
   {
-    given,
+    read,
     now,
     faults = [],
   }: {
-    readonly given: (field: string) => unknown
+    readonly read: (field: string) => unknown
     readonly now: number
     readonly faults?: readonly Fault[]
   },
 ): InputOf<R> {
   const checked = Object.entries(rules).map(
-    ([field, rule]) => [field, rule.check(given(field), { field, now })] as const,
+    ([field, rule]) => [field, rule.check(read(field), { field, now })] as const,
   )
-  const found = checked.flatMap(([, result]) => ('faults' in result ? result.faults : []))
+  const ownFaults = checked.flatMap(([, result]) => ('faults' in result ? result.faults : []))
   // A list can be faulty in each of its items; its field is still named only once.
-  const perField = new Map([...faults, ...found].map((fault) => [fault.field, fault]))
+  const perField = new Map([...faults, ...ownFaults].map((fault) => [fault.field, fault]))
   if (perField.size > 0) throw invalidParams([...perField.values()])
   const made = checked.flatMap(([field, result]) =>
     'made' in result && result.made !== undefined ? [[field, result.made] as const] : [],
@@ -95,9 +95,9 @@ function fieldAt(path: readonly (string | number)[]): string {
 }
 
 /** The message for a value that breaks a rule, and the OpenAPI schema that replaces Joi's. */
-type Told = { readonly expected: string; readonly openapi?: JsonSchema }
+type Wording = { readonly expected: string; readonly openapi?: JsonSchema }
 
-function told<S extends Joi.Schema>(schema: S, { expected, openapi }: Told): S {
+function worded<S extends Joi.Schema>(schema: S, { expected, openapi }: Wording): S {
   const named = schema.messages({ '*': expected }) as S
   return openapi === undefined ? named : (named.meta({ openapi }) as S)
 }
@@ -110,7 +110,7 @@ export function text({
   fits = () => true,
   refused,
   ...rest
-}: Told & {
+}: Wording & {
   readonly min?: number
   readonly max: number
   readonly email?: boolean
@@ -121,76 +121,76 @@ export function text({
   const any = min > 1 ? Joi.string().min(min).max(max) : Joi.string().max(max)
   // The generated first operator is admin@localhost.
   const shaped = email ? any.email({ tlds: false, minDomainSegments: 1 }) : any
-  const checked = shaped.custom((given: string, helpers) => {
-    if (!fits(given)) return helpers.error('any.invalid')
-    return refused?.is(given) === true ? helpers.error('text.refused') : given
+  const checked = shaped.custom((text: string, helpers) => {
+    if (!fits(text)) return helpers.error('any.invalid')
+    return refused?.is(text) === true ? helpers.error('text.refused') : text
   })
   const named = refused ? checked.messages({ 'text.refused': refused.message }) : checked
-  return rule(told(named, rest))
+  return rule(worded(named, rest))
 }
 
 /** A value in a textual format: `parse` returns undefined for malformed text. */
 export function parsed<T extends NonNullable<unknown>>({
   parse,
   ...rest
-}: Told & {
+}: Wording & {
   readonly parse: (text: string, now: number) => T | undefined
 }): Rule<T | undefined> {
-  const checked = Joi.string().custom((given: string, helpers) => {
+  const checked = Joi.string().custom((text: string, helpers) => {
     const { now } = helpers.prefs.context as { now: number }
-    return parse(given, now) ?? helpers.error('any.invalid')
+    return parse(text, now) ?? helpers.error('any.invalid')
   })
-  return rule(told(checked, rest))
+  return rule(worded(checked, rest))
 }
 
 export function choice<const Choice extends string>(
   choices: readonly Choice[],
-  rest: Told,
+  rest: Wording,
 ): Rule<Choice | undefined> {
-  return rule(told(Joi.string().valid(...choices), rest))
+  return rule(worded(Joi.string().valid(...choices), rest))
 }
 
 export function flag(field: string): Rule<boolean | undefined> {
-  return rule(told(Joi.boolean(), { expected: `${field} must be true or false` }))
+  return rule(worded(Joi.boolean(), { expected: `${field} must be true or false` }))
 }
 
-type Range = Told & { readonly min: number; readonly max: number }
+type Range = Wording & { readonly min: number; readonly max: number }
 
 export function wholeNumber({ min, max, ...rest }: Range): Rule<number | undefined> {
-  return rule(told(Joi.number().integer().min(min).max(max), rest))
+  return rule(worded(Joi.number().integer().min(min).max(max), rest))
 }
 
 export function numberBetween({ min, max, ...rest }: Range): Rule<number | undefined> {
-  return rule(told(Joi.number().min(min).max(max), rest))
+  return rule(worded(Joi.number().min(min).max(max), rest))
 }
 
 /** A list of distinct items, at least one of them unless `min` says otherwise. */
 export function list<Item>(
   items: Rule<Item>,
-  { min = 1, max, ...rest }: Told & { readonly min?: number; readonly max?: number },
+  { min = 1, max, ...rest }: Wording & { readonly min?: number; readonly max?: number },
 ): Rule<readonly Exclude<Item, undefined>[] | undefined> {
   const any = Joi.array().items(items.schema).min(min).unique()
-  return rule(told(max === undefined ? any : any.max(max), rest))
+  return rule(worded(max === undefined ? any : any.max(max), rest))
 }
 
 export function object<Fields extends Rules>(
   fields: Fields,
-  rest: Told,
+  rest: Wording,
 ): Rule<InputOf<Fields> | undefined> {
-  return rule(told(Joi.object(schemasOf(fields)), rest))
+  return rule(worded(Joi.object(schemasOf(fields)), rest))
 }
 
 /** An object with up to `max` fields of any name, whose values follow one rule. */
 export function valuesOf<Value>(
   values: Rule<Value>,
-  { max, ...rest }: Told & { readonly max: number },
+  { max, ...rest }: Wording & { readonly max: number },
 ): Rule<Readonly<Record<string, Exclude<Value, undefined>>> | undefined> {
-  return rule(told(Joi.object().pattern(Joi.string(), values.schema).max(max), rest))
+  return rule(worded(Joi.object().pattern(Joi.string(), values.schema).max(max), rest))
 }
 
 /** An object with any fields. */
-export function anyObject(rest: Told): Rule<Readonly<Record<string, unknown>> | undefined> {
-  return rule(told(Joi.object().unknown(), rest))
+export function anyObject(wording: Wording): Rule<Readonly<Record<string, unknown>> | undefined> {
+  return rule(worded(Joi.object().unknown(), wording))
 }
 
 export function schemasOf(rules: Rules): { [field: string]: Joi.Schema } {

@@ -15,9 +15,9 @@ export async function shareInForce(
   tokenHash: Uint8Array,
   { store, clock }: { store: Pick<Shares, 'findShare'>; clock: Clock },
 ): Promise<Share | undefined> {
-  const found = await store.findShare(tokenHash)
-  if (found === undefined || found.accountSuspended) return undefined
-  return clock.now() < found.share.expiresAt ? found.share : undefined
+  const known = await store.findShare(tokenHash)
+  if (known === undefined || known.accountSuspended) return undefined
+  return clock.now() < known.share.expiresAt ? known.share : undefined
 }
 
 /**

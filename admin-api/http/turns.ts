@@ -55,10 +55,10 @@ export class Turns {
     if (this.#taken < this.#limits.atOnce) this.#taken += 1
     // A turn is handed over directly: it is never free in between.
     else await this.#wait(party)
-    let given = false
+    let isReturned = false
     return () => {
-      if (!given) this.#handOn()
-      given = true
+      if (!isReturned) this.#handOn()
+      isReturned = true
     }
   }
 
@@ -104,10 +104,10 @@ export class Turns {
       return
     }
     this.#leave(next)
-    const others = this.#lines.get(next.party)
-    if (others !== undefined) {
+    const waiters = this.#lines.get(next.party)
+    if (waiters !== undefined) {
       this.#lines.delete(next.party)
-      this.#lines.set(next.party, others)
+      this.#lines.set(next.party, waiters)
     }
     next.proceed()
   }

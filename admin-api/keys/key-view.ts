@@ -12,7 +12,7 @@ import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** A key as operators see it, without the secret. */
 export function keyView(key: ApiKey, now: number) {
-  const time = (given: number | undefined) => (given === undefined ? null : isoTime(given))
+  const time = (ms: number | undefined) => (ms === undefined ? null : isoTime(ms))
   return {
     id: key.id,
     name: key.name,

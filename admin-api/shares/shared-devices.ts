@@ -37,8 +37,8 @@ export async function sharedDevices(
   { store, now }: { store: Store; now: number },
 ) {
   const { accountId, devices, trailMinutes, createdAt } = share
-  const found = await store.findDevices({ accountId, deviceIds: [...names.keys()] })
-  const statuses = new Map(found.map(({ status }) => [status.deviceId, status]))
+  const knownDevices = await store.findDevices({ accountId, deviceIds: [...names.keys()] })
+  const statuses = new Map(knownDevices.map(({ status }) => [status.deviceId, status]))
   const from = Math.max(createdAt, now - trailMinutes * MINUTE_MS)
   const items = []
   for (const { deviceId } of devices) {

@@ -46,6 +46,6 @@ async function ownNames(
   const [accountId] = shares.map((share) => share.accountId)
   if (accountId === undefined) return new Map()
   const devices = shares.flatMap((share) => share.devices.map(({ deviceId }) => deviceId))
-  const found = await store.findDevices({ accountId, deviceIds: [...new Set(devices)] })
-  return new Map(found.map(({ status, settings }) => [status.deviceId, settings.name]))
+  const knownDevices = await store.findDevices({ accountId, deviceIds: [...new Set(devices)] })
+  return new Map(knownDevices.map(({ status, settings }) => [status.deviceId, settings.name]))
 }

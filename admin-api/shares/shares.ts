@@ -53,8 +53,8 @@ const NEW_SHARE = {
     },
   }).described('Names of the devices on this link, by deviceId, in place of their own'),
   expiresAt: parsed({
-    parse(given, now) {
-      const time = parseIso8601(given)
+    parse(text, now) {
+      const time = parseIso8601(text)
       return time !== undefined && time > now && time <= now + LONGEST_MS ? time : undefined
     },
     expected: 'expiresAt must be an ISO 8601 date and time in the future, at most 30 days from now',
@@ -78,8 +78,8 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
   ): Promise<void> {
     const { accountId } = caller
     const { name, deviceIds, names = {}, expiresAt, trailMinutes } = body
-    const found = await store.findDevices({ accountId, deviceIds })
-    if (found.length < deviceIds.length) {
+    const knownDevices = await store.findDevices({ accountId, deviceIds })
+    if (knownDevices.length < deviceIds.length) {
       throw invalidParams([{ field: 'deviceIds', message: DEVICES_EXPECTED }])
     }
     if (Object.keys(names).some((deviceId) => !deviceIds.includes(deviceId))) {
@@ -88,8 +88,8 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const createdAt = clock.now()
     const id = ulid(createdAt, randomBytes(10))
     const devices = deviceIds.map((deviceId) => {
-      const given = Object.hasOwn(names, deviceId) ? names[deviceId] : undefined
-      return { deviceId, ref: newRef(), ...(given !== undefined && { name: given }) }
+      const nameOnShare = Object.hasOwn(names, deviceId) ? names[deviceId] : undefined
+      return { deviceId, ref: newRef(), ...(nameOnShare !== undefined && { name: nameOnShare }) }
     })
     const named = name === undefined ? {} : { name }
     const share: Share = {

@@ -7,9 +7,9 @@ import { readMark, type Place } from '../../event-log/follow/mark.ts'
  * @throws {ApiError} 400 for an id that is not from this stream.
  */
 export function lastEventId(ctx: AdminContext): Place | undefined {
-  const given = ctx.get('last-event-id')
-  if (given === '') return undefined
-  const place = readMark(given)
+  const mark = ctx.get('last-event-id')
+  if (mark === '') return undefined
+  const place = readMark(mark)
   if (place !== undefined) return place
   const message =
     'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with what comes now'

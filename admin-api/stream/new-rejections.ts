@@ -49,19 +49,19 @@ export function newRejections({
 
   /** The newest rejections first, and earlier ones than `last` that may have been stored since. */
   async function readNewest(last: number): Promise<ReportRejected[]> {
-    const found: ReportRejected[] = []
-    while (found.length < MOST_AT_ONCE && !signal.aborted) {
-      const after = found.at(-1)?.rejectionId
+    const rejections: ReportRejected[] = []
+    while (rejections.length < MOST_AT_ONCE && !signal.aborted) {
+      const after = rejections.at(-1)?.rejectionId
       const page = await store.pageRejections({
         ...{ accountId, limit: PAGE },
         ...(after !== undefined && { after }),
       })
-      const since = Math.max(last, page[0]?.receivedAt ?? 0, found[0]?.receivedAt ?? 0)
+      const since = Math.max(last, page[0]?.receivedAt ?? 0, rejections[0]?.receivedAt ?? 0)
       const near = page.filter(({ receivedAt }) => receivedAt >= since - OUT_OF_ORDER_MS)
-      found.push(...near)
+      rejections.push(...near)
       if (near.length < PAGE) break
     }
-    return found
+    return rejections
   }
 
   function push(rejection: ReportRejected): void {

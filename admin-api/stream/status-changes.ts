@@ -137,36 +137,37 @@ export function statusChanges({
 
   async function lookAtIntervals(since: number, now: number): Promise<void> {
     const before = watched
-    const found = new Map<string, Watched>()
+    const nowWatched = new Map<string, Watched>()
     const devices = await store.devicesWithInterval(accountId)
     for (let start = 0; start < devices.length && !signal.aborted; start += ASKED_AT_ONCE) {
       const due: string[] = []
       for (const one of devices.slice(start, start + ASKED_AT_ONCE)) {
         const { deviceId, expectedIntervalSeconds } = one
         const known = before?.get(deviceId)
-        if (known !== undefined && !isDue(known, one, now)) found.set(deviceId, known)
+        if (known !== undefined && !isDue(known, one, now)) nowWatched.set(deviceId, known)
         else {
           due.push(deviceId)
           const readAgainAt = now + READ_AGAIN_MS
-          found.set(deviceId, { expectedIntervalSeconds, status: known?.status, readAgainAt })
+          nowWatched.set(deviceId, { expectedIntervalSeconds, status: known?.status, readAgainAt })
         }
       }
       await forDevices(due, async (device) => {
         const { deviceId } = device.status
-        const last = before === undefined ? liveness(device, since) : found.get(deviceId)?.status
+        const last =
+          before === undefined ? liveness(device, since) : nowWatched.get(deviceId)?.status
         if (liveness(device, now) !== last) await tell(device, now)
-        watch(found, device, now)
+        watch(nowWatched, device, now)
       })
       await endOfTurn()
     }
     if (signal.aborted) return
-    const gone = [...(before?.entries() ?? [])].filter(([deviceId]) => !found.has(deviceId))
+    const gone = [...(before?.entries() ?? [])].filter(([deviceId]) => !nowWatched.has(deviceId))
     const statuses = new Map(gone)
     await forDevices([...statuses.keys()], async (device) => {
       const last = statuses.get(device.status.deviceId)?.status
       if (liveness(device, now) !== last) await tell(device, now)
     })
-    watched = found
+    watched = nowWatched
   }
 
   function watch(devices: Map<string, Watched> | undefined, device: Device, now: number): void {
