@@ -56,15 +56,15 @@ export class Journal {
 
   /** The first waiting lines, at least one if there are any. */
   async first({ most, mostBytes }: { most: number; mostBytes: number }): Promise<Entry[]> {
-    const found: Entry[] = []
+    const entries: Entry[] = []
     let bytes = 0
     for await (const entry of this.#entries()) {
       bytes += Buffer.byteLength(entry.text)
-      if (found.length > 0 && bytes > mostBytes) break
-      found.push(entry)
-      if (found.length === most) break
+      if (entries.length > 0 && bytes > mostBytes) break
+      entries.push(entry)
+      if (entries.length === most) break
     }
-    return found
+    return entries
   }
 
   /** Settles `count` lines, up to one that `first` has returned. */

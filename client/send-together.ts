@@ -24,13 +24,13 @@ export async function sendTogether<Sent extends TimedReport>(
 
   /** Settles the open reports, all of them alike if the answer has no individual results. */
   function judge(answer: Answer): Outcome | Later {
-    const found = outcomesIn(answer, open.length)
-    if (found === undefined) return outcomeIn(answer)
+    const ownOutcomes = outcomesIn(answer, open.length)
+    if (ownOutcomes === undefined) return outcomeIn(answer)
     open.forEach((report, index) => {
-      const outcome = found[index]
+      const outcome = ownOutcomes[index]
       if (outcome !== undefined && outcome.kind !== 'later') outcomes.set(report, outcome)
     })
     open = open.filter((report) => !outcomes.has(report))
-    return found.find(({ kind }) => kind === 'later') ?? { kind: 'stopped' }
+    return ownOutcomes.find(({ kind }) => kind === 'later') ?? { kind: 'stopped' }
   }
 }

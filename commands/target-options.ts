@@ -6,8 +6,8 @@ export function urlOption(
   text: string | undefined,
   { fallback }: { fallback: string },
 ): URL {
-  const given = text ?? fallback
-  const parsed = URL.canParse(given) ? new URL(given) : undefined
+  const address = text ?? fallback
+  const parsed = URL.canParse(address) ? new URL(address) : undefined
   if (parsed?.protocol === 'http:' || parsed?.protocol === 'https:') return parsed
   throw new UsageError(`${name} must be an http:// or https:// URL such as ${fallback}`)
 }

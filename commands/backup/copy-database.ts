@@ -38,9 +38,9 @@ export function checkDatabase(file: string): void {
   const database = translated(file, () => new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS }))
   try {
     const check = database.prepare('PRAGMA integrity_check(1)')
-    const found = translated(file, () => check.get() as { integrity_check: string })
-    if (found.integrity_check !== 'ok') {
-      throw new Error(`${file} is damaged: ${found.integrity_check}`)
+    const result = translated(file, () => check.get() as { integrity_check: string })
+    if (result.integrity_check !== 'ok') {
+      throw new Error(`${file} is damaged: ${result.integrity_check}`)
     }
   } finally {
     database.close()

@@ -28,7 +28,7 @@ export function parseDirectory(args: readonly string[], missing: string): Option
   const options = { help: { type: 'boolean', short: 'h' } } as const
   const { values, positionals } = parseArguments(args, { options, allowPositionals: true })
   if (values.help === true) return 'help'
-  const [directory, ...others] = positionals
-  if (!directory || others.length > 0) throw new UsageError(missing)
+  const [directory, ...extra] = positionals
+  if (!directory || extra.length > 0) throw new UsageError(missing)
   return { directory }
 }

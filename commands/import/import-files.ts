@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { UnreadableError, type Format, type Found } from './formats/format.ts'
+import { UnreadableError, type Format, type FileItem } from './formats/format.ts'
 import { judge, type Choice } from './judge.ts'
 import type { Outgoing } from './outbox.ts'
 import { readPoints } from './read-points.ts'
@@ -51,15 +51,15 @@ export async function importFiles(
 
   async function importFile(file: string): Promise<void> {
     const bytes = bytesOf(file, onBytes)
-    const { format: known, found } = await readPoints(textOf(bytes), { format })
+    const { format: known, items: pages } = await readPoints(textOf(bytes), { format })
     const nameDevice = deviceNamer(known)
-    for await (const items of found) {
+    for await (const items of pages) {
       for (const item of items)
         await take(item, `${file}, ${known.places} ${item.place}`, nameDevice)
     }
   }
 
-  async function take(item: Found, where: string, nameDevice: NameDevice): Promise<void> {
+  async function take(item: FileItem, where: string, nameDevice: NameDevice): Promise<void> {
     if (item.kind === 'other') return tally.passOver(item.what)
     if (item.kind === 'broken') {
       return tally.skip('unreadable entries', { where, message: item.message })

@@ -5,9 +5,9 @@ import { count, timeLeft } from '../progress.ts'
 export async function sizeOf(files: readonly string[]): Promise<number | undefined> {
   let total = 0
   for (const file of files) {
-    const found = await stat(file).catch(() => undefined)
-    if (found?.isFile() !== true) return undefined
-    total += found.size
+    const stats = await stat(file).catch(() => undefined)
+    if (stats?.isFile() !== true) return undefined
+    total += stats.size
   }
   return total
 }

@@ -1,4 +1,4 @@
-import { UnreadableError, type Format, type Found, type Text } from './formats/format.ts'
+import { UnreadableError, type Format, type FileItem, type Text } from './formats/format.ts'
 import { FORMATS, recogniseFormat } from './formats/formats.ts'
 
 /** The number of characters by which a format is recognised. */
@@ -11,7 +11,7 @@ const HEAD = 64 * 1024
 export async function readPoints(
   text: Text,
   { format }: { format?: Format | undefined } = {},
-): Promise<{ format: Format; found: AsyncIterable<readonly Found[]> }> {
+): Promise<{ format: Format; items: AsyncIterable<readonly FileItem[]> }> {
   const source = text[Symbol.asyncIterator]()
   const pieces: string[] = []
   for (let length = 0; length < HEAD; length += pieces.at(-1)?.length ?? 0) {
@@ -22,7 +22,7 @@ export async function readPoints(
   const head = pieces.join('')
   const known = format ?? recogniseFormat(head)
   if (known === undefined) throw new UnreadableError(unknownFormat(head))
-  return { format: known, found: known.read(whole()) }
+  return { format: known, items: known.read(whole()) }
 
   async function* whole() {
     yield* pieces

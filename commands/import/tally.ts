@@ -40,7 +40,7 @@ export class Tally {
     this.skipped.set(reason, skips)
   }
 
-  passOver(what: string): void {
-    this.others.set(what, (this.others.get(what) ?? 0) + 1)
+  passOver(type: string): void {
+    this.others.set(type, (this.others.get(type) ?? 0) + 1)
   }
 }

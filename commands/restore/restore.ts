@@ -100,8 +100,8 @@ async function putInPlace(directory: string, { files, begunAt }: Manifest): Prom
 /** A quick look before anything is copied. */
 async function expectWhole(directory: string, { name, bytes }: BackupFile): Promise<void> {
   const file = join(directory, name)
-  const found = await stat(file).catch(() => undefined)
-  if (found?.size !== bytes) throw damaged(file)
+  const stats = await stat(file).catch(() => undefined)
+  if (stats?.size !== bytes) throw damaged(file)
 }
 
 function damaged(file: string): Error {

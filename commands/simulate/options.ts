@@ -100,8 +100,8 @@ export function parseOptions(args: readonly string[], keys: SenderKeys): Options
 }
 
 function refuse(values: Values, names: readonly Name[], { because }: { because: string }): void {
-  const given = names.find((name) => values[name] !== undefined)
-  if (given !== undefined) throw new UsageError(`--${given} ${because}`)
+  const unfitting = names.find((name) => values[name] !== undefined)
+  if (unfitting !== undefined) throw new UsageError(`--${unfitting} ${because}`)
 }
 
 function movingSource(values: Values): MovingSource {

@@ -7,7 +7,7 @@ export type Text = AsyncIterable<string>
 export type Point = Omit<SentPoint, 'kind' | 'sent'>
 
 /** One item of a file, and its place there: the number of a line, or of an element of a list. */
-export type Found = { readonly place: number } & (
+export type FileItem = { readonly place: number } & (
   | { readonly kind: 'point'; readonly point: Point }
   /** It should be a position, but cannot be read. */
   | { readonly kind: 'broken'; readonly message: string }
@@ -27,7 +27,7 @@ export type Format = {
   /** Whether a text that begins like this has the format. */
   recognises(head: string): boolean
   /** @throws {UnreadableError} where the text ends to make sense. */
-  read(text: Text): AsyncIterable<readonly Found[]>
+  read(text: Text): AsyncIterable<readonly FileItem[]>
 }
 
 /** A file cannot be read, or not further; the message says why. */

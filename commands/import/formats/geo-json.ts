@@ -12,7 +12,7 @@ import {
   textIn,
   type Measured,
 } from '../../../ingest-api/apps/values.ts'
-import type { Format, Found, Point } from './format.ts'
+import type { Format, FileItem, Point } from './format.ts'
 import { jsonElements, listIn, type Element } from './json-elements.ts'
 import { ownPoint } from './own-fields.ts'
 import { readAsApp } from './read-as-app.ts'
@@ -34,12 +34,12 @@ export const geoJson: Format = {
 
   async *read(text) {
     for await (const features of jsonElements(text, ['$.features.*', '$.locations.*'])) {
-      yield features.flatMap(found)
+      yield features.flatMap(itemsOf)
     }
   },
 }
 
-function found({ number: place, value }: Element): Found[] {
+function itemsOf({ number: place, value }: Element): FileItem[] {
   const feature = objectIn(value) ?? {}
   const properties = objectIn(feature['properties']) ?? {}
   const geometry = objectIn(feature['geometry'])
@@ -67,7 +67,7 @@ function timesOf(properties: Fields): unknown {
   return properties['coordTimes'] ?? objectIn(properties['coordinateProperties'])?.['times']
 }
 
-function line(coordinates: unknown, times: unknown, properties: Fields, place: number): Found[] {
+function line(coordinates: unknown, times: unknown, properties: Fields, place: number): FileItem[] {
   const list = listIn(times)
   if (list.length === 0) return [{ kind: 'broken', place, message: 'a line must have coordTimes' }]
   const { deviceId, device_id, tracker_id } = properties

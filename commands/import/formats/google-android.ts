@@ -1,5 +1,5 @@
 import { objectIn } from '../../../ingest-api/apps/values.ts'
-import type { Format, Found } from './format.ts'
+import type { Format, FileItem } from './format.ts'
 import { segmentPoints, signalDetails, timelinePoint } from './google-timeline.ts'
 import { jsonElements, type Element } from './json-elements.ts'
 
@@ -12,12 +12,12 @@ export const googleAndroid: Format = {
 
   async *read(text) {
     for await (const elements of jsonElements(text, ['$.semanticSegments.*', '$.rawSignals.*'])) {
-      yield elements.flatMap(found)
+      yield elements.flatMap(itemsOf)
     }
   },
 }
 
-function found({ number: place, value }: Element): Found[] {
+function itemsOf({ number: place, value }: Element): FileItem[] {
   const element = objectIn(value) ?? {}
   const position = objectIn(element['position'])
   if (position !== undefined) {
@@ -25,6 +25,6 @@ function found({ number: place, value }: Element): Found[] {
     return [timelinePoint(place, { at, sentTime, ...signalDetails(position) })]
   }
   if (element['startTime'] !== undefined) return segmentPoints(element, place)
-  const [what = 'empty elements'] = Object.keys(element)
-  return [{ kind: 'other', place, what }]
+  const [type = 'empty elements'] = Object.keys(element)
+  return [{ kind: 'other', place, what: type }]
 }

@@ -1,7 +1,7 @@
 import { otherScalars, type SentAttributes } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
 import { measure, numberIn, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
-import type { Format, Found } from './format.ts'
+import type { Format, FileItem } from './format.ts'
 import { activityIn } from './google-timeline.ts'
 import { jsonElements, listIn, type Element } from './json-elements.ts'
 
@@ -13,11 +13,11 @@ export const googleRecords: Format = {
   recognises: (head) => /^\{\s*"locations"\s*:\s*\[/.test(head) && !/"Feature"/.test(head),
 
   async *read(text) {
-    for await (const elements of jsonElements(text, ['$.locations.*'])) yield elements.map(found)
+    for await (const elements of jsonElements(text, ['$.locations.*'])) yield elements.map(itemOf)
   },
 }
 
-function found({ number: place, value }: Element): Found {
+function itemOf({ number: place, value }: Element): FileItem {
   const location = objectIn(value)
   if (location === undefined) {
     return { kind: 'broken', place, message: 'a location must be an object' }

@@ -1,7 +1,7 @@
 import { otherScalars, type SentAttributes } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
 import { measure, numberIn, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
-import type { Found } from './format.ts'
+import type { FileItem } from './format.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -12,7 +12,7 @@ const PLACE = /^(?:geo:)?\s*([-+.\de]+)°?\s*,\s*([-+.\de]+)°?/i
  * The positions of a segment of Google's Timeline: the points of a path, the ends of an activity, and a
  * visit's place at its begin and end.
  */
-export function segmentPoints(segment: Fields, place: number): Found[] {
+export function segmentPoints(segment: Fields, place: number): FileItem[] {
   const { startTime, endTime, timelinePath } = segment
   const visit = objectIn(segment['visit'])
   const activity = objectIn(segment['activity'])
@@ -59,7 +59,7 @@ export function timelinePoint(
     measured?: Measured
     attributes?: SentAttributes
   },
-): Found {
+): FileItem {
   if (at === undefined) return { kind: 'other', place, what: 'segments without positions' }
   const [, latitude = at, longitude = at] = PLACE.exec(typeof at === 'string' ? at : '') ?? []
   const time = timeIn(sentTime) + laterMs

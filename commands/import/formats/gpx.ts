@@ -1,7 +1,7 @@
 import { otherScalars, typedTexts } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
 import { measure, textIn, type Measured } from '../../../ingest-api/apps/values.ts'
-import type { Format, Found } from './format.ts'
+import type { Format, FileItem } from './format.ts'
 import { gpxPoints, type GpxPoint } from './gpx-points.ts'
 
 /** Programs that name each track after its device: PhoneTrack and our own export. */
@@ -18,13 +18,13 @@ export const gpx: Format = {
     for await (const chunk of text) {
       const points = reader.write(chunk)
       const isDevice = TRACKS_ARE_DEVICES.test(reader.creator() ?? '')
-      yield points.map((point) => found(point, isDevice ? textIn(point.track) : undefined))
+      yield points.map((point) => itemOf(point, isDevice ? textIn(point.track) : undefined))
     }
     reader.end()
   },
 }
 
-function found({ line, latitude, longitude, texts }: GpxPoint, deviceId?: string): Found {
+function itemOf({ line, latitude, longitude, texts }: GpxPoint, deviceId?: string): FileItem {
   const measured: Measured = {}
   measure(measured, 'altitude', texts.get('ele'))
   measure(measured, 'accuracy', texts.get('accuracy'))

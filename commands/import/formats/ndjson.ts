@@ -1,5 +1,5 @@
 import { objectIn } from '../../../ingest-api/apps/values.ts'
-import type { Format, Found } from './format.ts'
+import type { Format, FileItem } from './format.ts'
 import { linesOf, type Line } from './lines.ts'
 import { jsonIn, ownPoint } from './own-fields.ts'
 
@@ -14,11 +14,11 @@ export const ndjson: Format = {
   },
 
   async *read(text) {
-    for await (const lines of linesOf(text)) yield lines.map(found)
+    for await (const lines of linesOf(text)) yield lines.map(itemOf)
   },
 }
 
-function found({ number: place, text }: Line): Found {
+function itemOf({ number: place, text }: Line): FileItem {
   const fields = objectIn(jsonIn(text))
   if (fields !== undefined) return { kind: 'point', place, point: ownPoint(fields) }
   return { kind: 'broken', place, message: 'the line must be a JSON object' }

@@ -1,14 +1,14 @@
 import type { App } from '../../../ingest-api/apps/app.ts'
 import { NO_FIELDS } from '../../../ingest-api/apps/fields.ts'
-import type { Found } from './format.ts'
+import type { FileItem } from './format.ts'
 
 /** Reads an entry as the request of an app, so that it means the same whichever way it comes. */
-export function readAsApp(app: App, body: string, { place }: { place: number }): Found[] {
-  const said = app.read({
+export function readAsApp(app: App, body: string, { place }: { place: number }): FileItem[] {
+  const contents = app.read({
     ...{ query: NO_FIELDS, parameters: NO_FIELDS, header: () => '' },
     ...{ mediaType: 'application/json', literalBasic: false, body: Buffer.from(body) },
   })
-  return said.map((one) => {
+  return contents.map((one) => {
     switch (one.kind) {
       case 'point':
         return { kind: 'point', place, point: one }

@@ -1,6 +1,6 @@
 import { traccarForward } from '../../../ingest-api/apps/traccar-forward.ts'
 import { objectIn } from '../../../ingest-api/apps/values.ts'
-import type { Format, Found } from './format.ts'
+import type { Format, FileItem } from './format.ts'
 import { jsonElements } from './json-elements.ts'
 import { readAsApp } from './read-as-app.ts'
 
@@ -24,7 +24,7 @@ export const traccarJson: Format = {
 export function traccarPosition(
   position: Readonly<Record<string, unknown>>,
   place: number,
-): Found[] {
+): FileItem[] {
   const forwarded = { position, device: { uniqueId: position['deviceId'] } }
   return readAsApp(traccarForward, JSON.stringify(forwarded), { place })
 }

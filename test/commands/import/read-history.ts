@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Found } from '../../../commands/import/formats/format.ts'
+import type { FileItem } from '../../../commands/import/formats/format.ts'
 import { judge, type ImportedReport } from '../../../commands/import/judge.ts'
 import { readPoints } from '../../../commands/import/read-points.ts'
 import { textOf } from '../../../commands/import/text-of.ts'
@@ -15,18 +15,18 @@ export function history(name: string): Buffer {
 /** The items of a file that arrives in these pieces, and the name of the format it is recognised as. */
 export async function readHistory(
   ...pieces: readonly Uint8Array[]
-): Promise<{ format: string; found: Found[] }> {
+): Promise<{ format: string; found: FileItem[] }> {
   async function* bytes() {
     yield* pieces
   }
-  const { format, found } = await readPoints(textOf(bytes()))
-  const items: Found[] = []
+  const { format, items: found } = await readPoints(textOf(bytes()))
+  const items: FileItem[] = []
   for await (const some of found) items.push(...some)
   return { format: format.name, found: items }
 }
 
 /** Each item as the report that is sent, or as what is said about it. */
-export function told(found: readonly Found[]): (ImportedReport | string)[] {
+export function told(found: readonly FileItem[]): (ImportedReport | string)[] {
   return found.map((item) => {
     if (item.kind === 'other') return item.what
     if (item.kind === 'broken') return item.message
