@@ -55,9 +55,9 @@ export async function rankedPage(
     const limit = query.limit - page.length
     const places = await firstPlaces({ ...query, limit, ...(after && { after }) }, walk())
     const devices = await find(places.map(({ deviceId }) => deviceId))
-    const found = new Map(devices.map((device) => [device.status.deviceId, device]))
+    const byDeviceId = new Map(devices.map((device) => [device.status.deviceId, device]))
     for (const place of places) {
-      const device = found.get(place.deviceId)
+      const device = byDeviceId.get(place.deviceId)
       if (device !== undefined) page.push({ ...device, place })
     }
     if (page.length === query.limit || places.length < limit) return page

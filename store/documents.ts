@@ -6,7 +6,7 @@
 export type Document = { readonly id: string }
 
 /** A document as it was read; every change gives it a new revision. */
-export type Found<D> = D & { readonly revision: number }
+export type Revisioned<D> = D & { readonly revision: number }
 
 /** One kind of document, with its own table or collection. `D`: its content. */
 export type Kind<D extends Document> = {
@@ -43,10 +43,10 @@ export type Query<D> = {
 export interface Documents<D extends Document> {
   /** Returns the inserted documents, without those whose id or unique value is taken. */
   insert(documents: readonly D[]): Promise<D[]>
-  get(id: string): Promise<Found<D> | undefined>
-  find(query: Query<D>): Promise<Found<D>[]>
+  get(id: string): Promise<Revisioned<D> | undefined>
+  find(query: Query<D>): Promise<Revisioned<D>[]>
   /** False if it has been changed or removed since it was read, or a unique value is taken. */
-  replace(document: Found<D>): Promise<boolean>
+  replace(document: Revisioned<D>): Promise<boolean>
   /** Increases a number, never decreases it, in the documents that exist. */
   raise(field: keyof D & string, values: ReadonlyMap<string, number>): Promise<void>
   /** With a revision, only if it is still current. Returns whether it was removed. */

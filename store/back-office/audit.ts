@@ -22,10 +22,10 @@ export function auditOf(audit: Documents<AuditEntry>): Audit {
       const { action, operatorId, subjectId, limit } = query
       const isPicked = operatorId !== undefined || (action !== undefined && subjectId !== undefined)
       const size = isPicked ? Math.max(limit, LOOKED_AT_ONCE) : limit
-      const found: AuditEntry[] = []
+      const entries: AuditEntry[] = []
       let place = await placeOf(query)
       if (place === undefined && query.after !== undefined) return []
-      while (found.length < limit) {
+      while (entries.length < limit) {
         const page = await audit.find({
           ...indexFor(query),
           order: 'desc',
@@ -33,7 +33,7 @@ export function auditOf(audit: Documents<AuditEntry>): Audit {
           ...(place !== undefined && { after: place }),
           limit: size,
         })
-        found.push(
+        entries.push(
           ...page
             .map(({ revision: _revision, ...entry }) => entry)
             .filter((entry) => isWanted(entry, { action, operatorId, subjectId })),
@@ -43,7 +43,7 @@ export function auditOf(audit: Documents<AuditEntry>): Audit {
         place = { at: last.at, id: last.id }
         await endOfTurn()
       }
-      return found.slice(0, limit)
+      return entries.slice(0, limit)
     },
   }
 }

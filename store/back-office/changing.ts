@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Document, Documents, Found } from '../documents.ts'
+import type { Document, Documents, Revisioned } from '../documents.ts'
 
 const MOST_ATTEMPTS = 20
 const LONGEST_PAUSE_MS = 50
@@ -26,7 +26,7 @@ export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promi
 export async function changed<D extends Document>(
   documents: Documents<D>,
   id: string,
-  change: (document: Found<D>) => Found<D> | undefined,
+  change: (document: Revisioned<D>) => Revisioned<D> | undefined,
 ): Promise<D | undefined> {
   const { next } = await untilDone(async () => {
     const document = await documents.get(id)

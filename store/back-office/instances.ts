@@ -51,14 +51,18 @@ export function instancesOf({
     },
 
     async instances({ reportedSince }) {
-      const found = await instances.find({ index: 'reported', from: reportedSince, limit: MOST })
-      return found.map(({ id: _id, revision: _revision, ...report }) => report)
+      const documents = await instances.find({
+        index: 'reported',
+        from: reportedSince,
+        limit: MOST,
+      })
+      return documents.map(({ id: _id, revision: _revision, ...report }) => report)
     },
 
     async instanceMinutes({ since }) {
       const from = Math.floor(since / HOUR_MS) * HOUR_MS
-      const found = await hours.find({ index: 'hour', from, limit: MOST })
-      return found.flatMap(({ hour, minutes }) =>
+      const documents = await hours.find({ index: 'hour', from, limit: MOST })
+      return documents.flatMap(({ hour, minutes }) =>
         Object.entries(minutes)
           .map(([minute, figures]) => ({ start: hour + Number(minute) * MINUTE_MS, ...figures }))
           .filter(({ start }) => start >= since),

@@ -1,5 +1,5 @@
 import type { ApiKey, Keys } from '../back-office.ts'
-import type { Documents, Found } from '../documents.ts'
+import type { Documents, Revisioned } from '../documents.ts'
 import { changed } from './changing.ts'
 import { hashText, type KeyDocument } from './kinds.ts'
 
@@ -7,7 +7,7 @@ export function keysOf(keys: Documents<KeyDocument>): Omit<Keys, 'findGrant'> {
   /** Changes a key of this account. */
   async function change(
     { accountId, keyId }: { readonly accountId: string; readonly keyId: string },
-    next: (key: Found<KeyDocument>) => Found<KeyDocument>,
+    next: (key: Revisioned<KeyDocument>) => Revisioned<KeyDocument>,
   ): Promise<ApiKey | undefined> {
     const key = await changed(keys, keyId, (before) =>
       before.accountId === accountId ? next(before) : undefined,
@@ -40,7 +40,7 @@ export function keysOf(keys: Documents<KeyDocument>): Omit<Keys, 'findGrant'> {
           if (value === null) delete next[field]
           else if (value !== undefined) next[field] = value
         }
-        return next as Found<KeyDocument>
+        return next as Revisioned<KeyDocument>
       }),
 
     async rotateKey({ secretHash, hint, previousValidUntil, ...query }) {

@@ -1,5 +1,5 @@
 import type { Operator } from '../back-office.ts'
-import type { Documents, Found } from '../documents.ts'
+import type { Documents, Revisioned } from '../documents.ts'
 import type { OperatorDocument } from './kinds.ts'
 import type { Rights } from './rights.ts'
 
@@ -7,7 +7,7 @@ import type { Rights } from './rights.ts'
 export async function byEmail(
   operators: Documents<OperatorDocument>,
   email: string,
-): Promise<Found<OperatorDocument> | undefined> {
+): Promise<Revisioned<OperatorDocument> | undefined> {
   const where = { emailLowerCase: email.toLowerCase() }
   const [operator] = await operators.find({ index: 'email', where, limit: 1 })
   return operator

@@ -36,16 +36,16 @@ export function rejectionsOf(
     },
 
     async pageRejections({ limit, after, ...filter }) {
-      const found: ReportRejected[] = []
+      const rejections: ReportRejected[] = []
       const { keyId, deviceId, error, to } = filter
       const isPicked =
         error !== undefined || to !== undefined || (keyId !== undefined && deviceId !== undefined)
       const size = isPicked ? Math.max(limit, LOOKED_AT_ONCE) : limit
       for await (const page of pages(filter, size, after)) {
-        found.push(...page)
-        if (found.length >= limit) break
+        rejections.push(...page)
+        if (rejections.length >= limit) break
       }
-      return found.slice(0, limit)
+      return rejections.slice(0, limit)
     },
 
     async countRejections(filter) {

@@ -36,22 +36,22 @@ export function rightsOf({
     operatorId: string,
   ): Promise<'dismissed' | 'was none' | 'is the last'> {
     return untilDone(async () => {
-      const found = await list.read()
-      if (found === undefined) return 'was none'
-      const others = found.ids.filter((id) => id !== operatorId)
-      const isListed = others.length < found.ids.length
-      if (isListed && !(await isAnyThere(others))) return 'is the last'
+      const current = await list.read()
+      if (current === undefined) return 'was none'
+      const remaining = current.ids.filter((id) => id !== operatorId)
+      const isListed = remaining.length < current.ids.length
+      if (isListed && !(await isAnyThere(remaining))) return 'is the last'
       // Written even when unchanged: the list may have changed since it was read.
-      if (!(await found.write(others))) return undefined
+      if (!(await current.write(remaining))) return undefined
       return isListed ? 'dismissed' : 'was none'
     })
   }
 
   async function appoint(list: List, operatorId: string): Promise<void> {
     await untilDone(async () => {
-      const found = await list.read()
-      if (found === undefined || found.ids.includes(operatorId)) return true
-      return (await found.write([...found.ids, operatorId])) || undefined
+      const current = await list.read()
+      if (current === undefined || current.ids.includes(operatorId)) return true
+      return (await current.write([...current.ids, operatorId])) || undefined
     })
     // The operator may have been removed before it was on the list.
     if ((await operators.get(operatorId)) === undefined) await dismiss(list, operatorId)

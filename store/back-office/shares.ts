@@ -1,5 +1,5 @@
 import type { Share, Shares } from '../back-office.ts'
-import type { Documents, Found } from '../documents.ts'
+import type { Documents, Revisioned } from '../documents.ts'
 import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
 
@@ -40,7 +40,7 @@ export function sharesOf({
     },
 
     async unshareDevice({ accountId, deviceId }) {
-      const without = (share: Found<ShareDocument>) => ({
+      const without = (share: Revisioned<ShareDocument>) => ({
         ...share,
         devices: share.devices.filter((device) => device.deviceId !== deviceId),
       })

@@ -26,10 +26,10 @@ export async function changeLabels(settings: Settings, change: Change): Promise<
     const found = await labelsOf(settings, change)
     const results = change.deviceIds.map((deviceId) => {
       const labels = found.get(deviceId) ?? []
-      const wanted = relabelled(labels, change)
-      if (wanted === labels) return { deviceId, outcome: 'unchanged', labels } as const
-      if (wanted.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels } as const
-      return { deviceId, outcome: 'changed', labels: wanted } as const
+      const newLabels = relabelled(labels, change)
+      if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels } as const
+      if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels } as const
+      return { deviceId, outcome: 'changed', labels: newLabels } as const
     })
     const changes = results.filter(({ outcome }) => outcome === 'changed')
     const writes = changes.map(({ deviceId, labels }) =>
@@ -54,12 +54,12 @@ export async function devicesLabelled(
   settings: Settings,
   { accountId, labels }: { readonly accountId: string; readonly labels: readonly string[] },
 ): Promise<string[] | undefined> {
-  const found = await settings
+  const documents = await settings
     .find({ accountId, labels: { $all: [...labels] } }, READ)
     .limit(LISTED + 1)
     .project<{ deviceId: string }>({ _id: 0, deviceId: 1 })
     .toArray()
-  return found.length > LISTED ? undefined : found.map(({ deviceId }) => deviceId)
+  return documents.length > LISTED ? undefined : documents.map(({ deviceId }) => deviceId)
 }
 
 /** Counts the devices that have each label, without those in `hidden`. */
@@ -94,8 +94,8 @@ async function labelsOf(
   { accountId, deviceIds }: Change,
 ): Promise<Map<string, readonly string[] | undefined>> {
   const _id = { $in: deviceIds.map((deviceId) => deviceKey({ accountId, deviceId })) }
-  const found = await settings.find({ _id }, READ).toArray()
-  return new Map(found.map(({ deviceId, labels }) => [deviceId, labels]))
+  const documents = await settings.find({ _id }, READ).toArray()
+  return new Map(documents.map(({ deviceId, labels }) => [deviceId, labels]))
 }
 
 function write(

@@ -90,8 +90,11 @@ export function mongoDevices({
 
     async isDisabled(device) {
       const { accountId, deviceId } = device
-      const found = await deviceSettings.findOne({ _id: deviceKey(device), disabled: true }, READ)
-      if (found === null) return false
+      const disabled = await deviceSettings.findOne(
+        { _id: deviceKey(device), disabled: true },
+        READ,
+      )
+      if (disabled === null) return false
       const { deviceStatuses } = await readModels()
       const devices = { accountId, deviceIds: [deviceId] }
       return (await pendingErasures({ hiddenDevices, deviceStatuses }, devices)).size === 0

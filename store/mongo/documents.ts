@@ -3,7 +3,7 @@ import {
   fieldsOf,
   type Document,
   type Documents,
-  type Found,
+  type Revisioned,
   type Kind,
   type OpenDocuments,
   type Query,
@@ -73,7 +73,7 @@ function documentsOf<D extends Document>(
 
     async get(id) {
       const document = await collection.findOne({ _id: id }, { maxTimeMS: READ_WITHIN_MS })
-      return document === null ? undefined : found<D>(document)
+      return document === null ? undefined : revisioned<D>(document)
     },
 
     async find(query) {
@@ -85,7 +85,7 @@ function documentsOf<D extends Document>(
         .limit(query.limit)
         .maxTimeMS(READ_WITHIN_MS)
         .toArray()
-      return page.map(found<D>)
+      return page.map(revisioned<D>)
     },
 
     async replace(document) {
@@ -162,12 +162,12 @@ function raised(field: string, value: number): UpdateFilter<Stored> {
   return { $set: { [field]: value }, $inc: { revision: 1 } } as object
 }
 
-function stored({ id, ...fields }: Found<Document>): Stored {
+function stored({ id, ...fields }: Revisioned<Document>): Stored {
   return { _id: id, ...fields }
 }
 
-function found<D>({ _id, ...fields }: Stored): Found<D> {
-  return { id: _id, ...fields } as unknown as Found<D>
+function revisioned<D>({ _id, ...fields }: Stored): Revisioned<D> {
+  return { id: _id, ...fields } as unknown as Revisioned<D>
 }
 
 function named(field: string): string {

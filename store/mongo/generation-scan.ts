@@ -24,7 +24,7 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
   return {
     // Read in full rather than aggregated: a long command would exceed the socket's time-out.
     async origins({ receivedSince }) {
-      const found = new Map<number, OriginBounds>()
+      const bounds = new Map<number, OriginBounds>()
       const since = Number.isFinite(receivedSince)
         ? { receivedAt: { $gte: new Date(receivedSince) } }
         : {}
@@ -32,30 +32,30 @@ export function generationScan({ positions, deviceStatuses }: ReadModelCollectio
         .find(since, { batchSize: READ_AT_ONCE })
         .project<Pick<PositionDocument, 'origin'>>({ _id: 0, origin: 1 })
       for await (const { origin } of origins) {
-        const { least, greatest } = found.get(origin.partition) ?? {
+        const { least, greatest } = bounds.get(origin.partition) ?? {
           least: origin.offset,
           greatest: origin.offset,
         }
-        found.set(origin.partition, {
+        bounds.set(origin.partition, {
           least: Math.min(least, origin.offset),
           greatest: Math.max(greatest, origin.offset),
         })
       }
-      return found
+      return bounds
     },
 
     async accounts() {
-      const found = new Set<string>()
+      const accountIds = new Set<string>()
       for (const nextAfter of [
         firstAccountAfter(positions),
         firstAccountAfter(deviceStatuses, REPORTED),
       ]) {
         // Account ids are never empty.
         for (let last = await nextAfter(''); last !== undefined; last = await nextAfter(last)) {
-          found.add(last)
+          accountIds.add(last)
         }
       }
-      return [...found]
+      return [...accountIds]
     },
 
     async pageStatuses({ accountId, limit, after }) {

@@ -76,9 +76,9 @@ export async function findTrackPoints(
     .find({ accountId, deviceId, $and: bounds }, READ)
     .project<TrackDocument>(TRACK_FIELDS)
     .toArray()
-  const found = new Map(documents.map((document) => [document._id, document]))
+  const byId = new Map(documents.map((document) => [document._id, document]))
   return ids.flatMap((id) => {
-    const document = found.get(id)
+    const document = byId.get(id)
     return document === undefined ? [] : [trackPoint(document)]
   })
 }

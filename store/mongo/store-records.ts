@@ -31,11 +31,11 @@ export async function storeRecords(
   }
   const owners = new Map(Array.from(documents, ([id, { origin }]) => [id, origin]))
   const repeats = await insert(positions, [...documents.values()])
-  const found = await readBack(positions, repeats)
-  const erased = await erasedAmong(deviceStatuses, repeats, found)
-  await replaceErased(positions, erased, found)
+  const stored = await readBack(positions, repeats)
+  const erased = await erasedAmong(deviceStatuses, repeats, stored)
+  await replaceErased(positions, erased, stored)
   for (const { _id } of repeats) {
-    const owner = found.get(_id)?.origin
+    const owner = stored.get(_id)?.origin
     if (owner !== undefined && !erased.some((document) => document._id === _id)) {
       owners.set(_id, owner)
     }
@@ -147,12 +147,12 @@ async function readBack(
     (await read(documents, { deviceId: devices })).map((record) => [record._id, record]),
   )
   // Another device has this recordId: nothing of ours creates that, but it must not block.
-  const others = documents.filter(({ _id }) => !records.has(_id))
-  if (others.length > 0) {
-    for (const record of await read(others, {})) records.set(record._id, record)
+  const unread = documents.filter(({ _id }) => !records.has(_id))
+  if (unread.length > 0) {
+    for (const record of await read(unread, {})) records.set(record._id, record)
   }
   // Another projector's write without a majority yet, or one that retention has just deleted.
-  const unseen = others.find(({ _id }) => !records.has(_id))
+  const unseen = unread.find(({ _id }) => !records.has(_id))
   if (unseen !== undefined) {
     throw new DependencyError(`the stored record ${unseen._id} cannot be read back yet`, {
       retriable: true,

@@ -109,11 +109,11 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
       database.transaction(() =>
         deviceIds.map((deviceId): LabelledDevice => {
           const { labels = [] } = findSettings({ accountId, deviceId })
-          const wanted = relabelled(labels, labelChange)
-          if (wanted === labels) return { deviceId, outcome: 'unchanged', labels }
-          if (wanted.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
-          change({ accountId, deviceId, changedAt, labels: wanted })
-          return { deviceId, outcome: 'changed', labels: wanted }
+          const newLabels = relabelled(labels, labelChange)
+          if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels }
+          if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
+          change({ accountId, deviceId, changedAt, labels: newLabels })
+          return { deviceId, outcome: 'changed', labels: newLabels }
         }),
       ),
 
@@ -122,11 +122,11 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
     },
 
     async devicesWithInterval(accountId) {
-      const found: DeviceInterval[] = []
+      const intervals: DeviceInterval[] = []
       for (;;) {
-        const page = withInterval.all(accountId, found.at(-1)?.deviceId ?? '')
-        found.push(...page)
-        if (page.length < INTERVALS_AT_ONCE) return found
+        const page = withInterval.all(accountId, intervals.at(-1)?.deviceId ?? '')
+        intervals.push(...page)
+        if (page.length < INTERVALS_AT_ONCE) return intervals
         await endOfTurn()
       }
     },

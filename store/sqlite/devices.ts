@@ -35,9 +35,9 @@ export function sqliteDevices({
     const devices: Device[] = []
     for (const deviceId of new Set(deviceIds)) {
       const device = { accountId, deviceId }
-      const found = absent.has(deviceId) ? undefined : models.statuses.find(device)
-      if (found === undefined) continue
-      devices.push({ status: found.status, settings: settings.find(device) })
+      const row = absent.has(deviceId) ? undefined : models.statuses.find(device)
+      if (row === undefined) continue
+      devices.push({ status: row.status, settings: settings.find(device) })
     }
     return devices
   }
@@ -67,8 +67,8 @@ export function sqliteDevices({
     async findDevice(device) {
       const models = readModels.current()
       if (hidden.isHidden(device, models)) return undefined
-      const found = models.statuses.find(device)
-      return found && { status: found.status, settings: settings.find(device) }
+      const row = models.statuses.find(device)
+      return row && { status: row.status, settings: settings.find(device) }
     },
 
     isDisabled: async (device) =>

@@ -2,7 +2,7 @@ import {
   fieldsOf,
   type Document,
   type Documents,
-  type Found,
+  type Revisioned,
   type Kind,
   type OpenDocuments,
   type Query,
@@ -69,11 +69,11 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
   const remove = database.prepare(
     `DELETE FROM ${table} WHERE id = ?1 AND revision = ifnull(?2, revision)`,
   )
-  const others = new Map<string, Statement<Row>>()
+  const statements = new Map<string, Statement<Row>>()
 
   function prepared(sql: string): Statement<Row> {
-    const statement = others.get(sql) ?? database.prepare<Row>(sql)
-    others.set(sql, statement)
+    const statement = statements.get(sql) ?? database.prepare<Row>(sql)
+    statements.set(sql, statement)
     return statement
   }
 
@@ -85,14 +85,14 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
 
     async get(id) {
       const row = get.get(id)
-      return row && found<D>(row)
+      return row && revisioned<D>(row)
     },
 
     async find(query) {
       const { sql, values } = search(kind, query)
       return prepared(sql)
         .all(...values)
-        .map(found<D>)
+        .map(revisioned<D>)
     },
 
     async replace({ revision, ...document }) {
@@ -147,7 +147,7 @@ function search<D extends Document>(
   return { sql, values: [...values, limit, skip] }
 }
 
-function found<D>({ revision, document }: Row): Found<D> {
+function revisioned<D>({ revision, document }: Row): Revisioned<D> {
   return { ...(JSON.parse(document) as D), revision }
 }
 

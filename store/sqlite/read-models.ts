@@ -142,11 +142,11 @@ export function openReadModels(
     origins: (receivedSince) => records.origins(receivedSince),
 
     accounts() {
-      const found: string[] = []
+      const accountIds: string[] = []
       // Account ids are never empty.
       let last = statuses.accountAfter('')
-      for (; last !== undefined; last = statuses.accountAfter(last)) found.push(last)
-      return found
+      for (; last !== undefined; last = statuses.accountAfter(last)) accountIds.push(last)
+      return accountIds
     },
 
     async *scanRecords({ accountId, after = '', upTo }) {

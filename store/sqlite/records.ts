@@ -209,8 +209,8 @@ export function sqliteRecords(database: Database): Records {
     pageTrack: async (query) => track.all(...placeOf(query, 'asc')),
 
     async findTrackPoints({ accountId, deviceId, recordIds }) {
-      const found = recordIds.map((recordId) => trackPoint.get(accountId, deviceId, recordId))
-      return found.flatMap((row) => (row === undefined ? [] : [trackPointOf(row)]))
+      const points = recordIds.map((recordId) => trackPoint.get(accountId, deviceId, recordId))
+      return points.flatMap((row) => (row === undefined ? [] : [trackPointOf(row)]))
     },
   }
 }

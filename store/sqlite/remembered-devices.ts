@@ -69,12 +69,12 @@ export function rememberDevices(
     find(device, key) {
       let known = devices.get(key)
       if (known === undefined) {
-        const found = statuses.find(device)
-        const number = found?.number ?? newNumber()
+        const row = statuses.find(device)
+        const number = row?.number ?? newNumber()
         known = {
           number,
           account: accountNumber(device.accountId),
-          status: found?.status,
+          status: row?.status,
           erasures: erasures.times(device),
         }
         devices.set(key, known)

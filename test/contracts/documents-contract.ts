@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Documents, Found, Kind, OpenDocuments, Query } from '../../store/documents.ts'
+import type { Documents, Revisioned, Kind, OpenDocuments, Query } from '../../store/documents.ts'
 
 type Tug = {
   readonly id: string
@@ -261,19 +261,19 @@ export function documentsContract(
       return `call-${made}`
     }
 
-    async function inserted(fields: Partial<Tug>): Promise<Found<Tug>> {
+    async function inserted(fields: Partial<Tug>): Promise<Revisioned<Tug>> {
       const [one] = await tugs.insert([tug(fields)])
       return read(one?.id ?? '')
     }
 
-    async function read(id: string): Promise<Found<Tug>> {
+    async function read(id: string): Promise<Revisioned<Tug>> {
       const found = await others.get(id)
       if (found === undefined) throw new Error(`${id} is not there`)
       return found
     }
 
     async function pages(query: Query<Tug>): Promise<Tug[]> {
-      const seen: Found<Tug>[] = []
+      const seen: Revisioned<Tug>[] = []
       for (;;) {
         const after = seen.at(-1)
         const page = await tugs.find({ ...query, ...(after && { after }) })
@@ -284,6 +284,6 @@ export function documentsContract(
   })
 }
 
-function plain(found: readonly Found<Tug>[]): Tug[] {
+function plain(found: readonly Revisioned<Tug>[]): Tug[] {
   return found.map(({ revision: _revision, ...tug }) => tug)
 }
