@@ -25,13 +25,13 @@ export function lanAddress(
       return family === 'IPv4' && !internal && !address.startsWith('169.254.')
     })
     .map(({ address }) => address)
-  const found = addresses.find((one) => PRIVATE.test(one)) ?? addresses[0]
-  if (found === undefined) {
+  const address = addresses.find((one) => PRIVATE.test(one)) ?? addresses[0]
+  if (address === undefined) {
     throw new Error(
       '--lan needs a network: this computer has no address in one. Connect it, or start without --lan',
     )
   }
-  return found
+  return address
 }
 
 /** The URL as others in the network reach it. */

@@ -39,9 +39,9 @@ export async function whyOtherLog(
     )
   }
   const offsets = Object.fromEntries(places.map(({ partition, offset }) => [partition, offset]))
-  const found = await eventLog.eventIdsAt(offsets)
+  const idsInLog = await eventLog.eventIdsAt(offsets)
   for (const { partition, offset, id } of places) {
-    const there = found.get(partition)
+    const there = idsInLog.get(partition)
     if (there === undefined || there === id) continue
     return (
       `at offset ${offset} of partition ${partition} is event ${there}, but event ${id} was ` +

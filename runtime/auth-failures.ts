@@ -45,8 +45,8 @@ export class AuthFailures {
 
   #tooMany({ msBeforeNext }: Count, { seconds: window }: RateLimit): ApiError {
     const seconds = Math.min(window, Math.max(1, Math.ceil(msBeforeNext / 1000)))
-    const what = `too many requests without a valid ${this.#lacking} came from this address`
-    return new ApiError('RATE_LIMITED', `${what}: try again in ${seconds} s`, {
+    const message = `too many requests without a valid ${this.#lacking} came from this address`
+    return new ApiError('RATE_LIMITED', `${message}: try again in ${seconds} s`, {
       headers: { 'Retry-After': String(seconds) },
     })
   }

@@ -76,9 +76,9 @@ export function tellFaults(faults: readonly Fault[]): {
 } {
   const details = faults.slice(0, FAULTS_TOLD)
   const more = faults.length - details.length
-  const told = details.map(({ message }) => message)
-  if (more > 0) told.push(`and ${more} more`)
-  return { message: told.join('; '), details }
+  const messages = details.map(({ message }) => message)
+  if (more > 0) messages.push(`and ${more} more`)
+  return { message: messages.join('; '), details }
 }
 
 /** The log or the store failed. Adapters wrap driver errors once. */

@@ -31,13 +31,13 @@ export function identifyRequest(): HttpMiddleware {
 
 /** The caller's own id of a request if it is usable, or else a new one. */
 export function requestIdOf({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id']
-  return typeof given === 'string' && isUsableId(given) ? given : randomUUID()
+  const id = headers['x-request-id']
+  return typeof id === 'string' && isUsableId(id) ? id : randomUUID()
 }
 
 /** An API key in it would end up in the log, the audit and the answer. */
-function isUsableId(given: string): boolean {
-  return /^[\w.:-]{1,64}$/.test(given) && withoutApiKeys(given, { cut: false }) === given
+function isUsableId(id: string): boolean {
+  return /^[\w.:-]{1,64}$/.test(id) && withoutApiKeys(id, { cut: false }) === id
 }
 
 /** Counts and times every answer by its route; labels by path would be unbounded. */

@@ -28,8 +28,8 @@ export class Lifecycle {
     return this.#stopping.signal
   }
 
-  onClose(what: string, close: () => Promise<void>): void {
-    this.#closers.push({ what, close })
+  onClose(name: string, close: () => Promise<void>): void {
+    this.#closers.push({ what: name, close })
   }
 
   /** Stops on signals. A second signal is ignored: shells and npm often send it twice. */
@@ -48,8 +48,8 @@ export class Lifecycle {
   }
 
   /** Exits with code 1 after an unrecoverable failure, so that the supervisor restarts the process. */
-  fail(error: unknown, what: string): void {
-    this.#logger.fatal({ err: error }, what)
+  fail(error: unknown, event: string): void {
+    this.#logger.fatal({ err: error }, event)
     this.#exit(1)
   }
 
@@ -57,33 +57,33 @@ export class Lifecycle {
    * A task that runs until `stopping` is aborted; if it fails, the process fails. The stop waits for
    * it only for a share of the deadline, because a database may not answer.
    */
-  run(what: string, task: Promise<void>): void {
-    this.onClose(what, async () => {
+  run(name: string, task: Promise<void>): void {
+    this.onClose(name, async () => {
       const ended = task.then(
         () => true,
         () => true,
       )
       const late = this.#tasksAreDue?.then(() => false)
-      if ((await Promise.race([ended, late])) === false) this.#leaveUndone(what)
+      if ((await Promise.race([ended, late])) === false) this.#leaveUndone(name)
     })
-    task.catch((error: unknown) => this.fail(error, `${what} failed`))
+    task.catch((error: unknown) => this.fail(error, `${name} failed`))
   }
 
   /** A task repeated from now until the process stops. */
-  every(what: string, everyMs: number, task: () => Promise<void>): void {
+  every(name: string, everyMs: number, task: () => Promise<void>): void {
     const signal = this.stopping
-    this.run(what, periodically({ what, everyMs, task, signal, logger: this.#logger }))
+    this.run(name, periodically({ what: name, everyMs, task, signal, logger: this.#logger }))
   }
 
   /** A last task when the process stops. If it fails or takes too long, it is left undone. */
-  lastly(what: string, task: () => Promise<void>): void {
-    this.onClose(what, async () => {
+  lastly(name: string, task: () => Promise<void>): void {
+    this.onClose(name, async () => {
       const late = wait(this.#deadlineMs * SHARE_OF_LAST_TASK, false, { ref: false })
       const done = task().then(
         () => true,
         () => false,
       )
-      if (!(await Promise.race([done, late]))) this.#leaveUndone(what)
+      if (!(await Promise.race([done, late]))) this.#leaveUndone(name)
     })
   }
 
@@ -93,8 +93,8 @@ export class Lifecycle {
     return this.#closing
   }
 
-  #leaveUndone(what: string): void {
-    this.#logger.warn({ what }, 'left undone, as the process stops')
+  #leaveUndone(name: string): void {
+    this.#logger.warn({ what: name }, 'left undone, as the process stops')
   }
 
   #exit(code: number): void {

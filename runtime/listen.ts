@@ -37,7 +37,7 @@ export async function listen(
 function duplicates(server: Server, count: number): Promise<Server[]> {
   const { _handle: handle } = server as unknown as { readonly _handle: SendHandle }
   return new Promise((resolve) => {
-    const found: Server[] = []
+    const servers: Server[] = []
     const child = spawn(process.execPath, ['-e', HAND_BACK], {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -45,13 +45,13 @@ function duplicates(server: Server, count: number): Promise<Server[]> {
     const done = () => {
       clearTimeout(timer)
       child.removeAllListeners('message').kill()
-      resolve(found)
+      resolve(servers)
     }
     const timer = setTimeout(done, HANDED_BACK_WITHIN_MS)
     child.on('error', done).on('exit', done)
     child.on('message', (_told, duplicate) => {
-      found.push(passingOn(server).listen(duplicate, BACKLOG))
-      if (found.length === count) done()
+      servers.push(passingOn(server).listen(duplicate, BACKLOG))
+      if (servers.length === count) done()
     })
     child.send(count, handle)
   })

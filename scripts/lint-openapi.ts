@@ -53,15 +53,18 @@ async function lint(): Promise<void> {
   let problems = 0
   for (const [name, document] of Object.entries(documents)) {
     const source = JSON.stringify(document, null, 2)
-    const found = await lintFromString({ source, absoluteRef: `${name}/openapi.json`, config })
-    for (const problem of found) process.stderr.write(`${told(name, problem)}\n`)
-    problems += found.length
+    const faults = await lintFromString({ source, absoluteRef: `${name}/openapi.json`, config })
+    for (const problem of faults) process.stderr.write(`${faultText(name, problem)}\n`)
+    problems += faults.length
   }
   if (problems === 0) return
   process.stderr.write(`${problems} problems in the OpenAPI documents\n`)
   process.exitCode = 1
 }
 
-function told(name: string, { ruleId, message, location: [place] }: NormalizedProblem): string {
+function faultText(
+  name: string,
+  { ruleId, message, location: [place] }: NormalizedProblem,
+): string {
   return `${name} ${place?.pointer ?? '#'}\n  ${ruleId}: ${message.trim().replaceAll('\n', '\n  ')}`
 }

@@ -64,15 +64,15 @@ export function clusters<D extends Point>(
       marks.remove(one)
       byMark[one] = undefined
     }
-    const [more, fewer] =
+    const [larger, smaller] =
       group.devices.length < other.devices.length ? [other, group] : [group, other]
-    join(more, fewer)
-    add(more)
+    join(larger, smaller)
+    add(larger)
   }
-  const found: Cluster<D>[] = byMark.filter((group) => group !== undefined)
+  const clusters: Cluster<D>[] = byMark.filter((group) => group !== undefined)
   // Last, so that it is painted above the other clusters.
-  if (alone !== undefined) found.push({ x: alone.x, y: alone.y, devices: [alone] })
-  return found
+  if (alone !== undefined) clusters.push({ x: alone.x, y: alone.y, devices: [alone] })
+  return clusters
 }
 
 type Group<D> = { x: number; y: number; readonly devices: D[] }

@@ -7,21 +7,21 @@ export function matchPath(
   pattern: string,
   path: string,
 ): Readonly<Record<string, string>> | 'unreadable' | undefined {
-  const wanted = pattern.split('/')
-  const given = path.replace(/(?<=.)\/$/, '').split('/')
-  if (wanted.length !== given.length) return undefined
-  const found: Record<string, string> = {}
-  for (const [index, part] of wanted.entries()) {
-    const text = given[index] ?? ''
+  const patternParts = pattern.split('/')
+  const pathParts = path.replace(/(?<=.)\/$/, '').split('/')
+  if (patternParts.length !== pathParts.length) return undefined
+  const parameters: Record<string, string> = {}
+  for (const [index, part] of patternParts.entries()) {
+    const text = pathParts[index] ?? ''
     if (!part.startsWith(':')) {
       if (part !== text) return undefined
       continue
     }
     const decoded = decode(text)
     if (decoded === undefined || decoded === '') return 'unreadable'
-    found[part.slice(1)] = decoded
+    parameters[part.slice(1)] = decoded
   }
-  return found
+  return parameters
 }
 
 function decode(text: string): string | undefined {

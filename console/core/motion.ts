@@ -33,12 +33,14 @@ export function motionAfter(
   position: Position,
   { atMs, isNext }: { readonly atMs: number; readonly isNext: boolean },
 ): Motion {
-  const { speed: told, accuracy = 0 } = position
-  if (before === undefined) return { speed: told, place: position, sinceMs: undefined, atMs }
+  const { speed: reportedSpeed, accuracy = 0 } = position
+  if (before === undefined)
+    return { speed: reportedSpeed, place: position, sinceMs: undefined, atMs }
   const metres = metresBetween(before.place, position)
   const isNear = metres <= Math.max(STILL_METRES, accuracy)
   const isBrief = isNext && atMs > before.atMs && atMs - before.atMs <= SPEED_WITHIN_MS
-  const speed = told ?? (isNear ? 0 : isBrief ? (1_000 * metres) / (atMs - before.atMs) : undefined)
+  const speed =
+    reportedSpeed ?? (isNear ? 0 : isBrief ? (1_000 * metres) / (atMs - before.atMs) : undefined)
   if (isNear && !isMoving(before) && !isMoving({ speed })) return { ...before, speed, atMs }
   return { speed, place: position, sinceMs: isNext ? atMs : undefined, atMs }
 }

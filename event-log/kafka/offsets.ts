@@ -61,9 +61,9 @@ export async function committed(
   admin: Admin,
   { topic, groupId }: Place,
 ): Promise<Record<number, number>> {
-  const [found] = await admin.fetchOffsets({ groupId, topics: [topic] })
+  const [ofTopic] = await admin.fetchOffsets({ groupId, topics: [topic] })
   const offsets: Record<number, number> = {}
-  for (const { partition, offset } of found?.partitions ?? []) {
+  for (const { partition, offset } of ofTopic?.partitions ?? []) {
     // −1 if nothing is committed; otherwise the next offset to read.
     if (Number(offset) > 0) offsets[partition] = Number(offset) - 1
   }
@@ -103,9 +103,9 @@ async function progressByPartition(admin: Admin, { topic, groupId }: Place) {
     admin.fetchOffsets({ groupId, topics: [topic] }),
   ])
   return held.map(({ partition, low, high }) => {
-    const found = committed?.partitions.find((one) => one.partition === partition)
+    const progress = committed?.partitions.find((one) => one.partition === partition)
     // −1 if nothing is committed; records deleted by retention do not count as lag.
-    return { partition, high, next: Math.max(Number(found?.offset ?? -1), low) }
+    return { partition, high, next: Math.max(Number(progress?.offset ?? -1), low) }
   })
 }
 

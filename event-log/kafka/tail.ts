@@ -46,10 +46,10 @@ export async function* tail<Entry>({
 
   const next = new Map<number, number>()
   for (const { partition, low, high } of await untilAnswered(bounds, { signal, logger })) {
-    const wanted = after === 'end' ? high : (after[partition] ?? -1) + 1
+    const nextOffset = after === 'end' ? high : (after[partition] ?? -1) + 1
     // A mark beyond the end belongs to another log; reading from there would start all over.
-    const known = wanted >= low && wanted <= high
-    next.set(partition, known ? wanted : wanted < low ? low : high)
+    const known = nextOffset >= low && nextOffset <= high
+    next.set(partition, known ? nextOffset : nextOffset < low ? low : high)
     if (!known) yield { kind: 'gap', partition }
   }
 
@@ -111,31 +111,31 @@ async function untilAnswered(
 
 /** Hands over one item at a time; the producer waits until the consumer asks for the next. */
 function handover<Item>(ended: AbortSignal) {
-  let given: { item: Item; done: (taken: boolean) => void } | undefined
+  let handedOver: { item: Item; done: (taken: boolean) => void } | undefined
   let wakeTaker: () => void = () => undefined
   ended.addEventListener('abort', () => {
     wakeTaker()
-    given?.done(false)
+    handedOver?.done(false)
   })
   return {
     /** Resolves with whether the item was taken; false when `ended` is aborted first. */
     give(item: Item): Promise<boolean> {
       if (ended.aborted) return Promise.resolve(false)
       return new Promise((done) => {
-        given = { item, done }
+        handedOver = { item, done }
         wakeTaker()
       })
     },
 
     async *taken(): AsyncGenerator<Item, void> {
       while (!ended.aborted) {
-        if (given === undefined) {
+        if (handedOver === undefined) {
           await new Promise<void>((resolve) => (wakeTaker = resolve))
           continue
         }
-        const { item, done } = given
+        const { item, done } = handedOver
         yield item
-        given = undefined
+        handedOver = undefined
         done(true)
       }
     },

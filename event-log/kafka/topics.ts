@@ -116,8 +116,8 @@ export async function askMinInSync(
   const inSync = new Map<string, number>()
   for (const topic of topics) {
     const resource = { type: ConfigResourceTypes.TOPIC, name: topic }
-    const { [MIN_INSYNC]: found } = await settingsOf(admin, resource, [MIN_INSYNC])
-    inSync.set(topic, Number(found ?? 1))
+    const { [MIN_INSYNC]: setting } = await settingsOf(admin, resource, [MIN_INSYNC])
+    inSync.set(topic, Number(setting ?? 1))
   }
   return inSync
 }
@@ -190,18 +190,18 @@ async function weakSettings(admin: Admin, { topic, partitions, settings }: Wante
   return weaker
 }
 
-function isWeaker(name: string, found: string | undefined, wanted: string): boolean {
-  if (found === undefined) return false
+function isWeaker(name: string, actual: string | undefined, wanted: string): boolean {
+  if (actual === undefined) return false
   switch (name) {
     case 'segment.ms':
-      return Number(found) > Number(wanted)
+      return Number(actual) > Number(wanted)
     case 'retention.ms':
-      return Number(found) >= 0 && (Number(wanted) < 0 || Number(found) < Number(wanted))
+      return Number(actual) >= 0 && (Number(wanted) < 0 || Number(actual) < Number(wanted))
     case MIN_INSYNC:
     case 'max.message.bytes':
-      return Number(found) < Number(wanted)
+      return Number(actual) < Number(wanted)
     default:
-      return found !== wanted
+      return actual !== wanted
   }
 }
 

@@ -169,10 +169,10 @@ export function variable<S extends Joi.Schema>(
 ): S {
   const got = secret ? '' : ', not "{{#value}}"'
   // Braces in a message are Joi's own placeholders unless escaped.
-  const told = expected.replace(/[{}]/g, String.raw`\$&`)
+  const escaped = expected.replace(/[{}]/g, String.raw`\$&`)
   return schema.empty('').messages({
-    '*': `${name} must be ${told}${got}`,
-    'any.required': `${name} must be ${told}`,
+    '*': `${name} must be ${escaped}${got}`,
+    'any.required': `${name} must be ${escaped}`,
   }) as S
 }
 

@@ -74,9 +74,12 @@ export function openApiDocument({
     const path = (paths[templated(operation.path)] ??= {})
     path[operation.method.toLowerCase()] = components.extract(described(operation)) as JsonSchema
   }
-  const given = among([...ERRORS_OF_EVERY_CALL, ...operations.flatMap(({ errors }) => errors)])
+  const identifiers = among([
+    ...ERRORS_OF_EVERY_CALL,
+    ...operations.flatMap(({ errors }) => errors),
+  ])
   const responses = Object.fromEntries(
-    given.map((identifier) => [
+    identifiers.map((identifier) => [
       identifier,
       components.extract(errorResponse(identifier)) as JsonSchema,
     ]),
@@ -86,7 +89,7 @@ export function openApiDocument({
     info: {
       title,
       version: VERSION,
-      description: `${description}\n\n${aboutEveryCall(among([...given, ...UNMATCHED]))}`,
+      description: `${description}\n\n${aboutEveryCall(among([...identifiers, ...UNMATCHED]))}`,
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -189,8 +192,8 @@ function aboutEveryCall(identifiers: readonly ErrorIdentifier[]): string {
 }
 
 /** Without duplicates, in the order of the table, which is by status. */
-function among(given: readonly ErrorIdentifier[]): ErrorIdentifier[] {
+function among(identifiers: readonly ErrorIdentifier[]): ErrorIdentifier[] {
   return (Object.keys(ERRORS) as ErrorIdentifier[]).filter((identifier) =>
-    given.includes(identifier),
+    identifiers.includes(identifier),
   )
 }

@@ -28,12 +28,12 @@ export function jsonSchemaOf(rule: Joi.Schema): JsonSchema {
   const own = stated(rule) ?? withParts(converted(rule), rule)
   const description = rule.$_getFlag('description') as string | undefined
   const fallback = rule.$_getFlag('default') as unknown
-  const told = {
+  const schema = {
     ...own,
     ...(description !== undefined && { description }),
     ...(fallback !== undefined && { default: fallback }),
   }
-  return accepts(rule, null) ? withNull(told) : told
+  return accepts(rule, null) ? withNull(schema) : schema
 }
 
 /** The schema of an object with these fields; by default it refuses others. */

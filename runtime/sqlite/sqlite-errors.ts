@@ -19,17 +19,17 @@ const PASSING = new Set([PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTO
  * Runs `work`. Errors of the driver become `DependencyError`s that name `what` failed; others are
  * rethrown unchanged.
  */
-export function translated<T>(what: string, work: () => T): T {
+export function translated<T>(operation: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw translation(what, error)
+    throw translation(operation, error)
   }
 }
 
 /** The error to throw for an error of the driver. */
-export function translation(what: string, error: unknown): unknown {
-  return dependencyError(what, error) ?? error
+export function translation(operation: string, error: unknown): unknown {
+  return dependencyError(operation, error) ?? error
 }
 
 export function isBusy(error: unknown): boolean {
@@ -46,16 +46,16 @@ export function isNotUnique(error: unknown): boolean {
   return error instanceof DependencyError && extendedCode(error.cause) === CONSTRAINT_UNIQUE
 }
 
-function dependencyError(what: string, error: unknown): DependencyError | undefined {
+function dependencyError(operation: string, error: unknown): DependencyError | undefined {
   const code = primaryCode(error)
   if (code !== undefined) {
-    return new DependencyError(`${what} failed: ${String((error as Error).message)}`, {
+    return new DependencyError(`${operation} failed: ${String((error as Error).message)}`, {
       retriable: PASSING.has(code),
       cause: error,
     })
   }
   if (isObject(error) && error['code'] === 'ERR_INVALID_STATE') {
-    return new DependencyError(`${what} is closed`, { retriable: true, cause: error })
+    return new DependencyError(`${operation} is closed`, { retriable: true, cause: error })
   }
   return undefined
 }
