@@ -18,9 +18,11 @@ export function otherScalars(
   fields: Readonly<Record<string, unknown>>,
   used: ReadonlySet<string> = new Set(),
 ): SentAttributes {
-  const attributes = Object.create(null) as Record<string, unknown>
-  for (const [name, value] of Object.entries(fields)) {
-    if (used.has(name) || NEVER_KEPT.test(name) || !isScalar(value)) continue
+  // A scalar named `__proto__` changes nothing here.
+  const attributes: Record<string, unknown> = {}
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    if (used.has(name) || !isScalar(value) || NEVER_KEPT.test(name)) continue
     const ours = Object.hasOwn(OUR_NAMES, name) ? OUR_NAMES[name]! : name
     // A field under our own name is what the device says itself.
     if (ours === name || !Object.hasOwn(fields, ours)) attributes[ours] = value
@@ -30,8 +32,9 @@ export function otherScalars(
 
 /** Texts of a query or a form as the values that they write; `00123` stays a text. */
 export function typedTexts(attributes: SentAttributes): SentAttributes {
-  const typed = Object.entries(attributes).map(([name, value]) => [name, typedText(value)])
-  return Object.fromEntries(typed) as SentAttributes
+  const typed: Record<string, unknown> = {}
+  for (const name of Object.keys(attributes)) typed[name] = typedText(attributes[name])
+  return typed
 }
 
 /** A number that is not below 0: apps write -1 for unknown values. */

@@ -85,7 +85,7 @@ export function appEndpoints({
       await durable([tally.refused(refusal, app.name)], left())
       return app.answer(head)
     }
-    const items = app.read({ ...head, body })
+    const items = app.read({ body, ...head })
     if (items.length > 1 && !hold(request, items.length * POINT_BYTES, load)) {
       tally.failed(overloaded(), { reports: 1, app: app.name })
       throw overloaded()
@@ -96,9 +96,8 @@ export function appEndpoints({
       tally.postponed('RATE_LIMITED', app.name)
       throw exhausted(charge.exhausted)
     }
-    const { reports, droppedAttributes } = await submittedReports(items, {
-      ...{ key, now: clock.now(), chunks },
-    })
+    const now = clock.now()
+    const { reports, droppedAttributes } = await submittedReports(items, { key, now, chunks })
     tally.droppedAttributes(droppedAttributes, app.name)
     const options = { withinMs: left(), app: app.name }
     const { outcomes, rejections } = await accept(grant, reports, options).catch(

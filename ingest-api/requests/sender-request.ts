@@ -29,10 +29,11 @@ export function senderRequest(
 
 /** The path and the query of a request. */
 export function targetOf({ url = '' }: IncomingMessage): Pick<SenderRequest, 'path' | 'query'> {
-  const end = url.search(/[?#]/)
-  if (end === -1) return { path: url, query: '' }
-  const [query = ''] = url[end] === '?' ? url.slice(end + 1).split('#', 1) : []
-  return { path: url.slice(0, end), query }
+  const hash = url.indexOf('#')
+  const target = hash === -1 ? url : url.slice(0, hash)
+  const mark = target.indexOf('?')
+  if (mark === -1) return { path: target, query: '' }
+  return { path: target.slice(0, mark), query: target.slice(mark + 1) }
 }
 
 /** A header's value; empty if it was not sent. `name` in lower case. */
