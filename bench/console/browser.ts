@@ -1,5 +1,5 @@
-import { chromium, type BrowserContext, type CDPSession, type Page } from 'playwright-core'
-import { chromiumPath } from '../../test/console/browser/chromium-path.ts'
+import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+import { launchChromium } from '../../test/console/browser/launch-chromium.ts'
 import { IN_PAGE } from './in-page.ts'
 import type { Service } from './service.ts'
 
@@ -12,11 +12,7 @@ export type ConsoleBrowser = Awaited<ReturnType<typeof openBrowser>>
  * that pages throw.
  */
 export async function openBrowser({ adminUrl, email, password }: Service) {
-  if (chromiumPath === undefined) throw new Error('needs chromium: apt-get install chromium')
-  const browser = await chromium.launch({
-    executablePath: chromiumPath,
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
+  const browser = await launchChromium()
   const faults: string[] = []
   const cookies = await signedIn()
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { OWNTRACKS_ANDROID } from '../../../console/guides/owntracks.ts'
 import { nginxSite, serveNginx } from '../../ops/proxies.ts'
 import { startEmbedded, type Embedded } from '../../programs.ts'
@@ -7,9 +7,9 @@ import { endPrograms, type RunningProgram } from '../../running-programs.ts'
 import { freePort } from '../../services/own-server.ts'
 import { nginxProgram } from '../../services/programs.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
-import { chromiumPath } from './chromium-path.ts'
 import { describeConsole } from './chromium.ts'
 import { EMAIL, PASSWORD } from './console-harness.ts'
+import { launchChromium } from './launch-chromium.ts'
 
 const program = await nginxProgram().catch(() => undefined)
 if (program === undefined) process.stderr.write('not tested: the console behind nginx\n')
@@ -34,10 +34,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       const joined = `server { listen 127.0.0.1:${front}; ${sites.join(' ')} }`
       serve = () => serveNginx([...rendered, joined], { directory, program: program ?? 'nginx' })
       nginx = await serve()
-      browser = await chromium.launch({
-        executablePath: chromiumPath ?? '',
-        args: ['--no-sandbox', '--disable-gpu'],
-      })
+      browser = await launchChromium()
     }, 180_000)
 
     afterEach(async () => {

@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals'
-import { chromiumPath } from './chromium-path.ts'
+import { chromiumPath } from './launch-chromium.ts'
 
 /**
  * As `describe`, for tests that need a browser: without one they are skipped with one line that says

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { startEmbedded, type Embedded } from '../../programs.ts'
 import { endPrograms } from '../../running-programs.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
-import { chromiumPath } from './chromium-path.ts'
+import { launchChromium } from './launch-chromium.ts'
 import { KEEP_PAINTED } from './painted.ts'
 
 const PLAIN_HOST = 'console.test'
@@ -37,11 +37,10 @@ export function consoleSuite({
   beforeAll(async () => {
     directory = await temporaryDirectory()
     service = await startEmbedded(directory.path, { ...ENV, ...env() })
-    browser = await chromium.launch({
-      executablePath: chromiumPath ?? '',
+    browser = await launchChromium({
       // As people's browsers do, it brings pages back as they were left.
       ignoreDefaultArgs: ['--disable-back-forward-cache'],
-      args: ['--no-sandbox', '--disable-gpu', `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
+      args: [`--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`],
     })
     await signIn()
     key = (await made('/keys', { name: 'Gateway' })).key
