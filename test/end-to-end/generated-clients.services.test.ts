@@ -15,6 +15,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const LONG = 180_000
 const GENERATORS = ['python', 'go', 'typescript-fetch'] as const
 const APIS = ['gpsingest', 'gpsadmin'] as const
+/** What runs for seconds is over before thorough compiling pays. */
+const SHORT_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 /**
  * Clients as others make them from the documents that are served: each reports, and reads its device.
@@ -58,7 +60,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
       return file
     })
     const batch = ['-jar', openapiGenerator.jar, 'batch', '--fail-fast', '--threads', '2']
-    await run('java', [...batch, ...(await Promise.all(files))])
+    await run('java', [...SHORT_JVM, ...batch, ...(await Promise.all(files))])
   }
 
   /** Reports a position and reads its device, once it is there; each with the generated client. */
