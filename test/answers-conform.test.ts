@@ -36,13 +36,13 @@ test('an answer as documented passes, also to HEAD and with a query', () => {
   conforms(seen({ status: 503, body: error, header: { 'Retry-After': '1' } }))
 })
 
-describe('an answer that is not as documented is refused:', () => {
+describe('an answer that is not as documented', () => {
   test.each([
     ['another status', seen({ status: 409 })],
     ['another shape', seen({ body: { ...envelope, data: { operator: {} } } })],
-    ['a field too many', seen({ body: { ...envelope, more: 1 } })],
+    ['one field too many', seen({ body: { ...envelope, more: 1 } })],
     ['another media type', seen({ header: { 'Content-Type': 'text/plain' } })],
-    ['a header that is missing', seen({ status: 503, body: error })],
+    ['a missing header', seen({ status: 503, body: error })],
     [
       'a header of another shape',
       seen({ status: 503, body: error, header: { 'Retry-After': '0' } }),
@@ -53,7 +53,7 @@ describe('an answer that is not as documented is refused:', () => {
     ],
     ['success where there is nothing', seen({ path: '/api/v1/nothing' })],
     ['success of another method', seen({ method: 'PUT' })],
-  ])('%s', (_, answer) => {
+  ])('an answer with %s is refused', (_, answer) => {
     expect(() => conforms(answer)).toThrow('not as documented')
   })
 })

@@ -6,14 +6,14 @@ import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 const { schemas, messages } = document.components
 
 describe('the erasure of a device in the AsyncAPI document', () => {
-  test('matches the written message: key, headers, no value', () => {
+  test('the documented erasure matches the written message: key, headers, no value', () => {
     const message = toErasureMessage(deviceErased({ deviceId: 'a/b' }))
     expectEnvelope(message, messages.deviceErased)
     expect(checkerOf(messages.deviceErased.payload)(message.value)).toEqual([])
     expect(checkerOf(messages.deviceErased.payload)('{}')).not.toEqual([])
   })
 
-  test('has an example that the code can read', async () => {
+  test('the code can read the example of an erasure', async () => {
     const [example] = messages.deviceErased.examples
     expect(checkerOf(schemas.erasureHeaders)(example!.headers)).toEqual([])
     expect(await read(example!.headers)).toMatchObject({
@@ -22,7 +22,7 @@ describe('the erasure of a device in the AsyncAPI document', () => {
     })
   })
 
-  test('requires the headers that the code needs', async () => {
+  test('an erasure requires the headers that the code needs', async () => {
     const { headers = {} } = toErasureMessage(deviceErased())
     for (const name of ['ce_id', 'ce_type', 'ce_time']) {
       expect(schemas.erasureHeaders.required).toContain(name)

@@ -10,7 +10,7 @@ import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 const { schemas, messages } = document.components
 
 describe('a heartbeat in the AsyncAPI document', () => {
-  test('matches the written message: key, headers, value', () => {
+  test('the documented heartbeat matches the written message: key, headers, value', () => {
     const message = toMessage(deviceSeen({ deviceId: 'a/b' }))
     expectEnvelope(message, messages.deviceSeenJson)
     const value = JSON.parse(String(message.value)) as object
@@ -18,13 +18,13 @@ describe('a heartbeat in the AsyncAPI document', () => {
     expect(Object.keys(value)).toEqual(Object.keys(schemas.deviceSeen.properties ?? {}))
   })
 
-  test('is marked if it has waited in a spool', () => {
+  test('a heartbeat is marked if it has waited in a spool', () => {
     const message = toMessage(deviceSeen(), { spooled: true })
     expectEnvelope(message, messages.deviceSeenJson)
     expect(message.headers).toMatchObject({ ce_spooled: 'true' })
   })
 
-  test('is the only event with the header by which programs that see only header names identify it', () => {
+  test('a heartbeat is the only event with the header by which programs that see only header names identify it', () => {
     expect(toMessage(deviceSeen()).headers).toMatchObject({ ce_heartbeat: 'true' })
     expect(messages.deviceSeenJson.examples[0]!.headers).toMatchObject({ ce_heartbeat: 'true' })
     for (const { headers } of [
@@ -36,7 +36,7 @@ describe('a heartbeat in the AsyncAPI document', () => {
     }
   })
 
-  test('has an example that the code can read', async () => {
+  test('the code can read the example of a heartbeat', async () => {
     const [example] = messages.deviceSeenJson.examples
     expect(checkerOf(schemas.heartbeatHeaders)(example!.headers)).toEqual([])
     expect(checkerOf(schemas.deviceSeen)(example!.payload)).toEqual([])
@@ -48,7 +48,7 @@ describe('a heartbeat in the AsyncAPI document', () => {
     })
   })
 
-  test('requires the fields and headers that the code needs', () => {
+  test('a heartbeat requires the fields and headers that the code needs', () => {
     const { headers = {}, value } = toMessage(deviceSeen())
     const fields = JSON.parse(String(value)) as object
     const id = String(headers['ce_id'])
@@ -61,7 +61,7 @@ describe('a heartbeat in the AsyncAPI document', () => {
     expect(() => decodeDeviceSeen(JSON.stringify(fields), undefined)).toThrow('eventId')
   })
 
-  test('has the Avro schema that the code registers', () => {
+  test('a heartbeat has the Avro schema that the code registers', () => {
     expect(messages.deviceSeenAvro.payload.schema).toEqual(DEVICE_SEEN_AVRO)
   })
 })

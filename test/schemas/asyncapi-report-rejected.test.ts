@@ -19,7 +19,7 @@ const everyField: Required<ReportRejected> = {
 }
 
 describe('a refused report in the AsyncAPI document', () => {
-  test('matches the written message: key, headers, value', () => {
+  test('the documented rejection matches the written message: key, headers, value', () => {
     for (const event of [everyField, reportRejected({ deviceId: '', body: '', count: 99 })]) {
       const message = recordMessage(REJECTIONS.toRecord(event))
       expectEnvelope(message, messages.reportRejected)
@@ -27,14 +27,14 @@ describe('a refused report in the AsyncAPI document', () => {
     }
   })
 
-  test('has the fields that the code reads and writes, and requires the same ones', () => {
+  test('a rejection has the fields that the code reads and writes, and requires the same ones', () => {
     const names = Object.keys(schema.properties ?? {})
     expect(names).toEqual(Object.keys(decodeReportRejected(encodeReportRejected(everyField))))
     expect(Object.keys(fields())).toEqual(names)
     expect(schema.required).toEqual(names.filter((name) => !isReadable({ [name]: undefined })))
   })
 
-  test('has the errors and the limits of the code', () => {
+  test('a rejection has the errors and the limits of the code', () => {
     expect(schemas.rejectionError).toMatchObject({ enum: REJECTION_ERRORS })
     for (const [name, within, beyond] of [
       ['deviceId', 'x'.repeat(128), 'x'.repeat(129)],
@@ -55,7 +55,7 @@ describe('a refused report in the AsyncAPI document', () => {
     }
   })
 
-  test('has an example that the code can read', () => {
+  test('the code can read the example of a rejection', () => {
     const [example] = messages.reportRejected.examples
     const event = decodeReportRejected(JSON.stringify(example!.payload))
     expect(JSON.parse(encodeReportRejected(event))).toEqual(example!.payload)

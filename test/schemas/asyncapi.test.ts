@@ -30,17 +30,17 @@ const { schemas, messages } = document.components
 const everyName = Object.keys(schemas.positionReported.properties ?? {})
 
 describe('the AsyncAPI document', () => {
-  test('is valid AsyncAPI 3', () => {
+  test('the document is valid AsyncAPI 3', () => {
     expect(faultsAsAsyncapi()).toEqual([])
   })
 
-  test('contains all its references', () => {
+  test('the document contains all its references', () => {
     const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)]
     expect(references.length).toBeGreaterThan(10)
     for (const [, path] of references) expect(document).toHaveProperty(path!.split('/'))
   })
 
-  test('has unique names from which generators make types, enumerations included', () => {
+  test('schemas have unique names, from which generators make types, enumerations included', () => {
     const taken = Object.keys(document.channels).filter((name) => name in schemas)
     expect(taken).toEqual([])
     const nameless = Object.values<object>(schemas).filter((schema) =>
@@ -49,7 +49,7 @@ describe('the AsyncAPI document', () => {
     expect(nameless).toEqual([])
   })
 
-  test('describes the topics as the code creates them', async () => {
+  test('the topics are described as the code creates them', async () => {
     const created = await createdTopics({ replicationFactor: 3 })
     const described = Object.values(document.channels).map(({ address, bindings: { kafka } }) => ({
       topic: address,
@@ -62,7 +62,7 @@ describe('the AsyncAPI document', () => {
     expect(described).toEqual(created)
   })
 
-  test('has the fields that the code reads, and requires the same ones', () => {
+  test('a position has the fields that the code reads, and requires the same ones', () => {
     expect(everyName).toEqual(namesReadFrom(everyField))
     const requiredByCode = everyName.filter(
       (name) => !isReadable({ ...fields(), [name]: undefined }),
@@ -71,7 +71,7 @@ describe('the AsyncAPI document', () => {
     for (const name of MEASUREMENTS) expect(requiredByCode).not.toContain(name)
   })
 
-  test('has the ranges and the units of the table of fields', () => {
+  test('a position has the ranges and the units of the table of fields', () => {
     for (const { name, range, meaning } of [...COORDINATE_FIELDS, ...MEASUREMENT_FIELDS]) {
       const [minimum, greatest] = range
       expect(schemas.positionReported.properties?.[name]).toEqual({
@@ -81,7 +81,7 @@ describe('the AsyncAPI document', () => {
     }
   })
 
-  test('bounds attributes as the rules of a report do', () => {
+  test('attributes have the bounds that the rules of a report set', () => {
     const { type, maxProperties, propertyNames, additionalProperties } = ATTRIBUTES_SCHEMA
     const { type: types, maxLength } = additionalProperties
     expect(schemas.attributes).toMatchObject({
@@ -90,7 +90,7 @@ describe('the AsyncAPI document', () => {
     })
   })
 
-  test('has an example that the code can read', () => {
+  test('the code can read the example of a position', () => {
     const [example] = messages.positionReportedJson.examples
     const event = decodePositionReported(JSON.stringify(example!.payload))
     expect(JSON.parse(encodePositionReported(event))).toEqual(example!.payload)
@@ -99,7 +99,7 @@ describe('the AsyncAPI document', () => {
 })
 
 describe('a JSON event of the code', () => {
-  test('matches the document’s message: key, headers, value', () => {
+  test('a JSON event matches the document’s message: key, headers, value', () => {
     for (const event of [everyField, positionReported({ timestampSource: 'server' })]) {
       const message = toMessage(event)
       expectEnvelope(message, messages.positionReportedJson)
@@ -107,18 +107,18 @@ describe('a JSON event of the code', () => {
     }
   })
 
-  test('is marked, as the document says, if and only if it has waited in a spool', () => {
+  test('a JSON event is marked, as the document says, if and only if it has waited in a spool', () => {
     const message = toMessage(everyField, { spooled: true })
     expectEnvelope(message, messages.positionReportedJson)
     expect(message.headers).toMatchObject({ ce_spooled: 'true' })
     expect(toMessage(everyField).headers).not.toHaveProperty('ce_spooled')
   })
 
-  test('has only fields that the document has', () => {
+  test('a JSON event has only fields that the document has', () => {
     expect(Object.keys(fields()).sort()).toEqual([...everyName].sort())
   })
 
-  test('matches the document for any accepted report', () => {
+  test('the JSON event of any accepted report matches the document', () => {
     const measured = Object.fromEntries(MEASUREMENTS.map((name) => [name, aNumber()]))
     const aReport = fc.record(
       {
@@ -144,7 +144,7 @@ describe('a JSON event of the code', () => {
   })
 
   test.each(['latitude', 'longitude', ...MEASUREMENTS])(
-    'has %s within the document’s limits',
+    'a JSON event has %s within the document’s limits',
     (name) => {
       const limits = schemas.positionReported.properties?.[name] as Record<string, number>
       for (const limit of ['minimum', 'maximum']) {
@@ -160,7 +160,7 @@ describe('a JSON event of the code', () => {
 })
 
 describe('a dead letter of the code', () => {
-  test('has the document’s headers, and no others', () => {
+  test('a dead letter has the document’s headers, and no others', () => {
     const record = deadLettersOf(topicNames('gps').positions).toRecord({
       kind: 'unreadable',
       origin: { partition: 3, offset: 12345 },

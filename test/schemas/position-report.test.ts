@@ -18,11 +18,11 @@ function faultyFields(body: unknown): string[] {
 }
 
 describe('a position report', () => {
-  test('needs only a device, a latitude and a longitude', () => {
+  test('a report needs only a device, a latitude and a longitude', () => {
     expect(parse(minimal)).toEqual({ report: minimal })
   })
 
-  test('keeps every known field and drops all others', () => {
+  test('a report keeps every known field and drops all others', () => {
     const full = {
       ...minimal,
       accuracy: 4.5,
@@ -40,7 +40,7 @@ describe('a position report', () => {
     expect(parse(body)).toEqual({ report: { ...full, timestamp: NOW - 500 } })
   })
 
-  test('keeps its attributes in the order of their names, whatever else is odd about it', () => {
+  test('a report keeps its attributes in the order of their names, whatever else is odd about it', () => {
     const sent = { odometer: 12.5, alarm: 'sos' }
     for (const deviceId of ['tracker-1', 'Süd']) {
       const parsed = parse({ ...minimal, deviceId, attributes: sent })

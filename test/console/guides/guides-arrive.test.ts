@@ -48,8 +48,8 @@ function history(deviceId: string) {
   )
 }
 
-describe('what an app sends, once it is set up as its guide says, is stored', () => {
-  test.each(ALL)('%s', async (id) => {
+describe('guides of apps', () => {
+  test.each(ALL)('what %s sends, set up as its guide says, is stored', async (id) => {
     const guide: Guide = await guideOf(id).load()
     const deviceId = DEV_EUIS.get(id) ?? `${id} ${ODD_ID}`
     const { url, ...request } = guide.example({ address: service.ingestUrl, key, deviceId }, place)
@@ -74,7 +74,7 @@ describe('what an app sends, once it is set up as its guide says, is stored', ()
     }
   })
 
-  test('a report rejected from an app is told with its reason', async () => {
+  test('the console shows why a report of an app was rejected', async () => {
     const guide = await guideOf('owntracks-android').load()
     const setup = { address: service.ingestUrl, key, deviceId: 'jane/phone' }
     const { url, ...request } = guide.example(setup, { ...place, latitude: 95 })
@@ -91,7 +91,7 @@ describe('what an app sends, once it is set up as its guide says, is stored', ()
   })
 })
 
-describe('the programs run', () => {
+describe('guides of programs', () => {
   const PROGRAMS = {
     curl: () => ({ program: 'sh', options: ['-c'] }),
     node: () => ({ program: process.execPath, options: ['--input-type=module', '-e'] }),
@@ -99,7 +99,7 @@ describe('the programs run', () => {
     micropython,
   }
 
-  test.each(Object.entries(PROGRAMS))('%s', async (id, runner) => {
+  test.each(Object.entries(PROGRAMS))('the %s program of its guide runs', async (id, runner) => {
     const found = runner()
     // CI has them all; a developer's machine may lack one.
     const isThere = found !== undefined && !spawnSync(found.program, ['--version']).error

@@ -47,7 +47,7 @@ test.each<[sentence: string, entry: Entry]>([
   ],
   ['signed in', entry('session.created', { kind: 'operator', id: 'op-1' })],
   ['key.blessed key Vans', entry('key.blessed', KEY)],
-])('%s', (expected, one) => {
+])('an entry reads “%s”', (expected, one) => {
   const { did, subject, more } = sentenceOf(one, NAMES)
   const said = subject === undefined ? did : `${did} ${subject.name}`
   expect(more === '' ? said : `${said}, ${more}`).toBe(expected)
