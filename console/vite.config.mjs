@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
+import { withoutUnusedModules } from './unused-modules.mjs'
 
 const BASE =
   /console\/(core|live|ui)\/(?!time-plot)[\w-]+\.tsx?$|console\/(map\/draw-label|pages\/device\/share-link)\./
@@ -12,7 +13,7 @@ export default defineConfig({
   publicDir: false,
   // Below the base that the page states, and that the server sets (CONSOLE_PUBLIC_URL).
   base: './',
-  plugins: [themeFirst(), installable()],
+  plugins: [themeFirst(), installable(), withoutUnusedModules()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     target: 'es2022',

@@ -1,0 +1,48 @@
+/**
+ * Parts of libraries that other parts import, and the console never calls, each with its exports that
+ * are imported. The build replaces them: together they would be a tenth of the console.
+ */
+const UNUSED = {
+  // The map has no controls of OpenLayers, does not turn, and has keys of its own.
+  'ol/control/defaults.js': ['defaults'],
+  'ol/interaction/DragRotate.js': ['default'],
+  'ol/interaction/KeyboardPan.js': ['default'],
+  'ol/interaction/KeyboardZoom.js': ['default'],
+  'ol/interaction/PinchRotate.js': ['default'],
+  // Styles are functions, not JSON.
+  'ol/render/canvas/style.js': ['flatStyleLikeToStyleFunction'],
+  // Nothing asks which part of a tile is below the pointer.
+  'ol/render/canvas/hitdetect.js': [
+    'HIT_DETECT_RESOLUTION',
+    'createHitDetectionImageData',
+    'hitDetect',
+  ],
+  // All layers have the projection of the view.
+  'ol/reproj/DataTile.js': ['default'],
+  'ol/reproj/Tile.js': ['default'],
+  // Browsers that run the console decompress by themselves.
+  'fflate/esm/browser.js': ['decompressSync'],
+}
+
+/** The build fails when a library no longer has one of the modules, or imports more of it. */
+export function withoutUnusedModules() {
+  const found = new Set()
+  return {
+    name: 'without-unused-modules',
+    apply: 'build',
+    load(id) {
+      const name = id.split('/node_modules/').at(-1)
+      const exports = UNUSED[name]
+      if (exports === undefined) return null
+      found.add(name)
+      const names = exports.map((each) => `unused as ${each}`).join()
+      return `function unused() { throw new Error('not in this build: ${name}') } export { ${names} }`
+    },
+    buildEnd(error) {
+      const gone = Object.keys(UNUSED).filter((name) => !found.has(name))
+      if (error === undefined && gone.length > 0) {
+        this.error(`unused-modules.mjs: nothing imports ${gone.join(', ')} any more`)
+      }
+    },
+  }
+}
