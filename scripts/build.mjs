@@ -40,6 +40,7 @@ const site = {
   fingerprint: () =>
     fingerprint(root, [
       'package-lock.json',
+      ...['scripts/build.mjs', 'scripts/compress-files.mjs'],
       ...sources(root, 'console').filter((file) => isBundled(file) && file !== GENERATED_TYPES),
       ...sources(root, 'schemas', ['.ts']),
     ]),
@@ -128,6 +129,8 @@ async function run(program, options) {
   const file = join(root, 'node_modules', program)
   const tool = spawn(process.execPath, [file, ...options], {
     cwd: root,
+    // Tests build what operators get.
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const code = await new Promise((resolve, reject) => tool.on('exit', resolve).on('error', reject))
