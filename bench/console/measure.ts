@@ -71,7 +71,7 @@ async function measureIn(
   }
   const busyDragging: number[] = []
   const trackMs: number[] = []
-  const weight = await weigh(browser, service.adminUrl)
+  const weight = await weigh()
   add('JS and CSS, gzip', weight.all)
   add('of it for signing in', weight.signIn)
   progress('reporting a day, a report a second')
