@@ -26,9 +26,9 @@ export function SystemPage() {
   return (
     <Page title="System" wide>
       <Loaded of={system}>
-        {({ data, firstSeenAt }) => (
+        {({ data, receivingSince }) => (
           <>
-            <Verdict troubles={troublesOf(data, { now: now.value, firstSeenAt })} />
+            <Verdict troubles={troublesOf(data, { now: now.value, receivingSince })} />
             <dl class="tiles">
               {figuresOf(data, now.value).map(({ title, value, note, path }) => (
                 <div key={title} class="card figure box stack tight">
@@ -55,13 +55,24 @@ export function SystemPage() {
   )
 }
 
-/** Only without any backup does it matter since when there are devices. */
+/**
+ * Only without any backup does it matter since when there are data. A device's times may come from an
+ * imported history; the receipt of its first record does not.
+ */
 async function readSystem(signal: AbortSignal) {
   const data = await api.get('/system', { signal })
-  if (data.lastBackupAt !== null) return { data, firstSeenAt: undefined }
-  const query = { sort: 'firstSeenAt', limit: 1 } as const
-  const { items } = await api.get('/devices', { query, signal })
-  return { data, firstSeenAt: items[0]?.firstSeenAt }
+  if (data.lastBackupAt !== null) return { data, receivingSince: undefined }
+  const { items: devices } = await api.get('/devices', {
+    query: { sort: 'firstSeenAt', limit: 1 },
+    signal,
+  })
+  if (devices[0] === undefined) return { data, receivingSince: undefined }
+  const { items: records } = await api.get('/devices/{deviceId}/positions', {
+    path: { deviceId: devices[0].deviceId },
+    query: { order: 'asc', limit: 1 },
+    signal,
+  })
+  return { data, receivingSince: records[0]?.receivedAt }
 }
 
 /** One sentence if all is well, else what is wrong and what to do. */

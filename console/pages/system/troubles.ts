@@ -17,8 +17,8 @@ const BACKUP_MS = 2 * DAY_MS
 /** Without any backup, data older than this are worth one; a newcomer is not alarmed before. */
 const NEW_MS = DAY_MS
 
-/** `now`: milliseconds since the epoch; `firstSeenAt`: of the account's oldest device, as ISO text. */
-export type Moment = { readonly now: number; readonly firstSeenAt: string | undefined }
+/** `now`: milliseconds since the epoch; `receivingSince`: when the oldest data came in, as ISO text. */
+export type Moment = { readonly now: number; readonly receivingSince: string | undefined }
 
 /** Everything that is wrong with the service, the worst first. */
 export function troublesOf(system: System, moment: Moment): readonly Trouble[] {
@@ -73,10 +73,10 @@ function fullDisk({ storage }: System): Trouble | undefined {
   }
 }
 
-function oldBackup({ lastBackupAt }: System, { now, firstSeenAt }: Moment): Trouble | undefined {
+function oldBackup({ lastBackupAt }: System, { now, receivingSince }: Moment): Trouble | undefined {
   if (lastBackupAt === undefined) return undefined
   if (lastBackupAt === null) {
-    if (firstSeenAt === undefined || now - Date.parse(firstSeenAt) <= NEW_MS) return undefined
+    if (receivingSince === undefined || now - Date.parse(receivingSince) <= NEW_MS) return undefined
     return {
       wrong: 'No backup has been made yet.',
       todo: 'On the server, npm run backup makes one while the service runs.',

@@ -50,17 +50,31 @@ describeConsole('the pages of admins', () => {
     await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor()
   })
 
-  test('System says that nothing has been backed up once a device is a day old', async () => {
+  test('System says that nothing has been backed up a day after the first receipt, not for an old history', async () => {
     const { key } = await suite.made('/keys', { name: 'History', scopes: ['positions:import'] })
-    const timestamp = new Date(Date.now() - 86_400_000 - 1_000).toISOString()
-    const old = { deviceId: 'van-of-yesterday', latitude: 48, longitude: 16, timestamp }
+    const old = { deviceId: 'van-of-old', latitude: 48, longitude: 16 }
     const answer = await fetch(`${suite.ingestUrl}/api/v1/gps/import`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ reports: [old] }),
+      body: JSON.stringify({ reports: [{ ...old, timestamp: '2020-01-01T00:00:00.000Z' }] }),
     })
     expect(answer.status).toBe(200)
-    const page = await suite.signedIn('/system')
+    await eventually(async () => (await suite.call('GET', '/devices/van-of-old')).status === 200)
+    const page = await suite.signedIn()
+    const asked = page.waitForResponse(/van-of-old\/positions/)
+    await page.getByRole('link', { name: 'System' }).click()
+    await (await asked).finished()
+    await page.getByRole('table', { name: 'Processes' }).waitFor()
+    expect(await page.getByText('No backup has been made yet.').count()).toBe(0)
+
+    await page.route(/van-of-old\/positions/, async (route) => {
+      const response = await route.fetch()
+      const body = (await response.json()) as { data: { items: { receivedAt: string }[] } }
+      const yesterday = new Date(Date.now() - 86_400_000 - 60_000).toISOString()
+      for (const item of body.data.items) item.receivedAt = yesterday
+      await route.fulfill({ response, json: body })
+    })
+    await page.reload()
     await page.getByText('No backup has been made yet.').waitFor()
   })
 

@@ -24,15 +24,15 @@ const WELL: System = {
   lastBackupAt: at(48),
 }
 
-function wrongIn(change: Partial<System>, firstSeenAt?: string): string[] {
-  return troublesOf({ ...WELL, ...change }, { now: NOW, firstSeenAt }).map(({ wrong }) => wrong)
+function wrongIn(change: Partial<System>, receivingSince?: string): string[] {
+  return troublesOf({ ...WELL, ...change }, { now: NOW, receivingSince }).map(({ wrong }) => wrong)
 }
 
 test('nothing is wrong while everything is within its limits, or is not known', () => {
   expect(wrongIn({})).toEqual([])
   expect(wrongIn({ deadLetters: null }, at(999))).toEqual([])
   expect(wrongIn({ spool: { events: 0, bytes: 0, oldestSeconds: 0 } })).toEqual([])
-  expect(troublesOf(DISTRIBUTED, { now: NOW, firstSeenAt: at(999) })).toEqual([])
+  expect(troublesOf(DISTRIBUTED, { now: NOW, receivingSince: at(999) })).toEqual([])
 })
 
 test.each<[wrong: string, change: Partial<System>]>([
@@ -55,7 +55,7 @@ test.each<[wrong: string, change: Partial<System>]>([
   expect(wrongIn(change)).toEqual([expect.stringContaining(wrong)])
 })
 
-test('a service without any backup is told so once its first device is a day old', () => {
+test('a service without any backup is told so once its oldest data are there for a day', () => {
   expect(wrongIn({ lastBackupAt: null })).toEqual([])
   expect(wrongIn({ lastBackupAt: null }, at(24))).toEqual([])
   expect(wrongIn({ lastBackupAt: null }, at(24.01))).toEqual(['No backup has been made yet.'])
@@ -63,7 +63,7 @@ test('a service without any backup is told so once its first device is a day old
 
 test('whatever is wrong is said, the worst first, with what to do', () => {
   const system = { ...WELL, lag: null, refusedPerMinute: 4, deadLetters: 1 }
-  const troubles = troublesOf(system, { now: NOW, firstSeenAt: undefined })
+  const troubles = troublesOf(system, { now: NOW, receivingSince: undefined })
   expect(troubles.map(({ path }) => path)).toEqual([undefined, undefined, '/rejections'])
   for (const { todo } of troubles) expect(todo).toMatch(/^[A-Z].*\.$/)
 })
