@@ -35,7 +35,10 @@ export async function switchDevices(
   if (failure !== undefined) throw toFailure(failure)
 }
 
-/** Ends at the first failure. Of many devices, those that are gone are left out. */
+/**
+ * Ends at the first failure. Of many devices, those that are gone are left out; so are those that
+ * somebody else has switched already, which the page may not know.
+ */
 async function switchAll(deviceIds: readonly string[], disabled: boolean) {
   const waiting = [...deviceIds]
   const changed: string[] = []
@@ -43,14 +46,16 @@ async function switchAll(deviceIds: readonly string[], disabled: boolean) {
   const work = async () => {
     for (let deviceId = waiting.shift(); deviceId !== undefined; deviceId = waiting.shift()) {
       try {
-        await api.patch('/devices/{deviceId}', { path: { deviceId }, body: { disabled } })
+        if (!(await isSwitched(deviceId, disabled))) {
+          await api.patch('/devices/{deviceId}', { path: { deviceId }, body: { disabled } })
+          changed.push(deviceId)
+        }
       } catch (thrown) {
         if (toFailure(thrown).status === 404 && deviceIds.length > 1) continue
         failure ??= thrown
         waiting.length = 0
         return
       }
-      changed.push(deviceId)
       const device = fleet.devices.get(deviceId)
       if (device === undefined) continue
       device.disabled = disabled
@@ -60,4 +65,15 @@ async function switchAll(deviceIds: readonly string[], disabled: boolean) {
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work))
   markChanged()
   return { changed, failure }
+}
+
+async function isSwitched(deviceId: string, disabled: boolean): Promise<boolean> {
+  try {
+    const device = await api.get('/devices/{deviceId}', { path: { deviceId } })
+    return device.disabled === disabled
+  } catch (thrown) {
+    // One whose data have expired can be switched all the same.
+    if (toFailure(thrown).status === 404) return false
+    throw thrown
+  }
 }

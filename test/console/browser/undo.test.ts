@@ -18,6 +18,8 @@ describeConsole('taking back', () => {
       'cab-1',
       'cab-2',
       'cab-3',
+      'rail-1',
+      'rail-2',
       'tram-1',
       'tram-2',
       'van-1',
@@ -84,6 +86,23 @@ describeConsole('taking back', () => {
     await eventually(async () => !(await device('bus-1')).disabled)
     await undo(page).click()
     await eventually(async () => (await device('bus-1')).disabled)
+  })
+
+  test('a device that somebody else has disabled meanwhile stays so when the disabling is taken back', async () => {
+    const page = await suite.signedIn('/?q=rail')
+    await deviceRow(page, 'rail-2').waitFor()
+    await selectAll(page)
+    await suite.call('PATCH', '/devices/rail-1', { disabled: true })
+    await bar(page).getByRole('button', { name: 'Disable' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Disable 2 devices?' })
+    await dialog.getByRole('button', { name: 'Disable' }).click()
+    await deviceRow(page, 'rail-1').getByText('Disabled').waitFor()
+    await deviceRow(page, 'rail-2').getByText('Disabled').waitFor()
+    await undo(page).click()
+    await page.getByText('Undone').waitFor()
+    expect((await device('rail-1')).disabled).toBe(true)
+    expect((await device('rail-2')).disabled).toBe(false)
+    await deviceRow(page, 'rail-1').getByText('Disabled').waitFor()
   })
 
   test('labels that many devices lost and got are taken back, each as it was', async () => {
