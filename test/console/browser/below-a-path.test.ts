@@ -198,6 +198,8 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       await page.getByRole('textbox', { name: 'E-mail' }).waitFor()
       await page.goto(`${host}/b/keys`)
       await page.getByRole('button', { name: 'New key' }).waitFor()
+      // From here on the page asks for nothing more.
+      await page.context().close()
       const others = asked.filter((url) => url.startsWith(`${host}/b/`))
       expect(others.length).toBeGreaterThan(0)
       asked.splice(0, asked.length, ...asked.filter((url) => !others.includes(url)))
