@@ -1,6 +1,7 @@
 import type { components } from '../api/schema.ts'
 import { inShownOrder, type Attributes } from './attributes.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report-fields.ts'
+import { isPathless } from '../../schemas/unknown-path.ts'
 import { toMercator } from './mercator.ts'
 
 type ApiTrack = components['schemas']['Track']
@@ -19,16 +20,14 @@ export type TrackPoint = Measured & {
   readonly attributes: Attributes
   /** It was recorded elsewhere, and brought in as history. */
   readonly isImported: boolean
-  /** Whether the path from the previous point to this one is unknown. */
-  readonly afterGap: boolean
+  /** Between the previous point and this one the device was silent, or its path is unknown: a gap. */
+  readonly after: 'silence' | 'gap' | undefined
 }
 
 export type Track = {
   readonly points: readonly TrackPoint[]
   readonly total: number
   readonly toleranceMetres: number
-  readonly distanceMetres: number
-  readonly movingSeconds: number
   readonly maxSpeed: number | null
 }
 
@@ -41,22 +40,21 @@ export function readTrack(api: ApiTrack): Track {
     const found = value(row, name)
     return typeof found === 'number' ? found : undefined
   }
-  const gaps = api.gaps.map(({ to }) => Date.parse(to))
-  const gapEnds = new Set(gaps)
+  const silenceEnds = new Set(api.gaps.map(({ to }) => Date.parse(to)))
   const points: TrackPoint[] = []
   for (const row of api.rows) {
     const at = Date.parse(String(value(row, 'timestamp')))
     const latitude = number(row, 'latitude') ?? 0
     const longitude = number(row, 'longitude') ?? 0
     const before = points.at(-1)
-    const afterGap = gapEnds.has(at) && before !== undefined && before.at < at
     const measured = Object.fromEntries(
       MEASUREMENTS.map((name) => [name, number(row, name)]),
     ) as Measured
-    const driven =
-      before === undefined || afterGap || at <= before.at
-        ? undefined
-        : metresBetween(before, { latitude, longitude }) / ((at - before.at) / 1_000)
+    const ms = at - (before?.at ?? at)
+    const metres = before === undefined ? 0 : metresBetween(before, { latitude, longitude })
+    const after =
+      ms <= 0 || !silenceEnds.has(at) ? undefined : isPathless(metres, ms) ? 'gap' : 'silence'
+    const driven = ms <= 0 || after === 'gap' ? undefined : metres / (ms / 1_000)
     points.push({
       at,
       attributes: (value(row, 'attributes') ?? {}) as Attributes,
@@ -66,11 +64,11 @@ export function readTrack(api: ApiTrack): Track {
       ...toMercator(longitude, latitude),
       ...measured,
       speed: measured.speed ?? driven,
-      afterGap,
+      after,
     })
   }
-  const { total, toleranceMetres, distanceMetres, movingSeconds, maxSpeed } = api
-  return { points, total, toleranceMetres, distanceMetres, movingSeconds, maxSpeed }
+  const { total, toleranceMetres, maxSpeed } = api
+  return { points, total, toleranceMetres, maxSpeed }
 }
 
 /** A point of a track, from a record. */
@@ -82,7 +80,7 @@ export function pointOf(record: components['schemas']['LastPosition']): TrackPoi
     ...toMercator(longitude, latitude),
     ...(Object.fromEntries(MEASUREMENTS.map((name) => [name, record[name]])) as Measured),
     isImported: imported === true,
-    afterGap: false,
+    after: undefined,
   }
 }
 
@@ -90,7 +88,7 @@ const SMOOTHED_MS = 60_000
 
 /**
  * The speed at each point, averaged over the minute around it: single measurements jump. The
- * average does not reach across a gap.
+ * average does not reach across a silence.
  */
 export function smoothedSpeeds(points: readonly TrackPoint[]): readonly (number | undefined)[] {
   let first = 0
@@ -103,9 +101,9 @@ export function smoothedSpeeds(points: readonly TrackPoint[]): readonly (number 
     count += sign
   }
   return points.map((point, index) => {
-    if (point.afterGap) [first, end, sum, count] = [index, index, 0, 0]
+    if (point.after !== undefined) [first, end, sum, count] = [index, index, 0, 0]
     for (let next = points[end]; next !== undefined; next = points[end]) {
-      if (next.at > point.at + SMOOTHED_MS / 2 || (next.afterGap && end > index)) break
+      if (next.at > point.at + SMOOTHED_MS / 2 || (next.after !== undefined && end > index)) break
       add(next, 1)
       end += 1
     }
@@ -162,7 +160,7 @@ export function placeAt(
   const next = points[index + 1]
   if (here === undefined) return undefined
   const { heading } = here
-  if (next === undefined || next.afterGap || next.at <= here.at || at <= here.at) {
+  if (next === undefined || next.after === 'gap' || next.at <= here.at || at <= here.at) {
     return { x: here.x, y: here.y, heading }
   }
   const share = Math.min(1, (at - here.at) / (next.at - here.at))

@@ -56,7 +56,31 @@ export function episodeAt(episodes: readonly Episode[], at: number): Episode | u
 export type Totals = {
   readonly trips: number
   readonly distanceMetres: number
-  readonly movingSeconds: number
+  /** From the beginning of each trip to its end. */
+  readonly seconds: number
+}
+
+const NONE: Totals = { trips: 0, distanceMetres: 0, seconds: 0 }
+
+function plus(a: Totals, b: Totals): Totals {
+  return {
+    trips: a.trips + b.trips,
+    distanceMetres: a.distanceMetres + b.distanceMetres,
+    seconds: a.seconds + b.seconds,
+  }
+}
+
+function totalsOf(one: Episode): Totals {
+  if (one.kind !== 'trip') return NONE
+  return { trips: 1, distanceMetres: one.distanceMetres, seconds: (one.to - one.from) / 1_000 }
+}
+
+/** Of the trips that began at this time or later. */
+export function totalsSince(episodes: readonly Episode[], from: number): Totals {
+  return episodes
+    .filter((one) => one.from >= from)
+    .map(totalsOf)
+    .reduce(plus, NONE)
 }
 
 export type DayTotals = Totals & { readonly day: string }
@@ -72,19 +96,12 @@ export function totalsByDay(
 ): readonly DayTotals[] {
   const totals = new Map<string, DayTotals>()
   for (let day = first; day <= last; day = nextDay(day, 1)) {
-    totals.set(day, { day, trips: 0, distanceMetres: 0, movingSeconds: 0 })
+    totals.set(day, { day, ...NONE })
   }
   for (const one of episodes) {
-    if (one.kind !== 'trip') continue
     const day = date(one.from, zone)
     const before = totals.get(day)
-    if (before === undefined) continue
-    totals.set(day, {
-      day,
-      trips: before.trips + 1,
-      distanceMetres: before.distanceMetres + one.distanceMetres,
-      movingSeconds: before.movingSeconds + one.movingSeconds,
-    })
+    if (before !== undefined) totals.set(day, { day, ...plus(before, totalsOf(one)) })
   }
   return [...totals.values()]
 }
@@ -95,16 +112,15 @@ export function sumOfDays(
   counts: DayCounts,
   known: KnownDays,
 ): Totals & { readonly isWhole: boolean } {
-  const sum = { trips: 0, distanceMetres: 0, movingSeconds: 0, isWhole: true }
+  let sum = NONE
+  let isWhole = true
   for (const [day, { count }] of counts) {
     if (day < first || day > last || count === 0) continue
     const totals = known.get(day)
-    if (totals?.count !== count) sum.isWhole = false
-    sum.trips += totals?.trips ?? 0
-    sum.distanceMetres += totals?.distanceMetres ?? 0
-    sum.movingSeconds += totals?.movingSeconds ?? 0
+    if (totals?.count !== count) isWhole = false
+    if (totals !== undefined) sum = plus(sum, totals)
   }
-  return sum
+  return { ...sum, isWhole }
 }
 
 const COLUMNS = [

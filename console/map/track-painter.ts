@@ -59,7 +59,7 @@ export class TrackPainter {
     for (let index = points.length - 1; index >= 0; index -= 1) {
       const point = points[index]
       if (point === undefined || project === undefined) break
-      const from = point.afterGap ? point : (points[index - 1] ?? point)
+      const from = point.after === 'gap' ? point : (points[index - 1] ?? point)
       const [x2, y2] = project(point)
       const [x1, y1] = from === point ? [x2, y2] : project(from, point)
       const [across, down] = [x2 - x1, y2 - y1]
@@ -90,10 +90,16 @@ export class TrackPainter {
       const [x2, y2] = project(to, from)
       if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > width) continue
       if (Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) continue
-      const colour = to.afterGap ? undefined : speedColour(speeds[index] ?? 0, speedStep)
-      pen.line([x1, y1, x2, y2], colour)
+      const stroke =
+        to.after === 'gap'
+          ? { ...GAP, colour: palette.peek().line }
+          : {
+              ...(to.after === 'silence' ? SILENCE : LINE),
+              colour: speedColour(speeds[index] ?? 0, speedStep),
+            }
+      pen.line([x1, y1, x2, y2], stroke)
       const length = Math.hypot(x2 - x1, y2 - y1)
-      if (to.afterGap) continue
+      if (to.after !== undefined) continue
       sinceArrow += length
       if (sinceArrow < ARROW_PIXELS || length < 3) continue
       sinceArrow = 0
@@ -124,7 +130,7 @@ function halo(
   for (const point of points) {
     if (point.at < from || point.at > to) continue
     const pixel = project(point, before)
-    if (before === undefined || point.afterGap) context.moveTo(...pixel)
+    if (before === undefined || point.after === 'gap') context.moveTo(...pixel)
     context.lineTo(...pixel)
     before = point
   }
@@ -139,41 +145,44 @@ function halo(
 
 type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 
-/** Undefined for a gap. */
-type Colour = string | undefined
+type Stroke = { readonly dash: readonly number[]; readonly width: number; readonly colour: string }
 
-/** Draws successive lines of one colour as one: a stroke for each takes many times as long. */
+const LINE = { dash: [], width: 4 }
+/** The device went this way, but did not report. */
+const SILENCE = { dash: [0, 9], width: 4 }
+/** Nobody knows which way it went. */
+const GAP = { dash: [3, 6], width: 2 }
+
+/** Draws successive lines of one stroke as one: a stroke for each takes many times as long. */
 class Pen {
   readonly #context: CanvasRenderingContext2D
-  #isDown = false
-  #colour: Colour
+  #stroke: Stroke | undefined
   #at: readonly [x: number, y: number] = [NaN, NaN]
 
   constructor(context: CanvasRenderingContext2D) {
     this.#context = context
   }
 
-  line([x1, y1, x2, y2]: Line, colour: Colour): void {
+  line([x1, y1, x2, y2]: Line, stroke: Stroke): void {
     const [x, y] = this.#at
-    if (this.#isDown && colour !== this.#colour) this.lift()
-    if (!this.#isDown) this.#context.beginPath()
-    if (!this.#isDown || x !== x1 || y !== y1) this.#context.moveTo(x1, y1)
+    if (stroke.colour !== this.#stroke?.colour || stroke.dash !== this.#stroke.dash) this.lift()
+    if (this.#stroke === undefined) this.#context.beginPath()
+    if (this.#stroke === undefined || x !== x1 || y !== y1) this.#context.moveTo(x1, y1)
     this.#context.lineTo(x2, y2)
-    this.#isDown = true
-    this.#colour = colour
+    this.#stroke = stroke
     this.#at = [x2, y2]
   }
 
-  /** A gap is dashed: the path in it is unknown. */
   lift(): void {
     const context = this.#context
-    if (!this.#isDown) return
-    this.#isDown = false
+    if (this.#stroke === undefined) return
+    const { dash, width, colour } = this.#stroke
+    this.#stroke = undefined
     context.lineCap = 'round'
     context.lineJoin = 'round'
-    context.setLineDash(this.#colour === undefined ? [3, 6] : [])
-    context.lineWidth = this.#colour === undefined ? 2 : 4
-    context.strokeStyle = this.#colour ?? palette.peek().line
+    context.setLineDash([...dash])
+    context.lineWidth = width
+    context.strokeStyle = colour
     context.stroke()
     context.setLineDash([])
   }

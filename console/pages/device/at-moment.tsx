@@ -10,7 +10,7 @@ import { PlaceLinks } from './place-links.tsx'
 const SILENCE_WORDS = {
   stop: ': it stopped at the same place',
   gap: ': its location is unknown',
-  trip: '',
+  trip: ', on the way',
 }
 const AT_ONCE_MS = 1_000
 
@@ -41,10 +41,10 @@ export function AtMoment({
       {before < 0 && (
         <p class="note">The first report of the day is later, at {shownClock(point.at)}.</p>
       )}
-      {before > 0 && next?.afterGap === true && (
+      {before > 0 && next?.after !== undefined && (
         <p class="note">
           No reports from {shownClock(point.at)} to {shownClock(next.at)}
-          {SILENCE_WORDS[episode?.kind ?? 'trip']}.
+          {episode && SILENCE_WORDS[episode.kind]}.
         </p>
       )}
       <PlaceLinks place={point} />

@@ -54,9 +54,9 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
 
 /** What is known of them, and a mark that more is being read. */
 function wordsOf(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'): string {
-  const { trips, distanceMetres, movingSeconds, isWhole } = sum
+  const { trips, distanceMetres, seconds, isWhole } = sum
   if (trips === 0) return isWhole ? 'no trips' : '…'
   const many = unit && shownCount(trips, unit)
-  const words = [shownDistance(distanceMetres), movingText(movingSeconds), many]
+  const words = [shownDistance(distanceMetres), movingText(seconds), many]
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
 }

@@ -88,7 +88,7 @@ function Plot({ points, title, value, hasTimes, ...axis }: PlotProps & PlotParts
   )
 }
 
-/** A gap of the track is also a gap of the line. */
+/** The line has a gap where the device was silent. */
 function dataOf(
   points: readonly TrackPoint[],
   value: (point: TrackPoint) => number | undefined,
@@ -97,7 +97,7 @@ function dataOf(
   const values: (number | null)[] = []
   for (const point of points) {
     const seconds = point.at / 1_000
-    if (point.afterGap) {
+    if (point.after !== undefined) {
       times.push(seconds - 0.001)
       values.push(null)
     }

@@ -52,8 +52,8 @@ export function PointTable({
         { title: 'Attributes', cell: ({ attributes }) => <AttributeList of={attributes} /> },
         {
           title: '',
-          cell: ({ afterGap, isImported }) =>
-            [afterGap && 'after a gap', isImported && 'imported'].filter(Boolean).join(', '),
+          cell: ({ after, isImported }) =>
+            [after && `after a ${after}`, isImported && 'imported'].filter(Boolean).join(', '),
         },
       ]}
     />

@@ -1,21 +1,31 @@
 import { movingText, type Track } from '../../core/track.ts'
+import type { Totals } from '../../core/trips.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
 
-/** The totals of all points of a track. */
-export function TrackSummary({ track }: { track: Track }) {
-  const { total, points, distanceMetres, movingSeconds, maxSpeed, toleranceMetres } = track
+/** The totals of all points of a track, and of its trips where they are listed. */
+export function TrackSummary({
+  track,
+  trips,
+}: {
+  track: Track
+  /** Undefined while they are being read; null if they are not listed. */
+  trips: Totals | undefined | null
+}) {
+  const { total, points, maxSpeed, toleranceMetres } = track
   const drawn = (
     <span title="Points left out are closer to the line than this">
       within {shownLength(Math.ceil(toleranceMetres))}
     </span>
   )
+  const ofTrips = (text: (totals: Totals) => string | undefined) =>
+    trips === null ? undefined : trips === undefined ? '…' : text(trips)
   return (
     <Facts
       class="track-summary row"
       of={[
-        ['Distance', shownDistance(distanceMetres)],
-        ['Moving', movingText(movingSeconds)],
+        ['Distance', ofTrips(({ distanceMetres }) => shownDistance(distanceMetres))],
+        ['On the way', ofTrips(({ seconds }) => movingText(seconds))],
         ['Top speed', shownSpeed(maxSpeed ?? undefined) ?? '–'],
         ['Reports', shownNumber(total)],
         ['Drawn', points.length < total ? drawn : undefined],

@@ -6,7 +6,7 @@ import { dayText } from '../../core/days.ts'
 import { dayCount, isOneDay, MOST_DAYS, spanBounds } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointAt, readTrack } from '../../core/track.ts'
-import { episodeAt, type Episode } from '../../core/trips.ts'
+import { episodeAt, totalsSince, type Episode } from '../../core/trips.ts'
 import { useKeys } from '../../ui/keys.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -131,7 +131,10 @@ export function TrackView({
                       onFollow={setFollowing}
                     />
                     <PlotChoice points={data.points} />
-                    <TrackSummary track={data} />
+                    <TrackSummary
+                      track={data}
+                      trips={hasTrips ? episodes.data && totalsSince(episodes.data, from) : null}
+                    />
                   </div>
                   <TimeStrip
                     {...{ ...shown, first, last, onStep }}

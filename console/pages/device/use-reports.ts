@@ -64,8 +64,8 @@ export function useReports(
     const isFirst = first.at <= (drawn[0]?.at ?? 0)
     const isLast = last.at >= (drawn.at(-1)?.at ?? 0)
     if (at < first.at || (at >= last.at && !isLast)) return allDrawn
-    const gapEnds = new Set(drawn.flatMap((point) => (point.afterGap ? [point.at] : [])))
-    const reports = around.map((point) => ({ ...point, afterGap: gapEnds.has(point.at) }))
+    const after = new Map(drawn.map((point) => [point.at, point.after]))
+    const reports = around.map((point) => ({ ...point, after: after.get(point.at) }))
     return { reports, isEach: true, isFirst, isLast }
   }, [around, drawn, isThinned, at])
 }

@@ -70,6 +70,23 @@ describeConsole('trips of a device', () => {
     await page.getByText(/^Gap of/).waitFor()
   })
 
+  test('a trip goes on through a silence of less than an hour, on the map, in words and in totals', async () => {
+    const begin = Date.parse(`${DAY}T08:00:00Z`)
+    const minutes = Array.from({ length: 60 }, (_, n) => n).filter((n) => n <= 20 || n >= 47)
+    await suite.report(
+      ...minutes.map((minute) => ({
+        ...{ deviceId: 'van-7', latitude: minute / 1_000, longitude: 10 + minute / 1_000 },
+        timestamp: new Date(begin + minute * 60_000).toISOString(),
+      })),
+    )
+    const page = await suite.signedIn(`/devices/van-7?day=${DAY}&at=08:30`, UTC)
+    await page.getByText('No reports from 08:20:00 to 08:47:00, on the way.').waitFor()
+    await page.getByRole('button', { name: '08:00 – 08:59 9.3 km · 59 min' }).waitFor()
+    const track = page.getByRole('region', { name: 'Track', exact: true })
+    await track.getByText('9.3 km').waitFor()
+    await track.getByText('59 min').waitFor()
+  })
+
   test('a day’s trips are saved as CSV', async () => {
     await report('van-2')
     const page = await suite.signedIn(`/devices/van-2?day=${DAY}`, UTC)

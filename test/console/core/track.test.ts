@@ -36,7 +36,7 @@ describe('a track', () => {
       [at(10), 10, 20, 7.5, null],
     ])
     expect(points[0]).toMatchObject({ latitude: 10, longitude: 20, speed: undefined, heading: 0 })
-    expect(points[1]).toMatchObject({ speed: 7.5, heading: undefined, afterGap: false })
+    expect(points[1]).toMatchObject({ speed: 7.5, heading: undefined, after: undefined })
   })
 
   test('a track has the attributes of its points, and names those with a number somewhere', () => {
@@ -60,7 +60,29 @@ describe('a track', () => {
       [{ from: at(100), to: at(9_000) }],
     )
     expect(points[1]?.speed).toBeCloseTo(11.12, 1)
-    expect(points[2]).toMatchObject({ speed: undefined, afterGap: true })
+    expect(points[2]).toMatchObject({ speed: undefined, after: 'gap' })
+  })
+
+  test('a track goes on through a silence of an hour, and has a gap after a longer one or a leap', () => {
+    const ends = [3_600, 3_601, 26 * 60]
+    const after = ends.map((seconds) => {
+      const degrees = seconds === 26 * 60 ? 5 : 0.5
+      const { points } = track(
+        [
+          [at(0), 0, 0, null, null],
+          [at(seconds), 0, degrees, null, null],
+        ],
+        [{ from: at(0), to: at(seconds) }],
+      )
+      const [first] = points
+      const halfway = placeAt(points, (first?.at ?? 0) + seconds * 500)
+      return [points[1]?.after, points[1]?.speed, ((halfway?.x ?? 0) - 0.5) * 360]
+    })
+    expect(after).toEqual([
+      ['silence', expect.closeTo(15.44, 1), expect.closeTo(0.25)],
+      ['gap', undefined, expect.closeTo(0)],
+      ['gap', undefined, expect.closeTo(0)],
+    ])
   })
 
   test('a track says where the device was between two points, but stays within a gap', () => {
@@ -115,7 +137,7 @@ test.each([
   expect(movingText(seconds)).toBe(words)
 })
 
-test('speeds are averaged over the minute around each point, but not across a gap', () => {
+test('speeds are averaged over the minute around each point, but not across a silence', () => {
   const speeds = [0, 30, 0, 30, 0, undefined, 90]
   const { points } = track(
     speeds.map((speed, index) => [at(index * 20), 0, 0, speed ?? null, 0]),
