@@ -7,7 +7,7 @@ import { faultsOf, type Window } from './load/tally.ts'
 
 /** A shape of load, with the name that faults give it. */
 export type Shape = Pick<Load, 'connections'> &
-  Pick<Target, 'batch' | 'sender'> & { readonly name: string }
+  Pick<Target, 'batch' | 'sender' | 'attributes'> & { readonly name: string }
 
 /** A window of load with its cost, including the work that remains after its answers. */
 export type Sample = Window & { readonly cpuMicros: number; readonly residentMB: number }

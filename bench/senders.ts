@@ -1,5 +1,6 @@
 import type { Candidate } from './candidates/candidate.ts'
 import { forkTypescript } from './fork.ts'
+import { APP_ATTRIBUTES } from './load/requests.ts'
 import { median } from './median.ts'
 import { meterOf } from './meter.ts'
 import type { Part, Row } from './part.ts'
@@ -11,7 +12,8 @@ const SHAPES = [
 ] as const
 
 /**
- * Measures the cost of reports in the formats of apps, in rounds, each followed by as many in ours.
+ * Measures the cost of reports in the formats of apps, in rounds, each followed by reports in ours
+ * with the same fields and attributes.
  */
 export async function measureSenders(
   service: Candidate,
@@ -23,13 +25,17 @@ export async function measureSenders(
     const rows: Row[] = []
     for (const shape of SHAPES) {
       const { sender, batch } = shape
+      const attributes = APP_ATTRIBUTES[sender]
       const samples: { own: number; native: number }[] = []
       // The first round warms up.
       for (let round = 0; round <= rounds; round += 1) {
         progress(round === 0 ? `warming up: ${sender}` : `round ${round} of ${rounds}: ${sender}`)
         const [own, native] = [
           await meter.measure({ ...shape, name: sender }, { seconds }),
-          await meter.measure({ ...shape, name: 'native', sender: 'native' }, { seconds }),
+          await meter.measure(
+            { ...shape, name: 'native', sender: 'native', attributes },
+            { seconds },
+          ),
         ]
         if (round > 0) samples.push({ own: own.cpuMicros, native: native.cpuMicros })
       }

@@ -1,5 +1,5 @@
 import { MIDDLE } from '../../test/console/town/plane.ts'
-import type { Measurements } from '../../schemas/report-fields.ts'
+import type { Attributes, Measurements } from '../../schemas/report-fields.ts'
 
 /** The measurements of a phone beside its place. */
 export const MEASURED: Required<Measurements> = {
@@ -23,6 +23,8 @@ export type Target = {
   readonly devices?: number | undefined
   /** The format; ours if absent. */
   readonly sender?: Sender
+  /** The attributes of reports in our format. */
+  readonly attributes?: Attributes | undefined
   /** Whether the devices drive about in many towns or in one; by default they are anywhere. */
   readonly fleet?: keyof typeof FLEETS
 }
@@ -30,10 +32,13 @@ export type Target = {
 /** `OsmAnd` sends one report in the URL, `Overland` many. */
 type Sender = 'native' | 'OsmAnd' | 'Overland'
 
-const DEVICES = 20_000
+/** The attributes that an app's report brings; a comparable one in our format has them too. */
+export const APP_ATTRIBUTES: Readonly<Record<Exclude<Sender, 'native'>, Attributes | undefined>> = {
+  OsmAnd: undefined,
+  Overland: { activity: 'driving', charging: true, verticalAccuracy: 8 },
+}
 
-/** The end of a report as JSON. */
-const MEASURED_JSON = JSON.stringify(MEASURED).slice(1)
+const DEVICES = 20_000
 
 let made = 0
 
@@ -48,6 +53,7 @@ export function requestMaker({
   batch,
   devices = DEVICES,
   sender = 'native',
+  attributes,
   fleet,
 }: Target): () => string {
   const { host } = new URL(url)
@@ -66,9 +72,10 @@ export function requestMaker({
   }
   const native = head(batch === 1 ? '/api/v1/gps/submit' : '/api/v1/gps/batch')
   const placeOf = fleet === undefined ? anywhere : FLEETS[fleet]
+  const end = JSON.stringify({ ...MEASURED, attributes }).slice(1)
+  const report = () => reportAt(placeOf, devices) + end
   return () => {
-    const body =
-      batch === 1 ? report(devices, placeOf) : `{"reports":[${reports(batch, devices, placeOf)}]}`
+    const body = batch === 1 ? report() : `{"reports":[${reports(batch, report)}]}`
     return `${native}${body.length}\r\n\r\n${body}`
   }
 }
@@ -76,17 +83,18 @@ export function requestMaker({
 /** The n-th report's coordinates as JSON. */
 type PlaceOf = (n: number, devices: number) => string
 
-function reports(count: number, devices: number, placeOf: PlaceOf): string {
-  let text = report(devices, placeOf)
-  for (let more = 1; more < count; more += 1) text += `,${report(devices, placeOf)}`
+function reports(count: number, report: () => string): string {
+  let text = report()
+  for (let more = 1; more < count; more += 1) text += `,${report()}`
   return text
 }
 
-function report(devices: number, placeOf: PlaceOf): string {
+/** The beginning of a report. */
+function reportAt(placeOf: PlaceOf, devices: number): string {
   made += 1
   return (
     `{"deviceId":"bench-${made % devices}",${placeOf(made, devices)}` +
-    `,"timestamp":"${new Date().toISOString()}",${MEASURED_JSON}`
+    `,"timestamp":"${new Date().toISOString()}",`
   )
 }
 
