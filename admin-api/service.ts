@@ -82,7 +82,7 @@ export async function startAdminApi(
     ...(configured !== undefined && { configured }),
   })
   canSignIn = true
-  // Logged last: a client that waits for this line may sign in at once.
+  // Logged last: a client that waits for this line may then sign in.
   logger.info({ url: server.url }, 'admin API listens')
   return { url: server.url, generated }
 }

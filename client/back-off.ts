@@ -14,7 +14,7 @@ export function backOffMs({
   failures: number
   retryAfterMs?: number | undefined
   longestMs: number
-  /** From 0 to 1, so that not all senders come back at once. */
+  /** From 0 to 1, so that senders do not all come back together. */
   jitter: number
 }): number {
   const waitMs =

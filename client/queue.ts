@@ -39,7 +39,7 @@ export type QueueOptions = Target & {
 }
 
 /**
- * A queue of reports in a file, sent in order and in batches for as long as it takes. The file belongs to
+ * A queue of reports in a file, sent in order and in batches until they arrive. The file belongs to
  * one process at a time, which also sends the reports that an earlier one left in it.
  * @throws if the file cannot be used.
  */

@@ -1,5 +1,5 @@
 /**
- * Calls `tell` at once, but at most once every `everyMs`; calls in between are combined into one at the
+ * Calls `tell` immediately, but at most once every `everyMs`; calls in between are combined into one at the
  * end of the interval.
  */
 export function paced(everyMs: number, tell: () => void): () => void {

@@ -18,7 +18,7 @@ export type GatheringWriter<Item> = {
 export type GatheringWriterOptions<Item> = {
   /** Writes one batch, atomically and durably. Never called while an earlier call is pending. */
   readonly writeBatch: (items: readonly Item[]) => Promise<void>
-  /** A call larger than a batch is written whole, in a batch of its own. */
+  /** A call larger than a batch is written whole, in a separate batch. */
   readonly maxBatchItems?: number
   readonly maxBatchBytes?: number
   /**
@@ -31,7 +31,7 @@ export type GatheringWriterOptions<Item> = {
    * however small it is.
    */
   readonly restMs?: number
-  /** Limits the queue behind the outstanding batch; calls beyond the limit are rejected at once. */
+  /** Limits the queue behind the outstanding batch; further calls are rejected immediately. */
   readonly room?: WaitingRoom
   /**
    * The longest that a caller waits. A call still queued then is dropped; one in the outstanding

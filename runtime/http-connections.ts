@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { retryAfterSeconds } from './errors.ts'
 import { Load } from './load.ts'
 
-/** Requests of one connection that are handled at once; further ones wait. */
+/** Requests of one connection that are handled concurrently; further ones wait. */
 const AT_ONCE = 16
 /** Requests that wait behind those, of all connections together. */
 const HELD_IN_ALL = 5_000
@@ -24,7 +24,7 @@ type Connection = {
 }
 
 /**
- * Handles at most 16 requests of each connection at once. While others wait, the connection is not
+ * Handles at most 16 requests of each connection concurrently. While others wait, the connection is not
  * read, so further pipelined requests stay with the client.
  */
 export class HttpConnections {

@@ -61,7 +61,7 @@ export async function serveHttp({
   graceMs: number
   unreadMs?: number
   arrivesWithinMs?: number
-  /** Further connections are closed at once. */
+  /** Further connections are closed immediately. */
   mostConnections?: number
   /** Handles of the listening socket: with more of them it accepts more connections in a turn. */
   handles?: number

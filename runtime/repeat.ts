@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 /** Growing pauses between retries. */
 export type BackOff = {
-  /** Waits; returns at once when `signal` is aborted. */
+  /** Waits; returns immediately when `signal` is aborted. */
   pause(signal?: AbortSignal): Promise<void>
   /** After a success: starts again with the first pause. */
   reset(): void

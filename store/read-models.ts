@@ -133,7 +133,7 @@ export interface Devices {
 
   /**
    * Whether operators have disabled the device. Also true for a device that reads no longer show because
-   * it has not been seen for as long as records are kept. False for an erased device.
+   * retention has removed it. False for an erased device.
    */
   isDisabled(query: { accountId: string; deviceId: string }): Promise<boolean>
 
@@ -214,7 +214,7 @@ export type DeviceCounts = Readonly<Record<Liveness | 'total' | 'disabled', numb
 /** The place of a device in a list. */
 export type DevicePlace = {
   readonly deviceId: string
-  /** Of the column that the list is sorted by; null also if that is the deviceId. */
+  /** The device's value in the column that the list is sorted by; null also if that is the deviceId. */
   readonly value: SortValue
 }
 

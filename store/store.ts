@@ -19,7 +19,7 @@ export interface Store
     Audit,
     Rejections,
     Instances {
-  /** Resolves when the store answers. @throws {DependencyError} that names what is missing. */
+  /** Resolves when the store answers. @throws {DependencyError} that names the missing part. */
   ready(): Promise<void>
   close(): Promise<void>
 }

@@ -21,7 +21,7 @@ const bytesOnly = (limitBytes: number) => ({
 })
 
 /**
- * Reads a JSON body with these fields only; all faults are reported at once. `null` in an optional
+ * Reads a JSON body with these fields only, and reports all faults together. `null` in an optional
  * field means absent unless its rule says otherwise. Unknown fields are refused: a misspelt
  * `expiresAt` must not create a key that never expires.
  *

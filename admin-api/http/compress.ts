@@ -29,7 +29,7 @@ export async function compressAnswer(ctx: AdminContext): Promise<void> {
   ctx.set({ 'Content-Type': 'application/json; charset=utf-8', 'Content-Encoding': 'gzip' })
 }
 
-/** Compresses texts one by one, so that the client can read each one at once. */
+/** Compresses texts one by one, so that the client can read each one immediately. */
 export async function* compressTexts(texts: AsyncIterable<string>): AsyncGenerator<Buffer, void> {
   const stream = createGzip(STREAM)
   let parts: Buffer[] = []

@@ -20,7 +20,7 @@ export async function recordAction(
   await recordActions(ctx, caller, [action], deps)
 }
 
-/** The same for a call that changes several things, at once. */
+/** The same for a call that changes several things. */
 export async function recordActions(
   ctx: AdminContext,
   caller: Caller,

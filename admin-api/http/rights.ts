@@ -48,7 +48,7 @@ export function requireRole(
 /** An operator whose password was made for them does nothing else before choosing one. */
 export function requireOwnPassword({ operator }: OperatorCaller, path: string): void {
   if (operator.mustChangePassword !== true || /^\/session(\/|$)/.test(path)) return
-  const message = 'choose a password of your own first: POST /api/v1/session/password'
+  const message = 'choose your own password first: POST /api/v1/session/password'
   throw new ApiError('FORBIDDEN', message)
 }
 

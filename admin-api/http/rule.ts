@@ -115,7 +115,7 @@ export function text({
   readonly max: number
   readonly email?: boolean
   readonly fits?: (text: string) => boolean
-  /** Texts of the right form that are refused with a message of their own. */
+  /** Texts of the right form that are refused with a separate message. */
   readonly refused?: { readonly is: (text: string) => boolean; readonly message: string }
 }): Rule<string | undefined> {
   const any = min > 1 ? Joi.string().min(min).max(max) : Joi.string().max(max)

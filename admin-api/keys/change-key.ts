@@ -39,7 +39,7 @@ export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock })
   return route({
     method: 'PATCH',
     path: '/keys/:id',
-    summary: 'Changes the name of an API key and what it is bound by',
+    summary: 'Changes the name and the limits of an API key',
     description:
       '`null` takes `expiresAt`, `deviceIds` or `rateLimit` away. Services see it within 5 s.',
     needs: 'admin',

@@ -16,7 +16,7 @@ const ACCOUNT_ID = 'default'
 
 /**
  * Creates the account `default` and its first operator, a platform admin, if there is none yet,
- * however many processes start at once. `configured` gives the operator's credentials; without it,
+ * however many processes start together. `configured` gives the operator's credentials; without it,
  * and with `generate`, a password and a first API key are generated and returned.
  *
  * If the process dies after this but before showing the secrets, nobody knows the password. Nobody

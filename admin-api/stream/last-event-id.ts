@@ -12,6 +12,6 @@ export function lastEventId(ctx: AdminContext): Place | undefined {
   const place = readMark(mark)
   if (place !== undefined) return place
   const message =
-    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with what comes now'
+    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with new events'
   throw invalidParams([{ field: 'Last-Event-ID', message }])
 }

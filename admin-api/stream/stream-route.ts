@@ -14,7 +14,7 @@ import { CHOSEN_EVENTS, USUAL_EVENTS, type ChosenEvent } from './sse.ts'
 import { accessCheck } from './access-check.ts'
 
 const FILTER = {
-  deviceId: textParameter('deviceId', 128).described('Only what is about this device'),
+  deviceId: textParameter('deviceId', 128).described('Only events of this device'),
   events: parsed({
     parse: parseEvents,
     expected: `events must be one or more of ${CHOSEN_EVENTS.join(', ')}, separated by commas`,

@@ -33,7 +33,7 @@ export async function newFolder(
 export async function expectEmpty(directory: string, ignored: readonly string[]): Promise<void> {
   const names = await namesIn(directory)
   if (names.every((name) => ignored.includes(name))) return
-  throw new Error(`${directory} is not empty: choose a new folder, or remove what is in it`)
+  throw new Error(`${directory} is not empty: choose a new folder, or empty it`)
 }
 
 /** Puts the names of new files on disk. */

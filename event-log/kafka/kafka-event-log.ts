@@ -44,8 +44,8 @@ const READERS_GIVEN_UP_AFTER_MS = 5 * 60_000
 type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | LogMessage
 
 /**
- * The event log in Kafka. Opens at once, even when no broker can be reached, and keeps trying until
- * it is closed; meanwhile `ready` names what is missing.
+ * The event log in Kafka. Opens immediately, even when no broker can be reached, and keeps trying until
+ * it is closed; meanwhile `ready` names the missing part.
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   registerCodecs()

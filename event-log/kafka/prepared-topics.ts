@@ -16,7 +16,7 @@ import {
 export type PreparedTopics = {
   /** Resolves when topics and registry are ready; rejects only when the log is closed before. */
   readonly whenReady: Promise<void>
-  /** @throws {DependencyError} at once, naming what is missing. */
+  /** @throws {DependencyError} immediately, naming the missing part. */
   require(): void
   /** Resolves with false when `signal` is aborted before all is ready. */
   readyBefore(signal: AbortSignal): Promise<boolean>

@@ -44,7 +44,7 @@ const MIGRATIONS = [
 ]
 
 /**
- * Opens the log's database, created or migrated as needed; several processes may do so at once.
+ * Opens the log's database, created or migrated as needed; several processes may do so concurrently.
  * Commits are on disk when they return. Opening it read-only requires an existing, migrated file.
  * @throws {DependencyError} not retriable when a newer version of the program has changed the
  *   file.

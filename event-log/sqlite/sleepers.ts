@@ -1,6 +1,6 @@
 /** Log readers that wait for new entries, or until a failure has passed. */
 export type Sleepers = {
-  /** Resolves after `ms`, or at once when `signal` is aborted or all are woken. */
+  /** Resolves after `ms`, or immediately when `signal` is aborted or all are woken. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
   wakeAll(): void
 }

@@ -1,6 +1,6 @@
 import { numberIn, scaled } from './values.ts'
 
-/** The data that an app sends beyond position and measurements, by the names that it is kept under. */
+/** The data that an app sends beyond position and measurements, by the names of our attributes. */
 export type SentAttributes = Readonly<Record<string, unknown>>
 
 /** Names of networks, and secrets of the app: they are never kept. */

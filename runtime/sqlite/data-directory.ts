@@ -33,7 +33,7 @@ export function privateDirectory(
 }
 
 /**
- * Locks a directory, so that no two processes use it at once. The operating system releases the lock
+ * Locks a directory, so that no two processes use it together. The operating system releases the lock
  * when the process ends, even by kill -9. `variable` is the setting that names the directory.
  * @throws {Error} when another process holds it.
  */

@@ -40,7 +40,7 @@ export class Database {
 
   /**
    * Opens or creates the file and migrates its schema. `migrations[n]` migrates version n
-   * to n + 1; several processes may do this at once.
+   * to n + 1; several processes may do this concurrently.
    * @throws {DependencyError} also if a newer program has already migrated the file, or its tables
    * are not those of its schema version.
    */

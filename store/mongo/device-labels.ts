@@ -114,7 +114,7 @@ function write(
         $setOnInsert: { accountId, deviceId, ...DEFAULT_SETTINGS },
         $max: { changedAt: new Date(changedAt) },
       },
-      // One of two first changes at once is a duplicate.
+      // One of two concurrent first changes is a duplicate.
       upsert: before === undefined,
     },
   }

@@ -3,10 +3,10 @@ import { SILENCE } from '../../schemas/liveness.ts'
 import type { DeviceInterval, DevicePage } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
-/** Devices with an interval of their own are listed by id up to this number in an account. */
+/** Devices with an expected interval are listed by id up to this number in an account. */
 const NAMED = 1_000
 
-/** An account's devices with an expected interval of their own. */
+/** An account's devices with an expected interval. */
 export type OwnIntervals = {
   /** All such devices, unless there are very many. */
   readonly deviceIds: readonly string[] | undefined
@@ -36,7 +36,7 @@ export async function ownIntervals(
 
 /**
  * Bounds for a status by the time of the last report, so that the settings of only a few devices are
- * joined. Exact if no device has an interval of its own.
+ * joined. Exact if no device has an expected interval.
  */
 export function seenAs(
   status: NonNullable<DevicePage['status']>,

@@ -69,7 +69,7 @@ export async function claimRetention(
   wanted: WantedRetention,
   onFailure: (error: unknown) => void,
 ): Promise<void> {
-  // Changes nothing, but shows at once whether the database user is allowed to.
+  // Changes nothing, but shows whether the database user is allowed to.
   await positions.db.command({ collMod: positions.collectionName })
   const seconds = await timeToLive(positions)
   const days = settledRetention(wanted, seconds && seconds / DAY_SECONDS)

@@ -25,7 +25,7 @@ const MIGRATIONS: readonly ((db: Db, renewed: () => Promise<boolean>) => Promise
 ]
 
 /**
- * Migrates the database to this version; several processes may do so at once. Returns the current
+ * Migrates the database to this version; several processes may do so concurrently. Returns the current
  * read models.
  * @throws {DependencyError} not retriable when a newer program has already changed it.
  */

@@ -63,7 +63,7 @@ export function activityRoute({ store, clock }: { store: Store; clock: Clock }):
     method: 'GET',
     path: '/devices/:deviceId/activity',
     summary: 'How many records a device has of each hour or day',
-    description: `At most ${MOST_STEPS} steps; the last 30 days where no range is given.`,
+    description: `At most ${MOST_STEPS} steps; without a range, the last 30 days.`,
     needs: 'viewer',
     scope: 'positions:read',
     query: ACTIVITY_PARAMETERS,

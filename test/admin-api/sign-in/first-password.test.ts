@@ -66,7 +66,7 @@ test('until a made password is changed, only the calls of the session answer', a
     const refused = await harness.api(method, path, { headers: own, ...(body && { body }) })
     expect(refused.status).toBe(403)
     expect(refused.body.message).toBe(
-      'choose a password of your own first: POST /api/v1/session/password',
+      'choose your own password first: POST /api/v1/session/password',
     )
   }
   const body = { current: operator.password, next: NEXT }
