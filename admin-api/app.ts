@@ -111,7 +111,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
  * @param callLimit how many calls a key, a session or, of shares, a client address may make.
  * @param authLimit how many unknown keys, and tokens of shares, a client address may send.
  * @param console without it, browsers get the API's answers too.
- * @param ready rejects with a message that names what is missing.
+ * @param ready rejects with a message that names the missing part.
  * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
  */
 export function createAdminApp({

@@ -17,11 +17,11 @@ import { isoTime, TIME } from './http/views.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
 
 const FILTER_PARAMETERS = {
-  keyId: textParameter('keyId', 128).described('Those sent with this key'),
-  deviceId: textParameter('deviceId', 128).described('Those that named this device'),
+  keyId: textParameter('keyId', 128).described('Only rejections of this key'),
+  deviceId: textParameter('deviceId', 128).described('Only rejections that name this device'),
   error: choice(REJECTION_ERRORS, {
     expected: `error must be ${REJECTION_ERRORS.join(' or ')}`,
-  }).described('Those refused with this error'),
+  }).described('Only rejections with this error'),
   ...rangeParameters('`receivedAt`'),
 }
 

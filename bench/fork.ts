@@ -50,7 +50,7 @@ export function forkTypescript(file: string, progress: Progress = () => undefine
   }
 }
 
-/** Has one order carried out by `bench/FILE` in a process of its own. */
+/** Has one order carried out by `bench/FILE` in a separate process. */
 export async function inOwnProcess<Done>(
   file: string,
   order: Serializable,

@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 500
 
 /**
  * Locks a file for this process. Each process first makes its own lock beside the file and then
- * looks for others, so two never both get it. A lock left behind by an ended process is removed: at once,
+ * looks for others, so two never both get it. A lock left behind by an ended process is removed: immediately,
  * or after 20 s if the process was in another container, where its end cannot be seen.
  * @throws if another process, or this one, has the lock.
  */

@@ -16,7 +16,7 @@ export type Report = {
   readonly heading?: number | undefined
   /** A fraction from 0 to 1. */
   readonly battery?: number | undefined
-  /** Other data of the device, by names of its own or of the service: `odometer`, `alarm`, … */
+  /** Other data of the device, under any names; some have a meaning: `odometer`, `alarm`, … */
   readonly attributes?: Readonly<Record<string, string | number | boolean | null>> | undefined
 }
 

@@ -20,7 +20,7 @@ const UNUSED = {
   // All layers have the projection of the view.
   'ol/reproj/DataTile.js': ['default'],
   'ol/reproj/Tile.js': ['default'],
-  // Browsers that run the console decompress by themselves.
+  // Browsers that run the console have their own decompression.
   'fflate/esm/browser.js': ['decompressSync'],
 }
 

@@ -51,7 +51,7 @@ function themeFirst() {
 }
 
 /**
- * What lets a phone put the console on its home screen. The addresses in the manifest are relative to
+ * Lets a phone put the console on its home screen. The addresses in the manifest are relative to
  * it, so that it works below any path.
  */
 function installable() {

@@ -85,7 +85,7 @@ export interface EventLog {
   /**
    * Resolves when an append would now be durable, unless the process has met an entry that it lacks
    * a variable to read (`UnreadableEntry.missing`).
-   * @throws {DependencyError} that names what is missing.
+   * @throws {DependencyError} that names the missing part.
    */
   ready(): Promise<void>
 

@@ -64,7 +64,7 @@ export function createIngestApp({
   logger: Logger
   metrics: Metrics
   stopping: AbortSignal
-  /** `key` is the limit of keys without one of their own. */
+  /** `key` is the limit of keys without their own. */
   rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'import' | 'auth'>
   openCounters?: OpenRateCounters | undefined
   /** The number of proxies to trust for X-Forwarded-For. */
@@ -121,7 +121,7 @@ export function createIngestApp({
   const answering = answerSenders(app, { endpointOf, metrics, logger, load })
   return { ...answering, middleware: app.middleware }
 
-  /** History has a scope and a limit of its own, and devices have none there. */
+  /** History has a separate scope and limit, and devices have none there. */
   function importing() {
     const limit = rateLimits.import
     const keyLimit = new KeyLimit({ bucket: 'import', limit, openCounters })

@@ -116,7 +116,7 @@ export function failureLog({ logger }: { logger: Logger }) {
 }
 
 /**
- * Logs answers with 503, which come in floods: the first at once, later ones once a second as a
+ * Logs answers with 503, which come in floods: the first immediately, later ones once a second as a
  * count, with the cause of the last one if it has one.
  */
 export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {

@@ -54,7 +54,7 @@ export async function runProgram(
   }
 }
 
-/** Exits if there is an argument that the program does not take, and names the ones it takes. */
+/** Exits on an argument that the program does not take, and names the ones it takes. */
 function answerArguments(name: string, options: Readonly<Record<string, string>>): void {
   const args = process.argv.slice(2)
   if (args.every((one) => Object.hasOwn(options, one))) return

@@ -20,7 +20,7 @@ import { objectOf, type JsonSchema } from './openapi/json-schema.ts'
 
 /**
  * The routes that every service has: name and version, health, readiness, metrics.
- * @param ready rejects with a message that names what is missing.
+ * @param ready rejects with a message that names the missing part.
  */
 export function serviceRoutes<S extends HttpState>(
   router: Router<S>,
@@ -35,7 +35,7 @@ export function serviceRoutes<S extends HttpState>(
     ready: () => Promise<void>
     stopping: AbortSignal
     metrics: Metrics
-    /** Whether the metrics have a port of their own and are not served here. */
+    /** Whether the metrics have a separate port and are not served here. */
     metricsElsewhere: boolean
   },
 ): void {

@@ -146,7 +146,7 @@ export const ATTRIBUTES_SCHEMA = {
     maxLength: MOST_UNITS,
     pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   },
-  description: `What else the device knows, at most ${MOST_BYTES} bytes of JSON. Names with a meaning: ${knownNames()}`,
+  description: `Other data of the device, at most ${MOST_BYTES} bytes of JSON. Names with a meaning: ${knownNames()}`,
 } as const
 
 function knownNames(): string {

@@ -61,7 +61,7 @@ export type DeviceStatus = {
   readonly lastSeenAt: number
   /** The newest `receivedAt` of everything, imported or not; retention goes by it. */
   readonly lastReceivedAt: number
-  /** The id of what was received then; of several received at once, the greatest. */
+  /** The id of what was received then; of several received together, the greatest. */
   readonly lastReceivedId: string
   /** The key that it was sent with; '' if it was received by version 0.2.0, which kept none. */
   readonly lastKeyId: string

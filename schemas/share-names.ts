@@ -9,7 +9,7 @@ export function nameOnLink(
   return given ?? own ?? `Device ${index + 1}`
 }
 
-/** What a share without a name is called: `Van 1, Van 2 and 3 more`. */
+/** The title of a share without a name: `Van 1, Van 2 and 3 more`. */
 export function titleOfDevices(names: readonly string[]): string {
   const isLong = names.length > NAMED_IN_TITLE
   const named = isLong ? names.slice(0, NAMED_IN_TITLE - 1) : names.slice(0, -1)

@@ -27,7 +27,7 @@ const services = {
       ...['scripts/javascript.mjs', 'scripts/transpile.mjs'],
     ]),
   async make(fresh) {
-    // Imported only here: if nothing has to be built, the build tools may be missing.
+    // Imported only here: if everything is built, the build tools may be missing.
     const { transpile } = await import('./transpile.mjs')
     transpile(root, programs(), fresh)
   },

@@ -29,7 +29,7 @@ changed or refused separately: a device that does not exist, or would have more 
 the others from being changed. A call that is repeated changes nothing more.
 `.trim()
 
-/** The labels of an account's devices, and changes of many devices' labels at once. */
+/** The labels of an account's devices, and joint changes of many devices' labels. */
 export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function count(ctx: AdminContext, caller: Caller): Promise<void> {
     const devices = deviceList(caller)

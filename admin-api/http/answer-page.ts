@@ -10,7 +10,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
       items: { type: 'array', items },
       nextCursor: {
         type: ['string', 'null'],
-        description: 'What to send as `cursor` for the next page; null on the last one',
+        description: 'The `cursor` of the next page; null on the last one',
       },
     },
     { title: `${String(items['title'])}Page` },

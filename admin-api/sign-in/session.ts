@@ -136,7 +136,7 @@ export function sessionRoutes({
     {
       method: 'GET',
       path: '/session',
-      summary: 'Who is signed in, and until when',
+      summary: 'Returns the signed-in operator and the end of the session',
       description:
         'Is a use of the session like any other request, which an open stream is not. A use within ' +
         'a minute of the one before moves nothing.',

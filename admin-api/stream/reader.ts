@@ -53,7 +53,7 @@ export type Showing = {
 }
 
 /**
- * One reader of the stream: a cursor into the ring, with no buffer of its own. Ends when `signal`
+ * One reader of the stream: a cursor into the ring, without a buffer. Ends when `signal`
  * is aborted. `takeTurn` takes a turn at catching up, if one is free, and returns the function that
  * ends it.
  */

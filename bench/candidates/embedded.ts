@@ -17,7 +17,7 @@ export type EmbeddedFiles = {
   readonly store: Pick<Store, 'checkpoint' | 'close'>
 }
 
-/** The service as started by `npm start`, on a folder of its own. */
+/** The service as started by `npm start`, on a separate folder. */
 export async function startEmbeddedCandidate(
   openFiles: (directory: string) => EmbeddedFiles,
 ): Promise<Candidate & { readonly adminUrl: string }> {

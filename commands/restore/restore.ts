@@ -9,7 +9,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import type { OpenData } from '../open.ts'
 import { freeBytes, holdDirectory, LOCK, noteBackup } from '../../runtime/sqlite/data-directory.ts'
 
-/** Within the data directory: nobody takes what is there for data. A restore that was killed leaves it behind. */
+/** Within the data directory, where it is not taken for data. A killed restore leaves it behind. */
 const UNFINISHED = 'restoring'
 const OURS = [LOCK, `${LOCK}-journal`, UNFINISHED]
 

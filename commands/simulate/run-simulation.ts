@@ -17,7 +17,7 @@ const SHOWN_EVERY_MS = 200
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Runs all devices at once, each sending one report at a time in order. Never rejects because of the
+ * Runs all devices concurrently, each sending one report at a time in order. Never rejects because of the
  * service: its answers are in the result.
  * @param stop aborted: sends no more, but waits for requests in flight and verifies.
  * @param cut aborted: also aborts requests in flight.

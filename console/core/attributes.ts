@@ -1,12 +1,12 @@
 import { KNOWN_ATTRIBUTES } from '../../schemas/known-attributes.ts'
 import { distanceText, METRIC, numberText } from './measures.ts'
 
-/** What else a device knows, by name. */
+/** Other data of a device, by name. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
 const ABBREVIATIONS = ['hdop', 'rpm', 'rssi', 'snr']
 
-/** What the page calls an attribute: `engineHours` is "Engine hours"; unknown ones keep their name. */
+/** The label of an attribute: `engineHours` is "Engine hours"; unknown ones keep their name. */
 export function attributeName(name: string): string {
   if (known(name) === undefined) return name
   if (ABBREVIATIONS.includes(name)) return name.toUpperCase()

@@ -15,7 +15,7 @@ export type ColumnId =
   | 'reports'
   | 'first'
 
-/** The moment and the units in which a row is told. */
+/** The moment and the units of a row's texts. */
 export type Telling = { readonly now: number; readonly units?: Units }
 
 /** Something that the list can show of each device, and be sorted by. */

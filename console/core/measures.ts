@@ -15,7 +15,7 @@ export const METRIC: Units = { speed: 'km/h', length: 'metres' }
 const KILOMETRE = 1_000
 const MILE = 1_609.344
 const FOOT = 0.3048
-/** Below it a distance is told in metres or feet. */
+/** Shorter distances are in metres or feet. */
 const SHORT = { metres: KILOMETRE, feet: MILE / 10 }
 
 const PER_METRE_A_SECOND = { 'km/h': 3.6, mph: 3_600 / MILE, knots: 3_600 / 1_852 }

@@ -6,7 +6,7 @@ const END = -1
  * Marks around a cylinder by number, found by nearness.
  *
  * @param most how many marks are ever added.
- * @param around the length of the way around, after which `x` begins anew.
+ * @param around the length of the way around, after which `x` begins again at 0.
  * @param cell twice the radius of most marks: wider cells hold more marks to look at in vain.
  */
 export function nearMarks({ most, around, cell }: { most: number; around: number; cell: number }) {

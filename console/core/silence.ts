@@ -104,7 +104,7 @@ function refusedSince({ device, rejections = [] }: SilenceFacts) {
   const since = rejections.filter(
     ({ receivedAt, error, message }) =>
       Date.parse(receivedAt) > (device?.lastSeenMs ?? 0) &&
-      // Either it is disabled, which is a reason by itself, or it has been enabled since.
+      // Either it is disabled, which is a separate reason, or it has been enabled since.
       !(error === 'FORBIDDEN' && message.includes('disabled')),
   )
   const [latest] = since

@@ -106,7 +106,7 @@ export function totalsByDay(
   return [...totals.values()]
 }
 
-/** What is known of a span; whole once all of its days with records are known with as many. */
+/** The known totals of a span; whole once all of its days with records are known with as many. */
 export function sumOfDays(
   { first, last }: Span,
   counts: DayCounts,

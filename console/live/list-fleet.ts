@@ -25,7 +25,7 @@ export type FleetLister = {
   listFor(since: string): void
   /** The stream is lost: a list that is being read would not belong to the next one. */
   stop(): void
-  /** Reads at once what could not be read. */
+  /** Retries a failed read immediately. */
   readonly retry: () => void
   /** The stream brings new devices: the fleet is trimmed only after many. */
   trim(): void
@@ -64,7 +64,7 @@ export function listFleet({
   const isCut = signal(false)
   let ahead: AbortController | undefined
   let reading: AbortController | undefined
-  /** What the list read last, and the one being read, belong to. */
+  /** The openings of the stream that the last list, and the one being read, belong to. */
   let listedSince = ''
   let wantedSince = ''
   let listedAt = 0

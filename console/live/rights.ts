@@ -4,7 +4,7 @@ import { me } from './session.ts'
 /** A right of a role, or one of operators of the platform. */
 export type Right = RoleRight | 'accounts.edit'
 
-/** Whether the operator sees the controls that need this right; the API decides by itself. */
+/** Whether the operator sees the controls that need this right; the API checks it again. */
 export function may(right: Right): boolean {
   if (!me.value) return false
   const { role, platform } = me.value.operator

@@ -22,7 +22,7 @@ export type Shown = {
 type Placed = { readonly cluster: Cluster<LiveDevice>; readonly x: number; readonly y: number }
 
 const LABELLED_AT_MOST = 60
-/** Of more devices only the names are shown, and the motion of the selected one. */
+/** If there are more devices, only their names are shown, and the motion of the selected one. */
 const NOTED_AT_MOST = 15
 const FINGER_PIXELS = 22
 const MARGIN_PIXELS = 40

@@ -17,7 +17,7 @@ import { vectorLayer } from './vector-layer.ts'
 
 type Layer = components['schemas']['ConsoleMap']
 
-/** What the page calls the base map, which is below every other layer. */
+/** The name of the base map, which is below every other layer. */
 export const WORLD = 'World (offline)'
 
 /** The layers that the service offers besides the base map; undefined: not read yet. */
@@ -36,11 +36,11 @@ const shown = computed(() => {
 
 export const shownName = computed(() => shown.value?.name ?? WORLD)
 
-/** What the shown file itself says about the sources of its data. */
+/** The sources of its data, as the shown file names them. */
 const fileCredit = signal<string | undefined>(undefined)
 export const shownCredit = computed(() => shown.value?.attribution ?? fileCredit.value)
 
-/** The area in which the shown layer has names of its own. */
+/** The area in which the shown layer has names. */
 export const covered = signal<Extent | undefined>(undefined)
 
 export function showLayer(name: string): void {
@@ -99,7 +99,7 @@ async function makeLayer({ kind, url: given, maxZoom }: Layer, closing: AbortSig
   const options = {
     zIndex: ABOVE,
     extent: transformExtent([minLon, minLat, maxLon, maxLat], 'EPSG:4326', 'EPSG:3857'),
-    // Further out hundreds of its tiles would be needed at once.
+    // Further out it would need hundreds of its tiles.
     minZoom: minZoom - 0.5,
   }
   if (Number(tileType) === VECTOR_TILES) {

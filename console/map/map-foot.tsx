@@ -13,7 +13,7 @@ import { retryWorld, worldState } from './open-map.ts'
 const STREETS_ZOOM = 12
 
 /**
- * What is told at the lower edge of a map: its scale, its sources, and what it lacks.
+ * The lower edge of a map: its scale, its sources, and a note on missing streets.
  *
  * @param layersId is the id of the choice of layers.
  */

@@ -66,7 +66,7 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
 
 let lookAgain: () => void = () => undefined
 
-/** Looks for the base map at once. */
+/** Looks for the base map now. */
 export function retryWorld(): void {
   lookAgain()
 }

@@ -20,7 +20,7 @@ export type PaintedTrack = {
   /** The marker's time and status. */
   readonly at: number
   readonly status: Drawn['status']
-  /** Where it stood. */
+  /** The places where it stopped. */
   readonly stops: readonly { readonly position: Place }[]
   /** The time whose part of the track is set off. */
   readonly selected: { readonly from: number; readonly to: number } | undefined

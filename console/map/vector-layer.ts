@@ -24,7 +24,7 @@ export function vectorLayer(
     ...options,
     declutter: true,
     source: new PMTilesVectorSource({
-      // It accepts either; its type requires both at once.
+      // It accepts either; its type requires both.
       url: file as Archive & string,
       ...(maxZoom !== undefined && { maxZoom }),
     }),

@@ -44,7 +44,7 @@ export function TimePlot({
   span,
   hasTimes = true,
 }: {
-  /** Pass a new object only for new data: the plot is then created anew, too. */
+  /** Pass a new object only for new data: the plot is then created again, too. */
   data: PlotData
   zone: string
   height: number

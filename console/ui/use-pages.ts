@@ -17,7 +17,7 @@ export type Paged<T> = {
 }
 
 /**
- * A list that the API returns in pages: the first page at once, each further page on request. Going
+ * A list that the API returns in pages: the first page immediately, each further page on request. Going
  * Back reads as many as were shown.
  */
 export function usePages<T>(

@@ -3,7 +3,7 @@ import type { FollowerLogger } from './followed.ts'
 import type { RingEntry } from './ring.ts'
 
 /**
- * Reports entries that cannot be read to readers and logs them: the first at once, later ones every
+ * Reports entries that cannot be read to readers and logs them: the first immediately, later ones every
  * `everyMs`, because clients list everything again after a gap.
  */
 export function unreadableEntries({

@@ -8,7 +8,7 @@ import type { LogMessage } from './kafkajs/encoded-record.ts'
 import type { TopicReaders } from './topic-readers.ts'
 import { messageBytes, topicWriter, type TopicWriterOptions } from './topic-writer.ts'
 
-/** A topic of entries of one kind, with a producer and group members of its own. */
+/** A topic of entries of one kind, with a separate producer and group members. */
 export function kafkaTopic<Entry>(
   kind: TopicKind<Entry>,
   {

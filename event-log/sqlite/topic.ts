@@ -36,7 +36,7 @@ export function topicTable(name: TopicName): string {
   `
 }
 
-/** The part of a topic that writes, with a queue of its own; keeps an entry that is repeated once. */
+/** The part of a topic that writes, with a separate queue; keeps an entry that is repeated once. */
 export function topicWriter<Entry>(
   database: Database,
   kind: TopicKind<Entry>,

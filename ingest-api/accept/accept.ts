@@ -55,7 +55,7 @@ export type AcceptOptions = {
   /**
    * The app whose format the reports have. It resends a whole request as long as any of its reports
    * must come later. So the caller has counted all of them against the key's limit, and the rejections
-   * are written at once. Reports refused by a limit cause no rejections, because they come again.
+   * are written immediately. Reports refused by a limit cause no rejections, because they come again.
    */
   readonly app?: string
 }
@@ -63,7 +63,7 @@ export type AcceptOptions = {
 /** The most events that a log takes in one append. */
 const APPENDED_AT_ONCE = 1_000
 
-/** Judging many more faulty reports at once would delay other requests. */
+/** Judging many more faulty reports in one turn would delay other requests. */
 const JUDGED_AT_ONCE = 100
 
 type Judged =

@@ -7,7 +7,7 @@ import {
 import { deviceKey } from '../../schemas/position-reported.ts'
 import { allowance, type Allowance } from './allowance.ts'
 
-/** Devices counted at once: shared counters answer over the network. */
+/** Devices counted concurrently: shared counters answer over the network. */
 const AT_ONCE = 100
 
 /** The remaining allowance of a device, and whether this request exceeded it. */

@@ -40,7 +40,7 @@ export class KeyLimit {
   /** The end of each key's debt, by key id, in the time of `performance.now()`. */
   readonly #owing = new LRUCache<string, number>({ max: OWING })
 
-  /** @param bucket `import` has counters of its own, and keys have no limits of their own there. */
+  /** @param bucket `import` has separate counters, and a key's own limit does not apply there. */
   constructor({
     bucket = 'key',
     limit,

@@ -127,7 +127,7 @@ export class Rejections {
     return this.#counted
   }
 
-  /** Writes offered rejections without waiting for a flush: at once, and counts within 250 ms. */
+  /** Writes offered rejections without waiting for a flush: immediately, and counts within 250 ms. */
   #hasten(): void {
     if (this.#due === undefined) {
       this.#due = setImmediate(() => {

@@ -40,7 +40,7 @@ type AppText = {
 
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
-/** The media type makes it an answer of its own: a document cannot say that JSON may be missing. */
+/** The media type makes it a separate answer: a document cannot say that JSON may be missing. */
 export const EMPTY_TEXT = {
   'text/plain': { type: 'string', maxLength: 0 },
 } as const satisfies Readonly<Record<string, JsonSchema>>

@@ -92,7 +92,7 @@ export function answerSenders(
   }
 }
 
-/** The 200 of our own calls. */
+/** The 200 of calls in our format. */
 export function success(message: string, data: unknown): Answer {
   return { status: 200, body: JSON.stringify(successEnvelope(data, { status: 200, message })) }
 }

@@ -1,7 +1,7 @@
 /** API keys of the commands that send reports, from the environment; options count instead. */
 export type SenderKeys = {
   readonly key?: string | undefined
-  /** To check that what was sent can be seen; absent: `key` reads too. */
+  /** Reads sent reports back; absent: `key` reads too. */
   readonly readKey?: string | undefined
 }
 

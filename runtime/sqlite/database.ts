@@ -190,7 +190,7 @@ export class Database {
 }
 
 /**
- * Retries: if two processes switch a new file to WAL at once, one fails with "busy" immediately,
+ * Retries: if two processes switch a new file to WAL together, one fails with "busy" immediately,
  * because the busy time-out does not cover this step.
  */
 function useWriteAheadLog(driver: DatabaseSyncInstance, busyTimeoutMs: number): void {

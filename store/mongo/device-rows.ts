@@ -6,7 +6,7 @@ import type { DevicePage } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 import { settingsOf } from './device-settings.ts'
 
-/** Decoding more at once would keep other work waiting. */
+/** Decoding more in one turn would keep other work waiting. */
 const ROWS_AT_ONCE = 5_000
 
 type Sort = NonNullable<DevicePage['sort']>

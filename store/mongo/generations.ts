@@ -29,7 +29,7 @@ export type FollowedGeneration = {
 
 /**
  * Asks the database for the current generation, at most every half second. After a switch,
- * projectors leave the old one at once and readers a second later: by then the new one has the old
+ * projectors leave the old one immediately and readers a second later: by then the new one has the old
  * one's last writes, so nothing disappears for a moment.
  */
 export function followedGeneration(db: Db, meta: Collections['meta']): FollowedGeneration {

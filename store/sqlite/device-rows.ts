@@ -4,7 +4,7 @@ import type { DevicePage } from '../read-models.ts'
 import { labelText } from './device-labels.ts'
 import { filtering, indexOfKey, seenWithin, silentAtMost, type Clause } from './device-filters.ts'
 
-/** A part of the walk through an account's devices: the ids of a range, or what is left of it. */
+/** A part of the walk through an account's devices: the ids of a range, or its remainder. */
 export type WalkedRange = {
   readonly from: string
   readonly to: string

@@ -39,7 +39,7 @@ export function rememberDevices(
   { statuses, erasures }: { statuses: DeviceStatuses; erasures: AppliedErasures },
 ): RememberedDevices {
   const dataVersion = database.prepare<{ data_version: number }>('PRAGMA data_version')
-  // With `max` the cache would allocate everything at once, which takes longer than opening a small file.
+  // With `max` the cache would allocate everything at the start, which takes longer than opening a small file.
   const devices = new LRUCache<string, KnownDevice>({
     maxSize: REMEMBERED,
     sizeCalculation: () => 1,

@@ -41,7 +41,7 @@ function itemOf({ line, latitude, longitude, texts }: GpxPoint, deviceId?: strin
   return { kind: 'point', place: line, point }
 }
 
-/** Measurements, the mark of our own export, and what describes a point for people. */
+/** Measurements, the mark of our export, and descriptions of a point for people. */
 const USED = new Set([
   ...['time', 'ele', 'accuracy', 'speed', 'course', 'batterylevel', 'imported'],
   ...['name', 'cmt', 'desc', 'src', 'sym', 'type', 'text'],
