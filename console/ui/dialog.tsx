@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { X } from 'lucide'
 import { Announcer } from './announcer.tsx'
 import { IconButton } from './icon-button.tsx'
@@ -21,12 +21,17 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  useEffect(() => {
+  // At once: where one dialog replaces another, the first must have given the focus back.
+  useLayoutEffect(() => {
     const element = dialog.current
     const giveFocusBack = rememberFocus()
     element?.showModal()
     return () => {
       element?.close()
+      // Browsers leave the focus in a closed dialog until they paint.
+      const { activeElement } = document
+      if (activeElement instanceof HTMLElement && element?.contains(activeElement))
+        activeElement.blur()
       giveFocusBack()
     }
   }, [])

@@ -52,6 +52,7 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
               <button
                 type="button"
                 popovertarget={id}
+                popovertargetaction="hide"
                 onClick={() => open((props) => <EditDevice device={device} {...props} />)}
               >
                 Edit
@@ -65,6 +66,7 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
                     type="button"
                     class="danger"
                     popovertarget={id}
+                    popovertargetaction="hide"
                     onClick={() => open((props) => <EraseDevice device={device} {...props} />)}
                   >
                     Erase…
