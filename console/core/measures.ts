@@ -76,6 +76,16 @@ export function unitText(number: number, unit: string, { locale }: Units, digits
   return formatFor(locale, unit, digits, digits).format(number)
 }
 
+/** English writes them in as many ways as countries ("hr", "hrs"), so there they are those of the SI. */
+const TIME_SYMBOLS = { second: 's', minute: 'min', hour: 'h', day: 'd' }
+
+/** `12 min`, or as the language does: `12 Min.`. */
+export function timeText(number: number, unit: keyof typeof TIME_SYMBOLS, units = METRIC): string {
+  const format = formatFor(units.locale, unit, 0, 0)
+  if (!format.resolvedOptions().locale.startsWith('en')) return format.format(number)
+  return `${numberText(number, units)} ${TIME_SYMBOLS[unit]}`
+}
+
 const formats = new Map<string, Intl.NumberFormat>()
 
 /** Kept, because making one takes longer than a thousand numbers. */

@@ -1,5 +1,7 @@
 /** Times in words, in a time zone of the operator's choice. Milliseconds since the epoch. */
 
+import { METRIC, timeText } from './measures.ts'
+
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -23,11 +25,33 @@ export function agoInWords(then: number, now: number): string {
 }
 
 /** The largest whole unit: `59 s`, `1 min`, `23 h`, `400 d`. */
-export function duration(ms: number): string {
-  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
-  if (ms < 2 * DAY) return `${Math.floor(ms / HOUR)} h`
-  return `${Math.floor(ms / DAY)} d`
+export function duration(ms: number, units = METRIC): string {
+  if (ms < MINUTE) return timeText(Math.max(0, Math.floor(ms / SECOND)), 'second', units)
+  if (ms < HOUR) return timeText(Math.floor(ms / MINUTE), 'minute', units)
+  if (ms < 2 * DAY) return timeText(Math.floor(ms / HOUR), 'hour', units)
+  return timeText(Math.floor(ms / DAY), 'day', units)
+}
+
+/** Rounded to minutes, and from two days on to hours: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`. */
+export function preciseDuration(ms: number, units = METRIC): string {
+  const seconds = Math.round(ms / SECOND)
+  if (seconds < 60) return timeText(seconds, 'second', units)
+  const minutes = Math.round(ms / MINUTE)
+  const hours = Math.round(ms / HOUR)
+  const parts =
+    minutes < 2 * 24 * 60
+      ? ([
+          [Math.floor(minutes / 60), 'hour'],
+          [minutes % 60, 'minute'],
+        ] as const)
+      : ([
+          [Math.floor(hours / 24), 'day'],
+          [hours % 24, 'hour'],
+        ] as const)
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, unit]) => timeText(number, unit, units))
+    .join(' ')
 }
 
 /** Minutes as people say them: `1 hour`, `10 hours`, `90 minutes`. */

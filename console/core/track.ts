@@ -169,11 +169,3 @@ export function placeAt(
   const x = (((here.x + across * share) % 1) + 1) % 1
   return { x, y: here.y + (next.y - here.y) * share, heading }
 }
-
-/** `1 h 05 min`, `12 min`, `40 s`. */
-export function movingText(seconds: number): string {
-  if (seconds < 60) return `${Math.round(seconds)} s`
-  const minutes = Math.round(seconds / 60)
-  if (minutes < 60) return `${minutes} min`
-  return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`
-}

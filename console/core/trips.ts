@@ -57,22 +57,22 @@ export type Totals = {
   readonly trips: number
   readonly distanceMetres: number
   /** From the beginning of each trip to its end. */
-  readonly seconds: number
+  readonly lastedMs: number
 }
 
-const NONE: Totals = { trips: 0, distanceMetres: 0, seconds: 0 }
+const NONE: Totals = { trips: 0, distanceMetres: 0, lastedMs: 0 }
 
 function plus(a: Totals, b: Totals): Totals {
   return {
     trips: a.trips + b.trips,
     distanceMetres: a.distanceMetres + b.distanceMetres,
-    seconds: a.seconds + b.seconds,
+    lastedMs: a.lastedMs + b.lastedMs,
   }
 }
 
 function totalsOf(one: Episode): Totals {
   if (one.kind !== 'trip') return NONE
-  return { trips: 1, distanceMetres: one.distanceMetres, seconds: (one.to - one.from) / 1_000 }
+  return { trips: 1, distanceMetres: one.distanceMetres, lastedMs: one.to - one.from }
 }
 
 /** Of the trips that began at this time or later. */

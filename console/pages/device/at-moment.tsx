@@ -1,5 +1,6 @@
 import { batteryText } from '../../core/measures.ts'
-import { movingText, type TrackPoint } from '../../core/track.ts'
+import { preciseDuration } from '../../core/times.ts'
+import type { TrackPoint } from '../../core/track.ts'
 import type { Episode } from '../../core/trips.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
@@ -60,7 +61,7 @@ export function AtMoment({
             'Reported',
             before < AT_ONCE_MS
               ? undefined
-              : `${movingText(Math.floor(before / 1_000))} before, at ${shownClock(point.at)}`,
+              : `${preciseDuration(before)} before, at ${shownClock(point.at)}`,
           ],
           ['Origin', isImported ? 'imported' : undefined],
         ]}

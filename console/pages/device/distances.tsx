@@ -1,6 +1,6 @@
 import { addressOf, devicePath } from '../../core/address.ts'
 import { dayCount, isOneDay, partsOf, spanQuery, spanText, weekOf } from '../../core/span.ts'
-import { movingText } from '../../core/track.ts'
+import { preciseDuration } from '../../core/times.ts'
 import type { Totals } from '../../core/trips.ts'
 import { shownCount, shownDistance } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
@@ -54,9 +54,9 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
 
 /** What is known of them, and a mark that more is being read. */
 function wordsOf(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'): string {
-  const { trips, distanceMetres, seconds, isWhole } = sum
+  const { trips, distanceMetres, lastedMs, isWhole } = sum
   if (trips === 0) return isWhole ? 'no trips' : '…'
   const many = unit && shownCount(trips, unit)
-  const words = [shownDistance(distanceMetres), movingText(seconds), many]
+  const words = [shownDistance(distanceMetres), preciseDuration(lastedMs), many]
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
 }

@@ -1,4 +1,5 @@
-import { movingText, type Track } from '../../core/track.ts'
+import { preciseDuration } from '../../core/times.ts'
+import type { Track } from '../../core/track.ts'
 import type { Totals } from '../../core/trips.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
@@ -25,7 +26,7 @@ export function TrackSummary({
       class="track-summary row"
       of={[
         ['Distance', ofTrips(({ distanceMetres }) => shownDistance(distanceMetres))],
-        ['On the way', ofTrips(({ seconds }) => movingText(seconds))],
+        ['On the way', ofTrips(({ lastedMs }) => preciseDuration(lastedMs))],
         ['Top speed', shownSpeed(maxSpeed ?? undefined) ?? '–'],
         ['Reports', shownNumber(total)],
         ['Drawn', points.length < total ? drawn : undefined],

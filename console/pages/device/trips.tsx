@@ -2,8 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { dayText } from '../../core/days.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { isOneDay } from '../../core/span.ts'
-import { date } from '../../core/times.ts'
-import { movingText } from '../../core/track.ts'
+import { date, preciseDuration } from '../../core/times.ts'
 import { episodesCsv, type Episode } from '../../core/trips.ts'
 import { Loaded } from '../../ui/loaded.tsx'
 import { shownClock, shownDistance, shownSpeed } from '../../ui/shown.ts'
@@ -71,7 +70,7 @@ export function Trips({
 }
 
 function wordsOf(one: Episode): string {
-  const lasted = movingText((one.to - one.from) / 1_000)
+  const lasted = preciseDuration(one.to - one.from)
   switch (one.kind) {
     case 'trip': {
       const top = shownSpeed(one.maxSpeed)

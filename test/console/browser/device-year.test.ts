@@ -94,16 +94,16 @@ describeConsole('a year of a device', () => {
     })
     await page.goto(`${suite.url}/devices/van-4?from=2026-05-01&to=2026-07-31`)
     const trips = page.getByRole('region', { name: 'Trips' })
-    await trips.getByText('In all 1,000.8 km, 9 h 00 min, 3 trips').waitFor()
+    await trips.getByText('In all 1,000.8 km, 9 h, 3 trips').waitFor()
     const months = trips.getByRole('list', { name: 'Distances' }).getByRole('listitem')
     expect(await months.allTextContents()).toEqual([
-      'May 2026667.2 km, 6 h 00 min',
+      'May 2026667.2 km, 6 h',
       'Jun 2026no trips',
-      'Jul 2026333.6 km, 3 h 00 min',
+      'Jul 2026333.6 km, 3 h',
     ])
     expect(asked).toEqual(['2026-07-10 1', '2026-05-02 1'])
     await months.getByRole('link', { name: 'May 2026' }).click()
-    await trips.getByText('In all 667.2 km, 6 h 00 min, 2 trips').waitFor()
+    await trips.getByText('In all 667.2 km, 6 h, 2 trips').waitFor()
     await trips.getByRole('link', { name: 'Wed 20 May' }).waitFor()
   })
 

@@ -8,8 +8,10 @@ import {
   duration,
   minutesText,
   offset,
+  preciseDuration,
   time,
 } from '../../../console/core/times.ts'
+import { METRIC } from '../../../console/core/measures.ts'
 
 const NOON = Date.parse('2026-01-31T12:30:05.678Z')
 
@@ -33,6 +35,32 @@ describe('how long ago', () => {
   test('a negative duration is no time', () => {
     expect(duration(-1)).toBe('0 s')
   })
+})
+
+const MINUTE = 60_000
+test.each([
+  [0, '0 s'],
+  [59_499, '59 s'],
+  [59_500, '1 min'],
+  [59 * MINUTE, '59 min'],
+  [3_599_000, '1 h'],
+  [140 * MINUTE, '2 h 20 min'],
+  [2_879 * MINUTE, '47 h 59 min'],
+  [2_880 * MINUTE, '2 d'],
+  [76 * 60 * MINUTE, '3 d 4 h'],
+])('%i ms are precisely %s', (ms, words) => {
+  expect(preciseDuration(ms, { ...METRIC, locale: 'en' })).toBe(words)
+})
+
+test('a duration is written as the language does', () => {
+  const inLanguage = (locale: string) => {
+    const units = { ...METRIC, locale }
+    const words = [preciseDuration(140 * MINUTE, units), duration(3 * 24 * 60 * MINUTE, units)]
+    return [duration(12_000, units), ...words].map((text) => text.replaceAll('\u00a0', ' '))
+  }
+  expect(inLanguage('de')).toEqual(['12 Sek.', '2 Std. 20 Min.', '3 Tg.'])
+  expect(inLanguage('ar-EG')).toEqual(['١٢ ث', '٢ س ٢٠ د', '٣ أيام'])
+  expect(inLanguage('en-GB')).toEqual(['12 s', '2 h 20 min', '3 d'])
 })
 
 test.each([

@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals'
 import {
   metresBetween,
   numericAttributes,
-  movingText,
   placeAt,
   pointAt,
   readTrack,
@@ -125,16 +124,6 @@ test('distances follow the sphere', () => {
   expect(
     metresBetween({ latitude: 0, longitude: 179.9 }, { latitude: 0, longitude: -179.9 }),
   ).toBeLessThan(23_000)
-})
-
-test.each([
-  [0, '0 s'],
-  [59, '59 s'],
-  [60, '1 min'],
-  [3_599, '1 h 00 min'],
-  [3_900, '1 h 05 min'],
-])('%i s of moving are %s', (seconds, words) => {
-  expect(movingText(seconds)).toBe(words)
 })
 
 test('speeds are averaged over the minute around each point, but not across a silence', () => {

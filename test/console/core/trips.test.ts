@@ -57,10 +57,15 @@ test('a trip counts for the day on which it began, in the zone', () => {
 
 test('the totals of days are the sums of what the trips that began in them are listed with', () => {
   expect(totalsSince(readEpisodes(DAYS), Date.parse(time('22T00:00')))).toEqual({
-    ...{ trips: 3, distanceMetres: 7_000, seconds: 3 * 3_600 },
+    ...{ trips: 3, distanceMetres: 7_000, lastedMs: 3 * 3_600_000 },
   })
   const [day] = totalsByDay(readEpisodes(DAYS), { first: '2026-11-22', last: '2026-11-22' }, 'UTC')
-  expect(day).toEqual({ day: '2026-11-22', trips: 2, distanceMetres: 3_000, seconds: 2 * 3_600 })
+  expect(day).toEqual({
+    day: '2026-11-22',
+    trips: 2,
+    distanceMetres: 3_000,
+    lastedMs: 2 * 3_600_000,
+  })
 })
 
 test('a sum over days is whole once each day with records is known with as many', () => {
@@ -69,9 +74,9 @@ test('a sum over days is whole once each day with records is known with as many'
   )
   const span = { first: '2026-05-01', last: '2026-05-02' }
   const known = (...days: readonly (readonly [string, number])[]) =>
-    new Map(days.map(([day, count]) => [day, { count, trips: 1, distanceMetres: 5, seconds: 9 }]))
+    new Map(days.map(([day, count]) => [day, { count, trips: 1, distanceMetres: 5, lastedMs: 9 }]))
   const sum = (trips: number, isWhole: boolean) => ({
-    ...{ trips, distanceMetres: 5 * trips, seconds: 9 * trips, isWhole },
+    ...{ trips, distanceMetres: 5 * trips, lastedMs: 9 * trips, isWhole },
   })
   const of = (...days: readonly (readonly [string, number])[]) =>
     sumOfDays(span, counts, known(...days))
