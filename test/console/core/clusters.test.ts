@@ -25,11 +25,11 @@ const atTheEdge = places.map(({ longitude, latitude }) => ({
   longitude: longitude > 0 ? 180 - longitude / 1_000 : -180 - longitude / 1_000,
 }))
 
-/** On the shorter of the two ways around the world. */
+/** On the shorter of the two ways around the world, at the zoom level that clusters are made for. */
 function pixelsBetween(one: Point, other: Point, zoom: number): number {
   const across = one.x - other.x
   const away = Math.hypot(across - Math.round(across), one.y - other.y)
-  return away * TILE_PIXELS * 2 ** Math.floor(zoom)
+  return away * TILE_PIXELS * 2 ** Math.floor(zoom + 1e-6)
 }
 
 describe('clusters', () => {
