@@ -176,7 +176,7 @@ export function ingestDocument(): OpenApiDocument {
       apiKey: {
         type: 'http',
         scheme: 'bearer',
-        description: 'An API key: `gps_` and 38 characters, made in the back office',
+        description: 'An API key: `gps_` and 38 characters, created in the console',
       },
       ...APPS_SECURITY,
     },

@@ -24,7 +24,7 @@ const NOBODY = Buffer.alloc(32)
 type Answer = { readonly grant: KeyGrant; readonly readAt: number }
 
 /**
- * A cache of the store's API keys. Every change in the back office takes effect within 5 s; known
+ * A cache of the store's API keys. Every change by operators takes effect within 5 s; known
  * keys keep working for an hour while the store is unavailable.
  */
 export class KeyCache {
