@@ -39,6 +39,17 @@ async function stored(steps: readonly TrackStep[], { isLate = true } = {}): Prom
   return deviceId
 }
 
+/** The store, which counts the pages that are read of it. */
+function countedStore() {
+  return {
+    pages: 0,
+    pageTrack(query: Parameters<Store['pageTrack']>[0]) {
+      this.pages += 1
+      return store.pageTrack(query)
+    },
+  }
+}
+
 function read(deviceId: string, { from, to }: { from: number; to: number }): Promise<TripOrStop[]> {
   const rules = { stopMs: 300_000, stopMetres: 100 }
   return readTrips(
@@ -131,23 +142,17 @@ test('stops of a device that drifts all day do not depend on where a range begin
 test('a range is read no further than to the end of what began in it', async () => {
   const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
   const deviceId = await stored(journey(...driven.flat()))
-  let pages = 0
-  const counted = {
-    pageTrack(query: Parameters<Store['pageTrack']>[0]) {
-      pages += 1
-      return store.pageTrack(query)
-    },
-  }
+  const counted = countedStore()
   const rules = { stopMs: 300_000, stopMetres: 100 }
   const range = { from: T0 + 30 * MINUTE, to: T0 + 50 * MINUTE }
   const options = { store: counted, isWanted: () => true }
   const device = { accountId: 'acc-1', deviceId }
   expect(await readTrips({ ...device, ...range, ...rules }, options)).toHaveLength(2)
-  expect(pages).toBeLessThanOrEqual(5)
-  pages = 0
+  expect(counted.pages).toBeLessThanOrEqual(5)
+  counted.pages = 0
   const later = { from: T0 + 90 * 24 * 60 * MINUTE, to: T0 + 91 * 24 * 60 * MINUTE }
   expect(await readTrips({ ...device, ...later, ...rules }, options)).toEqual([])
-  expect(pages).toBe(1)
+  expect(counted.pages).toBe(1)
 })
 
 test('once retention has removed records, the trips are those of the records left', async () => {
@@ -221,18 +226,12 @@ test('a stop is whole if it began up to 31 days before the range, and ends up to
 
 test('a call that nobody waits for ends early', async () => {
   const deviceId = await stored(journey({ minutes: 600 }))
-  let pages = 0
-  const counted = {
-    pageTrack(query: Parameters<Store['pageTrack']>[0]) {
-      pages += 1
-      return store.pageTrack(query)
-    },
-  }
+  const counted = countedStore()
   const rules = { stopMs: 300_000, stopMetres: 100 }
   const range = { from: T0, to: T0 + 600 * MINUTE }
   await readTrips(
     { accountId: 'acc-1', deviceId, ...range, ...rules },
     { store: counted, isWanted: () => false },
   )
-  expect(pages).toBeLessThanOrEqual(4)
+  expect(counted.pages).toBeLessThanOrEqual(4)
 })
