@@ -3,7 +3,7 @@
  * are imported. The build replaces them: together they would be a tenth of the console.
  */
 const UNUSED = {
-  // The map has no controls of OpenLayers, does not turn, and has keys of its own.
+  // The map has no controls of OpenLayers, does not turn, and has its own keys.
   'ol/control/defaults.js': ['defaults'],
   'ol/interaction/DragRotate.js': ['default'],
   'ol/interaction/KeyboardPan.js': ['default'],

@@ -19,7 +19,7 @@ type AvroType = string | { readonly type: string; readonly [detail: string]: unk
 
 const TIME = { type: 'long', logicalType: 'timestamp-millis' }
 
-// The Avro schemas of the events that have a value, each a subject of its own (compatibility
+// The Avro schemas of the events that have a value, each with its own subject (compatibility
 // BACKWARD). Fields added later need a default, so that new readers can read old events.
 
 export const POSITION_REPORTED_AVRO: AvroRecord = {

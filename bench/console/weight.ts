@@ -10,7 +10,7 @@ export type Weight = { readonly all: number; readonly signIn: number }
 
 const SITE = fileURLToPath(new URL('../../dist/console/site/', import.meta.url))
 
-/** Weighs the console as it was built. What the page itself names is loaded before anyone signs in. */
+/** Weighs the console as it was built. Files that the page itself names are loaded before anyone signs in. */
 export async function weigh(): Promise<Weight> {
   const page = await readFile(join(SITE, 'index.html'), 'utf8')
   const all = (await readdir(SITE, { recursive: true })).filter((name) => /\.(js|css)$/.test(name))

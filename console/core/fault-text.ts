@@ -1,7 +1,7 @@
 import { sentence, type Fault } from './failure.ts'
 
 /**
- * What a form says at a field: the API's message with the field's label in place of its name, or what
+ * A form's message at a field: the API's, with the field's label in place of its name, or what
  * to do where nothing was entered.
  */
 export function faultText({ field, message }: Fault, label: string, isEmpty: boolean): string {

@@ -18,7 +18,7 @@ export function importHistory({ receive, accept }: { receive: Receive; accept: A
 }
 
 function imported(json: unknown): SubmittedPosition {
-  // Any element but an object is a fault of its own.
+  // Any element but an object is a separate fault.
   const fields = typeof json === 'object' && json !== null ? json : { timestamp: json }
   const timestamp = 'timestamp' in fields ? fields.timestamp : undefined
   const isTimed = timestamp !== undefined && timestamp !== null
