@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import type OlMap from 'ol/Map.js'
 import type { Extent } from 'ol/extent.js'
 import TileLayer from 'ol/layer/Tile.js'
+import VectorTileLayer from 'ol/layer/VectorTile.js'
 import { transformExtent } from 'ol/proj.js'
 import ImageTile from 'ol/source/ImageTile.js'
 import { PMTilesRasterSource } from 'ol-pmtiles'
@@ -12,6 +13,7 @@ import { addressOf } from '../core/address.ts'
 import { palette } from '../ui/palette.ts'
 import { kept } from '../ui/preferences.ts'
 import { Archive } from './archive.ts'
+import { hideBelow } from './hide-below.ts'
 import { streetsStyle } from './streets-style.ts'
 import { vectorLayer } from './vector-layer.ts'
 
@@ -64,8 +66,13 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
       .then((made) => {
         if (until.aborted) return
         const area = made.getExtent() ?? EVERYWHERE
-        made.getSource()?.on('tileloadend', () => (covered.value = area))
-        made.getSource()?.on('tileloaderror', () => (covered.value = undefined))
+        made.getSource()?.on('tileloadend', () => {
+          covered.value = area
+        })
+        made.getSource()?.on('tileloaderror', () => {
+          covered.value = undefined
+        })
+        if (made instanceof VectorTileLayer) hideBelow(map, made, until)
         map.addLayer(made)
       })
       .catch(() => undefined)

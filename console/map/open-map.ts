@@ -8,6 +8,7 @@ import type { Point } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
 import { addChosenLayer, covered } from './layers.ts'
+import { isWorldHidden } from './hide-below.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { vectorLayer } from './vector-layer.ts'
 import { worldStyle } from './world-style.ts'
@@ -48,8 +49,8 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
   const closing = new AbortController()
   const restyle = effect(() => {
     // Without the base map everything would look like sea.
-    const { water, land } = palette.value
-    target.style.backgroundColor = worldState.value === 'shown' ? water : land
+    const isSea = worldState.value === 'shown' && !isWorldHidden.value
+    target.style.backgroundColor = isSea ? palette.value.water : palette.value.land
   })
   addWorld(map, closing.signal).catch(() => undefined)
   addChosenLayer(map, closing.signal)
@@ -85,7 +86,10 @@ async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
   }
   if (closing.aborted) return
   const style = () => worldStyle(palette.value, covered.value)
-  map.getLayers().insertAt(0, vectorLayer(world, style, { zIndex: 0, closing }))
+  const layer = vectorLayer(world, style, { zIndex: 0, closing })
+  map.getLayers().insertAt(0, layer)
+  const hiding = effect(() => layer.setVisible(!isWorldHidden.value))
+  closing.addEventListener('abort', hiding)
 }
 
 /** Moves the view so that it contains all the points, across 180° where that is shorter. */
