@@ -121,7 +121,7 @@ describeConsole('a year of a device', () => {
     await calendar.getByText('9 reports in 2026').waitFor()
     await calendar.getByRole('button', { name: 'Distance' }).click()
     await calendar.getByText('667.2 km in 2026').waitFor()
-    await calendar.getByRole('button', { name: '2026-07-11: 1 reports' }).waitFor()
+    await calendar.getByRole('button', { name: '2026-07-11: 1 report' }).waitFor()
     expect(await calendar.locator('.shade-4').count()).toBe(2)
     await page.reload()
     await page.getByRole('button', { name: 'Calendar' }).click()
