@@ -209,7 +209,7 @@ async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: numb
   await page.waitForTimeout(AT_REST_MS)
   const answered = page.waitForResponse((response) => response.url().includes('/track?'))
   const begun: number = await page.evaluate('performance.now()')
-  await page.getByRole('button', { name: 'The day after' }).click()
+  await page.getByRole('button', { name: 'Next day' }).click()
   const dayMs = (await painted(page, ...TRACK)) - begun
   const { responseEnd } = (await answered).request().timing()
   const shown = new URL(page.url()).searchParams.get('day')
