@@ -91,7 +91,11 @@ export function accountRoutes({
     const account = requireAccount(await store.suspendAccount({ accountId, suspended }))
     if (before.suspended !== suspended) {
       const action = suspended ? 'account.suspended' : 'account.resumed'
-      await recordOfAccount(ctx, caller, { action, id: account.id })
+      await recordOfAccount(ctx, caller, {
+        action,
+        id: account.id,
+        details: { name: account.name },
+      })
     }
     succeed(ctx, accountView(account))
   }
@@ -100,7 +104,7 @@ export function accountRoutes({
   async function recordOfAccount(
     ctx: AdminContext,
     caller: OperatorCaller,
-    { id, ...action }: { action: string; id: string; details?: Readonly<Record<string, unknown>> },
+    { id, ...action }: { action: string; id: string; details: Readonly<Record<string, unknown>> },
   ): Promise<void> {
     const subject = { kind: 'account', id } as const
     const accountIds = [...new Set([id, caller.accountId])]

@@ -108,7 +108,8 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const { accountId } = caller
     const share = await store.deleteShare({ accountId, shareId: pathParameter(ctx, 'id') })
     if (share === undefined) throw new ApiError('NOT_FOUND', 'there is no share with this id')
-    await record(ctx, caller, 'share.revoked', share.id)
+    const name = shareTitle(share, await sharedNames(share, store))
+    await record(ctx, caller, 'share.revoked', share.id, { name })
     succeed(ctx, null, { message: 'the link shows nothing any more' })
   }
 
@@ -117,11 +118,10 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     caller: Caller,
     action: string,
     id: string,
-    details?: Readonly<Record<string, unknown>>,
+    details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const subject = { kind: 'share', id } as const
-    const entry = { action, subject, ...(details !== undefined && { details }) }
-    return recordAction(ctx, caller, entry, { store, clock })
+    return recordAction(ctx, caller, { action, subject, details }, { store, clock })
   }
 
   return [

@@ -62,6 +62,11 @@ export function minutesText(minutes: number): string {
   return Number.isInteger(hours) && hours > 0 ? `${hours} hours` : `${minutes} minutes`
 }
 
+/** Whole minutes in words, other lengths as `90 s`. */
+export function secondsText(seconds: number): string {
+  return seconds % 60 === 0 ? minutesText(seconds / 60) : `${seconds} s`
+}
+
 /** `2026-01-31 12:30:05` in the zone. */
 export function dateTime(ms: number, zone: string, clock: Clock = '24'): string {
   return Number.isFinite(ms) ? `${date(ms, zone)} ${clockText(ms, zone, clock)}` : 'an unknown time'

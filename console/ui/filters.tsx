@@ -6,6 +6,7 @@ import { isPhone } from './phone.ts'
 import { shownZone } from './preferences.ts'
 import { setQuery } from './router.ts'
 import { SelectField, type Options } from './select-field.tsx'
+import { Empty } from './states.tsx'
 
 /** The filters of a list. On a phone they are folded, unless one is set: the list matters more. */
 export function Filters({
@@ -26,6 +27,29 @@ export function Filters({
         {children}
       </div>
     </details>
+  )
+}
+
+/** A list that the filters of these names leave empty, and the way to see all of it. */
+export function NoMatch({
+  title,
+  filters,
+  children,
+}: {
+  title: string
+  filters: readonly string[]
+  children?: ComponentChildren
+}) {
+  return (
+    <Empty title={title}>
+      {children}
+      <button
+        type="button"
+        onClick={() => setQuery(Object.fromEntries(filters.map((name) => [name, undefined])))}
+      >
+        Show all
+      </button>
+    </Empty>
   )
 }
 

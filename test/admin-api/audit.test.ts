@@ -107,8 +107,8 @@ test('what changes something is recorded: an account’s, in its own audit and i
   for (const entries of [await recorded(id), await recorded()]) {
     expect(entries.map(({ action, details }) => [action, details])).toEqual([
       ['account.created', { name: 'Tugs', admin: { id: expect.any(String), email: admin.email } }],
-      ['account.suspended', undefined],
-      ['account.resumed', undefined],
+      ['account.suspended', { name: 'Tugs' }],
+      ['account.resumed', { name: 'Tugs' }],
     ])
     for (const { subject } of entries) expect(subject).toEqual({ kind: 'account', id })
   }

@@ -2,16 +2,21 @@ import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
 import { may } from '../../live/rights.ts'
-import { Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
+import { Filters, FilterRange, FilterSelect, FilterText, NoMatch } from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { namedIn, place } from '../../ui/router.ts'
+import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { usePages } from '../../ui/use-pages.ts'
 import { ACTIONS, sentenceOf, type Sentence } from './audit-words.ts'
+
+const ACTION_OPTIONS = Object.entries(ACTIONS).map(
+  ([action, did]) => [action, did.charAt(0).toUpperCase() + did.slice(1)] as const,
+)
 
 type Entry = components['schemas']['AuditEntry']
 
@@ -39,11 +44,13 @@ export function AuditPage() {
       keyOf={({ id }) => id}
       filters={may('audit.read') && <AuditFilters filter={filter} operators={operators} />}
       empty={
-        <Empty title="No entries">
-          <p>
-            Changes to keys, devices, operators and links appear here, unless a filter hides them.
-          </p>
-        </Empty>
+        Object.keys(filter).length > 0 ? (
+          <NoMatch title="No entries match these filters" filters={FILTERS} />
+        ) : (
+          <Empty title="No entries yet">
+            <p>Sign-ins and changes to keys, devices, operators and links appear here.</p>
+          </Empty>
+        )
       }
     />
   )
@@ -64,13 +71,8 @@ function AuditFilters({
         options={operators}
         value={filter.operatorId}
       />
-      <FilterSelect
-        name="action"
-        label="Action"
-        options={Object.entries(ACTIONS)}
-        value={filter.action}
-      />
-      <FilterText name="subjectId" label="Id of the subject" value={filter.subjectId} />
+      <FilterSelect name="action" label="Action" options={ACTION_OPTIONS} value={filter.action} />
+      <FilterText name="subjectId" label="Key or device id" value={filter.subjectId} />
       <FilterRange range={filter} />
     </Filters>
   )
@@ -98,7 +100,7 @@ function auditColumns(names: ReadonlyMap<string, string>): readonly Column<Entry
 }
 
 function Happened({ entry, names }: { entry: Entry; names: ReadonlyMap<string, string> }) {
-  const { did, subject, more } = sentenceOf(entry, names)
+  const { did, subject, more } = sentenceOf(entry, names, shownMoment)
   return (
     <>
       {entry.actor.kind === 'key' && 'The key '}
@@ -107,7 +109,7 @@ function Happened({ entry, names }: { entry: Entry; names: ReadonlyMap<string, s
       {subject !== undefined && <Subject {...subject} />}
       {more !== '' && (
         <>
-          , <Isolated>{more}</Isolated>
+          : <Isolated>{more}</Isolated>
         </>
       )}
       .

@@ -1,6 +1,8 @@
 import type { components } from '../../api/schema.ts'
 import { devicePath, keyPath } from '../../core/address.ts'
-import { duration } from '../../core/times.ts'
+import { countText } from '../../core/measures.ts'
+import { duration, secondsText } from '../../core/times.ts'
+import { scopeWords, type Scope } from '../keys/key-words.ts'
 
 type Entry = components['schemas']['AuditEntry']
 
@@ -14,54 +16,69 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'key.changed': 'changed the key',
   'key.created': 'created the key',
   'key.revoked': 'revoked the key',
-  'key.rotated': 'gave a new secret to the key',
+  'key.rotated': 'created a new secret for the key',
   'key.tested': 'sent a test report with the key',
   'operator.changed': 'changed the operator',
-  'operator.created': 'added the operator',
+  'operator.created': 'created the operator',
   'operator.deleted': 'removed the operator',
-  'operator.password-changed': 'changed the password of',
+  'operator.password-changed': 'changed their password',
   'session.created': 'signed in',
   'share.created': 'created the shared link',
   'share.revoked': 'revoked the shared link',
 }
 
-const SCOPES: Readonly<Record<string, string>> = {
-  'positions:write': 'send reports',
-  'positions:import': 'import history',
-  'positions:read': 'read positions',
-  'devices:read': 'read devices',
-  admin: 'do everything an admin may',
-}
+const WITHOUT_SUBJECT = ['operator.password-changed', 'session.created']
+const ENDS = ['device.erased', 'operator.deleted', 'share.revoked']
 
 /** An entry in the parts of one sentence: actor, `did`, subject, `more`. */
 export type Sentence = {
   readonly did: string
   /** Undefined where `did` says it all. */
   readonly subject?: { readonly name: string; readonly path?: string }
-  /** The settings in words, such as "which may send reports"; may be empty. */
+  /** The settings in words, such as "name “Vans”, no expiry"; may be empty. */
   readonly more: string
 }
 
-/** `names`: the names of keys and operators that still exist, by id. */
+/**
+ * @param names the names of keys and operators that still exist, by id.
+ * @param timeText a time as the operator reads it.
+ */
 export function sentenceOf(
   { action, subject, details }: Entry,
   names: ReadonlyMap<string, string>,
+  timeText: (ms: number) => string,
 ): Sentence {
-  const did = ACTIONS[action] ?? `${action} ${subject.kind}`
-  if (action === 'session.created') return { did, more: '' }
-  const { name, email, ...set } = details ?? {}
+  if (WITHOUT_SUBJECT.includes(action)) return { did: didOf(action, subject, {}), more: '' }
+  const { name, email, ...others } = details ?? {}
   // The name in a change is the new one.
   const isChange = action.endsWith('.changed')
-  const told = isChange ? undefined : (name ?? email)
-  const path = pathOf(subject)
+  const nameThen = isChange ? undefined : (name ?? email)
+  const set = isChange ? (details ?? {}) : others
+  const path = ENDS.includes(action) ? undefined : pathOf(subject)
   return {
-    did,
+    did: didOf(action, subject, set),
     subject: {
-      name: typeof told === 'string' ? told : (names.get(subject.id) ?? subject.id),
+      name: typeof nameThen === 'string' ? nameThen : (names.get(subject.id) ?? subject.id),
       ...(path !== undefined && { path }),
     },
-    more: setWords(isChange ? (details ?? {}) : set),
+    more: isSwitch(set)
+      ? ''
+      : Object.entries(set)
+          .flatMap(([setting, value]) => settingText(setting, value, timeText) ?? [])
+          .join(', '),
   }
+}
+
+type Settings = Readonly<Record<string, unknown>>
+
+/** Only enables or disables a device. */
+function isSwitch(set: Settings): boolean {
+  return Object.keys(set).join() === 'disabled'
+}
+
+function didOf(action: string, { kind }: Entry['subject'], set: Settings): string {
+  if (isSwitch(set)) return set['disabled'] === true ? 'disabled the device' : 'enabled the device'
+  return ACTIONS[action] ?? `${action} ${kind}`
 }
 
 function pathOf({ kind, id }: Entry['subject']): string | undefined {
@@ -80,32 +97,45 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** The settings that people look for; the raw entry has the others. */
-function setWords(set: Readonly<Record<string, unknown>>): string {
-  return Object.entries(set)
-    .flatMap(([name, value]) => words(name, value) ?? [])
-    .join(', ')
-}
-
-function words(name: string, value: unknown): string | undefined {
-  if (name === 'disabled')
-    return value === true ? 'its reports are rejected' : 'it may report again'
-  if (name === 'passwordChanged') return 'with a new password'
-  if (name === 'name') return typeof value === 'string' ? `called “${value}”` : 'without a name'
-  if (name === 'role') return `as ${String(value)}`
-  if (name === 'scopes' && Array.isArray(value)) {
-    return `which may ${value.map((one) => SCOPES[String(one)] ?? String(one)).join(', ')}`
+/** One of the settings that people look for; the raw entry has the others. */
+function settingText(
+  setting: string,
+  value: unknown,
+  timeText: (ms: number) => string,
+): string | undefined {
+  const list = Array.isArray(value) ? value.map(String) : undefined
+  switch (setting) {
+    case 'disabled':
+      return value === true ? 'disabled' : 'enabled'
+    case 'passwordChanged':
+      return 'new password'
+    case 'name':
+      return typeof value === 'string' ? `name “${value}”` : 'no name'
+    case 'role':
+      return String(value)
+    case 'platform':
+      return value === true ? 'platform admin' : undefined
+    case 'scopes':
+      return scopeWords((list ?? []) as Scope[]).toLowerCase()
+    case 'deviceIds':
+      return list === undefined ? 'all devices' : list.join(', ')
+    case 'labels':
+      return list === undefined || list.length === 0 ? 'no labels' : `labels ${list.join(', ')}`
+    case 'expiresAt':
+      return typeof value === 'string' ? `expires ${timeText(Date.parse(value))}` : 'no expiry'
+    case 'rateLimit':
+      return value === null
+        ? 'no limit of its own'
+        : `${countText(Number(value), 'position')} per minute`
+    case 'graceSeconds':
+      return value === 0
+        ? 'the old one stopped working'
+        : `the old one works for ${duration(Number(value) * 1_000)} more`
+    case 'expectedIntervalSeconds':
+      return value === null
+        ? 'no reporting interval'
+        : `reports every ${secondsText(Number(value))}`
+    default:
+      return undefined
   }
-  if (name === 'deviceIds')
-    return Array.isArray(value) ? `for ${value.join(', ')}` : 'for all devices'
-  if (name === 'labels' && Array.isArray(value)) {
-    return value.length === 0 ? 'without labels' : `labelled ${value.join(', ')}`
-  }
-  if (name === 'graceSeconds') return `the old one works for ${duration(Number(value) * 1_000)}`
-  if (name === 'expectedIntervalSeconds') {
-    return value === null
-      ? 'without an expected interval'
-      : `expected every ${duration(Number(value) * 1_000)}`
-  }
-  return undefined
 }

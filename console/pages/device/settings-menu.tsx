@@ -4,7 +4,7 @@ import { faultAt } from '../../core/failure.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
-import { minutesText } from '../../core/times.ts'
+import { secondsText } from '../../core/times.ts'
 import { may } from '../../live/rights.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { Field } from '../../ui/form.tsx'
@@ -42,7 +42,7 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
                   'Reports every',
                   expectedIntervalSeconds === undefined
                     ? 'not set'
-                    : everyText(expectedIntervalSeconds),
+                    : secondsText(expectedIntervalSeconds),
                 ],
                 ['Reports', disabled ? 'refused' : 'accepted'],
               ]}
@@ -80,10 +80,6 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
       {dialog}
     </>
   )
-}
-
-function everyText(seconds: number): string {
-  return seconds % 60 === 0 ? minutesText(seconds / 60) : `${seconds} s`
 }
 
 type OfDevice = DialogProps & { readonly device: ApiDevice }

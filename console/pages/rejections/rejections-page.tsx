@@ -3,8 +3,9 @@ import { CircleCheck } from 'lucide'
 import { api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
+import { NoMatch } from '../../ui/filters.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
-import { namedIn, place, setQuery } from '../../ui/router.ts'
+import { namedIn, place } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { usePages } from '../../ui/use-pages.ts'
@@ -55,15 +56,9 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
     )
   }
   return (
-    <Empty title="No rejections match these filters" icon={CircleCheck}>
+    <NoMatch title="No rejections match these filters" filters={FILTERS}>
       <p>Rejected reports are kept for 7 days.</p>
-      <button
-        type="button"
-        onClick={() => setQuery(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}
-      >
-        Show all
-      </button>
-    </Empty>
+    </NoMatch>
   )
 }
 

@@ -87,8 +87,10 @@ describe('making shares', () => {
     expect((await shared(token)).status).toBe(404)
     expect((await harness.api('DELETE', path, { headers })).status).toBe(404)
     const audit = await harness.api('GET', '/audit', { headers })
-    const actions = (audit.body.data?.items ?? []).map(({ action }) => action)
-    expect(actions.filter((action) => action === 'share.revoked')).toHaveLength(1)
+    const entries = (audit.body.data?.items ?? []).filter(
+      ({ action }) => action === 'share.revoked',
+    )
+    expect(entries.map(({ details }) => details)).toEqual([{ name: usual().name }])
   })
 
   test.each([

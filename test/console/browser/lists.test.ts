@@ -56,7 +56,7 @@ describeConsole('a list in pages', () => {
       page.waitForEvent('requestfinished', { predicate }),
       page.waitForEvent('requestfailed', { predicate }),
     ])
-    await page.getByRole('combobox', { name: 'Action', exact: true }).selectOption('signed in')
+    await page.getByRole('combobox', { name: 'Action', exact: true }).selectOption('Signed in')
     await eventually(async () => (await rows(page).count()) < 10)
     // The page may have cancelled its request.
     await held?.continue().catch(() => undefined)

@@ -7,7 +7,10 @@ type Entry = components['schemas']['AuditEntry']
 
 const NAMES = new Map([['key-1', 'Vans']])
 const KEY = { kind: 'key', id: 'key-1' } as const
+const OPERATOR = { kind: 'operator', id: 'op-2' } as const
 const DEVICE = { kind: 'device', id: 'van/1' } as const
+
+const timeText = (ms: number) => new Date(ms).toISOString()
 
 function entry(action: string, subject: Entry['subject'], details: Entry['details'] = null): Entry {
   return {
@@ -19,45 +22,68 @@ function entry(action: string, subject: Entry['subject'], details: Entry['detail
 
 test.each<[sentence: string, entry: Entry]>([
   [
-    'created the key Gateway, which may send reports, read devices',
+    'created the key Gateway: send reports, read devices',
     entry('key.created', KEY, { name: 'Gateway', scopes: ['positions:write', 'devices:read'] }),
   ],
   ['revoked the key Vans', entry('key.revoked', KEY)],
-  ['changed the key Vans, called “Buses”', entry('key.changed', KEY, { name: 'Buses' })],
   [
-    'gave a new secret to the key Vans, the old one works for 7 d',
+    'changed the key Vans: name “Buses”, all devices, no limit of its own, no expiry',
+    entry('key.changed', KEY, { name: 'Buses', deviceIds: null, rateLimit: null, expiresAt: null }),
+  ],
+  [
+    'changed the key Vans: van-*, bus-1, 600 positions per minute, expires 2026-01-01T00:00:00.000Z',
+    entry('key.changed', KEY, {
+      ...{ deviceIds: ['van-*', 'bus-1'], rateLimit: 600 },
+      expiresAt: '2026-01-01T00:00:00.000Z',
+    }),
+  ],
+  [
+    'created a new secret for the key Vans: the old one works for 7 d more',
     entry('key.rotated', KEY, { graceSeconds: 604_800 }),
   ],
   ['revoked the key key-9', entry('key.revoked', { kind: 'key', id: 'key-9' })],
+  ['disabled the device van/1', entry('device.changed', DEVICE, { disabled: true })],
+  ['enabled the device van/1', entry('device.changed', DEVICE, { disabled: false })],
   [
-    'changed the device van/1, its reports are rejected',
-    entry('device.changed', DEVICE, { disabled: true }),
+    'changed the device van/1: disabled, labels North, reports every 10 minutes',
+    entry('device.changed', DEVICE, {
+      ...{ disabled: true, labels: ['North'], expectedIntervalSeconds: 600 },
+    }),
   ],
   [
-    'changed the device van/1, labelled North',
-    entry('device.changed', DEVICE, { labels: ['North'] }),
+    'changed the device van/1: no name, no labels, no reporting interval',
+    entry('device.changed', DEVICE, { name: null, labels: [], expectedIntervalSeconds: null }),
   ],
   [
-    'added the operator bo@example.org, as viewer',
-    entry(
-      'operator.created',
-      { kind: 'operator', id: 'op-2' },
-      { email: 'bo@example.org', role: 'viewer', platform: false },
-    ),
+    'created the operator bo@example.org: viewer',
+    entry('operator.created', OPERATOR, {
+      ...{ email: 'bo@example.org', role: 'viewer', platform: false },
+    }),
   ],
-  ['signed in', entry('session.created', { kind: 'operator', id: 'op-1' })],
+  [
+    'changed the operator op-2: new password',
+    entry('operator.changed', OPERATOR, { passwordChanged: true }),
+  ],
+  ['changed their password', entry('operator.password-changed', OPERATOR)],
+  ['signed in', entry('session.created', OPERATOR)],
+  [
+    'suspended the account Tugs',
+    entry('account.suspended', { kind: 'account', id: 'a' }, { name: 'Tugs' }),
+  ],
   ['key.blessed key Vans', entry('key.blessed', KEY)],
 ])('an entry reads “%s”', (expected, one) => {
-  const { did, subject, more } = sentenceOf(one, NAMES)
+  const { did, subject, more } = sentenceOf(one, NAMES, timeText)
   const said = subject === undefined ? did : `${did} ${subject.name}`
-  expect(more === '' ? said : `${said}, ${more}`).toBe(expected)
+  expect(more === '' ? said : `${said}: ${more}`).toBe(expected)
 })
 
-test('what an entry is about is a link where the console has a page for it', () => {
-  const pathOf = (subject: Entry['subject']) => sentenceOf(entry('x', subject), NAMES).subject?.path
+test('the subject is a link where the console still has a page for it', () => {
+  const pathOf = (subject: Entry['subject'], action = 'x') =>
+    sentenceOf(entry(action, subject), NAMES, timeText).subject?.path
   expect(pathOf(DEVICE)).toBe('/devices/van%2F1')
-  expect(pathOf(KEY)).toBe('/keys/key-1')
+  expect(pathOf(KEY, 'key.revoked')).toBe('/keys/key-1')
   expect(pathOf({ kind: 'account', id: 'a' })).toBeUndefined()
+  expect(pathOf(DEVICE, 'device.erased')).toBeUndefined()
 })
 
 test('every action that the admin API records has its words', () => {
