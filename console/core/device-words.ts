@@ -37,6 +37,6 @@ export function motionText(
   const isNow = status === 'online'
   if (isMoving(motion)) return `${isNow ? 'Moving' : 'Was moving'} ${speedText(speed, units)}`
   if (!isNow) return 'Was stopped'
-  const stoodMs = sinceMs === undefined ? 0 : now - sinceMs
-  return stoodMs < MINUTE_MS ? 'Stopped' : `Stopped ${duration(stoodMs)}`
+  const stoppedMs = sinceMs === undefined ? 0 : now - sinceMs
+  return stoppedMs < MINUTE_MS ? 'Stopped' : `Stopped ${duration(stoppedMs)}`
 }

@@ -107,7 +107,7 @@ export function shareStream({
     stream = undefined
   }
 
-  function stand(): void {
+  function compete(): void {
     if (document.hidden) return withdraw()
     const candidate = { onLead: lead, onStepDown: stepDown }
     election ??=
@@ -136,13 +136,13 @@ export function shareStream({
   }
   onConnection(connection)
   channel.postMessage({ ask: 'connection' } satisfies Message)
-  stand()
-  document.addEventListener('visibilitychange', stand)
+  compete()
+  document.addEventListener('visibilitychange', compete)
   addEventListener('pagehide', withdraw)
 
   return {
     close() {
-      document.removeEventListener('visibilitychange', stand)
+      document.removeEventListener('visibilitychange', compete)
       removeEventListener('pagehide', withdraw)
       withdraw()
       channel.close()

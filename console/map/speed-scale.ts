@@ -1,6 +1,6 @@
 import { speedIn, type Units } from '../core/measures.ts'
 
-/** From standing to the fastest speed; distinguishable without red and green too. */
+/** From stopped to the fastest speed; distinguishable without red and green too. */
 export const SPEED_COLOURS = ['#3b4cc0', '#2c8ecb', '#26a884', '#c9a227', '#d1495b'] as const
 
 const ROUND_STEPS = [1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 40, 50, 100, 200, 300]

@@ -7,7 +7,7 @@ import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from './attribute-facts.tsx'
 import { PlaceLinks } from './place-links.tsx'
 
-/** As the list of trips says it: a device found at the same place after a silence stood there. */
+/** As the list of trips says it: a device found at the same place after a silence was stopped there. */
 const SILENCE_WORDS = {
   stop: ': it stopped at the same place',
   gap: ': its location is unknown',

@@ -7,8 +7,8 @@ import { place, setQuery } from '../../ui/router.ts'
 const RESTS_MS = 250
 
 /**
- * The chosen moment of the shown days, in milliseconds, which stands in the address (`at`) so that it can be
- * sent to somebody; undefined if none is chosen.
+ * The chosen moment of the shown days, in milliseconds; undefined if none is chosen. The address has it
+ * (`at`), so that it can be sent to somebody.
  */
 export function useMoment(
   span: Span,

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { labelOf } from '../../core/live-device.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
-import { askStanding } from './ask-standing.ts'
+import { askStoppedSince } from './ask-stopped-since.ts'
 import { selectAndShow } from './choose-device.ts'
 import { DeviceRow } from './device-row.tsx'
 import { columns, pinned, selectedDevice, selectedId } from './map-state.ts'
@@ -34,7 +34,7 @@ export function DeviceList() {
   }, [selected, devices.length > 0])
   useEffect(() => {
     const shown = indexes.flatMap((index) => devices[index] ?? [])
-    askStanding([selectedDevice() ?? [], shown].flat()).catch(() => undefined)
+    askStoppedSince([selectedDevice() ?? [], shown].flat()).catch(() => undefined)
   })
   // A row that moves in the document loses the focus.
   useEffect(() => {

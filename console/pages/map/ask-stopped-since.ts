@@ -6,15 +6,15 @@ import { markChanged } from '../../live/announce-changes.ts'
 /** The shortest stop that the API tells: below it, "Stopped" says enough. */
 const STOP_SECONDS = 60
 
-/** What has been asked, and the only call under way: a list scrolled by must not flood the API. */
+/** The stops asked for, and the only call under way: scrolling through the list must not flood the API. */
 const asked = new Set<Motion['place']>()
 let isAsking = false
 
 /**
- * Asks the history since when devices stand that stood already when the page was opened. One call
- * at a time, and once for each stay.
+ * Reads from the history since when devices are stopped that were so when the page was opened. One
+ * call at a time, and once for each stop.
  */
-export async function askStanding(devices: readonly LiveDevice[]): Promise<void> {
+export async function askStoppedSince(devices: readonly LiveDevice[]): Promise<void> {
   if (isAsking) return
   const device = devices.find((one) => isUnknown(one) && !asked.has(one.motion.place))
   if (device === undefined) return
@@ -22,7 +22,7 @@ export async function askStanding(devices: readonly LiveDevice[]): Promise<void>
   const { place } = device.motion
   asked.add(place)
   try {
-    const sinceMs = await readStanding(device)
+    const sinceMs = await readStoppedSince(device)
     // Meanwhile it may have moved.
     if (sinceMs !== undefined && device.motion.place === place && isUnknown(device)) {
       device.motion = { ...device.motion, sinceMs }
@@ -31,10 +31,10 @@ export async function askStanding(devices: readonly LiveDevice[]): Promise<void>
   } finally {
     isAsking = false
   }
-  return askStanding(devices)
+  return askStoppedSince(devices)
 }
 
-/** Whether the device stands, and it is not known since when. */
+/** Whether the device is stopped, and it is not known since when. */
 function isUnknown({ status, motion }: LiveDevice): boolean {
   return (
     status === 'online' &&
@@ -45,7 +45,7 @@ function isUnknown({ status, motion }: LiveDevice): boolean {
 }
 
 /** The beginning of the stop that the device's newest position belongs to. */
-async function readStanding({
+async function readStoppedSince({
   deviceId,
   motion: { atMs },
 }: LiveDevice): Promise<number | undefined> {
