@@ -16,7 +16,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'key.changed': 'changed the key',
   'key.created': 'created the key',
   'key.revoked': 'revoked the key',
-  'key.rotated': 'created a new secret for the key',
+  'key.rotated': 'replaced the secret of the key',
   'key.tested': 'sent a test report with the key',
   'operator.changed': 'changed the operator',
   'operator.created': 'created the operator',

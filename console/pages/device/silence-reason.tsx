@@ -76,12 +76,13 @@ function wordsOf(
       return {
         why: (
           <>
-            Its key {key} was rotated, and its old secret stopped working {shownAt(reason.sinceMs)}.
+            The secret of its key {key} was replaced; the old one stopped working{' '}
+            {shownAt(reason.sinceMs)}.
           </>
         ),
         remedy: may('keys.edit')
-          ? 'Enter the new secret in the device, or rotate the key again.'
-          : 'An admin can rotate it again, and enter the new secret in the device.',
+          ? 'Enter the new secret in the device, or replace it again.'
+          : 'An admin can replace it again, and enter the new secret in the device.',
       }
     case 'refused': {
       const { firstMs, lastMs, message } = reason

@@ -4,12 +4,12 @@ import type { MenuAction } from '../../ui/menu.tsx'
 import { EditKey } from './edit-key.tsx'
 import { KeyDevices } from './key-devices.tsx'
 import type { Key } from './key-words.ts'
+import { ReplaceSecret } from './replace-secret.tsx'
 import { RevokeKey } from './revoke-key.tsx'
-import { RotateKey } from './rotate-key.tsx'
 
 const CHANGES = [
   { word: 'Edit', Dialog: EditKey },
-  { word: 'Rotate', Dialog: RotateKey },
+  { word: 'Replace secret', Dialog: ReplaceSecret },
   { word: 'Revoke', Dialog: RevokeKey, isDangerous: true },
 ]
 const LOOKS = [{ word: 'Devices', Dialog: KeyDevices }]

@@ -13,10 +13,9 @@ export const KEY_FACTS: readonly Column<Key>[] = [
       <>
         <span class={`badge ${status}`}>{STATUS_WORDS[status]}</span>
         {status === 'rotating' && previousValidUntil !== null && (
-          <span class="quiet">
-            {' '}
-            old secret until <Time at={previousValidUntil} />
-          </span>
+          <div class="note">
+            old one works until <Time at={previousValidUntil} />
+          </div>
         )}
       </>
     ),

@@ -18,7 +18,7 @@ export const SCOPES = Object.keys(SCOPE_WORDS) as readonly Scope[]
 
 export const STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
   active: 'Active',
-  rotating: 'Rotating',
+  rotating: 'Secret replaced',
   expired: 'Expired',
   revoked: 'Revoked',
 }

@@ -24,7 +24,7 @@ describeConsole('keys', () => {
     expect(await secretOf(page)).toMatch(/^gps_/)
   })
 
-  test('keys are made, found, rotated and revoked, and markup in a name stays text', async () => {
+  test('keys are created, found, given a new secret and revoked, and markup in a name stays text', async () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill(MARKUP)
@@ -32,13 +32,13 @@ describeConsole('keys', () => {
     const key = await secretOf(page)
     await page.getByRole('button', { name: 'I have it' }).click()
     const row = page.getByRole('row').filter({ hasText: MARKUP })
-    await chooseAction(page, 'Rotate', MARKUP)
-    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
-    const rotated = await secretOf(page)
-    expect(rotated).not.toBe(key)
+    await chooseAction(page, 'Replace secret', MARKUP)
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace secret' }).click()
+    const renewed = await secretOf(page)
+    expect(renewed).not.toBe(key)
     await page.getByText('The old secret works until').waitFor()
     await page.getByRole('button', { name: 'I have it' }).click()
-    await row.getByText('Rotating').waitFor()
+    await row.getByText('Secret replaced').waitFor()
 
     await page.getByRole('button', { name: 'Which key is this?' }).click()
     await page.getByLabel('Secret', { exact: true }).fill(key)
@@ -48,7 +48,7 @@ describeConsole('keys', () => {
 
     const [first = '', second = ''] = ['of that key', 'of it too']
     for (const deviceId of [first, second])
-      await suite.submit(rotated, { deviceId, latitude: 1, longitude: 2 })
+      await suite.submit(renewed, { deviceId, latitude: 1, longitude: 2 })
     await eventually(async () => {
       const { body } = await suite.call('GET', '/devices?q=that%20key')
       return (body as { data: { items: unknown[] } }).data.items.length === 1

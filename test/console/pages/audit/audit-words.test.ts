@@ -38,7 +38,7 @@ test.each<[sentence: string, entry: Entry]>([
     }),
   ],
   [
-    'created a new secret for the key Vans: the old one works for 7 d more',
+    'replaced the secret of the key Vans: the old one works for 7 d more',
     entry('key.rotated', KEY, { graceSeconds: 604_800 }),
   ],
   ['revoked the key key-9', entry('key.revoked', { kind: 'key', id: 'key-9' })],

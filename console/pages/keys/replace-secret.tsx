@@ -18,28 +18,28 @@ const GRACES = [
 ] as const
 
 /** Gives a key a new secret; the previous one works for a while, so that senders can be changed. */
-export function RotateKey({ of, ...props }: DialogProps & { of: Key }) {
+export function ReplaceSecret({ of, ...props }: DialogProps & { of: Key }) {
   const [grace, setGrace] = useState('604800')
   const [made, setMade] = useState<KeyWithSecret>()
   const graceSeconds = Number(grace)
 
-  async function rotate() {
+  async function replace() {
     setMade(await api.post('/keys/{id}/rotate', { path: { id: of.id }, body: { graceSeconds } }))
   }
 
   if (made !== undefined) return <KeySecret {...props} of={made} title="New secret" />
   return (
-    <FormDialog {...props} title="Rotate key" button="Rotate" submit={rotate}>
+    <FormDialog {...props} title="Replace secret" button="Replace secret" submit={replace}>
       <p>
-        <Isolated class="strong">{of.name}</Isolated> gets a new secret and stays the same key: same
-        name, same limits, same history.
+        <Isolated class="strong">{of.name}</Isolated> gets a new secret. Its name, limits and
+        history stay.
       </p>
       <SelectField
         name="graceSeconds"
         label="The old secret keeps working"
         hint={
           graceSeconds === 0 ? (
-            'Senders that use it are refused at once.'
+            'It stops working at once.'
           ) : (
             <>
               Until <Time at={new Date(now.value + graceSeconds * 1_000).toISOString()} />. Give
