@@ -167,7 +167,7 @@ function valuesOf(form: HTMLFormElement): Record<string, string> {
 function refuseHalfFilled(form: HTMLFormElement): Record<string, string> {
   for (const control of form.elements) {
     if (control instanceof HTMLInputElement && control.validity.badInput) {
-      throw faultAt(control.name, 'This date is incomplete: complete it, or clear it')
+      throw faultAt(control.name, 'This date is incomplete: complete it, or clear it.')
     }
   }
   return valuesOf(form)

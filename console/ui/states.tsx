@@ -89,11 +89,11 @@ function explained({ status, error, message }: ApiFailure): {
   advice: string
 } {
   const advice = sentence(message)
-  if (error === 'UNREACHABLE') return { title: 'No answer', icon: CloudOff, advice }
+  if (error === 'UNREACHABLE') return { title: 'Service unreachable', icon: CloudOff, advice }
   if (status === 0) return { title: 'The console has failed', icon: CircleAlert, advice }
   if (status === 403) {
     const more = 'Ask an admin of your account to do it, or to change your role.'
-    return { title: 'You may not do this', icon: Lock, advice: `${advice} ${more}` }
+    return { title: 'You have no permission', icon: Lock, advice: `${advice} ${more}` }
   }
   if (status === 404) return { title: 'Not found', icon: Inbox, advice }
   if (status === 429) return { title: 'Too many requests', icon: CircleAlert, advice }

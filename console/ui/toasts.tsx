@@ -46,7 +46,7 @@ function takeBack({ id, undo }: Toast): void {
   undo?.().then(
     () => toast('Undone'),
     (thrown: unknown) => {
-      toast(`Not undone: ${toFailure(thrown).message}`, { undo, isFault: true })
+      toast(`Could not undo: ${toFailure(thrown).message}`, { undo, isFault: true })
     },
   )
 }

@@ -83,7 +83,7 @@ function SuspendAccount({ of, ...props }: DialogProps & { of: Account }) {
         <Isolated class="strong">{name}</Isolated>
         {suspended
           ? ': its operators can sign in again, and its reports are accepted.'
-          : ': its operators are signed out and its reports refused within 5 seconds. Nothing is erased.'}
+          : ': its operators are signed out and its reports rejected within 5 seconds. Nothing is erased.'}
       </p>
     </FormDialog>
   )

@@ -113,7 +113,7 @@ function Refused({
       <p>
         <Icon of={CircleX} />
         <span>
-          Refused <Ago at={at} />: <code>{error}</code>{' '}
+          Rejected <Ago at={at} />: <code>{error}</code>{' '}
           <Isolated class="strong">{sentence(message)}</Isolated>
         </span>
       </p>

@@ -49,7 +49,7 @@ export function ChooseKey({
   }
 
   if (!may('keys.edit')) {
-    return <p>Admins of your account create keys. Ask one for the secret of a key.</p>
+    return <p>Only admins can create keys. Ask one for the secret of a key.</p>
   }
   const isOfOther = isKnown && key?.only !== undefined && arrivesAs !== '' && key.only !== only
   return (
@@ -68,7 +68,7 @@ export function ChooseKey({
       {secret !== undefined && <Secret text={secret} />}
       {secret !== undefined && key?.only !== undefined && (
         <p class="note">
-          It is shown only once, and may send reports of <Isolated>{key.only}</Isolated> only.
+          It is shown only once, and can send reports of <Isolated>{key.only}</Isolated> only.
           Change its limits or revoke it under Keys.
         </p>
       )}
@@ -117,7 +117,7 @@ async function identify(secret: string) {
     return await api.post('/keys/identify', { body: { key: secret } })
   } catch (failure) {
     if (!(failure instanceof ApiFailure)) throw failure
-    if (failure.status === 404) throw faultAt('pasted', 'No key of your account has this secret')
+    if (failure.status === 404) throw faultAt('pasted', 'No key of your account has this secret.')
     if (failure.status === 400) throw faultAt('pasted', failure.message)
     throw failure
   }

@@ -15,7 +15,7 @@ export async function changeDevice(device: ApiDevice, body: Change): Promise<voi
   const { deviceId } = device
   const changed = await api.patch('/devices/{deviceId}', { path: { deviceId }, body })
   if (changed.lastPosition === undefined) {
-    throw new ApiFailure('it has not reported for as long as records are kept', {
+    throw new ApiFailure('its last records are older than the retention', {
       status: 404,
       error: 'NOT_FOUND',
     })

@@ -40,7 +40,7 @@ export function LostDevice({ device, usedKey: key, ...props }: Props) {
         button="Disable device"
         danger
         submit={() => changeDevice(device, { disabled: true })}
-        done="Device disabled. Its reports are refused within 5 s."
+        done="Device disabled. Its reports are rejected within 5 seconds."
       >
         <WhyDisable of={key} />
       </FormDialog>
@@ -53,11 +53,11 @@ export function LostDevice({ device, usedKey: key, ...props }: Props) {
       button="Revoke its key"
       danger
       submit={() => api.post('/keys/{id}/revoke', { path: { id: key.id } })}
-      done="Key revoked. It is refused everywhere within 5 s."
+      done="Key revoked. It stops working within 5 seconds."
     >
       <p>
         No other device reports with its key <KeyLink of={key} />. Once the key is revoked, nobody
-        can report with it or read anything. What the device has reported stays.
+        can report with it or read anything. The device’s history stays.
       </p>
     </FormDialog>
   )
@@ -65,12 +65,12 @@ export function LostDevice({ device, usedKey: key, ...props }: Props) {
 
 function WhyDisable({ of: key }: { of: Key | null }) {
   if (key === null) {
-    return <p>Its key is not known. Reports of a disabled device are refused, whatever its key.</p>
+    return <p>Its key is unknown. Reports of a disabled device are rejected, whatever its key.</p>
   }
   if (key.status === 'revoked') {
     return (
       <p>
-        Its key <KeyLink of={key} /> is revoked already. Reports of a disabled device are refused
+        Its key <KeyLink of={key} /> is revoked already. Reports of a disabled device are rejected
         with any other key, too.
       </p>
     )
@@ -79,7 +79,7 @@ function WhyDisable({ of: key }: { of: Key | null }) {
     <>
       <p>
         Other devices report with its key <KeyLink of={key} />, too: revoking the key would silence
-        them. Reports of a disabled device are refused, those of the others are not.
+        them. Disabling the device rejects its reports alone.
       </p>
       <p>The lost device still holds the key. Give the others new ones, then revoke it.</p>
       <h3>Devices that report with it</h3>

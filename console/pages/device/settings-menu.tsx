@@ -44,7 +44,7 @@ export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange
                     ? 'not set'
                     : secondsText(expectedIntervalSeconds),
                 ],
-                ['Reports', disabled ? 'refused' : 'accepted'],
+                ['Reports', disabled ? 'rejected' : 'accepted'],
               ]}
             />
             {toggle.failure !== undefined && <FailedLine failure={toggle.failure} />}
@@ -124,7 +124,7 @@ function EraseDevice({ device: { deviceId }, onClose }: OfDevice) {
       button="Erase for good"
       danger
       submit={async ({ deviceId: typed }) => {
-        if (typed !== deviceId) throw faultAt('deviceId', 'This is not the id of the device')
+        if (typed !== deviceId) throw faultAt('deviceId', 'This is not the id of the device.')
         await api.delete('/devices/{deviceId}', { path: { deviceId } })
         fleet.erased(deviceId)
         markChanged()

@@ -89,7 +89,7 @@ function wordsOf(
       return {
         why: (
           <>
-            Its reports are refused, {firstMs < lastMs && `first ${shownAt(firstMs)}, `}last{' '}
+            Its reports are rejected, {firstMs < lastMs && `first ${shownAt(firstMs)}, `}last{' '}
             {shownAt(lastMs)}: <Isolated>{causeOf({ message })}</Isolated>
           </>
         ),
@@ -103,7 +103,7 @@ function wordsOf(
     }
     case 'disabled':
       return {
-        why: 'It is disabled: its reports are refused.',
+        why: 'It is disabled: its reports are rejected.',
         remedy:
           may('devices.disable') && device !== undefined ? (
             <Enable device={device} onDone={onChange} />

@@ -29,7 +29,7 @@ export function Silence(props: SilenceProps) {
           )
           return reasons.length === 0 ? (
             <>
-              <p>The service knows no reason.</p>
+              <p>No reason found.</p>
               <p class="quiet">
                 Check first that the phone is on and has a network, and that it does not stop the
                 app to save battery. <Link to="/connect">Settings of the apps</Link>

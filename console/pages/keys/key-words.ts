@@ -42,7 +42,7 @@ export function readLimits(values: Readonly<Record<string, string>>, zone: strin
 
 function isoOf(text: string, zone: string): string {
   const ms = fromInput(text, zone)
-  if (ms === undefined) throw faultAt('expiresAt', 'Enter date and time, or leave both empty')
+  if (ms === undefined) throw faultAt('expiresAt', 'Enter a date and a time, or leave both empty.')
   return new Date(ms).toISOString()
 }
 
@@ -50,7 +50,7 @@ function isoOf(text: string, zone: string): string {
 function numberOf(text: string): number {
   const number = Number(text)
   if (!Number.isFinite(number))
-    throw faultAt('rateLimit', 'Enter a whole number, or leave it empty')
+    throw faultAt('rateLimit', 'Enter a whole number, or leave it empty.')
   return number
 }
 

@@ -18,7 +18,7 @@ export function LimitFields({ of }: { of?: Key }) {
       <Field
         name="deviceIds"
         label="Only for these devices"
-        hint="One device id per line; van-* stands for all that begin with van-. Leave empty for all devices."
+        hint="One device id per line; van-* covers all that begin with van-. Leave empty for all devices."
       >
         {(attributes) => (
           <textarea
@@ -34,7 +34,7 @@ export function LimitFields({ of }: { of?: Key }) {
         label="Positions per minute"
         type="text"
         inputMode="numeric"
-        hint="Reports beyond it are refused with 429. Leave empty for the limit of the service."
+        hint="Reports beyond it are rejected. Leave empty for the limit of the service."
         {...(typeof of?.rateLimit === 'number' && { defaultValue: String(of.rateLimit) })}
       />
     </>

@@ -14,7 +14,7 @@ export function NewKey(props: DialogProps) {
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['positions:write']))
 
   async function create(values: Values) {
-    if (scopes.size === 0) throw faultAt('scopes', 'Choose at least one')
+    if (scopes.size === 0) throw faultAt('scopes', 'Choose at least one permission.')
     const wanted = SCOPES.filter((scope) => scopes.has(scope))
     const body = { ...readLimits(values, shownZone()), scopes: wanted }
     setMade(await api.post('/keys', { body }))

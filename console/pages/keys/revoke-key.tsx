@@ -16,7 +16,7 @@ export function RevokeKey({
       button="Revoke key"
       danger
       submit={() => api.post('/keys/{id}/revoke', { path: { id } })}
-      done="Key revoked. It is refused everywhere within 5 s."
+      done="Key revoked. It stops working within 5 seconds."
     >
       <p>
         <Isolated class="strong">{name}</Isolated> (<code>{hint}</code>) stops working within 5

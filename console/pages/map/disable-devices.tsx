@@ -21,7 +21,7 @@ export function DisableDevices({
 
   return (
     <FormDialog {...props} title={`Disable ${count}?`} button="Disable" danger submit={disable}>
-      <p>Their reports are refused until you enable them again. What they have reported stays.</p>
+      <p>Their reports are rejected until you enable them again. Their history stays.</p>
     </FormDialog>
   )
 }

@@ -136,7 +136,7 @@ function Content() {
   if (choice().length > 0) return <DeviceList />
   return (
     <Empty title="No device matches">
-      <p>No device matches all words of your search and all filters.</p>
+      <p>Try fewer words or filters.</p>
       <button
         type="button"
         onClick={() => setQuery({ q: undefined, status: undefined, label: undefined })}

@@ -127,7 +127,7 @@ function RoleField({ of }: { of?: Operator }) {
             value="yes"
             defaultChecked={of?.platform ?? false}
           />
-          May create and suspend accounts
+          Can create and suspend accounts
         </label>
       )}
     </>

@@ -6,7 +6,7 @@ export type OperatorWithPassword = components['schemas']['OperatorWithPassword']
 
 /** The rights of each role, shown where a role is chosen. */
 export const ROLES_EXPLAINED =
-  'Viewers see the devices and change nothing. Dispatchers also name, label and share them. Admins do everything: keys, operators, erasing.'
+  'Viewers see devices and change nothing. Dispatchers also name, label and share them. Admins can do everything.'
 
 /** Whether nobody else in the whole list is an admin. */
 export function isLastAdmin(of: Operator, operators: readonly Operator[]): boolean {

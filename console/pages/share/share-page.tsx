@@ -32,7 +32,7 @@ export function SharePage() {
         </h1>
         <p class="quiet">
           <span role="status" aria-label="Connection">
-            {isLive ? 'live' : 'lost, trying again'}
+            {isLive ? 'live' : 'disconnected, reconnecting'}
           </span>{' '}
           · until {shownMoment(Date.parse(shared.expiresAt))}
         </p>
@@ -43,7 +43,7 @@ export function SharePage() {
               <Isolated class={item.name === shared.name ? 'unseen' : 'strong'}>
                 {item.name}
               </Isolated>{' '}
-              Last heard <Ago at={item.timestamp} inFull />
+              Updated <Ago at={item.timestamp} inFull />
               {statusOf(item, now.value) !== 'online' && (
                 <p class="quiet">{silenceText(Date.parse(item.timestamp))}</p>
               )}
@@ -61,7 +61,7 @@ function Over() {
   return (
     <main class="alone">
       <Empty title="This link shows nothing" icon={Link2Off}>
-        <p>It has expired, was revoked, or is incomplete. Ask whoever sent it for a new one.</p>
+        <p>It has expired, was revoked, or is incomplete. Ask the sender for a new one.</p>
       </Empty>
     </main>
   )

@@ -2,5 +2,5 @@ import { shownMoment } from '../../ui/shown.ts'
 
 /** What the silence of a device means for people who wait for it; `at` is the time of its place. */
 export function silenceText(at: number): string {
-  return `It may be without network; its place is from ${shownMoment(at).replace(/^today /, '')}.`
+  return `It may have no network. Its last known position is from ${shownMoment(at).replace(/^today /, '')}.`
 }

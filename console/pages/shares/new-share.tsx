@@ -18,7 +18,7 @@ import { addressOf } from '../../core/address.ts'
 const DAY_MS = 86_400_000
 
 const TRAILS = [
-  ['0', 'Not shown'],
+  ['0', 'None'],
   ['15', 'The last 15 minutes'],
   ['60', 'The last hour'],
   ['480', 'The last 8 hours'],
@@ -41,7 +41,8 @@ export function NewShare(props: DialogProps) {
   const title = name.trim() || titleOfDevices(names)
 
   async function create() {
-    if (until === undefined) throw faultAt('expiresAt', 'Enter a date and a time')
+    if (chosen.length === 0) throw faultAt('deviceIds', 'Choose at least one device.')
+    if (until === undefined) throw faultAt('expiresAt', 'Enter a date and a time.')
     const given = chosen.flatMap((device) => {
       const text = givenTo(device)
       return text === undefined ? [] : [[device.deviceId, text] as const]
@@ -86,10 +87,10 @@ export function NewShare(props: DialogProps) {
       <div class="tiles">
         <Field
           name="expiresAt"
-          label="Until"
+          label="Expires"
           hint={
             until === undefined
-              ? `In ${zone}, at most 30 days from now.`
+              ? `At most 30 days from now, in ${zone}.`
               : `It ends ${shownMoment(until)} in ${zone}. At most 30 days from now.`
           }
         >
@@ -104,8 +105,8 @@ export function NewShare(props: DialogProps) {
         </Field>
         <SelectField
           name="trailMinutes"
-          label="Where they came from"
-          hint="It begins with the link: nothing from before is ever shown."
+          label="Trail"
+          hint="Where they came from, beginning with the link: nothing from before is shown."
           options={TRAILS}
           value={trailMinutes}
           onChange={setTrailMinutes}

@@ -16,7 +16,7 @@ export function SharePreview({
   title: string
   names: readonly string[]
   until: number | undefined
-  /** The choice of the track in words; undefined if none is shown. */
+  /** The choice of the trail in words; undefined if none is shown. */
   trail: string | undefined
 }) {
   return (
@@ -31,14 +31,14 @@ export function SharePreview({
       <ul class="stack tight">
         {names.slice(0, LISTED).map((name, index) => (
           <li key={index}>
-            {name !== title && <Isolated class="strong">{name}</Isolated>} Last heard just now
+            {name !== title && <Isolated class="strong">{name}</Isolated>} Updated just now
           </li>
         ))}
         {names.length > LISTED && <li>and {names.length - LISTED} more</li>}
       </ul>
       <p>
         {names.length > 1 ? 'The map shows where they are, ' : 'The map shows where it is, '}
-        {trail === undefined ? 'without a track.' : `with the track of ${trail.toLowerCase()}.`}
+        {trail === undefined ? 'without a trail.' : `with a trail of ${trail.toLowerCase()}.`}
       </p>
       <p>If it is silent for 5 minutes: “{silenceText(now.value)}”</p>
     </section>

@@ -49,10 +49,10 @@ export function SharesPage() {
         )
       }
       empty={
-        <Empty title="Nothing is shared" icon={Share2}>
+        <Empty title="No shared links yet" icon={Share2}>
           <p>
-            A link shows where some devices are, live and until a time that you choose, to anyone
-            who has it. It needs no account and shows no ids.
+            A link shows some devices live, until a time that you choose, to anyone who has it. It
+            needs no account and shows no ids.
           </p>
         </Empty>
       }
@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<Share>[] = [
   { title: 'Name', cell: ({ name }) => <Isolated class="strong">{name}</Isolated> },
   { title: 'Devices', cell: ({ deviceIds }) => <IsolatedList most={3}>{deviceIds}</IsolatedList> },
   {
-    title: 'Until',
+    title: 'Expires',
     cell: ({ expiresAt, status }) => (
       <>
         <time dateTime={expiresAt} title={expiresAt} class="time">

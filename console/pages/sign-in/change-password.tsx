@@ -24,7 +24,7 @@ export function ChangePassword() {
 }
 
 export function changePassword({ current = '', next = '', again = '' }: Record<string, string>) {
-  if (next !== again) throw faultAt('again', 'The passwords differ')
+  if (next !== again) throw faultAt('again', 'The passwords differ.')
   return api.post('/session/password', { body: { current, next } })
 }
 

@@ -29,8 +29,8 @@ export function SignInPage() {
             <code>ADMIN_EMAIL</code> and <code>ADMIN_PASSWORD</code>, those are valid.
           </p>
           <p>
-            Lost? On the server, <code>npm run set-password -- --help</code> shows how to set a new
-            one. Everybody else asks an admin of their account.
+            Password lost? An admin of your account can set a new one. So does{' '}
+            <code>npm run set-password</code> on the server.
           </p>
         </details>
       </div>

@@ -19,18 +19,18 @@ export function figuresOf(system: System, now: number): readonly Figure[] {
     {
       title: 'Accepted',
       value: `${numberText(acceptedPerMinute)} per minute`,
-      note: 'Positions of the last 60 seconds.',
+      note: 'Positions in the last 60 seconds.',
     },
     {
       title: 'Rejections',
       value: `${numberText(refusedPerMinute)} per minute`,
-      note: 'Reports of the last 60 seconds.',
+      note: 'Reports in the last 60 seconds.',
       path: '/rejections',
     },
     {
       title: 'Lag',
       value: behind(lag),
-      note: 'How far what is shown is behind what was accepted.',
+      note: 'How far the map is behind the accepted positions.',
     },
     {
       title: 'Dead letters',
@@ -58,7 +58,7 @@ function dataFigures(
   const retention = {
     title: 'Retention',
     value: retentionDays === null ? 'forever' : countText(retentionDays, 'day'),
-    note: 'How long positions are kept after their receipt.',
+    note: 'How long positions are kept after they arrive.',
   }
   if (storage === undefined) return [retention]
   return [

@@ -52,7 +52,7 @@ function behind({ lag }: System): Trouble | undefined {
   }
   if (lag.seconds <= LAG_SECONDS) return undefined
   return {
-    wrong: `What is shown is ${duration(lag.seconds * 1_000)} behind: ${countText(lag.events, 'accepted position')} waiting.`,
+    wrong: `The map is ${duration(lag.seconds * 1_000)} behind: ${countText(lag.events, 'accepted position')} waiting.`,
     todo: 'They are safe. Check that the projector and its store keep up.',
   }
 }
@@ -69,7 +69,7 @@ function fullDisk({ storage }: System): Trouble | undefined {
   if (storage === undefined || storage.freeBytes >= FREE_BYTES) return undefined
   return {
     wrong: `The disk has ${bytesText(storage.freeBytes)} left.`,
-    todo: 'Once it is full, reports are refused: free space, or move the data to a larger disk.',
+    todo: 'Once it is full, reports are rejected: free space, or move the data to a larger disk.',
   }
 }
 
@@ -102,7 +102,7 @@ function differentVersions({ instances }: System): Trouble | undefined {
   const versions = [...new Set(instances.map(({ version }) => version))].sort()
   if (versions.length < 2) return undefined
   return {
-    wrong: `Processes of different versions run: ${versions.join(', ')}.`,
+    wrong: `Processes run different versions: ${versions.join(', ')}.`,
     todo: 'Upgrade the older ones.',
   }
 }

@@ -20,7 +20,7 @@ describeConsole('the key of a device that is connected', () => {
     expect(await create.isDisabled()).toBe(true)
     letCome()
     await create.click()
-    await page.getByText('may send reports of owntracks/slow phone only').waitFor()
+    await page.getByText('can send reports of owntracks/slow phone only').waitFor()
   })
 
   test('another name for the device makes no second key', async () => {
@@ -29,7 +29,7 @@ describeConsole('the key of a device that is connected', () => {
     await page.getByRole('textbox', { name: 'Device id' }).fill('other name')
     expect(await page.getByRole('button', { name: 'Create a key' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Use it for other name' }).click()
-    await page.getByText('may send reports of other name only').waitFor()
+    await page.getByText('can send reports of other name only').waitFor()
     expect(await secretOf(page)).toBe(key)
     await page.getByRole('button', { name: 'Connect another' }).click()
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('')

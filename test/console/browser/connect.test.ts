@@ -72,7 +72,7 @@ describeConsole('connecting a device', () => {
     const send = ({ url, ...request }: Example) => fetch(url, request)
     expect((await send(OWNTRACKS_ANDROID.example(setup, place))).status).toBe(200)
     await arrival(page)
-      .getByText(/^Refused/)
+      .getByText(/^Rejected/)
       .first()
       .waitFor()
     await arrival(page).getByText('atitude').first().waitFor()
@@ -120,7 +120,7 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByRole('button', { name: 'Yes' }).click()
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('another id')
     await page.getByRole('button', { name: 'Use it for another id' }).click()
-    await page.getByText('may send reports of another id only').waitFor()
+    await page.getByText('can send reports of another id only').waitFor()
     await eventually(async () => {
       return (
         (await suite.submit(key, { deviceId: 'another id', latitude: 1, longitude: 2 })) === 200
@@ -138,7 +138,7 @@ describeConsole('connecting a device', () => {
     await page.keyboard.type('phone of anna')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
-    await page.getByText('may send reports of owntracks/phone of anna only').waitFor()
+    await page.getByText('can send reports of owntracks/phone of anna only').waitFor()
     expect(await clicks()).toBeLessThanOrEqual(4)
   })
 

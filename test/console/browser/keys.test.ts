@@ -89,6 +89,6 @@ describeConsole('keys', () => {
       expect(await places.getByRole('link', { name }).count()).toBe(0)
     }
     await page.goto(`${suite.url}/operators`)
-    await page.getByRole('heading', { name: 'You may not do this' }).waitFor()
+    await page.getByRole('heading', { name: 'You have no permission' }).waitFor()
   })
 })

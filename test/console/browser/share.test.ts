@@ -155,7 +155,7 @@ describeConsole('sharing', () => {
     await page.goto(link)
     await firstDevice(page).waitFor()
     const connection = page.getByRole('status', { name: 'Connection' })
-    expect(await connection.textContent()).toBe('lost, trying again')
+    expect(await connection.textContent()).toBe('disconnected, reconnecting')
   })
 
   test('a report that comes while a link is first read is shown', async () => {
@@ -216,8 +216,10 @@ describeConsole('sharing', () => {
     await passTime(page, 6 * 60_000)
     await eventually(() => painted(idle))
     expect(await painted(online)).toBe(false)
-    await page.getByText('Last heard 6 minutes ago').waitFor()
-    const silence = page.getByText(/It may be without network; its place is from (yesterday )?\d/)
+    await page.getByText('Updated 6 minutes ago').waitFor()
+    const silence = page.getByText(
+      /It may have no network. Its last known position is from (yesterday )?\d/,
+    )
     await silence.waitFor()
     expect(await accessFaults(page)).toEqual([])
   })
@@ -228,8 +230,8 @@ describeConsole('sharing', () => {
       const { page, link } = await sharedPage(`clock${hours}`)
       await passTime(page, 6 * 60_000, hours * 3_600_000)
       await page.goto(link)
-      await page.getByText('Last heard 6 minutes ago').waitFor()
-      await page.getByText('It may be without network').waitFor()
+      await page.getByText('Updated 6 minutes ago').waitFor()
+      await page.getByText('It may have no network').waitFor()
     },
   )
 
@@ -243,7 +245,7 @@ describeConsole('sharing', () => {
     const page = await context.newPage()
     await page.goto(link)
     await page.getByRole('heading', { name }).waitFor()
-    await page.getByText('Last heard just now').waitFor()
+    await page.getByText('Updated just now').waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
     expect(await accessFaults(page)).toEqual([])
   })

@@ -52,12 +52,12 @@ describeConsole('the page of a silent device', () => {
     await page.getByRole('heading', { name: 'Key of silent-1' }).waitFor()
   })
 
-  test('says why its reports are refused, and leads to its rejections', async () => {
+  test('says why its reports are rejected, and leads to its rejections', async () => {
     const { key, path } = await silent('silent-2')
     const report = { deviceId: 'silent-2', latitude: 91, longitude: 16.4 }
     expect(await send('submit', key, report)).toBe(400)
     const page = await suite.signedIn(path)
-    await why(page).getByText('Its reports are refused').waitFor()
+    await why(page).getByText('Its reports are rejected').waitFor()
     await why(page).getByText('Latitude must be').waitFor()
     await why(page).getByRole('link', { name: 'Its rejections' }).click()
     await page.getByRole('heading', { name: 'Rejections' }).waitFor()
@@ -122,7 +122,7 @@ describeConsole('the page of a silent device', () => {
         colorScheme,
         viewport: { width: 360, height: 700 },
       })
-      for (const text of ['Its reports are refused', 'was revoked', 'Its battery was']) {
+      for (const text of ['Its reports are rejected', 'was revoked', 'Its battery was']) {
         await why(page).getByText(text).waitFor()
       }
       await page.evaluate(axe.source)

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals'
 import { faultText } from '../../../console/core/fault-text.ts'
 
 test.each([
-  ['Name', 'Enter a name'],
-  ['E-mail', 'Enter an e-mail'],
-  ['Device id', 'Enter a device id'],
-  ['API key', 'Enter an API key'],
+  ['Name', 'Enter a name.'],
+  ['E-mail', 'Enter an e-mail.'],
+  ['Device id', 'Enter a device id.'],
+  ['API key', 'Enter an API key.'],
 ])('an empty field %s says what to do', (label, words) => {
   expect(faultText({ field: 'x', message: 'x must be a text' }, label, true)).toBe(words)
 })
@@ -15,6 +15,11 @@ test('a message about a field calls it as the form does', () => {
   expect(faultText({ field: 'admin.password', message }, 'Password', false)).toBe(
     'Password must have at least 12 characters.',
   )
+})
+
+test('what the page itself says at an empty field stays', () => {
+  const message = 'Choose at least one device.'
+  expect(faultText({ field: 'deviceIds', message }, 'Devices', true)).toBe(message)
 })
 
 test('a message about something else stays, as a sentence', () => {

@@ -38,7 +38,7 @@ test('nothing is wrong while everything is within its limits, or is not known', 
 test.each<[wrong: string, change: Partial<System>]>([
   ['No ingest API has reported for 30 seconds', { instances: [instance('projector')] }],
   ['No projector has reported', { lag: null }],
-  ['What is shown is 2 min behind: 7 accepted positions', { lag: { events: 7, seconds: 121 } }],
+  ['The map is 2 min behind: 7 accepted positions', { lag: { events: 7, seconds: 121 } }],
   [
     '3 accepted positions waiting for Kafka, the oldest for 1 min.',
     { spool: { events: 3, bytes: 900, oldestSeconds: 61 } },
@@ -47,7 +47,7 @@ test.each<[wrong: string, change: Partial<System>]>([
   ['The last backup is 3 d old.', { lastBackupAt: at(73) }],
   ['2 events in the log could not be read.', { deadLetters: 2 }],
   [
-    'Processes of different versions run: 1.0.0, 1.1.0.',
+    'Processes run different versions: 1.0.0, 1.1.0.',
     { instances: [instance('ingest-api', '1.1.0'), instance('projector')] },
   ],
   ['Reports are being rejected: fewer than 1 per minute.', { refusedPerMinute: 0.2 }],
