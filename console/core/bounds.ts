@@ -1,7 +1,7 @@
 import { ONE_SPOT_PIXELS, TILE_PIXELS } from './clusters.ts'
 import type { Point } from './mercator.ts'
 
-export type Box = {
+type Box = {
   readonly west: number
   readonly north: number
   readonly east: number

@@ -7,7 +7,7 @@ export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'd
 /** `match`: what fits the search best comes first. */
 export type Sort = { readonly by: ColumnId | 'match'; readonly isDescending: boolean }
 
-export type Choice = {
+type Choice = {
   /** Empty: devices of all statuses. */
   readonly statuses: ReadonlySet<ShownStatus>
   /** Empty: devices with any labels, or none. */

@@ -16,7 +16,7 @@ export type ColumnId =
   | 'first'
 
 /** The moment and the units of a row's texts. */
-export type Telling = { readonly now: number; readonly units?: Units }
+type Telling = { readonly now: number; readonly units?: Units }
 
 /** Something that the list can show of each device, and be sorted by. */
 export type DeviceColumn = {

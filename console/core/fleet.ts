@@ -115,7 +115,7 @@ function hear(device: LiveDevice, at: number, now: number): void {
   ageTo(device, now)
 }
 
-export type FleetList = {
+type FleetList = {
   page(items: readonly ApiDevice[], now: number): void
   /**
    * The list has covered the latest devices, as many as are kept: a device that neither the list

@@ -21,7 +21,7 @@ export type Trip = {
   readonly end: Place
 }
 
-export type Stop = {
+type Stop = {
   readonly kind: 'stop'
   readonly from: number
   readonly to: number

@@ -1,7 +1,7 @@
 import type { Guide, Setup } from './guide.ts'
 
 /** The data of a guide that lists need; the rest is loaded when the guide is opened. */
-export type GuideEntry = {
+type GuideEntry = {
   readonly id: string
   readonly name: string
   /** Whether it reports for devices of its own list, under their ids. */

@@ -4,7 +4,7 @@ import { MOST_DEVICES, type Fleet } from '../core/fleet.ts'
 import type { ApiDevice } from '../core/live-device.ts'
 
 /** The lists of a fleet: which of them are read, and what came of them. */
-export type FleetLister = {
+type FleetLister = {
   /**
    * Whether a list has been read at all: only then does an empty fleet mean that there are no
    * devices.

@@ -37,7 +37,7 @@ const connection = signal<Connection>({ kind: 'connecting' })
  * The states that the bar shows. `catching up`: the stream is open, and the list that goes with it
  * is being read.
  */
-export type LiveState =
+type LiveState =
   | { readonly kind: 'connecting' | 'catching up' | 'live' }
   | { readonly kind: 'lost'; readonly since: number }
 

@@ -4,7 +4,7 @@ import { ApiFailure } from '../core/failure.ts'
 import type { components } from '../api/schema.ts'
 import { addressOf } from '../core/address.ts'
 
-export type SignedIn = components['schemas']['SignedIn']
+type SignedIn = components['schemas']['SignedIn']
 
 /**
  * The signed-in operator: `undefined` until the service has answered, `null` for nobody. It stays

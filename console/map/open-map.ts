@@ -147,6 +147,6 @@ export function toMap({ x, y }: Point): [number, number] {
   return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]
 }
 
-export function isAnimated(): boolean {
+function isAnimated(): boolean {
   return !matchMedia('(prefers-reduced-motion: reduce)').matches
 }

@@ -117,5 +117,5 @@ export function TimePlot({
 
   // Its height is there before its lines are: what is beside it is laid out only once.
   const style = { height: `${height}px` }
-  return <div ref={host} class="plot" style={style} role="img" aria-label={label} />
+  return <div ref={host} style={style} role="img" aria-label={label} />
 }

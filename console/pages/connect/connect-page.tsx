@@ -153,7 +153,7 @@ function Step({
   children: ComponentChildren
 }) {
   return (
-    <section class="card step box stack">
+    <section class="card box stack">
       <h2 class="row">
         <span class="step-number" aria-hidden="true">
           {number}

@@ -15,7 +15,7 @@ export type Draft = {
   readonly since: string
 }
 
-export type DraftKey = {
+type DraftKey = {
   readonly id: string
   readonly name: string
   readonly hint: string

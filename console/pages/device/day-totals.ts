@@ -34,9 +34,7 @@ export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefine
 }
 
 /** One request at a time: a year of a busy device takes the service long. */
-export function dayTotalsStore(
-  load: (span: Span, signal: AbortSignal) => Promise<readonly DayTotals[]>,
-) {
+function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<readonly DayTotals[]>) {
   const days = signal<KnownDays>(new Map())
   const failure = signal<ApiFailure | undefined>(undefined)
   const wants = new Set<Want>()

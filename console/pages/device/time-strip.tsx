@@ -5,7 +5,7 @@ import { shownClock } from '../../ui/shown.ts'
 import { PLOT_INSET } from '../../ui/time-plot.tsx'
 
 /** A stretch of time that is marked on the axis. */
-export type Band = { readonly from: number; readonly to: number }
+type Band = { readonly from: number; readonly to: number }
 
 /**
  * One axis of time for a slider and the plots below it: bands, the cursor, and clicks are the same

@@ -26,7 +26,7 @@ export function showOnMap(device: LiveDevice): void {
   if (shown !== undefined) flyTo(shown, device)
 }
 
-export type FleetMapProps = {
+type FleetMapProps = {
   /** The devices on the map now; read again whenever the fleet changes. */
   readonly devices: () => readonly LiveDevice[]
   readonly selected: () => LiveDevice | undefined

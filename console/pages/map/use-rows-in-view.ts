@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-export type RowsInView = {
+type RowsInView = {
   /** The indexes of the rows that must be in the document. */
   readonly indexes: readonly number[]
   /** The height of a row, and of all of them, in pixels. */

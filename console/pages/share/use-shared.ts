@@ -7,7 +7,7 @@ import { addressOf } from '../../core/address.ts'
 import { offered } from '../../map/layers.ts'
 import { now } from '../../ui/clock.ts'
 
-export type SharedState = {
+type SharedState = {
   readonly shared?: Shared
   readonly failure?: ApiFailure
   readonly isLive: boolean

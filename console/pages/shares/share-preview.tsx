@@ -20,7 +20,7 @@ export function SharePreview({
   trail: string | undefined
 }) {
   return (
-    <section class="share-preview notice stack near" aria-label="What the customer sees">
+    <section class="notice stack near" aria-label="What the customer sees">
       <p class="note">What the customer sees</p>
       <div>
         <h3>

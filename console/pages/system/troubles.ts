@@ -18,7 +18,7 @@ const BACKUP_MS = 2 * DAY_MS
 const NEW_MS = DAY_MS
 
 /** `now`: milliseconds since the epoch; `receivingSince`: when the oldest data came in, as ISO text. */
-export type Moment = { readonly now: number; readonly receivingSince: string | undefined }
+type Moment = { readonly now: number; readonly receivingSince: string | undefined }
 
 /** Everything that is wrong with the service, the worst first. */
 export function troublesOf(system: System, moment: Moment): readonly Trouble[] {
