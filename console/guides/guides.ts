@@ -120,7 +120,7 @@ export function guideOf(id: string): GuideEntry {
 export function commonTroubles({ address }: Setup): readonly string[] {
   return [
     `Open \`${address}/healthz\` in the browser of the same phone or computer. If nothing answers, the service cannot be reached from there.`,
-    'Check Rejections in the console: it lists every report that arrived and was refused, with the reason. The page of a device that has reported before says “Why is it silent?”.',
+    'Check Rejections in the console: it lists every report that arrived and was rejected, with the reason. The page of a device that has reported before says “Why is it silent?”.',
     'Reports with a revoked, expired or mistyped key are not listed: create another key, or use Keys → Which key is this?',
   ]
 }
