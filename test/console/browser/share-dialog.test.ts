@@ -85,11 +85,11 @@ describeConsole('the dialog that shares devices', () => {
       .getByText(/It ends \w{3} \d+ \w{3}( \d+)? 12:30/)
       .waitFor()
     await dialog(page).getByRole('button', { name: 'Create link' }).click()
+    const link = await createdLink(page)
     await suite.report(
       { deviceId: 'tanker-1', latitude: 48.2, longitude: 16.4 },
       { deviceId: 'tanker-2', latitude: 48.2, longitude: 16.4 },
     )
-    const link = await createdLink(page)
     await eventually(async () => {
       const { items } = (await shared(link)) as { items: { name: string }[] }
       return items.map(({ name }) => name).join() === 'Tanker of the north,Spare tanker'
