@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { sendLoad } from '../../bench/load/loops.ts'
+import { sendLoad } from '../../../bench/load/loops.ts'
 
 let server: Server | undefined
 

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { APP_ATTRIBUTES, requestMaker } from '../../bench/load/requests.ts'
-import { NO_FIELDS, fieldsIn } from '../../ingest-api/apps/fields.ts'
-import { judgePoint } from '../../ingest-api/apps/judge-point.ts'
-import { readOsmand } from '../../ingest-api/apps/osmand.ts'
-import { readBatch } from '../../ingest-api/apps/overland.ts'
-import type { AppItem } from '../../ingest-api/apps/app.ts'
-import { parsePositionReport } from '../../schemas/position-report.ts'
+import { APP_ATTRIBUTES, requestMaker } from '../../../bench/load/requests.ts'
+import { NO_FIELDS, fieldsIn } from '../../../ingest-api/apps/fields.ts'
+import { judgePoint } from '../../../ingest-api/apps/judge-point.ts'
+import { readOsmand } from '../../../ingest-api/apps/osmand.ts'
+import { readBatch } from '../../../ingest-api/apps/overland.ts'
+import type { AppItem } from '../../../ingest-api/apps/app.ts'
+import { parsePositionReport } from '../../../schemas/position-report.ts'
 
 const TARGET = { url: 'http://127.0.0.1:1', key: 'gps_x', batch: 1 }
 
