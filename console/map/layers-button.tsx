@@ -8,11 +8,13 @@ export function LayersButton({ id }: { id: string }) {
   const button = useRef<HTMLButtonElement>(null)
   const layers = [{ name: WORLD, seenBy: null }, ...(offered.value ?? [])]
 
-  /** Below the button, whichever way the choice was opened. */
-  function place({ currentTarget: { style } }: { currentTarget: HTMLElement }) {
+  /** Below the button, or as far down as there is room, whichever way the choice was opened. */
+  function place({ currentTarget: choice }: { currentTarget: HTMLElement }) {
     const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
-    style.top = `${bottom + 6}px`
-    style.right = `${document.documentElement.clientWidth - right}px`
+    const { clientWidth, clientHeight } = document.documentElement
+    const lowest = clientHeight - choice.offsetHeight - 6
+    choice.style.top = `${Math.max(6, Math.min(bottom + 6, lowest))}px`
+    choice.style.right = `${clientWidth - right}px`
   }
 
   return (

@@ -39,16 +39,18 @@ export function MapFoot({
           </button>
         </p>
       )}
-      {lacksStreets && (
-        <p class="map-hint note">
-          This map shows no streets.{' '}
-          <button type="button" class="small" popovertarget={layersId}>
-            Choose another
-          </button>
-        </p>
-      )}
-      {children}
-      {metresPerPixel > 0 && <Scale metresPerPixel={metresPerPixel} />}
+      <div class="map-facts">
+        {lacksStreets && (
+          <p class="map-hint note">
+            This map shows no streets.{' '}
+            <button type="button" class="small" popovertarget={layersId}>
+              Choose another
+            </button>
+          </p>
+        )}
+        {children}
+        {metresPerPixel > 0 && <Scale metresPerPixel={metresPerPixel} />}
+      </div>
       <MapCredits />
     </div>
   )

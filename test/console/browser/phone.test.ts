@@ -93,11 +93,10 @@ describeConsole('the console on a phone', () => {
     const legend = page.getByRole('list', { name: 'Colours of the track, by speed' })
     const scale = page.getByRole('img', { name: /^Scale: / })
     const credits = page.locator('.map-credits')
-    const boxes = []
-    for (const part of [legend, scale, credits]) boxes.push(await boxOf(part))
-    for (const [index, { y, height }] of boxes.entries()) {
-      expect(y + height).toBeLessThanOrEqual(boxes[index + 1]?.y ?? Infinity)
-    }
+    const [left, middle, below] = [await boxOf(legend), await boxOf(scale), await boxOf(credits)]
+    expect([areApart(left, middle), areApart(left, below), areApart(middle, below)]).toEqual([
+      ...[true, true, true],
+    ])
     // One line of words of 10 pixels.
     expect((await boxOf(credits)).height).toBeLessThan(24)
     const lefts = new Set()
@@ -105,6 +104,22 @@ describeConsole('the console on a phone', () => {
       lefts.add((await boxOf(page.getByRole('button', { name }))).x)
     }
     expect(lefts.size).toBe(1)
+  })
+
+  test('in a low window a map has all its buttons, which cover neither each other nor the scale', async () => {
+    const window = { width: 640, height: 400 }
+    const page = await suite.signedIn('/', { viewport: window })
+    const map = await boxOf(page.locator('.map'))
+    const covered = [await boxOf(page.getByRole('img', { name: /^Scale: / }))]
+    for (const name of ['Zoom in', 'Zoom out', 'Fit all', 'Follow', 'Layers']) {
+      const box = await boxOf(page.getByRole('button', { name, exact: true }))
+      expect([name, box.y + box.height <= map.y + map.height]).toEqual([name, true])
+      expect([name, covered.every((other) => areApart(box, other))]).toEqual([name, true])
+      covered.push(box)
+    }
+    await page.getByRole('button', { name: 'Layers' }).click()
+    const { y, height } = await boxOf(page.getByRole('group', { name: 'Layers' }))
+    expect([y >= 0, y + height <= window.height]).toEqual([true, true])
   })
 
   test('the menu of a card is beside its name, and no gap is below folded filters', async () => {
@@ -125,4 +140,15 @@ describeConsole('the console on a phone', () => {
 async function boxOf(part: Locator) {
   await part.waitFor()
   return (await part.boundingBox()) ?? { x: NaN, y: NaN, width: NaN, height: NaN }
+}
+
+type Box = Awaited<ReturnType<typeof boxOf>>
+
+function areApart(one: Box, other: Box): boolean {
+  return (
+    one.x + one.width <= other.x + 0.5 ||
+    other.x + other.width <= one.x + 0.5 ||
+    one.y + one.height <= other.y + 0.5 ||
+    other.y + other.height <= one.y + 0.5
+  )
 }
