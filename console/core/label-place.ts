@@ -6,6 +6,15 @@ const HALF_HEIGHT = 8
 /** From line to line. */
 export const LINE = 14
 
+/** The column of buttons at a map's right edge, with its margins. */
+const BUTTONS = { across: 64, down: 264 }
+
+/** The width of the view that is free for the label of a device at (x, y). */
+export function freeWidth({ x, y }: { readonly x: number; readonly y: number }, width: number) {
+  const free = width - BUTTONS.across
+  return x < free && y < BUTTONS.down ? free : width
+}
+
 /** The sides of a device: to its right, left, below, above. */
 const SIDES = [
   { align: 'left', x: FROM_MIDDLE, y: 0 },

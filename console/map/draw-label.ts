@@ -1,4 +1,4 @@
-import { labelPlace, LINE, type Circle } from '../core/label-place.ts'
+import { freeWidth, labelPlace, LINE, type Circle } from '../core/label-place.ts'
 import type { Palette } from '../core/palette.ts'
 
 export const LABEL_FONT = '600 12px system-ui, sans-serif'
@@ -20,7 +20,8 @@ export function drawLabel(
   const name = cut(text)
   const lines = note === undefined ? [name] : [name, note]
   const width = Math.max(...lines.map((line) => widthOf(context, line)))
-  const place = labelPlace({ x, y }, { width, lines: lines.length, obstacles, viewWidth })
+  const room = { obstacles, viewWidth: freeWidth({ x, y }, viewWidth) }
+  const place = labelPlace({ x, y }, { width, lines: lines.length, ...room })
   context.textAlign = place.align
   context.textBaseline = 'middle'
   context.lineWidth = 3

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { labelPlace } from '../../../console/core/label-place.ts'
+import { freeWidth, labelPlace } from '../../../console/core/label-place.ts'
 
 const label = { width: 50, lines: 2, obstacles: [], viewWidth: 360 }
 
@@ -7,6 +7,13 @@ describe('the place of a label', () => {
   test('is to the right of the device, or to the left of one at the right edge', () => {
     expect(labelPlace({ x: 100, y: 100 }, label)).toEqual({ align: 'left', x: 119, y: 100 })
     expect(labelPlace({ x: 340, y: 100 }, label)).toEqual({ align: 'right', x: 321, y: 100 })
+  })
+
+  test('leaves the buttons at the right edge free, except where the device itself is under them', () => {
+    expect([freeWidth({ x: 250, y: 100 }, 360), freeWidth({ x: 250, y: 300 }, 360)]).toEqual([
+      296, 360,
+    ])
+    expect(freeWidth({ x: 340, y: 100 }, 360)).toBe(360)
   })
 
   test('is below a device at the left edge that has another one to its right, and in view', () => {
