@@ -36,9 +36,25 @@ describeConsole('finding a device', () => {
     await card(page).getByRole('heading', { name: 'van-07' }).waitFor()
     await eventually(() => inTheMiddle(page, 'van-07'))
     expect(await clicks()).toBe(1)
-    // At street level a device a fifth of a degree away is far outside.
-    await page.getByText(/^\d+ m$/).waitFor()
+    await scale(page, '100 m').waitFor()
   })
+
+  test('the map flies to a device chosen in the list, at street level or as close as it was', async () => {
+    const page = await suite.signedIn('/?q=van')
+    await deviceRow(page, 'van-05').getByRole('button').click()
+    await eventually(() => inTheMiddle(page, 'van-05'))
+    await scale(page, '100 m').waitFor()
+    await page.getByRole('button', { name: 'Zoom in' }).click()
+    await scale(page, '50 m').waitFor()
+    await deviceRow(page, 'van-04').getByRole('button').click()
+    await eventually(() => inTheMiddle(page, 'van-04'))
+    expect(await scale(page, '50 m').isVisible()).toBe(true)
+  })
+
+  /** The scale of the map: 100 m at zoom 16, 50 m at zoom 17. */
+  function scale(page: Page, text: string) {
+    return page.getByRole('img', { name: `Scale: ${text}`, exact: true })
+  }
 
   async function inTheMiddle(page: Page, name: string): Promise<boolean> {
     const painted = await paintedText(page, name)
