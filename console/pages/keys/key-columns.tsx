@@ -1,5 +1,6 @@
 import { countText } from '../../core/measures.ts'
 import { IsolatedList } from '../../ui/isolated.tsx'
+import { shownMoment } from '../../ui/shown.ts'
 import type { Column } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
 import { KeyLink } from './key-link.tsx'
@@ -14,7 +15,10 @@ export const KEY_FACTS: readonly Column<Key>[] = [
         <span class={`badge ${status}`}>{STATUS_WORDS[status]}</span>
         {status === 'rotating' && previousValidUntil !== null && (
           <div class="note">
-            old one works until <Time at={previousValidUntil} />
+            old one until{' '}
+            <time dateTime={previousValidUntil} title={previousValidUntil}>
+              {shownMoment(Date.parse(previousValidUntil))}
+            </time>
           </div>
         )}
       </>
