@@ -19,7 +19,7 @@ const DIALOGS = [
   ['/keys', ['Which key is this?'], 'Which key is this?'],
   ['/keys', ['Actions Gateway', 'Devices Gateway'], 'Devices of'],
   ['/keys', ['Actions Gateway', 'Edit Gateway'], 'Edit key'],
-  ['/keys', ['Actions Gateway', 'Rotate Gateway'], 'Rotate key'],
+  ['/keys', ['Actions Gateway', 'Replace secret Gateway'], 'Replace secret'],
   ['/keys', ['Actions Gateway', 'Revoke Gateway'], 'Revoke key'],
   ['/operators', ['New operator'], 'New operator'],
   ['/operators', ['Actions vera@example.org', 'Edit vera@example.org'], 'Edit operator'],
