@@ -16,17 +16,19 @@ const PAGE_ROWS = 10
 /** All chosen devices, but only those in view are in the document. */
 export function DeviceList() {
   const scroller = useRef<HTMLUListElement>(null)
-  const [focused, setFocused] = useState<string>()
+  const [reached, setReached] = useState<string>()
+  const hasFocus = useRef(false)
   const { devices, hold } = useOrdered()
   const indexOf = (id: string | undefined) =>
     id === undefined ? -1 : devices.findIndex(({ deviceId }) => deviceId === id)
-  const focusedIndex = indexOf(focused)
+  const selected = selectedId.value
+  // One row is a stop of the Tab key: the map after thousands of rows stays near.
+  const stop = [reached, selected].map(indexOf).find((index) => index >= 0) ?? 0
   const { indexes, allPixels, rowPixels, show } = useRowsInView(scroller, {
     count: devices.length,
     rowRem: ROW_REM,
-    also: focusedIndex,
+    also: stop,
   })
-  const selected = selectedId.value
   // A device chosen on the map or in the address is in view.
   useEffect(() => {
     const index = indexOf(selected)
@@ -38,15 +40,15 @@ export function DeviceList() {
   })
   // A row that moves in the document loses the focus.
   useEffect(() => {
-    if (focused !== undefined && document.activeElement === document.body) {
-      focusRow(scroller.current, focusedIndex)
+    if (hasFocus.current && document.activeElement === document.body && indexOf(reached) >= 0) {
+      focusRow(scroller.current, stop)
     }
   })
 
   function go(label: string, by: number) {
     const run = () => {
       hold()
-      const to = Math.min(devices.length - 1, Math.max(0, focusedIndex + by))
+      const to = Math.min(devices.length - 1, Math.max(0, stop + by))
       show(to)
       focusRow(scroller.current, to)
     }
@@ -63,9 +65,9 @@ export function DeviceList() {
       ' ': {
         label: 'Select or deselect for actions on several devices',
         run: () => {
-          if (focused === undefined) return
+          if (reached === undefined) return
           isMarking.value = true
-          toggleMark(focused)
+          toggleMark(reached)
         },
       },
     },
@@ -84,10 +86,11 @@ export function DeviceList() {
       onFocusIn={({ target }) => {
         hold()
         const row = target instanceof Element ? target.closest<HTMLElement>('li') : null
-        setFocused(row?.dataset['device'])
+        hasFocus.current = row !== null
+        setReached(row?.dataset['device'])
       }}
       onFocusOut={({ relatedTarget }) => {
-        if (relatedTarget !== null) setFocused(undefined)
+        if (relatedTarget !== null) hasFocus.current = false
       }}
     >
       <li class="device-space" role="presentation" style={{ height: `${allPixels}px` }} />
@@ -95,6 +98,7 @@ export function DeviceList() {
         const device = devices[index]
         if (device === undefined) return null
         const { deviceId } = device
+        const tabIndex = index === stop ? 0 : -1
         return (
           <li
             key={deviceId}
@@ -108,6 +112,7 @@ export function DeviceList() {
               <label class="mark">
                 <input
                   type="checkbox"
+                  tabIndex={tabIndex}
                   checked={marked.value.has(deviceId)}
                   onChange={() => toggleMark(deviceId)}
                 />
@@ -121,6 +126,7 @@ export function DeviceList() {
               isSelected={deviceId === selected}
               isPinned={pinned.value.has(deviceId)}
               columns={columns.value}
+              tabIndex={tabIndex}
               onSelect={() => selectAndShow(device)}
             />
           </li>

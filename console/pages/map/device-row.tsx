@@ -13,12 +13,14 @@ export function DeviceRow({
   isSelected,
   isPinned,
   columns,
+  tabIndex,
   onSelect,
 }: {
   device: LiveDevice
   isSelected: boolean
   isPinned: boolean
   columns: readonly ColumnId[]
+  tabIndex?: number
   onSelect: () => void
 }) {
   const { deviceId, name, status } = device
@@ -31,6 +33,7 @@ export function DeviceRow({
     <button
       type="button"
       class="device-row"
+      tabIndex={tabIndex}
       aria-current={isSelected ? 'true' : undefined}
       onClick={onSelect}
     >

@@ -16,7 +16,7 @@ const SPARE = 8
 /**
  * Of many rows of one height, those in view.
  *
- * @param also a row that stays in the document wherever it is, because it has the focus.
+ * @param also a row that stays in the document wherever it is, because Tab goes to it.
  */
 export function useRowsInView(
   scroller: { readonly current: HTMLElement | null },

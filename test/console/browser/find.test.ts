@@ -74,6 +74,35 @@ describeConsole('finding a device', () => {
     await card(page).getByRole('heading', { name: 'van-02' }).waitFor()
   })
 
+  test('the list is one stop of the Tab key, and the row that was left is it', async () => {
+    const page = await suite.signedIn('/?q=van&sort=name')
+    await deviceRow(page, 'van-05').waitFor()
+    const isAt = (selector: string) =>
+      page.evaluate<boolean>(`document.activeElement.closest('${selector}') !== null`)
+    async function pressesTo(selector: string, key: string): Promise<number> {
+      let presses = 0
+      do await page.keyboard.press(key)
+      while ((presses += 1) < 50 && !(await isAt(selector)))
+      return presses
+    }
+    await search(page).focus()
+    await pressesTo('.device-list', 'Tab')
+    expect(await pressesTo('.map-target', 'Tab')).toBeLessThanOrEqual(6)
+
+    await pressesTo('.device-list', 'Shift+Tab')
+    for (const key of ['End', 'ArrowUp', 'Space']) await page.keyboard.press(key)
+    const row = deviceRow(page, 'van-58')
+    await page.getByText('1 selected').waitFor()
+    expect(await row.getByRole('checkbox').isChecked()).toBe(true)
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Space')
+    await page.getByText('0 selected').waitFor()
+    expect(await row.getByRole('checkbox').isChecked()).toBe(false)
+    expect(await pressesTo('.map-target', 'Tab')).toBeLessThanOrEqual(6)
+    await page.keyboard.press('Shift+Tab')
+    expect(await isAt('[data-device="van-58"]')).toBe(true)
+  })
+
   test('the counts above the list are of what the search finds', async () => {
     await suite.report({ deviceId: 'lorry-1', latitude: 40, longitude: 10 })
     const page = await suite.signedIn('/?q=lorry')
