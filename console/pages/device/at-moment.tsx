@@ -13,7 +13,7 @@ const SILENCE_WORDS = {
   gap: ': its location is unknown',
   trip: ', on the way',
 }
-const AT_ONCE_MS = 1_000
+const SECOND_MS = 1_000
 
 /** The latest report until the chosen moment. */
 export function AtMoment({
@@ -59,9 +59,9 @@ export function AtMoment({
           ...attributeFacts(attributes),
           [
             'Reported',
-            before < AT_ONCE_MS
+            before < SECOND_MS
               ? undefined
-              : `${preciseDuration(before)} before, at ${shownClock(point.at)}`,
+              : `${preciseDuration(before - (before % SECOND_MS))} before, at ${shownClock(point.at)}`,
           ],
           ['Origin', isImported ? 'imported' : undefined],
         ]}
