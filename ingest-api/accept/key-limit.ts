@@ -119,5 +119,6 @@ export class KeyLimit {
 
 /** The message of a 429. */
 export function beyondKeyLimit({ points, seconds, resetSeconds }: Allowance): string {
-  return `this API key may report ${points} positions in ${seconds} s: send it again in ${resetSeconds} s`
+  const positions = points === 1 ? '1 position' : `${points} positions`
+  return `this API key may report ${positions} in ${seconds} s: send it again in ${resetSeconds} s`
 }

@@ -54,7 +54,9 @@ test('a limit of its own holds for a key alone, whatever the others do', async (
 test('a report refused for the limit is no event, and its body is not looked at', async () => {
   const { id, secret: key } = await harness.createKey({ rateLimit: 1 })
   await send(1, key)
-  expect((await harness.submit('no JSON', { key })).status).toBe(429)
+  const refused = await harness.submit('no JSON', { key })
+  expect(refused.status).toBe(429)
+  expect(refused.body['message']).toContain('may report 1 position in 60 s')
   expect((await harness.logged()).map(({ keyId }) => keyId)).toEqual([id])
 })
 
