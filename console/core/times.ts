@@ -1,16 +1,19 @@
 /** Times in words, in a time zone of the operator's choice. Milliseconds since the epoch. */
 
-import { METRIC, timeText } from './measures.ts'
+import { METRIC, timeText, type Units } from './measures.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
+/** "ago" is English, so the unit beside it is too. */
+const ENGLISH: Units = { ...METRIC, locale: 'en' }
+
 /** Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`; a time in the future is `now`. */
 export function ago(then: number, now: number): string {
   const ms = now - then
-  return ms < SECOND ? 'now' : `${duration(ms)} ago`
+  return ms < SECOND ? 'now' : `${duration(ms, ENGLISH)} ago`
 }
 
 const inFull = new Intl.RelativeTimeFormat('en')

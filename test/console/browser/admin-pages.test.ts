@@ -16,10 +16,10 @@ describeConsole('the pages of admins', () => {
     const page = await suite.signedIn('/system')
     const figure = (name: string) => page.locator('.figure').filter({ hasText: name })
     await figure('Dead letters').getByText('0', { exact: true }).waitFor()
-    await figure('Lag').getByText('none', { exact: true }).waitFor()
-    await figure('Accepted').getByText('1 per minute').waitFor()
-    await figure('Last backup').getByText('none', { exact: true }).waitFor()
-    await figure('Retention').getByText('forever', { exact: true }).waitFor()
+    await figure('Lag').getByText('None', { exact: true }).waitFor()
+    await figure('Accepted').getByText('1', { exact: true }).waitFor()
+    await figure('Last backup').getByText('None', { exact: true }).waitFor()
+    await figure('Retention').getByText('Forever', { exact: true }).waitFor()
     await figure('Data')
       .getByText(/^[\d.]+ [kM]B$/)
       .waitFor()
@@ -30,6 +30,16 @@ describeConsole('the pages of admins', () => {
     const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
     expect(painted).toEqual(expect.arrayContaining(['0', '1']))
     expect(painted.filter((text) => /^\d*\.\d/.test(text))).toEqual([])
+  })
+
+  test('elapsed times are English as a whole in a browser of another language', async () => {
+    const page = await suite.signedIn('/system', { locale: 'de-DE' })
+    const processes = page.getByRole('table', { name: 'Processes' })
+    await processes
+      .getByText(/^(now|\d+ (s|min|h) ago)$/)
+      .first()
+      .waitFor()
+    expect(await processes.getByText(/(Sek|Min|Std)\./).count()).toBe(0)
   })
 
   test('System says what is wrong and what to do, and leads to the rejections', async () => {
