@@ -18,12 +18,12 @@ export function figuresOf(system: System, now: number): readonly Figure[] {
   return [
     {
       title: 'Accepted',
-      value: `${numberText(acceptedPerMinute)} per minute`,
+      value: numberText(acceptedPerMinute),
       note: 'Positions in the last 60 seconds.',
     },
     {
       title: 'Rejections',
-      value: `${numberText(refusedPerMinute)} per minute`,
+      value: numberText(refusedPerMinute),
       note: 'Reports in the last 60 seconds.',
       path: '/rejections',
     },
@@ -34,7 +34,7 @@ export function figuresOf(system: System, now: number): readonly Figure[] {
     },
     {
       title: 'Dead letters',
-      value: deadLetters === null ? 'unknown' : numberText(deadLetters),
+      value: deadLetters === null ? 'Unknown' : numberText(deadLetters),
       note: 'Events in the log that could not be read.',
     },
     ...(spool === null
@@ -57,7 +57,7 @@ function dataFigures(
 ): readonly Figure[] {
   const retention = {
     title: 'Retention',
-    value: retentionDays === null ? 'forever' : countText(retentionDays, 'day'),
+    value: retentionDays === null ? 'Forever' : countText(retentionDays, 'day'),
     note: 'How long positions are kept after they arrive.',
   }
   if (storage === undefined) return [retention]
@@ -76,15 +76,15 @@ function dataFigures(
         }
       : {
           title: 'Last backup',
-          value: 'none',
+          value: 'None',
           note: 'On the server, npm run backup makes one.',
         },
   ]
 }
 
 function behind(lag: System['lag']): string {
-  if (lag === null) return 'unknown'
-  return lag.events === 0 ? 'none' : duration(lag.seconds * 1_000)
+  if (lag === null) return 'Unknown'
+  return lag.events === 0 ? 'None' : duration(lag.seconds * 1_000)
 }
 
 function modeWords(mode: System['mode']): string {

@@ -29,7 +29,7 @@ export function SystemPage() {
         {({ data, receivingSince }) => (
           <>
             <Verdict troubles={troublesOf(data, { now: now.value, receivingSince })} />
-            <dl class="tiles">
+            <dl class="figures tiles">
               {figuresOf(data, now.value).map(({ title, value, note, path }) => (
                 <div key={title} class="card figure box stack tight">
                   <dt>{path === undefined ? title : <a href={addressOf(path)}>{title}</a>}</dt>
