@@ -31,6 +31,18 @@ const COUNT_STEPS = Array.from({ length: 10 }, (_, zeros) => 10 ** zeros).flatMa
   5 * unit,
 ])
 
+/**
+ * The values' axis spans at least a hundredth of the greatest value: a closer look would show noise, and
+ * marks with the same labels.
+ */
+const LEAST_PART = 0.01
+
+function valueRange(least: number, most: number): uPlot.Range.MinMax {
+  const lacking = Math.max(Math.abs(least), Math.abs(most)) * LEAST_PART - (most - least)
+  const more = Math.max(0, lacking) / 2
+  return uPlot.rangeNum(least - more, most + more, 0.1, true)
+}
+
 /** The room beside the lines, for the values' axis and for the last mark of the time axis. */
 export const PLOT_INSET = { left: 52, right: 16 }
 
@@ -87,7 +99,10 @@ export function TimePlot({
         cursor: { show: false },
         padding: [8, PLOT_INSET.right, hasTimes ? 0 : 6, 0],
         scales: {
-          ...(isCount && { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } }),
+          y: {
+            range: (_, least, most) =>
+              isCount ? [0, Math.max(1, most * 1.1)] : valueRange(least, most),
+          },
           ...(from !== undefined && to !== undefined && { x: { range: [from, to] } }),
         },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),

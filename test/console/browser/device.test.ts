@@ -161,6 +161,20 @@ describeConsole('the page of a device', () => {
     await eventually(async () => Number(await cursor.inputValue()) > Number(before))
   })
 
+  test('the marks of a plot differ although the speed hardly does', async () => {
+    const reports = Array.from({ length: 60 }, (_, index) => ({
+      ...{ deviceId: 'van-12', latitude: 48 + index / 1_000, longitude: 16 },
+      ...{ timestamp: atNoon(index), speed: 9.435 + (index % 2) / 10_000 },
+    }))
+    await suite.report(...reports)
+    const page = await suite.signedIn(`/devices/van-12?day=${YESTERDAY}`, { timezoneId: 'UTC' })
+    await eventually(async () => {
+      const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
+      const speeds = painted.filter((text) => /^3[34](\.\d+)?$/.test(text))
+      return speeds.length > 1 && speeds.every((text) => text.length < 5)
+    })
+  })
+
   test('a device’s page keeps its map from day to day, and fits it to each', async () => {
     const day = (ago: number, latitude: number, longitude: number) =>
       Array.from({ length: 20 }, (_, index) => ({
