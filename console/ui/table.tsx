@@ -43,7 +43,9 @@ export function Table<T>({
           <tr key={keyOf(row)}>
             {columns.map(({ title, cell, isNumber, isProse }) => (
               <td key={title} data-title={title} class={classOf(isNumber, isProse)}>
-                <div>{cell(row)}</div>
+                <div>
+                  <div>{cell(row)}</div>
+                </div>
               </td>
             ))}
           </tr>

@@ -1,7 +1,7 @@
 import { now } from './clock.ts'
 import { shownZone } from './preferences.ts'
 import { ago, agoInWords, offset } from '../core/times.ts'
-import { shownDateTime } from './shown.ts'
+import { shownDateTime, shownMoment } from './shown.ts'
 
 /** A time in the chosen time zone; UTC in its title. */
 export function Time({ at }: { at: string }) {
@@ -9,6 +9,15 @@ export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at} class="time">
       {shownDateTime(ms)}
+    </time>
+  )
+}
+
+/** Near times in words: `today 14:05`; UTC in its title. */
+export function Moment({ at }: { at: string }) {
+  return (
+    <time dateTime={at} title={at} class="time">
+      {shownMoment(Date.parse(at))}
     </time>
   )
 }

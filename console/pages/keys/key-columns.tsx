@@ -1,8 +1,7 @@
 import { countText } from '../../core/measures.ts'
 import { IsolatedList } from '../../ui/isolated.tsx'
-import { shownMoment } from '../../ui/shown.ts'
 import type { Column } from '../../ui/table.tsx'
-import { Ago, Time } from '../../ui/time.tsx'
+import { Ago, Moment } from '../../ui/time.tsx'
 import { KeyLink } from './key-link.tsx'
 import { scopeWords, STATUS_WORDS, type Key } from './key-words.ts'
 
@@ -15,10 +14,7 @@ export const KEY_FACTS: readonly Column<Key>[] = [
         <span class={`badge ${status}`}>{STATUS_WORDS[status]}</span>
         {status === 'rotating' && previousValidUntil !== null && (
           <div class="note">
-            old one until{' '}
-            <time dateTime={previousValidUntil} title={previousValidUntil}>
-              {shownMoment(Date.parse(previousValidUntil))}
-            </time>
+            old one until <Moment at={previousValidUntil} />
           </div>
         )}
       </>
@@ -29,20 +25,20 @@ export const KEY_FACTS: readonly Column<Key>[] = [
     title: 'Last used',
     cell: ({ lastUsedAt }) => (lastUsedAt ? <Ago at={lastUsedAt} /> : 'never'),
   },
-  { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
+  { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : 'never') },
   {
     title: 'Permissions',
     cell: ({ scopes, deviceIds, rateLimit }) => (
       <>
-        {scopeWords(scopes)}
-        {deviceIds !== null && (
-          <span class="quiet">
-            {' '}
-            for <IsolatedList most={3}>{deviceIds}</IsolatedList>
-          </span>
-        )}
-        {rateLimit !== null && (
-          <span class="quiet"> · {countText(rateLimit, 'position')} per minute</span>
+        <span class="text" title={scopeWords(scopes)}>
+          {scopeWords(scopes)}
+        </span>
+        {(deviceIds !== null || rateLimit !== null) && (
+          <div class="note one-line">
+            {deviceIds !== null && <IsolatedList most={3}>{deviceIds}</IsolatedList>}
+            {deviceIds !== null && rateLimit !== null && ' · '}
+            {rateLimit !== null && `${countText(rateLimit, 'position')} per minute`}
+          </div>
         )}
       </>
     ),

@@ -3,7 +3,7 @@ import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Moment, Time } from '../../ui/time.tsx'
 import { KeyLink } from '../keys/key-link.tsx'
 import { causeOf, remedyOf, type Alike } from './rejection-words.ts'
 
@@ -17,7 +17,7 @@ export function rejectionColumns(names: ReadonlyMap<string, string>): readonly C
           <Time at={latest.receivedAt} />
           {count > 1 && (
             <div class="note">
-              since <Time at={firstAt} />
+              since <Moment at={firstAt} />
             </div>
           )}
         </>

@@ -6,11 +6,10 @@ import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.ts
 import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
 import { place, setQuery } from '../../ui/router.ts'
-import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { minutesText } from '../../core/times.ts'
 import { actionColumn, type Column } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { Moment, Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { NewShare } from './new-share.tsx'
 
@@ -70,9 +69,7 @@ const COLUMNS: readonly Column<Share>[] = [
     title: 'Expires',
     cell: ({ expiresAt, status }) => (
       <>
-        <time dateTime={expiresAt} title={expiresAt} class="time">
-          {shownMoment(Date.parse(expiresAt))}
-        </time>
+        <Moment at={expiresAt} />
         {status === 'expired' && <span class="quiet"> · expired</span>}
       </>
     ),

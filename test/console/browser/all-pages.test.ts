@@ -149,7 +149,7 @@ describeConsole('every page', () => {
     await page.keyboard.press('Escape')
     await first.waitFor({ state: 'hidden' })
     await page
-      .locator('td > div > button:focus')
+      .locator('td > div > div > button:focus')
       .getByText('Actions')
       .waitFor({ state: 'attached' })
   })
