@@ -162,6 +162,7 @@ describeConsole('every page', () => {
       { viewport: { width: 1440, height: 900 }, colorScheme: 'dark' },
       'ltr',
     ],
+    ['a tablet', { viewport: { width: 1024, height: 768 } }, 'ltr'],
     ['a wide window, from right to left', { viewport: { width: 1440, height: 900 } }, 'rtl'],
   ] as const)('the longest names fit every page on %s', async (_, options, direction) => {
     const { key } = await suite.made('/keys', { name: LONG_NAME })
