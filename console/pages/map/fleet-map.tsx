@@ -31,7 +31,7 @@ type FleetMapProps = {
   readonly devices: () => readonly LiveDevice[]
   readonly selected: () => LiveDevice | undefined
   readonly onSelect: (device: LiveDevice) => void
-  /** Called when the operator clicks several devices that no zoom separates. */
+  /** Called when the operator chooses several devices that no zoom separates, or `s` is pressed. */
   readonly onSpot: (devices: readonly LiveDevice[]) => void
   /** Called by the Enter key. */
   readonly onEnter: () => void
@@ -41,7 +41,7 @@ type FleetMapProps = {
 export function FleetMap(props: FleetMapProps) {
   const latest = useRef(props)
   latest.current = props
-  const { devices, selected, onSelect, onEnter } = props
+  const { devices, selected, onSelect, onSpot, onEnter } = props
   const painted = useRef<FleetPainter>(null)
   const choose = (by: 1 | -1) => ({
     label: 'Next or previous device in view',
@@ -66,6 +66,13 @@ export function FleetMap(props: FleetMapProps) {
       keys={{
         n: choose(1),
         p: choose(-1),
+        s: {
+          label: 'Show all devices at the selected one’s place',
+          run: () => {
+            const here = selected()
+            if (here !== undefined) onSpot(devices().filter((one) => areOneSpot([here, one])))
+          },
+        },
         Enter: { label: 'Go to the selected device’s card', run: onEnter },
       }}
       paint={(map, painter) => {
@@ -122,6 +129,8 @@ function openFleet(map: OlMap, props: () => FleetMapProps): FleetPainter {
   return painter
 }
 
+const areOneSpot = (devices: readonly LiveDevice[]) => isOneSpot(devices, { maxZoom: MAX_ZOOM })
+
 function click(
   map: OlMap,
   painter: FleetPainter,
@@ -133,6 +142,6 @@ function click(
   const [device] = cluster.devices
   if (cluster.devices.length === 1 && device !== undefined) return onSelect(device)
   following.value = false
-  if (isOneSpot(cluster.devices, { maxZoom: MAX_ZOOM })) onSpot(cluster.devices)
+  if (areOneSpot(cluster.devices)) onSpot(cluster.devices)
   else fitPoints(map, cluster.devices)
 }
