@@ -33,6 +33,8 @@ export function Dialog({
       if (activeElement instanceof HTMLElement && element?.contains(activeElement))
         activeElement.blur()
       giveFocusBack()
+      // What has the focus again may go in the same render, or be disabled, which a frame shows.
+      requestAnimationFrame(() => requestAnimationFrame(giveFocusBack))
     }
   }, [])
   return (

@@ -1,8 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite } from './console-harness.ts'
+import { consoleSuite, PASSWORD } from './console-harness.ts'
 
 /** Each dialog: its page, the buttons that open it, and its title. */
 const DIALOGS = [
@@ -28,14 +29,15 @@ const DIALOGS = [
   ['/accounts', ['Actions Another', 'Suspend Another'], 'Suspend account'],
 ] as const
 
-/** Dialogs that show a secret: the page, and the form before them. */
+/** Dialogs that show a secret: the page, the buttons that open the form before them, and its button. */
 const SECRETS = [
-  ['/keys', 'New key', 'Name', 'Made by keys', 'Create key', 'Key created'],
+  ['/keys', ['New key'], { Name: 'Made by keys' }, 'Create key', 'Key created'],
+  ['/keys', ['Actions Spare', 'Replace secret Spare'], {}, 'Replace secret', 'New secret'],
+  ['/shares', ['New link'], { Devices: 'dialog-1' }, 'Create link', 'Link created'],
   [
     '/operators',
-    'New operator',
-    'E-mail',
-    'otto@example.org',
+    ['New operator'],
+    { 'E-mail': 'otto@example.org' },
     'Create operator',
     'Operator created',
   ],
@@ -43,12 +45,16 @@ const SECRETS = [
 
 describeConsole('every dialog', () => {
   const suite = consoleSuite()
+  /** The titles of the dialogs that the tests have opened. */
+  const opened = new Set<string>()
 
   beforeAll(async () => {
-    await suite.report({ deviceId: 'dialog-1', latitude: 48.2, longitude: 16.4 })
-    await eventually(async () => (await suite.call('GET', '/devices/dialog-1')).status === 200)
+    const place = { latitude: 48.2, longitude: 16.4 }
+    await suite.report({ deviceId: 'dialog-1', ...place }, { deviceId: 'dialog-2', ...place })
+    await eventually(async () => (await suite.call('GET', '/devices/dialog-2')).status === 200)
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
     await suite.made('/shares', { deviceIds: ['dialog-1'], name: 'Customer', expiresAt })
+    await suite.made('/keys', { name: 'Spare' })
     await suite.made('/operators', { email: 'vera@example.org', role: 'viewer' })
     const admin = { email: 'admin@example.org', password: 'a long enough password' }
     await suite.made('/accounts', { name: 'Another', admin })
@@ -69,6 +75,16 @@ describeConsole('every dialog', () => {
     return true
   }
 
+  /** Waits for the dialog, which must have the focus and keep it. */
+  async function opens(page: Page, title: string) {
+    const dialog = page.getByRole('dialog', { name: title })
+    await dialog.waitFor()
+    opened.add(String(await dialog.getByRole('heading').first().textContent()))
+    expect([title, await isFocused(page, 'dialog, dialog *')]).toEqual([title, true])
+    expect([title, await tabStaysIn(page)]).toEqual([title, true])
+    return dialog
+  }
+
   /** Waits until the button has the focus: a closed dialog gives it back. */
   const isBackAt = (page: Page, name: string) =>
     page
@@ -83,31 +99,100 @@ describeConsole('every dialog', () => {
       for (const name of buttons) {
         await page.getByRole('button', { name, exact: true }).press('Enter')
       }
-      const dialog = page.getByRole('dialog', { name: title })
-      await dialog.waitFor()
-      expect([title, await isFocused(page, 'dialog, dialog *')]).toEqual([title, true])
-      expect([title, await tabStaysIn(page)]).toEqual([title, true])
+      const dialog = await opens(page, title)
       await page.keyboard.press('Escape')
       await dialog.waitFor({ state: 'hidden' })
       await isBackAt(page, buttons[0])
     }
   }, 300_000)
 
-  test.each(SECRETS)(
-    'a secret closes by its button alone, and gives the focus back: %s',
-    async (path, opener, field, text, button, title) => {
-      const page = await suite.signedIn(path)
-      await page.getByRole('button', { name: opener }).press('Enter')
-      const dialog = page.getByRole('dialog')
-      await dialog.getByRole('textbox', { name: field }).fill(text)
-      await dialog.getByRole('button', { name: button }).press('Enter')
-      await page.getByRole('dialog', { name: title }).waitFor()
+  test('those of the bar of selected devices give the focus back, or to the heading if their button is off', async () => {
+    const page = await suite.signedIn('/?q=dialog')
+    await page.getByRole('button', { name: 'dialog-2' }).press('Space')
+    for (const [name, title] of [
+      ['Label', 'Labels'],
+      ['Disable', 'Disable 1 device?'],
+    ] as const) {
+      await page.getByRole('button', { name, exact: true }).press('Enter')
+      const dialog = await opens(page, title)
       await page.keyboard.press('Escape')
-      expect(await isFocused(page, 'dialog *')).toBe(true)
-      expect(await tabStaysIn(page)).toBe(true)
+      await dialog.waitFor({ state: 'hidden' })
+      await isBackAt(page, name)
+    }
+    await page.getByRole('button', { name: 'Disable', exact: true }).press('Enter')
+    const sure = page.getByRole('dialog').getByRole('button', { name: 'Disable', exact: true })
+    await sure.press('Enter')
+    await page.locator('h1:focus').waitFor()
+    await page.getByRole('button', { name: 'Select all' }).press('Enter')
+    await page.getByRole('button', { name: 'Label', exact: true }).press('Enter')
+    await opens(page, 'Labels of 2 devices')
+  })
+
+  test('the devices at one place open by a key, and one of them is chosen', async () => {
+    const page = await suite.signedIn('/?device=dialog-1')
+    await page.getByRole('heading', { name: 'dialog-1' }).waitFor()
+    await page.locator('.map-target').press('s')
+    const dialog = await opens(page, '2 devices at this place')
+    await dialog.getByRole('button', { name: 'dialog-2' }).press('Enter')
+    await page.getByRole('heading', { name: 'dialog-2' }).waitFor()
+    await page.locator('.map-target:focus').waitFor()
+  })
+
+  test('signing in again gives the focus back', async () => {
+    const page = await suite.signedIn('/audit')
+    const action = page.getByRole('combobox', { name: 'Action', exact: true })
+    await action.focus()
+    await page.context().clearCookies()
+    await action.selectOption('Signed in')
+    const dialog = await opens(page, 'Your session has ended')
+    await dialog.getByLabel('Password').fill(PASSWORD)
+    await dialog.getByLabel('Password').press('Enter')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.locator('select:focus').waitFor()
+  })
+
+  test.each(SECRETS)(
+    'a secret closes by its button alone, and gives the focus back: %s, %s',
+    async (path, openers, fields, button, title) => {
+      const page = await suite.signedIn(path)
+      for (const name of openers) {
+        await page.getByRole('button', { name, exact: true }).press('Enter')
+      }
+      const form = page.getByRole('dialog')
+      for (const [name, text] of Object.entries(fields)) {
+        await form.getByLabel(name, { exact: true }).fill(text)
+        const found = form.getByRole('button', { name: `Add ${text}` })
+        if (name === 'Devices') await found.press('Enter')
+      }
+      await form.getByRole('button', { name: button }).press('Enter')
+      const dialog = await opens(page, title)
+      await page.keyboard.press('Escape')
+      expect(await dialog.isVisible()).toBe(true)
       await dialog.getByRole('button', { name: 'I have it' }).press('Enter')
       await dialog.waitFor({ state: 'hidden' })
-      await isBackAt(page, opener)
+      await isBackAt(page, openers[0])
     },
   )
+
+  test('the tests above have opened each dialog of the console', () => {
+    const files = readdirSync('console', { encoding: 'utf8', recursive: true })
+    const titles = files
+      .filter((file) => file.endsWith('.tsx'))
+      .flatMap((file) => titlesIn(readFileSync(`console/${file}`, 'utf8')))
+    expect(titles.length).toBeGreaterThan(25)
+    const isOpened = (title: RegExp) => [...opened].some((one) => title.test(one))
+    expect(titles.filter((title) => !isOpened(title))).toEqual([])
+  })
 })
+
+/** The titles of the dialogs in a source, as patterns: computed parts may be anything. */
+function titlesIn(source: string): RegExp[] {
+  const tags =
+    /<(?:Form)?Dialog\b[^<>]*? title=(".*?"|{[^{}]+})|<Ke(?:ep|y)Secret\b[^<>]*? title=(".*?")/g
+  const fixed = /const title = ('[^']*')/g
+  const simple = source.replace(/\${[^}]*}/g, '…').replace(/\s+/g, ' ')
+  return [tags, fixed]
+    .flatMap((found) => [...simple.matchAll(found)].map(([, one, other]) => one ?? other ?? ''))
+    .flatMap((value) => [...value.matchAll(/(['"`])(.*?)\1/g)].map((literal) => literal[2] ?? ''))
+    .map((text) => new RegExp(`^${text.replace('?', '\\?').replace('…', '.*')}$`))
+}
