@@ -78,6 +78,23 @@ describeConsole('a list in pages', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
+  test('the head of a table does not cover what Shift+Tab goes up to', async () => {
+    await audit()
+    const page = await suite.signedIn('/keys')
+    const actions = page.getByRole('button', { name: /^Actions Key / })
+    await actions.nth(40).press('Shift+Tab')
+    for (let times = 0; times < 40; times += 1) {
+      const covered = await page.evaluate<string | null>(`(() => {
+        const one = document.activeElement
+        const { left, top, width, height } = one.getBoundingClientRect()
+        const seen = document.elementFromPoint(left + width / 2, top + height / 4)
+        return one.contains(seen) ? null : one.textContent
+      })()`)
+      expect(covered).toBe(null)
+      await page.keyboard.press('Shift+Tab')
+    }
+  })
+
   test('an answer that takes longer than the time between two is shown', async () => {
     const page = await suite.signedIn('/audit')
     await page.clock.install()
