@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
-import { tabThrough } from './tab-key.ts'
+import { smallButtons, tabThrough } from './tab-key.ts'
 
 /** A Tuesday. */
 const DAY = '2026-03-10'
@@ -63,6 +63,7 @@ describeConsole('the Tab key', () => {
         await page.evaluate(
           `document.querySelectorAll('details').forEach((one) => (one.open = true))`,
         )
+        faults.push(...(await smallButtons(page)).map((fault) => `${path}: small: ${fault}`))
         faults.push(...(await tabThrough(page)).map((fault) => `${path}: ${fault}`))
         const openers = page.locator('button[popovertarget]:not([popover] *)')
         const inMenu = page.locator(':popover-open').locator('a, button, input')
@@ -77,6 +78,7 @@ describeConsole('the Tab key', () => {
           }
           await opener.press('Enter')
           await inMenu.first().waitFor()
+          faults.push(...(await smallButtons(page)).map((fault) => `${menu}: small: ${fault}`))
           faults.push(...(await tabThrough(page)).map((fault) => `${menu}: ${fault}`))
         }
       }

@@ -12,6 +12,39 @@ export async function tabThrough(page: Page): Promise<string[]> {
   return page.evaluate<string[]>('walk.faults()')
 }
 
+/**
+ * Names the buttons of the page, or of the open menu, that a finger misses: smaller than 24 × 24 CSS
+ * pixels and too near to another one (WCAG 2.5.8), or smaller than 40 over a map or in a phone's bar.
+ * The days of a strip or year may be small: the date field chooses them too.
+ */
+export function smallButtons(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(SMALL)
+}
+
+/** Runs in the page. */
+const SMALL = `(() => {
+  const controls = 'a[href]:not(.skip, p a), button:not(.day-strip *), input, select, summary'
+  const targets = [...(document.querySelector(':popover-open') ?? document).querySelectorAll(controls)]
+    .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+    .map((one) => {
+      const { left, top, right, bottom, width, height } =
+        (one.closest('label') ?? one).getBoundingClientRect()
+      const [x, y] = [(left + right) / 2, (top + bottom) / 2]
+      // Layouts of fractions of a pixel.
+      return { one, left, top, right, bottom, x, y, side: Math.min(width, height) + 0.05 }
+    })
+  const between = (value, from, to) => Math.max(from, Math.min(value, to))
+  const isNear = ({ x, y }, other) =>
+    (other.side < 24 && Math.hypot(other.x - x, other.y - y) < 24) ||
+    Math.hypot(between(x, other.left, other.right) - x, between(y, other.top, other.bottom) - y) < 12
+  return targets
+    .filter((target) =>
+      target.one.matches('.map-buttons button, .bar nav > *')
+        ? target.side < 40
+        : target.side < 24 && targets.some((other) => other !== target && isNear(target, other)))
+    .map(({ one, side }) => one.outerHTML.slice(0, 90) + ': ' + side)
+})()`
+
 /** Runs in the page. */
 const WALK = `window.walk = (() => {
   const menu = document.querySelector(':popover-open')
