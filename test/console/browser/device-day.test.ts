@@ -58,6 +58,22 @@ describeConsole('a day of a device', () => {
     expect(await google?.getAttribute('href')).toContain('query=0,10.666')
   })
 
+  test('while a day is read, only opacities and transforms move, which costs the main thread nothing', async () => {
+    await drive('van-read', { count: 5, step: 60 })
+    const page = await suite.signedIn(`/devices/van-read?day=${dayOf(TODAY - 2 * DAY_MS)}`, UTC)
+    await page.getByText('No reports on this day').waitFor()
+    await page.route('**/track?**', () => undefined)
+    await page.getByRole('button', { name: 'Next day' }).click()
+    await page.getByRole('status', { name: 'Loading the day' }).waitFor()
+    const moving: string[] = await page.evaluate(`document.getAnimations()
+      .filter(({ effect }) => effect.getTiming().iterations === Infinity)
+      .flatMap(({ effect }) => effect.getKeyframes().flatMap(Object.keys))`)
+    const aboutTime = ['offset', 'easing', 'composite', 'computedOffset']
+    const properties = moving.filter((name) => !aboutTime.includes(name))
+    expect(properties).not.toHaveLength(0)
+    expect(properties.filter((name) => !['opacity', 'transform'].includes(name))).toEqual([])
+  })
+
   test('speeds, heights and times are shown in the units and the clock that the operator chose', async () => {
     await drive('van-units', { count: 5, step: 60, begin: TODAY - DAY_MS + 46_800_000 })
     const page = await suite.signedIn(`/devices/van-units?day=${YESTERDAY}&at=13:02`, UTC)
