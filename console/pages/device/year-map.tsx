@@ -53,10 +53,12 @@ export function YearMap({
   const failure = totals.failure.value
   const total = hasDistances
     ? `${shownDistance(all.distanceMetres)}${all.isWhole ? '' : ' …'}`
-    : shownCount(
-        days.reduce((sum, day) => sum + countOf(day), 0),
-        'report',
-      )
+    : activity === undefined
+      ? '…'
+      : shownCount(
+          days.reduce((sum, day) => sum + countOf(day), 0),
+          'report',
+        )
   const cells = useRef<SVGSVGElement>(null)
   const open = {
     label: 'Open the day',

@@ -40,6 +40,15 @@ describeConsole('a year of a device', () => {
     await page.getByRole('heading', { name: 'Mon 20 Jul' }).waitFor()
   })
 
+  test('the calendar names no number of reports before they are counted', async () => {
+    await report('van-20', '2026-03-02')
+    const page = await suite.signedIn('/devices/van-20?day=2026-03-02', UTC)
+    await page.getByRole('button', { name: 'Calendar' }).waitFor()
+    await page.route('**/activity?*', () => undefined)
+    await page.getByRole('button', { name: 'Calendar' }).click()
+    await page.getByRole('region', { name: 'Calendar' }).getByText('… in 2026').waitFor()
+  })
+
   test('a week, a month, a year or any days have one track, totals and exports', async () => {
     await report('van-2', '2026-03-02', '2026-03-04', '2026-03-20', '2026-08-01')
     const page = await suite.signedIn('/devices/van-2?day=2026-03-04', UTC)
