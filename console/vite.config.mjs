@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 import { withoutUnusedModules } from './unused-modules.mjs'
 
-const BASE =
+/** What most pages share. */
+const SHARED =
   /console\/(core|live|ui)\/(?!time-plot)[\w-]+\.tsx?$|console\/(map\/draw-label|pages\/device\/share-link)\./
 
 /** Built by scripts/build.mjs, which names the folder to write to. */
@@ -24,8 +25,18 @@ export default defineConfig({
     reportCompressedSize: false,
     // By it the server tells browsers of operators who are signed in what they need next.
     manifest: true,
-    // Small files that most pages share are one: each is a request before the page is there.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: BASE }] } } },
+    // Few files, because each is a request before the page is there: what signing in loads, and what most
+    // pages share.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'first', tags: ['$initial'], priority: 1 },
+            { name: 'shared', test: SHARED },
+          ],
+        },
+      },
+    },
   },
 })
 

@@ -9,9 +9,9 @@ describe('the weight of the console', () => {
     expect((await weigh()).all).toBeLessThan(250)
   })
 
-  test('those that signing in loads are at most 48 kB', async () => {
+  test('those that signing in loads are at most 40 kB', async () => {
     const { signIn } = await weigh()
-    expect(signIn).toBeLessThan(48)
+    expect(signIn).toBeLessThan(40)
     expect(signIn).toBeGreaterThan(20)
   })
 })
