@@ -23,20 +23,16 @@ export function useRowsInView(
   {
     count,
     rowRem,
-    headRem = 0,
     also,
   }: {
     readonly count: number
     readonly rowRem: number
-    /** The height of what stays above the rows. */
-    readonly headRem?: number
     readonly also: number
   },
 ): RowsInView {
   const [{ top, height }, setView] = useState({ top: 0, height: 0 })
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
   const rowPixels = rowRem * rem
-  const headPixels = headRem * rem
   useEffect(() => {
     const element = scroller.current
     if (element === null) return undefined
@@ -63,7 +59,7 @@ export function useRowsInView(
       const element = scroller.current
       if (element === null) return
       const above = index * rowPixels
-      const below = above + rowPixels + headPixels - element.clientHeight
+      const below = above + rowPixels - element.clientHeight
       element.scrollTop = Math.min(above, Math.max(below, element.scrollTop))
     },
   }
