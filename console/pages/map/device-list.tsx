@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { labelOf } from '../../core/live-device.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
@@ -17,7 +17,10 @@ const PAGE_ROWS = 10
 export function DeviceList() {
   const scroller = useRef<HTMLUListElement>(null)
   const [reached, setReached] = useState<string>()
+  // The row reached by keys, also before it is rendered: the next key may come sooner.
+  const goal = useRef<string | undefined>(undefined)
   const hasFocus = useRef(false)
+  const isGoing = useRef(false)
   const { devices, hold } = useOrdered()
   const indexOf = (id: string | undefined) =>
     id === undefined ? -1 : devices.findIndex(({ deviceId }) => deviceId === id)
@@ -38,19 +41,29 @@ export function DeviceList() {
     const shown = indexes.flatMap((index) => devices[index] ?? [])
     askStoppedSince([selectedDevice() ?? [], shown].flat()).catch(() => undefined)
   })
-  // A row that moves in the document loses the focus.
-  useEffect(() => {
-    if (hasFocus.current && document.activeElement === document.body && indexOf(reached) >= 0) {
-      focusRow(scroller.current, stop)
+  // Before the next key comes. A row that moves in the document loses the focus.
+  useLayoutEffect(() => {
+    const isLost = hasFocus.current && document.activeElement === document.body
+    if ((isGoing.current || isLost) && indexOf(reached) >= 0) {
+      isGoing.current = false
+      const row = scroller.current?.querySelector<HTMLElement>(`[data-index="${stop}"] button`)
+      row?.focus({ preventScroll: true })
     }
   })
+
+  function reach(deviceId: string | undefined) {
+    goal.current = deviceId
+    setReached(deviceId)
+  }
 
   function go(label: string, by: number) {
     const run = () => {
       hold()
-      const to = Math.min(devices.length - 1, Math.max(0, stop + by))
+      const at = indexOf(goal.current)
+      const to = Math.min(devices.length - 1, Math.max(0, (at < 0 ? stop : at) + by))
       show(to)
-      focusRow(scroller.current, to)
+      isGoing.current = true
+      reach(devices[to]?.deviceId)
     }
     return { label, run }
   }
@@ -65,9 +78,9 @@ export function DeviceList() {
       ' ': {
         label: 'Select or deselect for actions on several devices',
         run: () => {
-          if (reached === undefined) return
+          if (goal.current === undefined) return
           isMarking.value = true
-          toggleMark(reached)
+          toggleMark(goal.current)
         },
       },
     },
@@ -87,7 +100,7 @@ export function DeviceList() {
         hold()
         const row = target instanceof Element ? target.closest<HTMLElement>('li') : null
         hasFocus.current = row !== null
-        setReached(row?.dataset['device'])
+        reach(row?.dataset['device'])
       }}
       onFocusOut={({ relatedTarget }) => {
         if (relatedTarget !== null) hasFocus.current = false
@@ -139,11 +152,4 @@ export function DeviceList() {
 /** Moves the focus from the search into the list. */
 export function focusList(): void {
   document.querySelector<HTMLElement>('.device-list [data-index="0"] button')?.focus()
-}
-
-/** A row scrolled into view is in the document only after the next frames. */
-function focusRow(list: HTMLUListElement | null, index: number, tries = 5): void {
-  const button = list?.querySelector<HTMLElement>(`[data-index="${index}"] button`)
-  if (button) button.focus({ preventScroll: true })
-  else if (tries > 0) requestAnimationFrame(() => focusRow(list, index, tries - 1))
 }
