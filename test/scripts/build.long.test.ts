@@ -73,6 +73,11 @@ describe('a project with a console', () => {
     for (const file of ['console/vite.config.mjs', 'console/theme.js', 'console/icons']) {
       cpSync(join(root, file), inProject(file), { recursive: true })
     }
+    // The project has none of the libraries whose parts this leaves out.
+    write(
+      'console/unused-modules.mjs',
+      `export const withoutUnusedModules = () => ({ name: 'none' })`,
+    )
     write('console/index.html', '<script type="module" src="./main.tsx"></script>')
     write('console/main.tsx', `import './main.css'\ndocument.title = 'first'\n`)
     write('console/main.css', 'p { color: red }\n')
