@@ -71,6 +71,8 @@ export async function startAdminApi(
     host,
     port,
     graceMs: config.shutdownDeadlineMs / 2,
+    // Any answer may be a file or a stream, which holds memory while it waits behind another.
+    atOnce: 1,
     corsOrigins: config.corsOrigins,
   })
   lifecycle.onClose('admin API', () => server.close())

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { retryAfterSeconds } from './errors.ts'
 import { Load } from './load.ts'
 
-/** Requests of one connection that are handled concurrently; further ones wait. */
+/** Requests of one connection that are handled concurrently unless a server says otherwise; further ones wait. */
 const AT_ONCE = 16
 /** Requests that wait behind those, of all connections together. */
 const HELD_IN_ALL = 5_000
@@ -24,8 +24,8 @@ type Connection = {
 }
 
 /**
- * Handles at most 16 requests of each connection concurrently. While others wait, the connection is not
- * read, so further pipelined requests stay with the client.
+ * Handles a few requests of each connection concurrently. While others wait, the connection is not read, so
+ * further pipelined requests stay with the client.
  */
 export class HttpConnections {
   readonly #connections = new Map<Duplex, Connection>()
@@ -34,15 +34,24 @@ export class HttpConnections {
 
   readonly #load: Load
   readonly #secondMs: number
+  readonly #atOnce: number
 
-  /** @param options.secondMs the length of a second of a rest; shorter in tests. */
+  /**
+   * @param options.secondMs the length of a second of a rest; shorter in tests.
+   * @param options.atOnce the requests of a connection that are handled concurrently.
+   */
   constructor(
     begin: (request: IncomingMessage, response: ServerResponse) => void,
-    { load = new Load(), secondMs = 1_000 }: { load?: Load | undefined; secondMs?: number } = {},
+    {
+      load = new Load(),
+      secondMs = 1_000,
+      atOnce = AT_ONCE,
+    }: { load?: Load | undefined; secondMs?: number; atOnce?: number | undefined } = {},
   ) {
     this.#begin = begin
     this.#load = load
     this.#secondMs = secondMs
+    this.#atOnce = atOnce
   }
 
   take(request: IncomingMessage, response: ServerResponse): void {
@@ -58,7 +67,7 @@ export class HttpConnections {
       })
       this.#begin(request, response)
     }
-    if (underWay.length < AT_ONCE) return begin()
+    if (underWay.length < this.#atOnce) return begin()
     // One chunk can hold thousands of requests, and they wait for ever if the client reads no answers.
     if (this.#heldInAll >= HELD_IN_ALL) return void socket.destroy()
     this.#heldInAll += 1
@@ -117,13 +126,12 @@ export class HttpConnections {
       Error.stackTraceLimit = 0
     })
     socket.once('close', () => {
-      Error.stackTraceLimit = stackTraceLimit
-      // Node does not close the answers that wait behind the one that was being sent.
+      this.#connections.delete(socket)
       this.#load.end(connection.underWay.length)
-      connection.underWay.length = 0
       this.#heldInAll -= connection.held.length
       connection.held.length = 0
-      this.#connections.delete(socket)
+      for (const response of connection.underWay.splice(0)) closeWaiting(response)
+      Error.stackTraceLimit = stackTraceLimit
     })
     // Node's server resumes a connection whenever one of its requests has been read.
     socket.on('resume', () => {
@@ -134,7 +142,7 @@ export class HttpConnections {
 
   #beginHeld({ underWay, held, resting }: Connection, socket: Socket): void {
     if (held.length === 0) return
-    while (underWay.length < AT_ONCE) {
+    while (underWay.length < this.#atOnce) {
       const begin = held.shift()
       if (begin === undefined) break
       this.#heldInAll -= 1
@@ -142,6 +150,16 @@ export class HttpConnections {
     }
     if (held.length === 0 && !resting) socket.resume()
   }
+}
+
+/**
+ * Closes an answer that waits behind the one that was being sent: Node does not, and whatever it has opened
+ * would stay open.
+ */
+function closeWaiting(response: ServerResponse): void {
+  if (response.socket !== null) return
+  response.destroy()
+  response.emit('close')
 }
 
 /** Whether the answer was in the list. Nearly always it is the only one. */

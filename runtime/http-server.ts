@@ -51,6 +51,7 @@ export async function serveHttp({
   arrivesWithinMs = ARRIVES_WITHIN_MS,
   mostConnections = MOST_CONNECTIONS,
   handles = 1,
+  atOnce,
   overload,
   comesAgain = () => false,
   corsOrigins,
@@ -65,6 +66,8 @@ export async function serveHttp({
   mostConnections?: number
   /** Handles of the listening socket: with more of them it accepts more connections in a turn. */
   handles?: number
+  /** Requests of one connection that are handled concurrently; absent: 16. */
+  atOnce?: number
   overload?: Overload
   /** Whether the caller should retry an incomplete request, which then gets a 503. */
   comesAgain?: (request: IncomingMessage) => boolean
@@ -89,6 +92,7 @@ export async function serveHttp({
   let closing = false
 
   const handle = app.callback()
+  const limits = { ...overload, atOnce }
   const connections = new HttpConnections((request, response) => {
     if (corsOrigins !== undefined && admitPages(corsOrigins, request, response)) return
     if (request.rawHeaders.length > 2 * MOST_HEADERS) {
@@ -108,7 +112,7 @@ export async function serveHttp({
     }
     if (closing) response.setHeader('Connection', 'close')
     handle(request, response).catch(() => request.socket.destroy())
-  }, overload)
+  }, limits)
   server.on('request', (request, response) => connections.take(request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import { ApiError, toApiError } from './errors.ts'
 import { withoutApiKeys } from '../schemas/api-key.ts'
@@ -96,8 +97,13 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
       const error = failed(thrown, ctx.state)
       ctx.status = error.status
       ctx.body = errorEnvelope(error)
-      ctx.set(error.headers)
+      ctx.set({ ...EVERY_ANSWER, ...error.headers })
       if (hasLongUnreadBody(ctx.req)) ctx.set('Connection', 'close')
+    }
+    if (ctx.res.destroyed && ctx.body instanceof Readable) {
+      // Koa would wait for a client that has gone, with the file open.
+      ctx.body.destroy()
+      ctx.respond = false
     }
   }
 }

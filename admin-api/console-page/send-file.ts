@@ -1,17 +1,18 @@
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { ApiError } from '../../runtime/errors.ts'
+import { ApiError, unavailable } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
+import { onceAnswered } from '../http/once-answered.ts'
+import type { ByteRange, SharedFiles } from './shared-files.ts'
 
 /**
  * Answers with a file or the requested range of it (RFC 9110 section 14).
  *
- * @throws {ApiError} 404 if the file does not exist.
+ * @throws {ApiError} 404 if the file does not exist, 503 if it cannot be opened.
  */
 export async function sendFile(
   ctx: HttpContext,
   file: string,
-  headers: Readonly<Record<string, string>>,
+  { files, headers }: { files: SharedFiles; headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const { size, mtimeMs } = await stat(file).catch((cause: unknown) => {
     throw new ApiError('NOT_FOUND', 'this map is not there (yet)', { cause })
@@ -19,7 +20,8 @@ export async function sendFile(
   ctx.set({ ...headers, 'Accept-Ranges': 'bytes' })
   ctx.status = 200
   ctx.type = 'application/octet-stream'
-  ctx.etag = `${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`
+  const version = `${size.toString(36)}-${Math.round(mtimeMs).toString(36)}`
+  ctx.etag = version
   if (ctx.fresh) {
     ctx.status = 304
     return
@@ -38,14 +40,16 @@ export async function sendFile(
     ctx.set('Content-Range', `bytes ${start}-${end}/${size}`)
   }
   ctx.length = end - start + 1
-  // `end` is inclusive; an empty file has none.
-  if (ctx.method !== 'HEAD') ctx.body = size === 0 ? '' : createReadStream(file, { start, end })
+  if (ctx.method === 'HEAD') return
+  const { bytes, release } = await files.read(file, version, { start, end }).catch((cause) => {
+    throw unavailable('this map cannot be read right now', cause)
+  })
+  onceAnswered(ctx, release)
+  ctx.body = bytes
 }
 
-type Range = { readonly start: number; readonly end: number }
-
 /** Parses a Range header. A malformed header or several ranges may be ignored. */
-function readRange(header: string, size: number): Range | 'all' | 'outside' {
+function readRange(header: string, size: number): ByteRange | 'all' | 'outside' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header) ?? []
   if (first === '' && last === '') return 'all'
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)

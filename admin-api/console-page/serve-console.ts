@@ -1,6 +1,7 @@
 import type { HttpContext, HttpMiddleware } from '../../runtime/http.ts'
 import { sessionToken } from '../http/session-cookie.ts'
 import { sendFile } from './send-file.ts'
+import { SharedFiles } from './shared-files.ts'
 import type { Site, SiteFile } from './site-files.ts'
 
 const FOR_EVER = 'public, max-age=31536000, immutable'
@@ -23,6 +24,7 @@ export type ConsolePage = {
  * answer there.
  */
 export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddleware {
+  const files = new SharedFiles()
   return async function serveConsole(ctx, next) {
     if (site === undefined || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) {
       await next()
@@ -35,7 +37,10 @@ export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddlewa
       answer(ctx, asset, { ...headers, 'Cache-Control': FOR_EVER })
     } else if (map !== undefined) {
       name(ctx, '/map/:name')
-      await sendFile(ctx, map, { ...headers, 'Cache-Control': 'max-age=3600' })
+      await sendFile(ctx, map, {
+        files,
+        headers: { ...headers, 'Cache-Control': 'max-age=3600' },
+      })
     } else if (!OTHERS.test(ctx.path) && asksForPage(ctx)) {
       name(ctx, 'console')
       ctx.vary('Accept')

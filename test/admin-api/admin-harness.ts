@@ -113,6 +113,7 @@ export async function startAdmin({
     host: '127.0.0.1',
     port: 0,
     graceMs: 500,
+    atOnce: 1,
   })
   let closed: Promise<void> | undefined
   const close = () => (closed ??= end())

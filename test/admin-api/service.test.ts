@@ -8,8 +8,10 @@ import { Lifecycle } from '../../runtime/lifecycle.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
+import { newApiKey } from '../../schemas/api-key.ts'
 import { eventually } from '../eventually.ts'
 import { ownDirectory } from '../own-directory.ts'
+import { rawConnection } from '../raw-connection.ts'
 import { freePort } from '../services/own-server.ts'
 
 test('the admin API is ready once its first operator can sign in, and not before', async () => {
@@ -57,6 +59,40 @@ test('the admin API is ready once its first operator can sign in, and not before
   await eventually(async () => (await ask('/readyz'))?.status === 200)
   expect((await signIn())?.status).toBe(200)
   await starting
+  await lifecycle.close()
+  await opened.close()
+  await eventLog.close()
+})
+
+test('requests that a client sends ahead of the answers are begun one after the other', async () => {
+  const directory = await ownDirectory()
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
+  const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  const opened = openSqliteStore({ directory })
+  const asked: (() => void)[] = []
+  const store: typeof opened = {
+    ...opened,
+    async findGrant() {
+      await new Promise<void>((goOn) => asked.push(goOn))
+      return undefined
+    },
+  }
+  const config = loadConfig({ ADMIN_PORT: '0', ADMIN_EMAIL: 'a@b', ADMIN_PASSWORD: 'x'.repeat(12) })
+  const program = { config, logger, metrics: createMetrics(), lifecycle }
+  const { url } = await startAdminApi({ store, eventLog, mode: 'distributed' }, program)
+
+  const get = `GET /api/v1/devices HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${newApiKey()}\r\n\r\n`
+  const { socket, received } = rawConnection(url, get.repeat(5))
+  for (let answered = 0; answered < 5; answered += 1) {
+    await eventually(() => asked.length === answered + 1)
+    // Those behind it had as much time to begin as ten requests of another client.
+    for (let turn = 0; turn < 10; turn += 1) await (await fetch(`${url}/healthz`)).text()
+    expect(asked).toHaveLength(answered + 1)
+    asked[answered]?.()
+    await eventually(() => received().split('HTTP/1.1 401').length === answered + 2)
+  }
+  socket.destroy()
   await lifecycle.close()
   await opened.close()
   await eventLog.close()

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
@@ -9,13 +10,20 @@ let connection: RawConnection
 let socket: RawConnection['socket']
 /** The requests that have begun, and how to answer each. */
 let begun: { readonly path: string; readonly answer: () => void }[]
+/** The files that answers have opened. */
+let files: Readable[]
 
 beforeEach(async () => {
   begun = []
+  files = []
   const app = new Koa()
   app.silent = true
   app.use(async (ctx) => {
     if (ctx.path === '/turn') return void (ctx.body = '')
+    if (ctx.path === '/file') {
+      files.push(endless())
+      return void (ctx.body = files.at(-1))
+    }
     await new Promise<void>((answer) => begun.push({ path: ctx.path, answer }))
     const body = await ctx.req.toArray()
     ctx.body = `<${ctx.path} ${Buffer.concat(body as Buffer[]).length}>`
@@ -29,6 +37,14 @@ afterEach(async () => {
   socket.destroy()
   await server.close()
 })
+
+function endless(): Readable {
+  return new Readable({
+    read() {
+      this.push(Buffer.alloc(100_000))
+    },
+  })
+}
 
 const get = (path: string | number) => `GET /${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 
@@ -125,4 +141,12 @@ test('requests that a client sends ahead of the answers cost a connection its li
   const { socket: other } = rawConnection(server.url, get('other'))
   await eventually(() => begun.some(({ path }) => path === '/other'))
   other.destroy()
+})
+
+test('every file that an answer has opened is closed when its client goes, also behind an answer that is not sent yet', async () => {
+  socket.write(get('first') + get('file').repeat(15))
+  await eventually(() => files.length === 15)
+  expect(files.some(({ destroyed }) => destroyed)).toBe(false)
+  socket.destroy()
+  await eventually(() => files.every(({ destroyed }) => destroyed))
 })

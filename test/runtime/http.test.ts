@@ -1,8 +1,19 @@
+import { Readable } from 'node:stream'
 import { expect, test } from '@jest/globals'
+import Koa from 'koa'
 import { pino } from 'pino'
 import { DependencyError, unavailable } from '../../runtime/errors.ts'
-import { refusalLog } from '../../runtime/http.ts'
+import { serveHttp } from '../../runtime/http-server.ts'
+import {
+  answerInEnvelope,
+  identifyRequest,
+  refusalLog,
+  reportBrokenOff,
+  type HttpState,
+} from '../../runtime/http.ts'
+import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
+import { rawConnection } from '../raw-connection.ts'
 
 type Line = { refused: number; reason: string; err?: { message: string; stack: string } }
 
@@ -24,4 +35,34 @@ test('what lies behind an answer with 503 is told with it', () => {
   note(unavailable('send it again', new DependencyError('the store is away', { retriable: true })))
   const { err } = JSON.parse(lines[0] ?? '') as Line
   expect(err?.message).toBe('the store is away')
+})
+
+test('a file that is opened for a client that has gone is closed again, also behind an answer that was not sent', async () => {
+  const lines: string[] = []
+  const logger = pino({}, { write: (line: string) => lines.push(line) })
+  const files: Readable[] = []
+  let waiting = 0
+  let gone = 0
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  const app = new Koa<HttpState>()
+  app.use(identifyRequest())
+  app.use(answerInEnvelope({ logger }))
+  app.use(async (ctx) => {
+    waiting += 1
+    ctx.res.once('close', () => (gone += 1))
+    await opened
+    files.push(new Readable({ read() {} }))
+    ctx.body = files.at(-1)
+  })
+  app.on('error', reportBrokenOff({ logger }))
+  const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
+  closeAfterwards(() => server.close())
+  const { socket } = rawConnection(server.url, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3))
+  await eventually(() => waiting === 3)
+  socket.destroy()
+  await eventually(() => gone === 3)
+  open()
+  await eventually(() => files.length === 3 && files.every(({ destroyed }) => destroyed))
+  expect(lines).toEqual([])
 })

@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import Koa from 'koa'
@@ -12,14 +13,19 @@ import { serveHttp } from '../../../runtime/http-server.ts'
 import {
   answerInEnvelope,
   identifyRequest,
+  reportBrokenOff,
   succeed,
   type HttpState,
 } from '../../../runtime/http.ts'
+import { eventually } from '../../eventually.ts'
 import { ownDirectory } from '../../own-directory.ts'
+import { rawConnection } from '../../raw-connection.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'document.title = "console"\n'
 const MAP = Buffer.from('0123456789')
+/** More than the buffers of a connection take. */
+const LARGE_MAP = randomBytes(16 * 1024 * 1024)
 const MANIFEST = {
   'index.html': { file: 'assets/main-x1.js', imports: ['_base.js'] },
   '_base.js': { file: 'assets/base-x1.js' },
@@ -46,23 +52,27 @@ beforeAll(async () => {
   mkdirSync(join(site, '.vite'))
   writeFileSync(join(site, '.vite', 'manifest.json'), JSON.stringify(MANIFEST))
   writeFileSync(join(folder, 'world.pmtiles'), MAP)
+  writeFileSync(join(folder, 'large.pmtiles'), LARGE_MAP)
   server = await serve(site)
 })
 
 async function serve(site: string): Promise<typeof server> {
   const app = new Koa<HttpState>()
   app.use(identifyRequest())
-  app.use(answerInEnvelope({ logger: pino({ level: 'silent' }) }))
+  const logger = pino({ level: 'silent' })
+  app.use(answerInEnvelope({ logger }))
   app.use(
     serveConsole({
       site: readSite(site),
       maps: {
         '/map/world.pmtiles': join(folder, 'world.pmtiles'),
+        '/map/large.pmtiles': join(folder, 'large.pmtiles'),
         '/map/later.pmtiles': join(folder, 'later.pmtiles'),
       },
       headers: pageHeaders(),
     }),
   )
+  app.on('error', reportBrokenOff({ logger }))
   app.use((ctx) => {
     if (ctx.path === '/' || ctx.path === '/api/v1/devices') succeed(ctx, 'the API')
   })
@@ -243,6 +253,29 @@ describe('maps', () => {
     expect(answer.headers.get('content-range')).toBe('bytes */10')
   })
 
+  test('a map is open once while many read it, who get it whole, and not once they have gone', async () => {
+    const text = 'GET /map/large.pmtiles HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3)
+    const unread = Array.from({ length: 20 }, () => {
+      const { socket } = rawConnection(server.url, text)
+      return socket.pause()
+    })
+    await eventually(() => unread.every(({ readableLength }) => readableLength > 0))
+    expect(timesOpen('large.pmtiles')).toBe(1)
+    const read = await (await get('/map/large.pmtiles')).arrayBuffer()
+    expect(LARGE_MAP.equals(Buffer.from(read))).toBe(true)
+    for (const socket of unread) socket.destroy()
+    await eventually(() => timesOpen('large.pmtiles') === 0)
+  })
+
+  test('a map that was replaced is read as it was by those who began before, and as it is by others', async () => {
+    const before = await request(`${server.url}/map/large.pmtiles`)
+    rmSync(join(folder, 'large.pmtiles'))
+    writeFileSync(join(folder, 'large.pmtiles'), 'another one')
+    expect(await (await get('/map/large.pmtiles')).text()).toBe('another one')
+    expect(LARGE_MAP.equals(Buffer.from(await before.body.arrayBuffer()))).toBe(true)
+    writeFileSync(join(folder, 'large.pmtiles'), LARGE_MAP)
+  })
+
   test('a map that is not made yet is a 404, and is there once it is', async () => {
     expect((await get('/map/later.pmtiles')).status).toBe(404)
     writeFileSync(join(folder, 'later.pmtiles'), 'now')
@@ -267,3 +300,16 @@ test('below a path the page states its base, and the map’s files are named bel
 test('without a built console every path is the API’s', () => {
   expect(readSite(join(folder, 'nowhere'))).toBeUndefined()
 })
+
+/** How many descriptors of this process are of a file. */
+function timesOpen(name: string): number {
+  const links = readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      return [readlinkSync(join('/proc/self/fd', descriptor))]
+    } catch {
+      // That of the folder itself.
+      return []
+    }
+  })
+  return links.filter((link) => link.startsWith(join(folder, name))).length
+}
