@@ -1,4 +1,4 @@
-import { unavailable } from '../../runtime/errors.ts'
+import { unavailable, type ApiError } from '../../runtime/errors.ts'
 import { Turns } from '../http/turns.ts'
 
 /** The turns of all password work, by client: see `clientOf`. */
@@ -14,6 +14,10 @@ export function passwordTurns(): PasswordTurns {
     waiting: 50,
     // Equal to the failures allowed per address: see `SignInThrottle`.
     waitingEach: 30,
-    refusal: () => unavailable('too many are signing in right now, please try again'),
+    refusal: noPasswordTurn,
   })
+}
+
+export function noPasswordTurn(): ApiError {
+  return unavailable('too many are signing in right now, please try again')
 }

@@ -69,7 +69,7 @@ export function sessionRoutes({
   turns: PasswordTurns
   basePath?: string | undefined
 }): AdminRoute[] {
-  const throttle = new SignInThrottle()
+  const throttle = new SignInThrottle({ turns })
 
   async function signIn(
     ctx: AdminContext,
@@ -79,8 +79,8 @@ export function sessionRoutes({
     const client = clientOf(ctx.ip)
     const operator = await store.findOperatorByEmail(email)
     const who = { client, email, isKnown: operator !== undefined }
-    const signedIn = await throttle.attempt(who, () =>
-      turns.run(() => checkCredentials({ store, operator, password }), client),
+    const signedIn = await throttle.attempt(who, (maySucceed) =>
+      checkCredentials({ store, operator: maySucceed ? operator : undefined, password }),
     )
     const begun = signedIn && (await beginSession(ctx, signedIn))
     if (begun === undefined) {
@@ -158,7 +158,7 @@ export function sessionRoutes({
         succeed(ctx, null, { message: 'signed out' })
       },
     },
-    changePasswordRoute({ store, clock, turns, throttle }),
+    changePasswordRoute({ store, clock, throttle }),
   ]
 }
 

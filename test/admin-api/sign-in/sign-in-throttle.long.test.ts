@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks'
 import { beforeEach, expect, test } from '@jest/globals'
 import { hashPassword } from '../../../admin-api/sign-in/password.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
@@ -121,4 +122,49 @@ test('a store that is away is a 503, never a 401, and costs no sign-in', async (
   }
   away = false
   expect((await without.api('POST', '/session', { body })).status).toBe(200)
+})
+
+/** The password hashes that are computed during `work`. */
+async function hashesDuring(work: () => Promise<unknown>): Promise<number> {
+  let hashes = 0
+  const hook = createHook({
+    init(_, type) {
+      if (type === 'SCRYPTREQUEST') hashes += 1
+    },
+  }).enable()
+  await work()
+  hook.disable()
+  return hashes
+}
+
+test('each failed sign-in computes one hash, whoever the e-mail belongs to, below and beyond the limit of its address', async () => {
+  const passwordHash = await hashPassword(PASSWORD)
+  const stranger = await harness.createOperator({ accountId: 'acc-2', passwordHash })
+  const fresh = await harness.createOperator({ passwordHash, mustChangePassword: true })
+  const known = await harness.createOperator({ passwordHash })
+  const suspended = await harness.createOperator({ accountId: 'acc-2', passwordHash })
+  await harness.store.suspendAccount({ accountId: 'acc-2', suspended: true })
+  const emails = [stranger, fresh, known, suspended].map(({ email }) => email)
+  emails.push('nobody@example.org')
+  const fail = async (email: string) => {
+    const answer = await signIn({ email, password: 'wrong' })
+    return { status: answer.status, text: answer.text.replace(/\d+ s/, 'n s') }
+  }
+  const failedTwice = async (email: string) => {
+    const answers: unknown[] = []
+    const hashes = await hashesDuring(async () => {
+      answers.push(...(await Promise.all([fail(email), fail(email)])))
+    })
+    return { hashes, answers }
+  }
+  const below = []
+  for (const email of emails) below.push(await failedTwice(email))
+  for (const { answers } of below) expect(answers).toEqual(below[0]?.answers)
+  expect(below.map(({ hashes }) => hashes)).toEqual([2, 2, 2, 2, 2])
+  for (let n = 0; n < 20; n += 1) expect((await fail(`${n}@example.org`)).status).toBe(401)
+  const beyond = []
+  for (const email of emails) beyond.push(await failedTwice(email))
+  for (const { answers } of beyond) expect(answers).toEqual(beyond[0]?.answers)
+  expect(beyond[0]?.answers).toMatchObject([{ status: 429 }, { status: 429 }])
+  expect(beyond.map(({ hashes }) => hashes)).toEqual([2, 2, 2, 2, 2])
 })
