@@ -1,6 +1,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
+import { clientAddress } from '../runtime/client-address.ts'
 import type { Clock } from '../runtime/clock.ts'
 import {
   answerInEnvelope,
@@ -160,7 +161,13 @@ export function createAdminApp({
     router.register(PREFIX + route.path, [route.method], [authorized(route, callers)])
   }
 
-  const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
+  const app = new Koa<HttpState>({ proxy: trustProxy > 0 })
+  // Koa's own has ports and brackets.
+  Object.defineProperty(app.request, 'ip', {
+    get(this: Koa.Request) {
+      return clientAddress(this.req, { trustProxy })
+    },
+  })
   // Koa's own is the leftmost, which clients write themselves.
   Object.defineProperty(app.request, 'protocol', {
     get(this: Koa.Request) {

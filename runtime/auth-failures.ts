@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net'
+import { clientOf } from './client-address.ts'
 import { ApiError } from './errors.ts'
 import {
   countedLimit,
@@ -52,38 +52,8 @@ export class AuthFailures {
   }
 }
 
-/** Longer than any address: a longer text was made up by a client. */
-const LONGEST = 64
-
 /**
  * Marks a report that the admin API sends to test a key: the failures of its address are counted apart,
  * or everyone behind that address could disable such tests.
  */
 export const TEST_REPORT_HEADER = 'x-test-report'
-
-/**
- * The client behind an address, wherever clients are counted: the first 64 bits of an IPv6 address,
- * because one client has all the rest; IPv4 in IPv6 as IPv4.
- */
-export function clientOf(address: string): string {
-  if (!isIPv6(address)) return address.slice(0, LONGEST)
-  const groups = groupsOf(address)
-  const [high = 0, low = 0] = groups.slice(6)
-  const isMapped = groups.slice(0, 6).join() === '0,0,0,0,0,65535'
-  if (isMapped) return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-  const network = groups.slice(0, 4).map((group) => group.toString(16))
-  return `${network.join(':')}::/64`
-}
-
-/** The eight numbers of an IPv6 address. */
-function groupsOf(address: string): number[] {
-  const [unscoped = ''] = address.split('%')
-  // IPv4 at the end becomes two groups.
-  const { hostname } = new URL(`http://[${unscoped}]`)
-  const [front = [], back = []] = hostname
-    .slice(1, -1)
-    .split('::')
-    .map((part) => part.split(':').filter(Boolean))
-  const zeros = Array.from({ length: 8 - front.length - back.length }, () => '0')
-  return [...front, ...zeros, ...back].map((group) => parseInt(group, 16))
-}

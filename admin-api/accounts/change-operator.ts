@@ -1,4 +1,4 @@
-import { clientOf } from '../../runtime/auth-failures.ts'
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { Store } from '../../store/store.ts'

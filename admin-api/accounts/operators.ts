@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { clientOf } from '../../runtime/auth-failures.ts'
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'

@@ -1,5 +1,5 @@
 import { Stream } from 'node:stream'
-import { clientOf } from '../../runtime/auth-failures.ts'
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpMiddleware } from '../../runtime/http.ts'

@@ -1,4 +1,4 @@
-import { clientOf } from '../../runtime/auth-failures.ts'
+import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'

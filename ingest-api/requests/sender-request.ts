@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { clientOf, TEST_REPORT_HEADER } from '../../runtime/auth-failures.ts'
+import { TEST_REPORT_HEADER } from '../../runtime/auth-failures.ts'
+import { clientAddress, clientOf } from '../../runtime/client-address.ts'
 import type { Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http.ts'
 import type { SubmittedPosition } from '../accept/accept.ts'
@@ -50,12 +51,10 @@ export function mediaTypeOf(request: SenderRequest): string {
 }
 
 /** The address whose failed authentications a failure of this request is counted with. */
-export function addressOf(request: SenderRequest, { trustProxy }: { trustProxy: number }): string {
-  const { remoteAddress = '' } = request.http.socket
-  const forwarded = trustProxy > 0 ? headerOf(request, 'x-forwarded-for') : ''
-  const [address = remoteAddress] = forwarded === '' ? [] : forwarded.split(',').slice(-trustProxy)
+export function addressOf(request: SenderRequest, options: { trustProxy: number }): string {
+  const address = clientAddress(request.http, options)
   const isTest = headerOf(request, TEST_REPORT_HEADER) !== ''
-  return isTest ? `test from ${clientOf(address.trim())}` : address.trim()
+  return isTest ? `test from ${clientOf(address)}` : address
 }
 
 /** The value of the `Idempotency-Key` header, or its fault. */

@@ -161,6 +161,17 @@ describe('addresses', () => {
     expect(await statusOf('malformed', from('192.0.2.1'))).toBe(429)
     expect(await statusOf('malformed', from('::ffff:192.0.2.2'))).toBe(401)
   })
+
+  test('the address counts without the port and the brackets that some proxies write', async () => {
+    await start({ trustProxy: 1 })
+    for (let port = 1; port <= 5; port += 1) await fail(1, from(`203.0.113.7:471${port}`))
+    expect(await statusOf('malformed', from('203.0.113.7:4716'))).toBe(429)
+    expect(await statusOf('malformed', from('203.0.113.7'))).toBe(429)
+    for (let port = 1; port <= 5; port += 1) await fail(1, from(`[2001:db8::1]:471${port}`))
+    expect(await statusOf('malformed', from('[2001:db8::1]:4716'))).toBe(429)
+    expect(await statusOf('malformed', from('[2001:db8::2]'))).toBe(429)
+    expect(await statusOf('malformed', from('203.0.113.8:4711'))).toBe(401)
+  })
 })
 
 test('an unknown key always gets a 401 where there is no limit', async () => {
