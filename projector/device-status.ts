@@ -11,6 +11,13 @@ import {
   type Origin,
 } from '../schemas/read-models.ts'
 
+/**
+ * The version of the fold, recorded with the read models that it makes. Raise it with every change of
+ * the statuses that come out of the same log, be it in this fold or in the entries that stores pass to it:
+ * a rebuild compares statuses of equal versions only.
+ */
+export const FOLD_VERSION = 1
+
 type Placed<Event> = { readonly origin: Origin; readonly event: Event }
 
 /**

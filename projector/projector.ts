@@ -7,7 +7,7 @@ import type { Generation } from '../store/generations.ts'
 import type { Devices, ProjectionEntry } from '../store/read-models.ts'
 import { countChanges } from './changes.ts'
 import type { KeepDeadLetters } from './dead-letters.ts'
-import { deviceStatus } from './device-status.ts'
+import { deviceStatus, FOLD_VERSION } from './device-status.ts'
 import { OtherLogError, sameLogCheck, type KnownLog } from './same-log.ts'
 
 /** The consumer group that projects a generation of the read models. */
@@ -110,6 +110,7 @@ async function projectBatch(
     lastOffset,
     entries: readable,
     fold: deviceStatus,
+    foldVersion: FOLD_VERSION,
   })
   for (const [outcome, count] of Object.entries(countChanges(changes))) {
     metrics.projected.inc({ outcome }, count)

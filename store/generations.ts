@@ -29,6 +29,9 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
    */
   lastApplied(): Promise<AppliedEvents>
 
+  /** The version of the fold that made its statuses; undefined while nothing is projected. */
+  foldVersion(): Promise<FoldVersion | undefined>
+
   /** The lowest and highest offsets of records received since then, by partition. */
   origins(query: { receivedSince: number }): Promise<ReadonlyMap<number, OriginBounds>>
 
@@ -60,6 +63,9 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
 
   close(): Promise<void>
 }
+
+/** `mixed`: several versions projected into it, or one from before versions were recorded (0.2.0). */
+export type FoldVersion = number | 'mixed'
 
 export type OriginBounds = { readonly least: number; readonly greatest: number }
 

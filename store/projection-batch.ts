@@ -15,6 +15,8 @@ export type ProjectionBatch = {
   readonly entries: readonly ProjectionEntry[]
   /** Pure; returns `previous` itself for an entry that is already applied. */
   readonly fold: Fold
+  /** Stored with the batch, so that a generation knows which version of the fold has made it. */
+  readonly foldVersion: number
 }
 
 /** A position creates a status; a heartbeat alone does not. */

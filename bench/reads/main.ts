@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { deviceStatus } from '../../projector/device-status.ts'
+import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Generation } from '../../store/generations.ts'
 import type { PositionEntry } from '../../store/read-models.ts'
@@ -51,7 +51,13 @@ async function fill(store: Store, order: ReadsOrder, progress: Progress) {
       return { kind: 'position', origin, event: recordOf(next + at, order) }
     })
     const lastOffset = next + count
-    await generation.project({ partition: 0, lastOffset, entries, fold: deviceStatus })
+    await generation.project({
+      partition: 0,
+      lastOffset,
+      entries,
+      fold: deviceStatus,
+      foldVersion: FOLD_VERSION,
+    })
     watch.count(count)
     if (lastOffset % REPORTED_EVERY === 0) progress(`${lastOffset} of ${order.records} records`)
     // Lets this process notice the end of the bench.

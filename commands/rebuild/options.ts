@@ -6,9 +6,9 @@ export const HELP = `Usage: npm run rebuild -- [--force]
 
 Builds new read models (stored positions, device statuses) from the event log, beside the current ones,
 while the service runs. Then it compares the two as of its beginning, and switches to the new ones if they
-are equal. It works where \`npm start\` does (DATA_DIR), running or not, and with KAFKA_BROKERS and
-MONGODB_URL on the distributed service. If it ends before the switch, even by kill -9, the old read models
-stay in use; start it again.
+are equal. Device statuses that an earlier version made are not compared. It works where \`npm start\` does
+(DATA_DIR), running or not, and with KAFKA_BROKERS and MONGODB_URL on the distributed service. If it ends
+before the switch, even by kill -9, the old read models stay in use; start it again.
 
   --force   switch to the new read models although they differ from the old ones, or although the
             log no longer holds everything that the old ones were made from. Records that only the

@@ -20,13 +20,15 @@ export function report(outcome: Outcome): string {
       )
     case 'different':
       return (
-        `${comparison(outcome.compared)}They differ: the old read models stay in use, the new ones ` +
+        `${comparison(outcome.compared)}${compared(outcome.compared)} differ: the old read models stay in use, the new ones ` +
         'are removed.\nIf the log is whole, it is the old ones that are damaged, and this puts ' +
         'the new ones in use: npm run rebuild -- --force\n'
       )
     case 'switched': {
       const { from, to, equal } = outcome.compared
-      const verdict = equal ? 'They are equal.' : 'They differ; switched all the same (--force).'
+      const verdict =
+        compared(outcome.compared) +
+        (equal ? ' are equal.' : ' differ; switched all the same (--force).')
       return (
         `${comparison(outcome.compared)}${verdict} ` +
         `Generation ${to} is in use, generation ${from} is removed.\n`
@@ -35,17 +37,24 @@ export function report(outcome: Outcome): string {
   }
 }
 
-function comparison({ from, to, before, after }: Compared): string {
+function compared({ comparesDevices }: Compared): string {
+  return comparesDevices ? 'They' : 'Their records'
+}
+
+function comparison({ from, to, before, after, comparesDevices }: Compared): string {
   return (
     'As of the beginning of the rebuild:\n' +
-    `  generation ${from} (old)  ${amounts(before)}\n` +
-    `  generation ${to} (new)  ${amounts(after)}\n`
+    `  generation ${from} (old)  ${amounts(before, comparesDevices)}\n` +
+    `  generation ${to} (new)  ${amounts(after, comparesDevices)}\n` +
+    (comparesDevices
+      ? ''
+      : 'Another version made the old device statuses: they are not compared.\n')
   )
 }
 
-function amounts({ records, devices }: Digest): string {
+function amounts({ records, devices }: Digest, comparesDevices: boolean): string {
   return (
     `${count(records.count)} records ${records.hash.slice(0, 16)}  ` +
-    `${count(devices.count)} devices ${devices.hash.slice(0, 16)}`
+    `${count(devices.count)} devices${comparesDevices ? ` ${devices.hash.slice(0, 16)}` : ''}`
   )
 }

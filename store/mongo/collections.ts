@@ -58,6 +58,8 @@ export type AppliedEventDocument = {
   readonly _id: number
   readonly offset: number
   readonly id: string
+  /** The version of the fold; null, or absent, if several versions projected the partition, or 0.2.0. */
+  readonly fold?: number | null
 }
 
 /** `_id` is the erasure's eventId. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { untilSucceeded } from '../../runtime/repeat.ts'
-import { lastApplied } from './applied-events.ts'
+import { foldVersion, lastApplied } from './applied-events.ts'
 import { openCollections } from './collections.ts'
 import { databaseOf, openClient } from './connection.ts'
 import { disabledDevices } from './device-settings.ts'
@@ -118,6 +118,7 @@ export async function openMongoStore({
         ...generationScan(opened),
         project: (batch: ProjectionBatch) => project(opened, batch),
         lastApplied: () => lastApplied(opened),
+        foldVersion: () => foldVersion(opened),
       }
       return {
         ...guarded(methods, bounds),

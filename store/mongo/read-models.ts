@@ -85,7 +85,7 @@ export function projection({ removal, logger }: { removal: Removal; logger: Logg
  */
 export async function project(
   readModels: ReadModelCollections,
-  { partition, lastOffset, entries, fold }: ProjectionBatch,
+  { partition, lastOffset, entries, fold, foldVersion }: ProjectionBatch,
   logger: Logger,
 ): ReturnType<ReadModels['project']> {
   const onConflict = (attempt: number) =>
@@ -101,7 +101,7 @@ export async function project(
   const counting = new Set(await storeRecords(readModels, reports.filter(isPosition)))
   const [{ changes: folding, late }] = await Promise.all([
     foldStatuses(readModels.deviceStatuses, reports, { counting, fold, onConflict }),
-    noteApplied(readModels, entries),
+    noteApplied(readModels, { entries, foldVersion }),
   ])
   await withdrawRecords(readModels.positions, late)
   return joined(erasing, folding)

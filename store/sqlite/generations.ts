@@ -118,6 +118,7 @@ function generationOn(readModels: SqliteReadModels): Generation {
   return {
     checkpoint: async () => readModels.checkpoint(),
     lastApplied: async () => readModels.lastApplied(),
+    foldVersion: async () => readModels.foldVersion(),
     project: async (batch) => readModels.project(batch),
     origins: async ({ receivedSince }) => readModels.origins(receivedSince),
     accounts: async () => readModels.accounts(),

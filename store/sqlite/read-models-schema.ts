@@ -117,4 +117,7 @@ export const READ_MODELS_SCHEMA = [
    CREATE INDEX device_statuses_by_time
      ON device_statuses (account_id, last_seen_at, device_id, latitude, longitude);
    CREATE INDEX device_statuses_by_key ON device_statuses (account_id, last_key_id, device_id);`,
+
+  // NULL: several versions of the fold, or one before they were recorded.
+  'ALTER TABLE checkpoints ADD COLUMN fold_version INTEGER',
 ]

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
-import type { Generation, OriginBounds } from '../generations.ts'
+import type { FoldVersion, Generation, OriginBounds } from '../generations.ts'
 import type { Change, ProjectionBatch, ReadModels } from '../read-models.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
@@ -25,6 +25,7 @@ export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
   origins(receivedSince: number): Map<number, OriginBounds>
   checkpoint(): Offsets
   lastApplied(): AppliedEvents
+  foldVersion(): FoldVersion | undefined
   /** May take many turns when it erases devices. */
   project: Generation['project']
   /** `forget` is called with the devices whose statuses are about to be removed. */
@@ -85,14 +86,19 @@ export function openReadModels(
     'SELECT log_partition, last_offset FROM checkpoints',
   )
   const moveCheckpoint = database.prepare(
-    `INSERT INTO checkpoints VALUES (?, ?, ?, ?) ON CONFLICT (log_partition) DO UPDATE SET
+    `INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?) ON CONFLICT (log_partition) DO UPDATE SET
        last_offset = excluded.last_offset,
        event_offset = coalesce(excluded.event_offset, event_offset),
-       event_id = coalesce(excluded.event_id, event_id)`,
+       event_id = coalesce(excluded.event_id, event_id),
+       fold_version = CASE WHEN fold_version = excluded.fold_version THEN fold_version END`,
   )
   const lastApplied = database.prepare<{ part: number; offset: number; id: string }>(
     `SELECT log_partition AS part, event_offset AS offset, event_id AS id FROM checkpoints
      WHERE event_id IS NOT NULL`,
+  )
+
+  const foldVersions = database.prepare<{ version: number | null }>(
+    'SELECT DISTINCT fold_version AS version FROM checkpoints',
   )
 
   function checkpoint(): Offsets {
@@ -123,7 +129,8 @@ export function openReadModels(
       const changes = projectEntries({ entries, fold: batch.fold }, { records, devices, erasures })
       const last = batch.entries.at(-1)
       const event = last && [last.origin.offset, eventIdOf(last.event)]
-      moveCheckpoint.run(batch.partition, batch.lastOffset, ...(event ?? [null, null]))
+      const { partition, lastOffset, foldVersion } = batch
+      moveCheckpoint.run(partition, lastOffset, ...(event ?? [null, null]), foldVersion)
       return changes
     })
   }
@@ -139,6 +146,10 @@ export function openReadModels(
     checkpoint,
     lastApplied: () =>
       Object.fromEntries(lastApplied.all().map(({ part, offset, id }) => [part, { offset, id }])),
+    foldVersion() {
+      const [first, ...others] = foldVersions.all()
+      return first && (others.length === 0 ? (first.version ?? 'mixed') : 'mixed')
+    },
     origins: (receivedSince) => records.origins(receivedSince),
 
     accounts() {

@@ -73,6 +73,41 @@ export function generationsContract({ alone }: StoreSuite): void {
     },
   )
 
+  alone(
+    'a generation knows the version of the fold that made it, also after a restart, until another continues it',
+    async ({ store, log, reopen }) => {
+      const versionOf = async (of: Store, number = 1) => {
+        const generation = await of.openGeneration(number)
+        const version = await generation.foldVersion()
+        await generation.close()
+        return version
+      }
+      const project = (of: Store, foldVersion: number, partition = 0) =>
+        of.project({ ...batchOf(log.append(positionReported(), partition)), foldVersion })
+      expect(await versionOf(store)).toBeUndefined()
+      await project(store, 3)
+      await project(store, 3, 7)
+      await project(store, 3)
+      expect(await versionOf(store)).toBe(3)
+      const reopened = await reopen()
+      expect(await versionOf(reopened)).toBe(3)
+      // Another partition alone is enough: a device may have reports in both.
+      await project(reopened, 4, 8)
+      expect(await versionOf(reopened)).toBe('mixed')
+      await project(reopened, 4)
+      await project(reopened, 4, 7)
+      await project(reopened, 4)
+      expect(await versionOf(reopened)).toBe('mixed')
+
+      const rebuild = await begin(reopened)
+      const built = await reopened.openGeneration(rebuild.to)
+      await built.project({ ...batchOf(log.append(positionReported())), foldVersion: 4 })
+      await built.close()
+      expect(await versionOf(reopened, rebuild.to)).toBe(4)
+      await rebuild.end()
+    },
+  )
+
   alone('a rebuild that ends without switching leaves all as it was', async ({ store }) => {
     const entry = new LogOfOneSuite().append(positionReported())
     await store.project(batchOf(entry))

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { countChanges } from '../../projector/changes.ts'
-import { deviceStatus } from '../../projector/device-status.ts'
+import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { positionReported } from '../samples.ts'
 import type { Fold } from '../../store/read-models.ts'
 import type { StoreSuite } from './store-suite.ts'
@@ -84,7 +84,13 @@ export function projectionContract({ promise, shared, log }: StoreSuite): void {
     const entry = log.append(positionReported({ accountId: newAccountId() }), partition)
     await shared.store.project({ ...batchOf(entry), lastOffset: 3 })
     expect((await shared.store.checkpoint())?.[partition]).toBe(3)
-    const unreadable = { partition, lastOffset: 9, entries: [], fold: deviceStatus }
+    const unreadable = {
+      partition,
+      lastOffset: 9,
+      entries: [],
+      fold: deviceStatus,
+      foldVersion: FOLD_VERSION,
+    }
     await shared.store.project(unreadable)
     await shared.store.project({ ...unreadable, lastOffset: 5 })
     await shared.reopen()

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { deviceStatus } from '../../projector/device-status.ts'
+import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
@@ -50,7 +50,7 @@ export function batchOf(
 ): ProjectionBatch {
   const { partition } = entries[0].origin
   const lastOffset = Math.max(...entries.map(({ origin }) => origin.offset))
-  return { partition, lastOffset, entries, fold: deviceStatus }
+  return { partition, lastOffset, entries, fold: deviceStatus, foldVersion: FOLD_VERSION }
 }
 
 export function newAccountId(): string {

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
-import { deviceStatus } from '../../projector/device-status.ts'
+import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { account } from '../contracts/store-samples.ts'
 import { directoryForEachTest } from '../directory-for-each-test.ts'
 import { deviceErased, positionReported, reportRejected, T0 } from '../samples.ts'
@@ -68,7 +68,7 @@ test('the accounts wait for the disk, the read models, made from the log, do not
   await store.createAccount(account())
   const entry = { kind: 'position', origin: { partition: 0, offset: 1 }, event: positionReported() }
   await store.project({
-    ...{ partition: 0, lastOffset: 1, fold: deviceStatus },
+    ...{ partition: 0, lastOffset: 1, fold: deviceStatus, foldVersion: FOLD_VERSION },
     entries: [entry as never],
   })
   await store.close()

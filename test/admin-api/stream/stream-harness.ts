@@ -1,4 +1,4 @@
-import { deviceStatus } from '../../../projector/device-status.ts'
+import { deviceStatus, FOLD_VERSION } from '../../../projector/device-status.ts'
 import type { DeviceErased } from '../../../schemas/device-erased.ts'
 import type { ApiKey } from '../../../store/back-office.ts'
 import type { StreamOptions } from '../../../admin-api/stream/options.ts'
@@ -64,6 +64,7 @@ export async function startStreaming(
           lastOffset,
           entries: entries.flatMap((entry) => ('event' in entry ? [entry] : [])),
           fold: deviceStatus,
+          foldVersion: FOLD_VERSION,
         })
       },
     })

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { listDeadLetters, replayDeadLetters } from '../../../commands/dead-letters/dead-letters.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
-import { deviceStatus } from '../../../projector/device-status.ts'
+import { deviceStatus, FOLD_VERSION } from '../../../projector/device-status.ts'
 import { holdFile } from '../../../runtime/sqlite/data-directory.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { startProgram } from '../../programs.ts'
@@ -34,7 +34,13 @@ async function startWithDeadLetters() {
   await eventLog.erase(erasure)
   const origin = { partition: 0, offset: 4 }
   const entries = [{ kind: 'erasure', origin, event: erasure } as const]
-  await store.project({ partition: 0, lastOffset: 4, entries, fold: deviceStatus })
+  await store.project({
+    partition: 0,
+    lastOffset: 4,
+    entries,
+    fold: deviceStatus,
+    foldVersion: FOLD_VERSION,
+  })
   return { directory, eventLog, store }
 }
 

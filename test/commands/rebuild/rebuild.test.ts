@@ -10,7 +10,7 @@ import { positionReported, T0 } from '../../samples.ts'
 import { rebuildableForEachTest } from './rebuild-harness.ts'
 
 const here = rebuildableForEachTest()
-const { append, caughtUp, counts, rebuild } = here
+const { append, caughtUp, counts, damage, rebuild } = here
 
 test('a rebuild makes equal read models, switches, and removes the previous ones', async () => {
   const first = positionReported()
@@ -89,6 +89,40 @@ test('a rebuild brings the old read models up to date if no projector runs', asy
   })
   expect(await counts()).toEqual({ 'tracker-1': [5, 5], 'tracker-2': [700, 700] })
 })
+
+test.each([
+  ['an earlier version of the fold', 'UPDATE checkpoints SET fold_version = 0'],
+  ['a version that recorded none', 'UPDATE checkpoints SET fold_version = NULL'],
+])(
+  'a rebuild compares records alone, and says so, if %s made device statuses',
+  async (_name, sql) => {
+    await append(20)
+    await append(5, 'tracker-2')
+    await caughtUp()
+    damage(`${sql}; UPDATE device_statuses SET last_key_id = 'wrong'`)
+    // The projector of this version continues the generation in place.
+    await append(3)
+    await caughtUp()
+    damage('UPDATE records SET latitude = -latitude WHERE rowid = 5')
+    const refused = await rebuild()
+    expect(refused).toMatchObject({ kind: 'different', compared: { comparesDevices: false } })
+    expect(report(refused)).toContain('Their records differ')
+
+    damage('UPDATE records SET latitude = -latitude WHERE rowid = 5')
+    const outcome = await rebuild()
+    expect(outcome).toMatchObject({ kind: 'switched', compared: { equal: true } })
+    expect(report(outcome)).toContain('Another version made the old device statuses')
+    expect(report(outcome)).toContain('Their records are equal.')
+    const devices = await here.store.pageDevices({ accountId: 'acc-1', keyId: 'key-1', limit: 9 })
+    expect(devices).toHaveLength(2)
+
+    damage(`UPDATE device_statuses SET last_key_id = 'wrong'`, 3)
+    expect(await rebuild()).toMatchObject({
+      kind: 'different',
+      compared: { comparesDevices: true },
+    })
+  },
+)
 
 test('a rebuild keeps no dead letter twice', async () => {
   const database = new DatabaseSync(join(here.directory, 'log.sqlite'))

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { deviceStatus } from '../../../projector/device-status.ts'
+import { deviceStatus, FOLD_VERSION } from '../../../projector/device-status.ts'
 import type { DeviceStatus } from '../../../schemas/read-models.ts'
 import type { PositionEntry, ProjectionBatch, ReportEntry } from '../../../store/read-models.ts'
 import { openReadModels, type SqliteReadModels } from '../../../store/sqlite/read-models.ts'
@@ -93,7 +93,7 @@ function project(
   fold: ProjectionBatch['fold'] = deviceStatus,
 ) {
   const lastOffset = entries.at(-1)!.origin.offset
-  return models.project({ partition: 0, lastOffset, entries, fold })
+  return models.project({ partition: 0, lastOffset, entries, fold, foldVersion: FOLD_VERSION })
 }
 
 function reports(models: SqliteReadModels, deviceId: string): number | undefined {

@@ -6,6 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { DependencyError } from '../../../runtime/errors.ts'
+import { READ_MODELS_SCHEMA } from '../../../store/sqlite/read-models-schema.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { account, apiKey, batchOf, operator } from '../../contracts/store-samples.ts'
 import { storeContract } from '../../contracts/store-contract.ts'
@@ -58,7 +59,7 @@ test('read models of other tables are refused, and made again once their file is
   raw.exec('ALTER TABLE erasures DROP COLUMN erased_at')
   raw.close()
   expect(() => openSqliteStore({ directory: directory() })).toThrow(
-    `${file} has schema version 2, but not its table erasures: another version of the program ` +
+    `${file} has schema version ${READ_MODELS_SCHEMA.length}, but not its table erasures: another version of the program ` +
       'wrote it; remove this file, and it is made again from the log',
   )
   rmSync(file)
