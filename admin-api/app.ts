@@ -136,7 +136,7 @@ export function createAdminApp({
   const store = { ...given.store, appendAudit: late.appendAudit }
   let missing: string | undefined
   const deps = { ...given, store, onMissing: (variable: string) => (missing = variable) }
-  const router = new Router<HttpState>({ strict: true })
+  const router = new Router<HttpState>({ strict: true, sensitive: true })
   serviceRoutes(router, {
     name: 'gps-admin-api',
     metrics,

@@ -7,6 +7,7 @@ import type { Config } from '../runtime/config/config.ts'
 import {
   answerInEnvelope,
   identifyRequest,
+  nothingAtPath,
   observeRequests,
   reportBrokenOff,
   type HttpState,
@@ -77,7 +78,7 @@ export function createIngestApp({
 }): HttpApp & Pick<Koa<HttpState>, 'middleware'> {
   const keyCache = new KeyCache({ keys, clock: steadyClock, wallClock: clock, stopping })
   const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
-  const router = new Router<HttpState>({ strict: true })
+  const router = new Router<HttpState>({ strict: true, sensitive: true })
   serviceRoutes(router, {
     name: 'gps-ingest-api',
     metrics,
@@ -98,10 +99,10 @@ export function createIngestApp({
     importHistory(importing()),
   ]
   const appEndpoint = appEndpoints({ admit, keyLimit, tally, load, clock, accept })
-  // Known to the router for its 405: requests with these methods never come so far.
-  for (const { path } of ours) router.post(path, unreachable)
+  // Known to the router for its 405 alone. It may read an odd target as one of these paths: they differ.
+  for (const { path } of ours) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {
-    router.register(path, [...methods], unreachable)
+    router.register(path, [...methods], notFound)
     tally.begin(app.name)
   }
   const ourPaths = new Map(ours.map((endpoint) => [endpoint.path, endpoint]))
@@ -133,6 +134,6 @@ export function createIngestApp({
   }
 }
 
-function unreachable(): never {
-  throw new Error('a report has come to the router')
+function notFound(): never {
+  throw nothingAtPath()
 }

@@ -210,13 +210,15 @@ function unmatched(ctx: HttpContext): ApiError {
   const fewest = Math.min(...matched.map(({ paramNames }) => paramNames.length))
   const own = matched.filter(({ paramNames }) => paramNames.length === fewest)
   const methods = own.flatMap((layer) => layer.methods)
-  if (methods.length === 0) {
-    return new ApiError('NOT_FOUND', `there is nothing at this path: see the documentation`)
-  }
+  if (methods.length === 0) return nothingAtPath()
   const allowed = [...new Set(methods)].join(', ')
   return new ApiError('METHOD_NOT_ALLOWED', `this path takes ${allowed}`, {
     headers: { Allow: allowed },
   })
+}
+
+export function nothingAtPath(): ApiError {
+  return new ApiError('NOT_FOUND', 'there is nothing at this path: see the documentation')
 }
 
 export function hasLongUnreadBody(

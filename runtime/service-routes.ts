@@ -121,7 +121,7 @@ export async function serveRoutes(
   { port, what }: { port: number; what: string },
   { config: { host, shutdownDeadlineMs }, logger, lifecycle }: Serving,
 ): Promise<void> {
-  const router = new Router<HttpState>({ strict: true })
+  const router = new Router<HttpState>({ strict: true, sensitive: true })
   addRoutes(router)
   const app = new Koa<HttpState>()
   app.use(identifyRequest())

@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals'
+import { answersTo, oddTargets, pathsIn, withoutFault } from '../odd-targets.ts'
+import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
+
+let harness: AdminHarness
+adminForAllTests((given) => ({ harness } = given))
+
+test('odd forms of every path are answered in the envelope, and are no fault of ours', async () => {
+  const { secret: key } = await harness.createKey()
+  const document = await (await fetch(`${harness.url}/openapi.json`)).json()
+  const paths = pathsIn(document as object)
+  expect(paths.length).toBeGreaterThan(30)
+  for (const { path, methods } of paths) {
+    for (const method of [...methods, 'PUT']) {
+      const answers = await answersTo(harness.url, oddTargets(path), { method, key })
+      expect(answers.filter((answer) => !withoutFault(answer))).toEqual([])
+    }
+  }
+  const levels = harness.logged.map((line) => (JSON.parse(line) as { level: number }).level)
+  expect(levels.filter((level) => level >= 40)).toEqual([])
+})
+
+test('the case of a path counts', async () => {
+  const { secret } = await harness.createKey()
+  const headers = { Authorization: `Bearer ${secret}` }
+  expect((await fetch(`${harness.url}/api/v1/devices`, { headers })).status).toBe(200)
+  for (const path of ['/API/v1/devices', '/api/v1/Devices', '/api/v1/devices/', '/HEALTHZ']) {
+    expect((await fetch(harness.url + path, { headers })).status).toBe(404)
+  }
+})
