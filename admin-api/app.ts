@@ -109,7 +109,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
 
 /**
  * The admin API as a Koa app, middleware in the order in which a request meets it.
- * @param callLimit how many calls a key, a session or, of shares, a client address may make.
+ * @param callLimit how many calls a key, an operator or, of shares, a client address may make.
  * @param authLimit how many unknown keys, and tokens of shares, a client address may send.
  * @param console without it, browsers get the API's answers too.
  * @param ready rejects with a message that names the missing part.

@@ -179,7 +179,10 @@ export interface Operators {
   /** A suspended account's keys and operators are refused; its data is kept. */
   suspendAccount(query: { accountId: string; suspended: boolean }): Promise<Account | undefined>
 
-  /** Does nothing if the operator no longer exists. */
+  /**
+   * Does nothing if the operator no longer exists. Ends the operator's oldest sessions when there are
+   * too many.
+   */
   createSession(session: Session): Promise<void>
   findSession(
     tokenHash: Uint8Array,

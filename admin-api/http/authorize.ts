@@ -9,7 +9,7 @@ import type { AdminContext, AdminRoute, Input } from './admin-route.ts'
 import { readBody } from './body.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import { compressAnswer } from './compress.ts'
-import { callerId, identifyCaller, type Caller } from './caller.ts'
+import { actorId, identifyCaller, type Caller } from './caller.ts'
 import type { LookUp } from './known-secrets.ts'
 import { onceAnswered } from './once-answered.ts'
 import { readQuery } from './query.ts'
@@ -48,7 +48,7 @@ export function authorized(
     }
     const caller = await identifyCaller(ctx, deps)
     if (isEndless) return serve(ctx, route, caller)
-    return limited(ctx, callerId(caller), () => serve(ctx, route, caller))
+    return limited(ctx, actorId(caller), () => serve(ctx, route, caller))
   }
 
   async function limited(ctx: AdminContext, id: string, call: () => Promise<void>): Promise<void> {

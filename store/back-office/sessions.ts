@@ -20,7 +20,9 @@ type Sessions = Pick<
   | 'deleteSessions'
 >
 
-const ENDED_AT_ONCE = 100
+const READ_AT_ONCE = 100
+/** More sessions than anybody uses: a program that signs in for each call must not fill the store. */
+export const SESSIONS_KEPT = 100
 
 export function sessionsOf({
   accounts,
@@ -39,9 +41,9 @@ export function sessionsOf({
       const account = operator && (await accounts.get(operator.accountId))
       if (account === undefined) return
       const { resumed = 0 } = account
-      await sessions.insert([
-        { id: hashText(tokenHash), operatorId, createdAt, lastSeenAt, resumed },
-      ])
+      const session = { id: hashText(tokenHash), operatorId, createdAt, lastSeenAt, resumed }
+      await sessions.insert([session])
+      await endOldest(sessions, session)
     },
 
     async findSession(tokenHash) {
@@ -83,11 +85,30 @@ export async function endSessions(
   operatorId: string,
   except?: string,
 ): Promise<void> {
-  const query = { index: 'operator', where: { operatorId }, limit: ENDED_AT_ONCE } as const
+  for await (const { id } of ofOperator(sessions, operatorId)) {
+    if (id !== except) await sessions.remove({ id })
+  }
+}
+
+/** Ends the oldest of an operator's sessions beyond the number that is kept, never the latest. */
+async function endOldest(
+  sessions: Documents<SessionDocument>,
+  { id: latest, operatorId }: SessionDocument,
+): Promise<void> {
+  const others: { id: string; createdAt: number }[] = []
+  for await (const { id, createdAt } of ofOperator(sessions, operatorId)) {
+    if (id !== latest) others.push({ id, createdAt })
+  }
+  others.sort((a, b) => b.createdAt - a.createdAt)
+  for (const { id } of others.slice(SESSIONS_KEPT - 1)) await sessions.remove({ id })
+}
+
+async function* ofOperator(sessions: Documents<SessionDocument>, operatorId: string) {
+  const query = { index: 'operator', where: { operatorId }, limit: READ_AT_ONCE } as const
   for (let page = await sessions.find(query); ;) {
-    for (const { id } of page) if (id !== except) await sessions.remove({ id })
+    yield* page
     const after = page.at(-1)
-    if (after === undefined || page.length < ENDED_AT_ONCE) return
+    if (after === undefined || page.length < READ_AT_ONCE) return
     page = await sessions.find({ ...query, after })
   }
 }

@@ -86,6 +86,32 @@ export function operatorsContract({ promise, alone, shared }: StoreSuite): void 
     expect(await store.findSession(after.tokenHash)).toBeDefined()
   })
 
+  alone(
+    'an operator keeps the latest 100 sessions, and others all of theirs',
+    async ({ store }) => {
+      const first = account()
+      const ana = operator({ accountId: first.id })
+      const ivo = operator({ accountId: first.id, email: 'ivo@example.org' })
+      await store.createFirstOperator({ account: first, operator: ana })
+      await store.createOperator(ivo)
+      const other = session(ivo.id)
+      await store.createSession(other)
+      const made = Array.from({ length: 102 }, (_, n) => ({
+        ...session(ana.id),
+        createdAt: T0 + n,
+        lastSeenAt: T0 + 1_000 - n,
+      }))
+      for (const one of made) await store.createSession(one)
+      const found = await Promise.all(made.map(({ tokenHash }) => store.findSession(tokenHash)))
+      expect(found.map((one) => one !== undefined)).toEqual(made.map((_, n) => n >= 2))
+      // A process whose clock is behind: its session is the latest all the same.
+      const late = { ...session(ana.id), createdAt: T0 - 1 }
+      await store.createSession(late)
+      expect(await store.findSession(late.tokenHash)).toBeDefined()
+      expect(await store.findSession(other.tokenHash)).toBeDefined()
+    },
+  )
+
   alone('housekeeping ends sessions that are too old or were idle too long', async ({ store }) => {
     const first = account()
     const ana = operator({ accountId: first.id })

@@ -32,47 +32,69 @@ async function startHeldUp() {
 
 const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
 
-test('one caller may have 8 calls running and 32 waiting; the next is a 429, and others are served', async () => {
-  const { held, release } = await startHeldUp()
-  const { secret } = await harness.createKey()
-  const ask = () => harness.api('GET', '/keys', { headers: bearer(secret) })
-  const answers = Array.from({ length: 40 }, ask)
-  const refused = await eventually(async () => {
-    if (held.length < 8) return undefined
-    const answer = await harness.api('GET', '/system', { headers: bearer(secret) })
-    return answer.status === 429 && answer
-  })
-  expect(refused.body).toMatchObject({ error: 'RATE_LIMITED' })
-  expect(refused.headers.get('retry-after')).toBe('1')
-  expect(held).toHaveLength(8)
+async function keyHeaders(): Promise<Record<string, string>> {
+  return bearer((await harness.createKey()).secret)
+}
 
-  const other = await harness.createKey()
-  const headers = bearer(other.secret)
-  expect((await harness.api('GET', '/system', { headers })).status).toBe(200)
-  const session = await harness.createSession()
-  expect((await harness.api('GET', '/system', { headers: session })).status).toBe(200)
-  release()
-  expect(new Set(statuses(await Promise.all(answers)))).toEqual(new Set([200]))
-  expect((await ask()).status).toBe(200)
-})
+/** Headers of the same caller in turn: of a key, or of an operator's sessions. */
+async function callersHeaders(kind: 'key' | 'operator') {
+  const all = [await harness.createSession(), await harness.createSession()]
+  return kind === 'key' ? [await keyHeaders()] : all
+}
 
-test('a key or session may make so many calls in a time, whatever comes of them', async () => {
-  harness = await startAdmin({ callLimit: { points: 3, seconds: 60 } })
-  const { secret } = await harness.createKey({ scopes: ['devices:read'] })
-  const paths = ['/devices', '/devices/none', '/keys', '/devices', '/keys']
-  const answers: Answer[] = []
-  for (const path of paths) {
-    answers.push(await harness.api('GET', path, { headers: bearer(secret) }))
-  }
-  expect(statuses(answers)).toEqual([200, 404, 403, 429, 429])
-  const last = answers.at(-1)
-  expect(last?.body).toMatchObject({ error: 'RATE_LIMITED' })
-  expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(50)
-  const others = [bearer((await harness.createKey()).secret), await harness.createSession()]
-  for (const headers of others) {
-    expect((await harness.api('GET', '/keys', { headers })).status).toBe(200)
-  }
-})
+test.each([
+  ['key', 'operator'],
+  ['operator', 'key'],
+] as const)(
+  'one %s may have 8 calls running and 32 waiting, in whichever session; the next is a 429, and others are served',
+  async (kind, otherKind) => {
+    const { held, release } = await startHeldUp()
+    const own = await callersHeaders(kind)
+    const ask = (n: number) => harness.api('GET', '/keys', { headers: own[n % own.length] ?? {} })
+    const answers = Array.from({ length: 40 }, (_, n) => ask(n))
+    const refused = await eventually(async () => {
+      if (held.length < 8) return undefined
+      const answer = await harness.api('GET', '/system', { headers: own[0] ?? {} })
+      return answer.status === 429 && answer
+    })
+    expect(refused.body).toMatchObject({ error: 'RATE_LIMITED' })
+    expect(refused.headers.get('retry-after')).toBe('1')
+    expect(held).toHaveLength(8)
+
+    const others = [
+      await keyHeaders(),
+      (await callersHeaders(otherKind))[0] ?? {},
+      await harness.createSession((await harness.createOperator()).id),
+    ]
+    for (const headers of others) {
+      expect((await harness.api('GET', '/system', { headers })).status).toBe(200)
+    }
+    release()
+    expect(new Set(statuses(await Promise.all(answers)))).toEqual(new Set([200]))
+    expect((await ask(0)).status).toBe(200)
+  },
+)
+
+test.each(['key', 'operator'] as const)(
+  'one %s may make so many calls in a time, in whichever session and whatever comes of them',
+  async (kind) => {
+    harness = await startAdmin({ callLimit: { points: 3, seconds: 60 } })
+    const own = await callersHeaders(kind)
+    const paths = ['/devices', '/devices/none', '/devices?limit=x', '/devices', '/keys']
+    const answers: Answer[] = []
+    for (const [n, path] of paths.entries()) {
+      answers.push(await harness.api('GET', path, { headers: own[n % own.length] ?? {} }))
+    }
+    expect(statuses(answers)).toEqual([200, 404, 400, 429, 429])
+    const last = answers.at(-1)
+    expect(last?.body).toMatchObject({ error: 'RATE_LIMITED' })
+    expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(50)
+    const other = await harness.createSession((await harness.createOperator()).id)
+    for (const headers of [await keyHeaders(), other]) {
+      expect((await harness.api('GET', '/system', { headers })).status).toBe(200)
+    }
+  },
+)
 
 test('streams are no calls that count', async () => {
   harness = await startAdmin({ callLimit: { points: 1, seconds: 60 } })
