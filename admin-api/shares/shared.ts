@@ -68,7 +68,7 @@ export function sharedRoutes({
 
   async function follow(ctx: AdminContext, caller: ShareCaller): Promise<void> {
     const { share, tokenHash } = caller
-    const { accountId, id, createdAt } = share
+    const { accountId, createdAt } = share
     const names = await sharedNames(share, store)
     const before = devicesOf(share)
     await streams.open(ctx, {
@@ -82,7 +82,7 @@ export function sharedRoutes({
           sharedPosition(names.get(deviceId) ?? { ref: '', name: '' }, position),
         resumable: false,
       },
-      seat: { accountId: `share ${id}`, callerId: `share ${id}`, isShare: true },
+      seat: { linksOfAccount: accountId },
       checkEveryMs: shareCheckEveryMs,
       async mayStillRead() {
         try {

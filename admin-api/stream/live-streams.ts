@@ -13,7 +13,7 @@ import type { ReadableLog } from '../../event-log/follow/followed.ts'
 import type { Place } from '../../event-log/follow/mark.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader, type Showing } from './reader.ts'
-import { seats, type SeatOwner } from './seats.ts'
+import { seats, type LinkSeatOwner, type SeatOwner } from './seats.ts'
 
 export type StreamDependencies = {
   readonly store: Store
@@ -41,7 +41,7 @@ export type LiveStreams = {
 
 export type StreamOpening = {
   readonly showing: Showing
-  readonly seat: SeatOwner
+  readonly seat: SeatOwner | LinkSeatOwner
   readonly resumeAfter?: Place | undefined
   /** Asked every `checkEveryMs`. */
   readonly mayStillRead: () => Promise<boolean>

@@ -2,7 +2,9 @@ import { ApiError } from '../../runtime/errors.ts'
 import type { GiveBack } from '../http/turns.ts'
 
 export type SeatLimits = {
+  /** Links have at most half of them. */
   readonly readers: number
+  /** Of the keys and sessions of an account, and again of its links. */
   readonly readersPerAccount: number
   /** Per key or session. */
   readonly readersPerCaller: number
@@ -14,31 +16,29 @@ export type SeatLimits = {
 export type SeatOwner = {
   readonly accountId: string
   readonly callerId: string
-  /** A link that many people have: it may take all places of the account that it counts as. */
-  readonly isShare?: boolean
 }
 
-const RETRY_AFTER_SECONDS = '10'
+/** A reader of a link: many people have one, so only those of an account together are limited. */
+export type LinkSeatOwner = { readonly linksOfAccount: string }
 
-/** Limits the readers of a process: in total, per account, per key or session. */
+const RETRY_AFTER_SECONDS = '10'
+const TOO_MANY = 'too many streams are open, please try again later'
+
+/** Limits the readers of a process: in total, per account, per key or session, and those of links. */
 export function seats(limits: SeatLimits) {
   const readers = places(limits.readers)
   const ofAccounts = places(limits.readersPerAccount)
   const ofCallers = places(limits.readersPerCaller)
   const turns = places(limits.catchingUp)
   const turnsOfAccounts = places(limits.catchingUpPerAccount)
+  const links = places(Math.floor(limits.readers / 2))
+  const linksOfAccounts = places(limits.readersPerAccount)
 
   return {
     /** @throws {ApiError} 429 when there are too many. */
-    take({ accountId, callerId, isShare = false }: SeatOwner): GiveBack {
-      if (!isShare && ofCallers.areTaken(callerId)) {
-        throw tooMany(`at most ${limits.readersPerCaller} streams are open: close one first`)
-      }
-      if (ofAccounts.areTaken(accountId)) {
-        throw tooMany(`an account has at most ${limits.readersPerAccount} streams: close one first`)
-      }
-      if (readers.areTaken()) throw tooMany('too many streams are open, please try again later')
-      return all(ofCallers.take(callerId), ofAccounts.take(accountId), readers.take())
+    take(owner: SeatOwner | LinkSeatOwner): GiveBack {
+      const giveBack = 'linksOfAccount' in owner ? takeLink(owner) : takeOwn(owner)
+      return all(giveBack, readers.take())
     },
 
     /** A turn at catching up; undefined when the account's or the total limit is reached. */
@@ -46,6 +46,23 @@ export function seats(limits: SeatLimits) {
       if (turns.areTaken() || turnsOfAccounts.areTaken(accountId)) return undefined
       return all(turns.take(), turnsOfAccounts.take(accountId))
     },
+  }
+
+  function takeOwn({ accountId, callerId }: SeatOwner): GiveBack {
+    if (ofCallers.areTaken(callerId)) {
+      throw tooMany(`at most ${limits.readersPerCaller} streams are open: close one first`)
+    }
+    if (ofAccounts.areTaken(accountId)) {
+      throw tooMany(`an account has at most ${limits.readersPerAccount} streams: close one first`)
+    }
+    if (readers.areTaken()) throw tooMany(TOO_MANY)
+    return all(ofCallers.take(callerId), ofAccounts.take(accountId))
+  }
+
+  function takeLink({ linksOfAccount: accountId }: LinkSeatOwner): GiveBack {
+    const isFull = linksOfAccounts.areTaken(accountId) || links.areTaken() || readers.areTaken()
+    if (isFull) throw tooMany(TOO_MANY)
+    return all(linksOfAccounts.take(accountId), links.take())
   }
 }
 

@@ -112,11 +112,29 @@ test.each(ENDINGS)('the stream ends when its share %s', async (_, end) => {
   if (end === ENDINGS[0]?.[1] || end === ENDINGS[2]?.[1]) expect(other.hasEnded()).toBe(false)
 })
 
-test('a share has its own places, and takes none from the operators', async () => {
+test('the links of an account share its places for links, and take none from its operators', async () => {
   const headers = await start({ stream: { readersPerAccount: 3, readersPerCaller: 2 } })
-  const [{ token }, other] = [await share(headers), await share(headers)]
-  for (let n = 0; n < 3; n += 1) expect((await open(token)).status).toBe(200)
-  expect((await open(token)).status).toBe(429)
-  expect((await open(other.token)).status).toBe(200)
+  const [one, other] = [await share(headers), await share(headers)]
+  const sources = [await open(one.token), await open(other.token), await open(one.token)]
+  expect(sources.map(({ status }) => status)).toEqual([200, 200, 200])
+  expect((await open(one.token)).status).toBe(429)
+  expect((await open(other.token)).status).toBe(429)
   expect((await harness.open()).status).toBe(200)
+  sources[0]?.close()
+  await eventually(async () => (await open(other.token)).status === 200)
+})
+
+test('links take at most half of the places of a process, whatever their accounts', async () => {
+  const headers = await start({ stream: { readers: 4 } })
+  await harness.createOperator({ id: 'far', accountId: 'acc-2', role: 'admin' })
+  await harness.eventLog.append([positionReported({ deviceId: 'far', accountId: 'acc-2' })])
+  await eventually(async () => harness.store.findDevice({ accountId: 'acc-2', deviceId: 'far' }))
+  const far = await harness.createSession('far')
+  const [here, there] = [await share(headers), await share(far, { deviceIds: ['far'] })]
+  expect((await open(here.token)).status).toBe(200)
+  expect((await open(there.token)).status).toBe(200)
+  expect((await open(here.token)).status).toBe(429)
+  expect((await open(there.token)).status).toBe(429)
+  for (let n = 0; n < 2; n += 1) expect((await harness.open()).status).toBe(200)
+  expect((await harness.open()).status).toBe(429)
 })

@@ -100,7 +100,7 @@ export async function startStreaming(
   return {
     ...harness,
     createKey: (changes?: Partial<ApiKey>) => harness.createKey(changes),
-    createSession: () => harness.createSession(),
+    createSession: (operatorId?: string) => harness.createSession(operatorId),
     ...{ open, listen, project, erase, metric, close },
   }
 }
