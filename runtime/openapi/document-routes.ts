@@ -66,13 +66,14 @@ function inMemory(type: string, text: string): File {
   return { type, content: async () => content }
 }
 
-/** A file of the installed package, read on first use. */
+/** A file of the installed package, read once: all answers share its bytes, those that wait for it too. */
 function ofSwaggerUi(type: string, name: string): File {
-  let content: Content | undefined
+  let content: Promise<Content> | undefined
   return {
     type,
-    async content() {
-      content ??= tagged(await readFile(installed.resolve(`swagger-ui-dist/${name}`)))
+    content() {
+      content ??= readFile(installed.resolve(`swagger-ui-dist/${name}`)).then(tagged)
+      content.catch(() => (content = undefined))
       return content
     },
   }

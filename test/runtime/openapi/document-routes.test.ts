@@ -1,5 +1,5 @@
 import Router from '@koa/router'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { pino } from 'pino'
 import { answerInEnvelope, identifyRequest, type HttpState } from '../../../runtime/http.ts'
@@ -7,6 +7,7 @@ import { serveHttp, type HttpServer } from '../../../runtime/http-server.ts'
 import { documentRoutes } from '../../../runtime/openapi/document-routes.ts'
 import { openApiDocument } from '../../../runtime/openapi/document.ts'
 import { SERVICE_CALLS, SERVICE_TAG } from '../../../runtime/service-routes.ts'
+import { eventually } from '../../eventually.ts'
 import { rawConnection } from '../../raw-connection.ts'
 
 const document = openApiDocument({
@@ -18,11 +19,21 @@ const document = openApiDocument({
 })
 
 let server: HttpServer
+/** The bytes of each answer. */
+let bodies: unknown[]
+
+beforeEach(() => {
+  bodies = []
+})
 
 beforeAll(async () => {
   const router = new Router<HttpState>({ strict: true })
   documentRoutes(router, document)
   const app = new Koa<HttpState>()
+  app.use(async (ctx, next) => {
+    await next()
+    bodies.push(ctx.body)
+  })
   app.use(identifyRequest())
   app.use(answerInEnvelope({ logger: pino({ level: 'silent' }) }))
   app.use(router.routes())
@@ -32,6 +43,17 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const get = (path: string, init: RequestInit = {}) => fetch(server.url + path, init)
+
+// First: the file must not have been read yet.
+test('all answers with a file share its bytes, also those that were requested before it was read', async () => {
+  const path = '/docs/swagger-ui-bundle.js'
+  const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(10)
+  const { socket } = rawConnection(server.url, request)
+  await eventually(() => bodies.length === 10)
+  socket.destroy()
+  expect(bodies[0]).toBeInstanceOf(Uint8Array)
+  expect(new Set(bodies).size).toBe(1)
+})
 
 test('the document is served as it is', async () => {
   const answer = await get('/openapi.json')
