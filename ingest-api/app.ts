@@ -90,7 +90,7 @@ export function createIngestApp({
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })
-  const admit = admitSenders({ keyCache, failures, usage, tally, load, clock, trustProxy })
+  const admit = admitSenders({ keyCache, failures, usage, tally, clock, trustProxy })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   const receive = receiveReports({ admit, scope: 'positions:write', keyLimit, tally, load })
   const ours = [

@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { HttpAnswer } from './http-answer.ts'
 import { retryAfterSeconds } from './errors.ts'
-import { Load } from './load.ts'
 
 /** Requests of one connection that are handled concurrently unless a server says otherwise; further ones wait. */
 const AT_ONCE = 16
@@ -15,7 +15,7 @@ type Connection = {
    * Answers in progress, in the order of the requests. Not a `Set`: with endless additions and deletions
    * it leaves tables behind whose answers V8 moves to the old generation.
    */
-  readonly underWay: ServerResponse[]
+  readonly underWay: HttpAnswer[]
   readonly held: (() => void)[]
   resting: boolean
   restSeconds: number
@@ -30,9 +30,8 @@ type Connection = {
 export class HttpConnections {
   readonly #connections = new Map<Duplex, Connection>()
   #heldInAll = 0
-  readonly #begin: (request: IncomingMessage, response: ServerResponse) => void
+  readonly #begin: (request: IncomingMessage, response: HttpAnswer) => void
 
-  readonly #load: Load
   readonly #secondMs: number
   readonly #atOnce: number
 
@@ -41,28 +40,24 @@ export class HttpConnections {
    * @param options.atOnce the requests of a connection that are handled concurrently.
    */
   constructor(
-    begin: (request: IncomingMessage, response: ServerResponse) => void,
-    {
-      load = new Load(),
-      secondMs = 1_000,
-      atOnce = AT_ONCE,
-    }: { load?: Load | undefined; secondMs?: number; atOnce?: number | undefined } = {},
+    begin: (request: IncomingMessage, response: HttpAnswer) => void,
+    { secondMs = 1_000, atOnce = AT_ONCE }: { secondMs?: number; atOnce?: number | undefined } = {},
   ) {
     this.#begin = begin
-    this.#load = load
     this.#secondMs = secondMs
     this.#atOnce = atOnce
   }
 
-  take(request: IncomingMessage, response: ServerResponse): void {
+  take(request: IncomingMessage, response: HttpAnswer): void {
     const { socket } = request
     const connection = this.#connections.get(socket) ?? this.#open(socket)
     const { underWay, held } = connection
     const begin = () => {
       underWay.push(response)
-      this.#load.begin()
       response.once('close', () => {
-        if (removed(response, underWay)) this.#load.end()
+        // It may be incomplete.
+        response.giveUpPlace()
+        remove(response, underWay)
         this.#beginHeld(connection, socket)
       })
       this.#begin(request, response)
@@ -100,12 +95,12 @@ export class HttpConnections {
   }
 
   /** The answers in progress on a connection. */
-  underWay(socket: Duplex): readonly ServerResponse[] {
+  underWay(socket: Duplex): readonly HttpAnswer[] {
     return this.#connections.get(socket)?.underWay ?? []
   }
 
   /** The last answer in progress on each connection. */
-  last(): ServerResponse[] {
+  last(): HttpAnswer[] {
     return [...this.#connections.values()].flatMap(({ underWay }) => underWay.slice(-1))
   }
 
@@ -127,7 +122,6 @@ export class HttpConnections {
     })
     socket.once('close', () => {
       this.#connections.delete(socket)
-      this.#load.end(connection.underWay.length)
       this.#heldInAll -= connection.held.length
       connection.held.length = 0
       for (const response of connection.underWay.splice(0)) closeWaiting(response)
@@ -156,17 +150,15 @@ export class HttpConnections {
  * Closes an answer that waits behind the one that was being sent: Node does not, and whatever it has opened
  * would stay open.
  */
-function closeWaiting(response: ServerResponse): void {
+function closeWaiting(response: HttpAnswer): void {
   if (response.socket !== null) return
   response.destroy()
   response.emit('close')
 }
 
-/** Whether the answer was in the list. Nearly always it is the only one. */
-function removed(response: ServerResponse, underWay: ServerResponse[]): boolean {
+/** Nearly always it is the only one. */
+function remove(response: HttpAnswer, underWay: HttpAnswer[]): void {
   const at = underWay.indexOf(response)
-  if (at === -1) return false
   if (at === 0) underWay.shift()
-  else underWay.splice(at, 1)
-  return true
+  else if (at > 0) underWay.splice(at, 1)
 }

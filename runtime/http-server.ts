@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { HttpAnswer } from './http-answer.ts'
 import { admitPages, pageHeaders, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections } from './http-connections.ts'
@@ -26,7 +27,7 @@ export type HttpServer = {
 
 /** The part of a Koa app that a server uses. */
 export type HttpApp = {
-  callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
+  callback(): (request: IncomingMessage, response: HttpAnswer) => Promise<void>
 }
 
 /** Beyond its load limit, a server refuses requests that change something, with 503. */
@@ -74,7 +75,8 @@ export async function serveHttp({
   /** The origins whose pages may call the app; absent: none. */
   corsOrigins?: CorsOrigins | undefined
 }): Promise<HttpServer> {
-  const server = createServer({
+  const server = createServer<typeof IncomingMessage, typeof HttpAnswer>({
+    ServerResponse: HttpAnswer,
     headersTimeout: Math.min(10_000, arrivesWithinMs),
     requestTimeout: arrivesWithinMs,
     connectionsCheckingInterval: Math.min(2_000, arrivesWithinMs),

@@ -6,8 +6,8 @@ const MOST_REQUESTS = 512
 const MOST_BYTES = 64 * 1024 * 1024
 
 /**
- * The requests that a server has accepted and not answered yet. A request whose body is still arriving
- * does not count: slow clients take nothing from others but room for their bytes.
+ * The reports that a server is working on. One whose body is still arriving does not count: slow clients
+ * take nothing from others but room for their bytes. Nor does one that has its answer: see `HttpAnswer`.
  */
 export class Load {
   #requests = 0
@@ -21,17 +21,20 @@ export class Load {
     this.#mostBytes = mostBytes
   }
 
-  /** Whether more is under way than the limits allow, including the asking request. */
+  /** Whether as many requests are under way as the limits allow. */
   get isFull(): boolean {
-    return this.#requests - this.#arriving > this.#mostRequests
+    return this.#requests - this.#arriving >= this.#mostRequests
   }
 
-  begin(): void {
+  /** False if there are too many already; otherwise call `end` once. */
+  begin(): boolean {
+    if (this.isFull) return false
     this.#requests += 1
+    return true
   }
 
-  end(requests = 1): void {
-    this.#requests -= requests
+  end(): void {
+    this.#requests -= 1
   }
 
   /** Call when reading the body of a request that has begun. */

@@ -1,7 +1,6 @@
 import type { AuthFailures } from '../../runtime/auth-failures.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { Load } from '../../runtime/load.ts'
 import type { ApiKey, KeyGrant, Scope } from '../../store/back-office.ts'
 import { rateLimitHeaders, type Allowance } from '../accept/allowance.ts'
 import { beyondKeyLimit, type KeyLimit } from '../accept/key-limit.ts'
@@ -44,7 +43,6 @@ export function admitSenders({
   failures,
   usage,
   tally,
-  load,
   clock,
   trustProxy,
 }: {
@@ -52,7 +50,6 @@ export function admitSenders({
   readonly failures: AuthFailures
   readonly usage: KeyUsage
   readonly tally: Tally
-  readonly load: Load
   readonly clock: Clock
   readonly trustProxy: number
 }): Admit {
@@ -60,8 +57,8 @@ export function admitSenders({
     let key: ApiKey | undefined
     try {
       const started = performance.now()
-      // The server checks this only for requests with a body.
-      if (load.isFull) throw overloaded()
+      // The server refuses only requests with a body.
+      if (!request.hasPlace) throw overloaded()
       const address = () => addressOf(request, { trustProxy })
       const grant = await authenticate(credentials, { address, keyCache, failures, clock })
       key = grant.key

@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { HttpAnswer } from '../../runtime/http-answer.ts'
 import type { ApiError } from '../../runtime/errors.ts'
 import {
   errorEnvelope,
@@ -57,7 +58,7 @@ export function answerSenders(
   const observe = requestObserver({ service: 'ingest-api', metrics, logger })
   const failed = failureLog({ logger })
 
-  async function answer(request: SenderRequest, response: ServerResponse, endpoint: Endpoint) {
+  async function answer(request: SenderRequest, response: HttpAnswer, endpoint: Endpoint) {
     const started = performance.now()
     const { http, requestId } = request
     const { path: route, errorFor } = endpoint
@@ -86,7 +87,8 @@ export function answerSenders(
         const target = targetOf(http)
         const endpoint = endpointOf(http, target)
         if (endpoint === undefined) return others(http, response)
-        return answer(senderRequest(http, target), response, endpoint)
+        const hasPlace = response.takePlace(load)
+        return answer(senderRequest(http, target, hasPlace), response, endpoint)
       }
     },
   }
@@ -99,7 +101,7 @@ export function success(message: string, data: unknown): Answer {
 
 function write(
   { answerHeaders }: SenderRequest,
-  response: ServerResponse,
+  response: HttpAnswer,
   { status, body }: Answer,
 ): void {
   const mediaType = body === '' ? 'text/plain' : 'application/json'

@@ -14,6 +14,8 @@ export type SenderRequest = {
   readonly query: string
   /** Headers of the answer, even if the endpoint throws: names and values in turn. */
   readonly answerHeaders: string[]
+  /** False if too many reports are under way. */
+  readonly hasPlace: boolean
   /** Bytes held for the request, released once its work is done. */
   heldBytes: number
   /** After an error, a longer unread body closes the connection rather than being read to its end. */
@@ -23,9 +25,11 @@ export type SenderRequest = {
 export function senderRequest(
   http: IncomingMessage,
   { path, query }: Pick<SenderRequest, 'path' | 'query'>,
+  hasPlace = true,
 ): SenderRequest {
   const requestId = requestIdOf(http)
-  return { requestId, http, path, query, answerHeaders: ['X-Request-Id', requestId], heldBytes: 0 }
+  const answerHeaders = ['X-Request-Id', requestId]
+  return { requestId, http, path, query, answerHeaders, hasPlace, heldBytes: 0 }
 }
 
 /** The path and the query of a request. */
