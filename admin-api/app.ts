@@ -10,7 +10,7 @@ import {
   reportBrokenOff,
   type HttpState,
 } from '../runtime/http.ts'
-import type { MapConfig } from '../runtime/config/console-variables.ts'
+import { basePathOf, type MapConfig } from '../runtime/config/console-variables.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
@@ -65,8 +65,8 @@ export type AdminDependencies = {
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
   /** Maps that the console offers besides the built-in one. */
   readonly maps: readonly MapConfig[]
-  /** Where browsers reach the API, with a slash at both ends; absent: at the root. */
-  readonly basePath?: string | undefined
+  /** Where browsers reach the API; absent: at its root. */
+  readonly consolePublicUrl: string | undefined
   readonly metrics: Metrics
   /** Aborted when the process begins to shut down. */
   readonly stopping: AbortSignal
@@ -84,7 +84,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
   const turns = passwordTurns()
   const streams = liveStreams(deps)
   return [
-    ...sessionRoutes({ ...deps, turns }),
+    ...sessionRoutes({ ...deps, turns, basePath: basePathOf(deps.consolePublicUrl) }),
     ...operatorRoutes({ ...deps, turns }),
     ...accountRoutes({ ...deps, turns }),
     ...auditRoutes(deps),
@@ -149,7 +149,9 @@ export function createAdminApp({
     stopping,
   })
   const routes = adminRoutes(deps)
-  documentRoutes(router, adminDocument(routes, { prefix: PREFIX }), deps)
+  const { consolePublicUrl } = deps
+  const basePath = basePathOf(consolePublicUrl)
+  documentRoutes(router, adminDocument(routes, { prefix: PREFIX }), { basePath })
   const limits = callerLimits({ calls: callLimit })
   const lookUp = limitedLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })
@@ -168,11 +170,12 @@ export function createAdminApp({
       return clientAddress(this.req, { trustProxy })
     },
   })
-  // Koa's own is the leftmost, which clients write themselves.
+  // Koa's own is the leftmost, which clients write themselves. A proxy may not send any.
+  const isHttps = consolePublicUrl?.startsWith('https:') === true
   Object.defineProperty(app.request, 'protocol', {
     get(this: Koa.Request) {
       const protocol = this.get('x-forwarded-proto').split(',').slice(-trustProxy)[0]?.trim()
-      return trustProxy > 0 && protocol === 'https' ? 'https' : 'http'
+      return isHttps || (trustProxy > 0 && protocol === 'https') ? 'https' : 'http'
     },
   })
   app.use(identifyRequest())

@@ -1,5 +1,4 @@
 import { systemClock as clock } from '../runtime/clock.ts'
-import { basePathOf } from '../runtime/config/console-variables.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { Program } from '../runtime/program.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
@@ -63,7 +62,7 @@ export async function startAdminApi(
       console: builtConsole(config),
       ingest: ingestAddresses(config, ingestUrl),
       maps: config.maps,
-      basePath: basePathOf(config.consolePublicUrl),
+      consolePublicUrl: config.consolePublicUrl,
       callLimit: config.rateLimits.admin,
       authLimit: config.rateLimits.auth,
       metricsElsewhere: config.metricsPort !== undefined,

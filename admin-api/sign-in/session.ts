@@ -62,12 +62,13 @@ export function sessionRoutes({
   store,
   clock,
   turns,
-  basePath = '/',
+  basePath,
 }: {
   store: Store
   clock: Clock
   turns: PasswordTurns
-  basePath?: string | undefined
+  /** Where browsers reach the API, with a slash at both ends. */
+  basePath: string
 }): AdminRoute[] {
   const throttle = new SignInThrottle({ turns })
 

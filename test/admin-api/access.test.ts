@@ -38,6 +38,7 @@ test('the table of this test has every route, and nothing else', () => {
     mode: 'embedded',
     ingest: { forSenders: () => undefined },
     maps: [],
+    consolePublicUrl: undefined,
     stopping: stopping.signal,
   })
   const stated = Object.entries(EXPECTED).map(([call, { needs, scope }]) => ({

@@ -50,6 +50,7 @@ export async function startAdmin({
   pastedKeyLimit = 'off',
   ingest = { forSenders: () => 'http://127.0.0.1:8080' },
   maps = [],
+  consolePublicUrl,
 }: {
   operator?: Partial<Operator>
   trustProxy?: number
@@ -63,6 +64,7 @@ export async function startAdmin({
   pastedKeyLimit?: 'usual' | 'off'
   ingest?: IngestAddresses
   maps?: readonly MapConfig[]
+  consolePublicUrl?: string
 } = {}) {
   const directory = await ownDirectory()
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
@@ -99,6 +101,7 @@ export async function startAdmin({
       mode: 'embedded',
       ingest,
       maps,
+      consolePublicUrl,
       pastedKeyLimit: pastedKeyLimit === 'usual' ? undefined : pastedKeyLimit,
       clock,
       logger: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }),

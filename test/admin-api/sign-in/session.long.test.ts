@@ -115,6 +115,27 @@ test.each([
   expect(/; secure/i.test(answer.headers.getSetCookie()[0] ?? '')).toBe(isSecure)
 })
 
+test('a cookie is Secure where CONSOLE_PUBLIC_URL is https, whatever a proxy says', async () => {
+  const body = { email: EMAIL, password: PASSWORD }
+  for (const [consolePublicUrl, isSecure] of [
+    ['https://fleet.example.org/gps', true],
+    ['http://fleet.example.org/gps', false],
+  ] as const) {
+    for (const trustProxy of [0, 1]) {
+      const { api } = await startAdmin({ consolePublicUrl, trustProxy })
+      const begun = await api('POST', '/session', { body })
+      const headers = { Cookie: cookieOf(begun), 'X-Requested-With': 'console' }
+      const ended = await api('DELETE', '/session', { headers })
+      for (const answer of [begun, ended]) {
+        expect(answer.status).toBe(200)
+        const [cookie = ''] = answer.headers.getSetCookie()
+        expect(cookie).toContain('path=/gps/;')
+        expect(/; secure/i.test(cookie)).toBe(isSecure)
+      }
+    }
+  }
+})
+
 test('a session ends when one signs out, and the cookie goes', async () => {
   const headers = await harness.createSession()
   const answer = await harness.api('DELETE', '/session', { headers })
