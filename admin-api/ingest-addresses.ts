@@ -10,11 +10,16 @@ export type IngestAddresses = {
   forSenders(asked: string): string | undefined
   /** Where this process sends test reports. Never taken from a request. */
   readonly internal?: string
+  /** Marks those test reports, if the ingest API is in this process. */
+  readonly testSecret?: string
 }
 
 const EVERY_ADDRESS = /^http:\/\/(0\.0\.0\.0|\[::\])(?=:)/
 
-/** `listens`: the URL of the ingest API in this process; absent: one elsewhere, on the usual port. */
+/** An ingest API in this process. */
+export type OwnIngest = { readonly url: string; readonly testSecret: string }
+
+/** `own`: the ingest API in this process; absent: one elsewhere, on the usual port. */
 export function ingestAddresses(
   {
     host,
@@ -22,10 +27,10 @@ export function ingestAddresses(
     ingestPublicUrl,
     ingestInternalUrl,
   }: Pick<Config, 'host' | 'ingestPort' | 'ingestPublicUrl' | 'ingestInternalUrl'>,
-  listens: string | undefined,
+  own: OwnIngest | undefined,
 ): IngestAddresses {
   const bound =
-    listens ?? (ingestPort === 0 ? undefined : `http://${hostInUrl(host)}:${ingestPort}`)
+    own?.url ?? (ingestPort === 0 ? undefined : `http://${hostInUrl(host)}:${ingestPort}`)
   const internal =
     ingestInternalUrl ??
     bound?.replace(EVERY_ADDRESS, (_, host) => `http://${host === '[::]' ? '[::1]' : '127.0.0.1'}`)
@@ -33,6 +38,7 @@ export function ingestAddresses(
     forSenders: (asked) =>
       ingestPublicUrl ?? bound?.replace(EVERY_ADDRESS, () => `http://${usable(asked)}`),
     ...(internal !== undefined && { internal }),
+    ...(own !== undefined && { testSecret: own.testSecret }),
   }
 }
 

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 import { builtConsole } from './console-page/built-console.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
 import type { DataDirectory, Mode } from './system.ts'
-import { ingestAddresses } from './ingest-addresses.ts'
+import { ingestAddresses, type OwnIngest } from './ingest-addresses.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
 /**
@@ -19,15 +19,15 @@ export async function startAdminApi(
     store,
     eventLog,
     mode,
-    ingestUrl,
+    ownIngest,
     measureData,
   }: {
     store: Store
     eventLog: AdminLog
     mode: Mode
     measureData?: () => Promise<DataDirectory>
-    /** The URL of the ingest API in the same process; absent: it runs elsewhere. */
-    ingestUrl?: string
+    /** The ingest API in the same process; absent: it runs elsewhere. */
+    ownIngest?: OwnIngest
   },
   { config, logger, metrics, lifecycle }: Program,
 ) {
@@ -60,7 +60,7 @@ export async function startAdminApi(
         ready,
       },
       console: builtConsole(config),
-      ingest: ingestAddresses(config, ingestUrl),
+      ingest: ingestAddresses(config, ownIngest),
       maps: config.maps,
       consolePublicUrl: config.consolePublicUrl,
       callLimit: config.rateLimits.admin,

@@ -63,7 +63,10 @@ export function reportTestRoutes({
     }
     const url = `${ingest.internal}/api/v1/gps/submit`
     const answer = isInForce(grant, clock.now())
-      ? await submit(url, { secret, report, requestId: ctx.state.requestId })
+      ? await submit(url, {
+          ...{ secret, report, requestId: ctx.state.requestId },
+          testSecret: ingest.testSecret,
+        })
       : { status: NOT_IN_FORCE.status, body: errorEnvelope(NOT_IN_FORCE) }
     const subject = { kind: 'key', id: grant.key.id } as const
     const details = { status: answer.status }
@@ -112,7 +115,12 @@ const ANSWERED: JsonSchema = objectOf(
 /** @throws {ApiError} 503 if something other than the ingest API answers, or nothing does. */
 async function submit(
   url: string,
-  { secret, report, requestId }: { secret: string; report: object; requestId: string },
+  {
+    secret,
+    report,
+    requestId,
+    testSecret,
+  }: { secret: string; report: object; requestId: string; testSecret: string | undefined },
 ): Promise<{ status: number; body: object }> {
   try {
     const response = await fetch(url, {
@@ -121,7 +129,7 @@ async function submit(
         Authorization: `Bearer ${secret}`,
         'Content-Type': 'application/json',
         'X-Request-Id': requestId,
-        [TEST_REPORT_HEADER]: '1',
+        ...(testSecret !== undefined && { [TEST_REPORT_HEADER]: testSecret }),
       },
       body: JSON.stringify(report),
       // The key is for the ingest API alone.

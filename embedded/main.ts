@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -89,9 +90,12 @@ async function serve(program: Program): Promise<void> {
     saveInstance: (report: Parameters<WorkerThread['saveInstance']>[0]) =>
       worker.call('saveInstance', report),
   }
-  const ingestUrl = await startIngestApi({ eventLog, store }, program)
+  const testSecret = randomBytes(32).toString('base64url')
+  const ingestUrl = await startIngestApi({ eventLog, store, testSecret }, program)
   const reached = (url: string) => (address === undefined ? url : atAddress(url, address))
-  const { url: adminUrl, generated } = await worker.call('startAdminApi', reached(ingestUrl))
+  const { url: adminUrl, generated } = await worker.call('startAdminApi', {
+    ...{ url: reached(ingestUrl), testSecret },
+  })
   const { consolePublicUrl } = config
   if (generated !== undefined) {
     process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl, consolePublicUrl }))

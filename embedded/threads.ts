@@ -1,3 +1,4 @@
+import type { OwnIngest } from '../admin-api/ingest-addresses.ts'
 import type { startAdminApi } from '../admin-api/service.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { TopicName } from '../event-log/topic.ts'
@@ -18,7 +19,7 @@ export type WorkerThread = Pick<Keys, 'touchKeys'> &
   Pick<Instances, 'saveInstance'> & {
     /** Resolves once every file is open and up to date. */
     opened(): Promise<void>
-    startAdminApi(ingestUrl: string): ReturnType<typeof startAdminApi>
+    startAdminApi(ownIngest: OwnIngest): ReturnType<typeof startAdminApi>
     /** The log has new events. */
     appended(): Promise<void>
     /** A topic of the log has new entries. */

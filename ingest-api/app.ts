@@ -51,6 +51,7 @@ export function createIngestApp({
   rateLimits,
   openCounters = memoryRateCounters,
   trustProxy,
+  testSecret,
   basePath,
   load = new Load(),
   metricsElsewhere = false,
@@ -70,6 +71,8 @@ export function createIngestApp({
   openCounters?: OpenRateCounters | undefined
   /** The number of proxies to trust for X-Forwarded-For. */
   trustProxy: number
+  /** Marks the test reports of this process. */
+  testSecret?: string | undefined
   /** Where senders reach the API, with a slash at both ends; absent: at the root. */
   basePath?: string | undefined
   /** Shared with the server, which refuses requests beyond it. */
@@ -90,7 +93,9 @@ export function createIngestApp({
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new Tally({ metrics, rejections })
-  const admit = admitSenders({ keyCache, failures, usage, tally, clock, trustProxy })
+  const admit = admitSenders({
+    ...{ keyCache, failures, usage, tally, clock, trustProxy, testSecret },
+  })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   const receive = receiveReports({ admit, scope: 'positions:write', keyLimit, tally, load })
   const ours = [

@@ -28,6 +28,7 @@ export async function startIngestApi(
     spool,
     store,
     openCounters,
+    testSecret,
   }: {
     eventLog: Pick<EventLog, 'append' | 'ready'> & {
       rejections: Pick<EventLog['rejections'], 'append'>
@@ -37,6 +38,8 @@ export async function startIngestApi(
     store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
     /** Absent: the rate limits' counters are in the memory of this process. */
     openCounters?: OpenRateCounters | undefined
+    /** Marks the test reports of an admin API in the same process. */
+    testSecret?: string
   },
   { config, logger, metrics, lifecycle }: Program,
 ): Promise<string> {
@@ -80,6 +83,7 @@ export async function startIngestApi(
       rateLimits: config.rateLimits,
       openCounters,
       trustProxy: config.trustProxy,
+      testSecret,
       basePath: basePathOf(config.ingestPublicUrl),
       load,
       metricsElsewhere: config.metricsPort !== undefined,

@@ -27,9 +27,12 @@ export class AuthFailures {
     this.#lacking = lacking
   }
 
-  /** @throws {ApiError} 429 if the client has no failures left. */
-  async check(address: string): Promise<void> {
-    if (this.#limit === undefined) return
+  /**
+   * @param address undefined: a test report of this process, whose key it has just found good.
+   * @throws {ApiError} 429 if the client has no failures left.
+   */
+  async check(address: string | undefined): Promise<void> {
+    if (this.#limit === undefined || address === undefined) return
     const count = await this.#limit.counters.get(clientOf(address))
     if (count !== undefined && count.consumedPoints >= this.#limit.points) {
       throw this.#tooMany(count, this.#limit)
@@ -37,8 +40,8 @@ export class AuthFailures {
   }
 
   /** Counts one failure, and returns a 429 if it was one too many. */
-  async count(address: string): Promise<ApiError | undefined> {
-    if (this.#limit === undefined) return undefined
+  async count(address: string | undefined): Promise<ApiError | undefined> {
+    if (this.#limit === undefined || address === undefined) return undefined
     const count = await this.#limit.counters.add(clientOf(address), 1)
     return count.consumedPoints > this.#limit.points ? this.#tooMany(count, this.#limit) : undefined
   }
@@ -53,7 +56,7 @@ export class AuthFailures {
 }
 
 /**
- * Marks a report that the admin API sends to test a key: the failures of its address are counted apart,
- * or everyone behind that address could disable such tests.
+ * Marks a report that the admin API sends to test a key, by a secret that only the ingest API of the same
+ * process knows: it does not count for its address, or everyone behind that could disable such tests.
  */
 export const TEST_REPORT_HEADER = 'x-test-report'

@@ -39,8 +39,8 @@ async function serve(program: Program): Promise<void> {
 
   const main: Peer<MainThread> = joinThread<WorkerThread, MainThread>(parentPort, {
     opened: async () => undefined,
-    startAdminApi: (ingestUrl) =>
-      startAdminApi({ store, eventLog, mode: 'embedded', ingestUrl, measureData }, program),
+    startAdminApi: (ownIngest) =>
+      startAdminApi({ store, eventLog, mode: 'embedded', ownIngest, measureData }, program),
     touchKeys: (usedAt) => store.touchKeys(usedAt),
     saveInstance: (report) => store.saveInstance(report),
     appended: async () => reader.appended(),

@@ -1,6 +1,8 @@
-import type { AuthFailures } from '../../runtime/auth-failures.ts'
+import { TEST_REPORT_HEADER, type AuthFailures } from '../../runtime/auth-failures.ts'
+import { clientAddress } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { secretHash } from '../../schemas/api-key.ts'
 import type { ApiKey, KeyGrant, Scope } from '../../store/back-office.ts'
 import { rateLimitHeaders, type Allowance } from '../accept/allowance.ts'
 import { beyondKeyLimit, type KeyLimit } from '../accept/key-limit.ts'
@@ -9,7 +11,7 @@ import { authenticate, authorize, type Credentials } from '../keys/authenticate.
 import type { KeyCache } from '../keys/key-cache.ts'
 import type { KeyUsage } from '../keys/key-usage.ts'
 import { overloaded } from '../requests/read-body.ts'
-import { addressOf, type SenderRequest } from '../requests/sender-request.ts'
+import { headerOf, type SenderRequest } from '../requests/sender-request.ts'
 
 /** The longest that a request waits for store and log together; its answer must be sent within 6 s. */
 const WAITS_MS = 5_400
@@ -45,6 +47,7 @@ export function admitSenders({
   tally,
   clock,
   trustProxy,
+  testSecret,
 }: {
   readonly keyCache: KeyCache
   readonly failures: AuthFailures
@@ -52,14 +55,25 @@ export function admitSenders({
   readonly tally: Tally
   readonly clock: Clock
   readonly trustProxy: number
+  /** Marks the test reports of this process; absent: it sends none. */
+  readonly testSecret?: string | undefined
 }): Admit {
+  const testHash = testSecret === undefined ? undefined : secretHash(testSecret)
+
+  /** The address that a failure counts for; none for a test report of this process. */
+  function addressOf(request: SenderRequest): string | undefined {
+    const sent = headerOf(request, TEST_REPORT_HEADER)
+    const isOwnTest = testHash?.equals(secretHash(sent)) === true
+    return isOwnTest ? undefined : clientAddress(request.http, { trustProxy })
+  }
+
   return async function admit(request, { credentials, scope, keyLimit, app }) {
     let key: ApiKey | undefined
     try {
       const started = performance.now()
       // The server refuses only requests with a body.
       if (!request.hasPlace) throw overloaded()
-      const address = () => addressOf(request, { trustProxy })
+      const address = () => addressOf(request)
       const grant = await authenticate(credentials, { address, keyCache, failures, clock })
       key = grant.key
       authorize(grant, { scope, usage, clock })

@@ -56,7 +56,7 @@ export async function authenticate(
     failures,
     clock,
   }: {
-    readonly address: () => string
+    readonly address: () => string | undefined
     readonly keyCache: KeyCache
     readonly failures: AuthFailures
     readonly clock: Clock

@@ -1,6 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import { TEST_REPORT_HEADER } from '../../runtime/auth-failures.ts'
-import { clientAddress, clientOf } from '../../runtime/client-address.ts'
 import type { Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http.ts'
 import type { SubmittedPosition } from '../accept/accept.ts'
@@ -52,13 +50,6 @@ export function mediaTypeOf(request: SenderRequest): string {
   const type = headerOf(request, 'content-type')
   const end = type.indexOf(';')
   return (end === -1 ? type : type.slice(0, end)).trim().toLowerCase()
-}
-
-/** The address whose failed authentications a failure of this request is counted with. */
-export function addressOf(request: SenderRequest, options: { trustProxy: number }): string {
-  const address = clientAddress(request.http, options)
-  const isTest = headerOf(request, TEST_REPORT_HEADER) !== ''
-  return isTest ? `test from ${clientOf(address)}` : address
 }
 
 /** The value of the `Idempotency-Key` header, or its fault. */

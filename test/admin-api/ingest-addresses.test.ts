@@ -24,7 +24,8 @@ test.each([
 ])(
   'with %j, an ingest API that listens at %s is at %s for senders and at %s from here',
   (config, listens, told, internal) => {
-    const addresses = ingestAddresses(config, listens)
+    const own = listens === undefined ? undefined : { url: listens, testSecret: 'ours' }
+    const addresses = ingestAddresses(config, own)
     expect(addresses.forSenders('gps.lan')).toBe(told)
     expect(addresses.internal).toBe(internal)
   },

@@ -13,7 +13,8 @@ let harness: AdminHarness
 const REPORT = { deviceId: 'tug', latitude: 52.5, longitude: 13.4 }
 
 function startAt(internal: string | undefined) {
-  const ingest = { forSenders: () => 'http://for.senders:1', ...(internal && { internal }) }
+  const forSenders = () => 'http://for.senders:1'
+  const ingest = { forSenders, testSecret: 'ours', ...(internal && { internal }) }
   return startAdmin({ ingest, pastedKeyLimit: 'usual' })
 }
 
@@ -21,6 +22,7 @@ function startAt(internal: string | undefined) {
 async function startBoth(auth: RateLimit | 'off' = 'off'): Promise<IngestHarness> {
   const ingest: IngestHarness = await startIngest({
     rateLimits: { auth },
+    testSecret: 'ours',
     wrapKeys: () => ({ findGrant: (hash) => harness.store.findGrant(hash) }),
   })
   closeAfterwards(() => ingest.close())

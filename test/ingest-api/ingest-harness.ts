@@ -37,6 +37,7 @@ export async function startIngest({
   wrapRejections = (topic) => topic,
   rateLimits = {},
   trustProxy = 0,
+  testSecret,
   load = new Load(),
   metricsElsewhere = false,
   logger = createLogger({ level: 'silent', name: 'test' }),
@@ -47,6 +48,7 @@ export async function startIngest({
   /** Those that are not given are off. */
   rateLimits?: Partial<RateLimits>
   trustProxy?: number
+  testSecret?: string
   load?: Load
   metricsElsewhere?: boolean
   logger?: Logger
@@ -81,6 +83,7 @@ export async function startIngest({
       stopping: stopping.signal,
       rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off', ...rateLimits },
       trustProxy,
+      testSecret,
       load,
       metricsElsewhere,
     }),

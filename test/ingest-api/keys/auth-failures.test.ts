@@ -8,11 +8,12 @@ const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 let ingest: IngestHarness
 let lookUps = 0
 
-async function start({ points = 5, trustProxy = 0 } = {}) {
+async function start({ points = 5, trustProxy = 0, testSecret = 'ours' } = {}) {
   lookUps = 0
   ingest = await startIngest({
     rateLimits: { auth: { points, seconds: 60 } },
     trustProxy,
+    testSecret,
     wrapKeys: (store) => ({
       findGrant: (hash) => {
         lookUps += 1
@@ -29,6 +30,8 @@ const submit = (key: string | undefined, headers: Record<string, string> = {}) =
 
 const statusOf = async (key: string | undefined, headers?: Record<string, string>) =>
   (await submit(key, headers)).status
+
+const mark = (secret: string) => ({ 'X-Test-Report': secret })
 
 /** Uses up the failures of an address. */
 async function fail(times: number, headers?: Record<string, string>): Promise<void> {
@@ -121,6 +124,23 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(401)
     await fail(4)
     expect(await statusOf(secret)).toBe(429)
+  })
+
+  test('an address with too many failed authentications gains none by the header of test reports', async () => {
+    await start()
+    for (const marked of ['1', 'theirs', 'ours ours', '']) await fail(1, mark(marked))
+    await fail(1)
+    for (const marked of ['1', 'theirs', '']) expect(await statusOf('x', mark(marked))).toBe(429)
+    expect(await statusOf((await ingest.createKey()).secret, mark('1'))).toBe(429)
+    expect(await statusOf((await ingest.createKey()).secret, mark('ours'))).toBe(200)
+  })
+
+  test('an ingest API without an admin API in its process knows no header of test reports', async () => {
+    await start()
+    await ingest.close()
+    ingest = await startIngest({ rateLimits: { auth: { points: 1, seconds: 60 } } })
+    await fail(1, mark('undefined'))
+    for (const marked of ['', 'undefined']) expect(await statusOf('x', mark(marked))).toBe(429)
   })
 
   test('a key without the scope or a faulty report is no failed authentication of its address', async () => {

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, test } from '@jest/globals'
 import {
-  addressOf,
   mediaTypeOf,
   senderRequest,
   targetOf,
@@ -15,11 +14,6 @@ function request(headers: Record<string, string>, url = '/') {
   } as unknown as IncomingMessage
   return senderRequest(http, targetOf(http))
 }
-
-test('the failures of test reports are counted apart from those of their address', () => {
-  const test = request({ 'x-test-report': '1' })
-  expect(addressOf(test, { trustProxy: 0 })).toBe('test from 192.0.2.1')
-})
 
 test.each([
   ['/pub?u=a&d=b', '/pub', 'u=a&d=b'],
