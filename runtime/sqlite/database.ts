@@ -1,7 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
-import { checkTables } from './check-tables.ts'
+import { versionByTables } from './version-by-tables.ts'
 import { isBusy, translated, translation } from './sqlite-errors.ts'
 
 export type Value = string | number | Uint8Array | null
@@ -154,10 +154,7 @@ export class Database {
     migrations: readonly string[],
     { readOnly, onMigration, remedy }: Pick<DatabaseOptions, 'readOnly' | 'onMigration' | 'remedy'>,
   ): void {
-    const before = this.#version()
-    if (before > 0 && before <= migrations.length) {
-      checkTables(this.#driver, { file, migrations: migrations.slice(0, before), remedy })
-    }
+    const before = this.#version(file, migrations, remedy)
     if (before === migrations.length) return
     if (readOnly === true && before > 0 && before < migrations.length) {
       throw new DependencyError(
@@ -168,7 +165,7 @@ export class Database {
     }
     if (before > 0 && before < migrations.length) onMigration?.(file)
     this.transaction(() => {
-      const version = this.#version()
+      const version = this.#version(file, migrations, remedy)
       if (version > migrations.length) {
         throw new DependencyError(
           `${file} has schema version ${version}, this program knows up to ${migrations.length}: ` +
@@ -183,9 +180,11 @@ export class Database {
     if (before > 0) this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }
 
-  #version(): number {
+  #version(file: string, migrations: readonly string[], remedy: string | undefined): number {
     const row = this.#driver.prepare('PRAGMA user_version').get() as { user_version: number }
-    return row.user_version
+    const version = row.user_version
+    const isKnown = version > 0 && version <= migrations.length
+    return isKnown ? versionByTables(this.#driver, { file, version, migrations, remedy }) : version
   }
 }
 

@@ -9,13 +9,6 @@ import {
 /** The names of the optional fields' columns, in their order. */
 export const OPTIONAL_NAMES: readonly string[] = OPTIONAL_FIELDS
 
-/** The same for a table's definition. */
-export const OPTIONAL_COLUMNS = [
-  ...MEASUREMENTS.map((name) => `${name} REAL`),
-  'attributes TEXT',
-  'imported INTEGER',
-].join(', ')
-
 /** The values for these columns; null where there is none. */
 export function optionalValues(from: OptionalFields): Value[] {
   const { attributes, imported } = from

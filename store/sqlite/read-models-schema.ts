@@ -1,4 +1,4 @@
-import { OPTIONAL_COLUMNS, OPTIONAL_NAMES } from './optional-columns.ts'
+const MEASUREMENTS = 'accuracy REAL, altitude REAL, speed REAL, heading REAL, battery REAL'
 
 /**
  * The file of one generation of the read models. Times in milliseconds since the epoch. Records and their
@@ -6,6 +6,7 @@ import { OPTIONAL_COLUMNS, OPTIONAL_NAMES } from './optional-columns.ts'
  * time of an insert. A device's number is never reused.
  */
 export const READ_MODELS_SCHEMA = [
+  // Version 0.2.0. The columns of a step are written out: those of later versions must not change them.
   `CREATE TABLE account_numbers (
      number INTEGER PRIMARY KEY,
      account_id TEXT NOT NULL UNIQUE
@@ -17,7 +18,6 @@ export const READ_MODELS_SCHEMA = [
      device_id TEXT NOT NULL,
      first_seen_at INTEGER NOT NULL,
      last_seen_at INTEGER NOT NULL,
-     last_received_at INTEGER NOT NULL,
      report_count INTEGER NOT NULL,
      record_id TEXT NOT NULL,
      latitude REAL NOT NULL,
@@ -26,7 +26,7 @@ export const READ_MODELS_SCHEMA = [
      received_at INTEGER NOT NULL,
      applied TEXT NOT NULL,
      heartbeats TEXT,
-     ${OPTIONAL_COLUMNS},
+     ${MEASUREMENTS},
      UNIQUE (account_id, device_id)
    ) STRICT;
    -- With the coordinates, so that a scan by time reads only matching rows of the table.
@@ -45,7 +45,7 @@ export const READ_MODELS_SCHEMA = [
      received_at INTEGER NOT NULL,
      log_partition INTEGER NOT NULL,
      log_offset INTEGER NOT NULL,
-     ${OPTIONAL_COLUMNS}
+     ${MEASUREMENTS}
    ) STRICT;
    CREATE UNIQUE INDEX records_by_id ON records (record_id, account);
    CREATE INDEX records_by_time ON records (device, timestamp, record_id);
@@ -71,15 +71,33 @@ export const READ_MODELS_SCHEMA = [
      event_id TEXT
    ) STRICT;`,
 
-  // The key with which a device last reported. Version 0.2.0 kept it in the records only, so it comes from the
-  // record of the last position; if that is gone, it is '' until the device reports again.
-  `ALTER TABLE device_statuses RENAME TO keyless_statuses;
-   DROP INDEX device_statuses_by_time;
-   CREATE TABLE device_statuses (
-     number INTEGER PRIMARY KEY AUTOINCREMENT,
-     account_id TEXT NOT NULL,
-     device_id TEXT NOT NULL,
-     last_key_id TEXT NOT NULL,
+  // Attributes, and positions imported from elsewhere. Before, everything received counted as seen.
+  `ALTER TABLE records ADD COLUMN attributes TEXT;
+   ALTER TABLE records ADD COLUMN imported INTEGER;
+   ${copiedStatuses(
+     `first_seen_at INTEGER NOT NULL,
+     last_seen_at INTEGER NOT NULL,
+     last_received_at INTEGER NOT NULL,
+     report_count INTEGER NOT NULL,
+     record_id TEXT NOT NULL,
+     latitude REAL NOT NULL,
+     longitude REAL NOT NULL,
+     timestamp INTEGER NOT NULL,
+     received_at INTEGER NOT NULL,
+     applied TEXT NOT NULL,
+     heartbeats TEXT,
+     ${MEASUREMENTS}, attributes TEXT, imported INTEGER`,
+     `SELECT
+       number, account_id, device_id, first_seen_at, last_seen_at, last_seen_at, report_count, record_id,
+       latitude, longitude, timestamp, received_at, applied, heartbeats,
+       accuracy, altitude, speed, heading, battery, NULL, NULL
+     FROM older_statuses`,
+   )}`,
+
+  // The key with which a device last reported, not counting imports: that of the record received last. Heartbeats
+  // were stored without their key, so after a newer heartbeat it is '' until the device reports again.
+  `${copiedStatuses(
+    `last_key_id TEXT NOT NULL,
      first_seen_at INTEGER NOT NULL,
      last_seen_at INTEGER NOT NULL,
      last_received_at INTEGER NOT NULL,
@@ -93,31 +111,59 @@ export const READ_MODELS_SCHEMA = [
      heartbeats TEXT,
      -- NULL: the last position's.
      last_received_id TEXT,
-     ${OPTIONAL_COLUMNS},
-     UNIQUE (account_id, device_id)
-   ) STRICT;
-   INSERT INTO device_statuses SELECT
-     number, account_id, device_id, key_id, first_seen_at, last_seen_at, last_received_at, report_count,
-     record_id, latitude, longitude, timestamp, received_at, applied,
-     CASE WHEN heartbeats IS NOT NULL THEN (
-       SELECT json_group_object(
-         heartbeat.key, json_set(heartbeat.value, '$.eventId', '', '$.keyId', key_id))
-       FROM json_each(heartbeats) AS heartbeat) END,
-     NULL, ${OPTIONAL_NAMES.join(', ')}
-   FROM (
-     SELECT keyless_statuses.*, coalesce((
-       SELECT key_id FROM records WHERE records.record_id = keyless_statuses.record_id AND device = number
-     ), '') AS key_id
-     FROM keyless_statuses);
-   -- A device's number is never used again, that of a removed device neither.
-   DELETE FROM sqlite_sequence WHERE name = 'device_statuses';
-   UPDATE sqlite_sequence SET name = 'device_statuses' WHERE name = 'keyless_statuses';
-   DROP TABLE keyless_statuses;
-   -- With the coordinates, so that a scan by time reads only matching rows of the table.
-   CREATE INDEX device_statuses_by_time
-     ON device_statuses (account_id, last_seen_at, device_id, latitude, longitude);
+     ${MEASUREMENTS}, attributes TEXT, imported INTEGER`,
+    `SELECT
+       number, account_id, device_id,
+       CASE WHEN heard_at >= newest.received_at THEN '' ELSE coalesce(newest.key_id, '') END,
+       first_seen_at, last_seen_at, last_received_at, report_count,
+       status.record_id, status.latitude, status.longitude, status.timestamp, status.received_at, applied,
+       CASE WHEN heartbeats IS NOT NULL THEN (
+         SELECT json_group_object(
+           heartbeat.key, json_set(heartbeat.value, '$.eventId', '', '$.keyId', ''))
+         FROM json_each(heartbeats) AS heartbeat) END,
+       nullif(received_last, status.record_id),
+       status.accuracy, status.altitude, status.speed, status.heading, status.battery,
+       status.attributes, status.imported
+     FROM (
+       SELECT heard.*,
+         (SELECT max(record_id) FROM records
+          WHERE received_at = last_received_at AND device = number) AS received_last,
+         -- An index finds the first; the second reads all of a device whose newest record is an import.
+         CASE WHEN heard_at = last_received_at THEN NULL ELSE coalesce(
+           (SELECT rowid FROM records
+            WHERE received_at = last_received_at AND device = number AND imported IS NULL
+            ORDER BY record_id DESC LIMIT 1),
+           (SELECT rowid FROM records
+            WHERE device = number AND imported IS NULL
+            ORDER BY received_at DESC, record_id DESC LIMIT 1)) END AS newest_record
+       FROM (
+         SELECT *, (SELECT max(value ->> 'receivedAt') FROM json_each(heartbeats)) AS heard_at
+         FROM older_statuses) AS heard) AS status
+     LEFT JOIN records AS newest ON newest.rowid = newest_record`,
+  )}
    CREATE INDEX device_statuses_by_key ON device_statuses (account_id, last_key_id, device_id);`,
 
   // NULL: several versions of the fold, or one before they were recorded.
   'ALTER TABLE checkpoints ADD COLUMN fold_version INTEGER',
 ]
+
+/** Steps that give the table of statuses other columns, filled by a query of `older_statuses`. */
+function copiedStatuses(columns: string, query: string): string {
+  return `ALTER TABLE device_statuses RENAME TO older_statuses;
+   DROP INDEX device_statuses_by_time;
+   CREATE TABLE device_statuses (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     ${columns},
+     UNIQUE (account_id, device_id)
+   ) STRICT;
+   INSERT INTO device_statuses ${query};
+   -- A device's number is never used again, that of a removed device neither.
+   DELETE FROM sqlite_sequence WHERE name = 'device_statuses';
+   UPDATE sqlite_sequence SET name = 'device_statuses' WHERE name = 'older_statuses';
+   DROP TABLE older_statuses;
+   -- With the coordinates, so that a scan by time reads only matching rows of the table.
+   CREATE INDEX device_statuses_by_time
+     ON device_statuses (account_id, last_seen_at, device_id, latitude, longitude);`
+}

@@ -23,8 +23,13 @@ type RebuildOptions = Partial<Parameters<typeof rebuildReadModels>[0]> & {
   hold?: () => Promise<unknown>
 }
 
-/** For each test a log and a store in a folder of their own, and a projector between them. */
-export function rebuildableForEachTest() {
+/**
+ * For each test a log and a store in a folder of their own, and a projector between them. `prepare`
+ * puts files into the folder.
+ */
+export function rebuildableForEachTest({
+  prepare,
+}: { prepare?: (directory: string) => void } = {}) {
   const clock = { time: T0, now: (): number => clock.time }
   const directory = directoryForEachTest()
   const here = {} as { directory: string; eventLog: EventLog; store: Store }
@@ -33,6 +38,7 @@ export function rebuildableForEachTest() {
   beforeEach(() => {
     here.directory = directory()
     clock.time = T0
+    prepare?.(here.directory)
     here.eventLog = openLog()
     here.store = openSqliteStore({ directory: here.directory })
     startProjector()

@@ -44,6 +44,16 @@ describe('database files', () => {
     expect(database.prepare('SELECT * FROM more').all()).toEqual([])
   })
 
+  test('a database file of a version in development is migrated from the version that its tables have', () => {
+    const next = [...NOTES, 'ALTER TABLE notes ADD COLUMN author TEXT', 'CREATE TABLE more (n)']
+    const between = open(next.slice(0, 2))
+    between.prepare('INSERT INTO notes VALUES (?, ?, ?, ?)').run(1, 'kept', null, 'ana')
+    between.exec('PRAGMA user_version = 1')
+    const database = open(next)
+    expect(pragma(database, 'user_version')).toBe(3)
+    expect(database.prepare('SELECT * FROM notes').all()).toMatchObject([{ author: 'ana' }])
+  })
+
   test('a migration that fails leaves the file as it was', () => {
     const broken = [...NOTES, 'CREATE TABLE half (n); CREATE TABLE notes (n)']
     expect(thrownBy(() => open(broken))).toMatchObject({ retriable: false })

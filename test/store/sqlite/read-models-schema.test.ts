@@ -4,64 +4,93 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { READ_MODELS_SCHEMA } from '../../../store/sqlite/read-models-schema.ts'
 import { openReadModels, readModelsFile } from '../../../store/sqlite/read-models.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
+import { makeDataOf020 } from '../../fixtures/version-0.2.0/data-of-0.2.0.ts'
 import { T0 } from '../../samples.ts'
 
 const directory = directoryForEachTest()
 
-/** Read models as version 0.2.0 left them: of `van` and `bus`, and of a device 9 that has been removed. */
-function readModelsOf020(): string {
-  const file = join(directory(), readModelsFile(1))
-  const raw = new DatabaseSync(file)
-  raw.exec(`PRAGMA journal_mode = WAL; ${READ_MODELS_SCHEMA[0]}; PRAGMA user_version = 1;
-    INSERT INTO account_numbers VALUES (1, 'acc-1');`)
-  const status = raw.prepare(`INSERT INTO device_statuses VALUES
-    (?, 'acc-1', ?, 1, ?, ?, 3, ?, 52, 13, 4, 5, '{"0":8}', ?, 6, 7, 8, 9, 0.5, NULL, NULL)`)
-  status.run(2, 'van', T0, T0, 'record-1', '{"0":{"offset":8,"receivedAt":6}}')
-  status.run(3, 'bus', T0, T0, 'record-gone', null)
-  status.run(9, 'gone', T0, T0, 'record-2', null)
-  raw.exec(`DELETE FROM device_statuses WHERE number = 9;
-    INSERT INTO records VALUES
-      (1, 2, 'record-1', 'key-1', 52, 13, 4, 'device', 5, 0, 8, 6, 7, 8, 9, 0.5, NULL, NULL)`)
-  raw.close()
-  return file
+/** `lastKeyId` of each device, after the migration. */
+function lastKeys(): Record<string, string> {
+  const models = openReadModels(directory(), 1)
+  const page = models.statuses.page({ accountId: 'acc-1', limit: 9 })
+  models.close()
+  return Object.fromEntries(page.map(({ deviceId, lastKeyId }) => [deviceId, lastKeyId]))
 }
 
-test('the statuses of version 0.2.0 are given the key of their last position, and keep all else', () => {
-  const file = readModelsOf020()
+test('a status of version 0.2.0 has the key of the record received last, and none after a newer heartbeat', () => {
+  makeDataOf020(directory())
+  expect(lastKeys()).toEqual({
+    ...{ late: 'key-2', heard: '', 'heard-before': 'key-3', 'same-time': 'key-1', erased: 'key-2' },
+  })
+})
+
+test('the read models of version 0.2.0 keep all else', async () => {
+  makeDataOf020(directory())
   const models = openReadModels(directory(), 1)
   const find = (deviceId: string) => models.statuses.find({ accountId: 'acc-1', deviceId })
-  const statuses = [find('bus')?.status, find('van')?.status]
-  models.close()
-  const common = {
-    ...{ accountId: 'acc-1', firstSeenAt: 1, lastSeenAt: T0, lastReceivedAt: T0, reportCount: 3 },
-    applied: { 0: 8 },
-  }
-  const lastPosition = {
-    ...{ latitude: 52, longitude: 13, timestamp: 4, receivedAt: 5 },
-    ...{ accuracy: 6, altitude: 7, speed: 8, heading: 9, battery: 0.5 },
-  }
-  expect(statuses).toEqual([
+  const position = { latitude: 45.2735, longitude: 13.7142, receivedAt: T0 + 11_000 }
+  const common = { accountId: 'acc-1', firstSeenAt: T0 + 11_000, lastReceivedAt: T0 + 20_000 }
+  expect([find('late'), find('heard')]).toEqual([
     {
-      ...{ ...common, deviceId: 'bus', lastReceivedId: 'record-gone', lastKeyId: '' },
-      lastPosition: { ...lastPosition, recordId: 'record-gone' },
+      number: 1,
+      status: {
+        ...{ ...common, deviceId: 'late', lastSeenAt: T0 + 20_000, reportCount: 2 },
+        ...{ lastReceivedId: '01KDVN9C000000000000000002', lastKeyId: 'key-2', applied: { 0: 2 } },
+        lastPosition: {
+          ...{ ...position, recordId: '01KDVN9C000000000000000001', timestamp: T0 + 10_000 },
+          ...{ speed: 8, battery: 0.5 },
+        },
+      },
     },
     {
-      ...{ ...common, deviceId: 'van', lastReceivedId: 'record-1', lastKeyId: 'key-1' },
-      lastPosition: { ...lastPosition, recordId: 'record-1' },
-      heartbeats: { 0: { offset: 8, receivedAt: 6, eventId: '', keyId: 'key-1' } },
+      number: 2,
+      status: {
+        ...{ ...common, deviceId: 'heard', lastSeenAt: T0 + 20_000, reportCount: 1 },
+        ...{ lastReceivedId: '01KDVN9C000000000000000003', lastKeyId: '', applied: { 0: 4 } },
+        lastPosition: {
+          ...{ ...position, recordId: '01KDVN9C000000000000000003', timestamp: T0 + 10_000 },
+        },
+        heartbeats: { 0: { offset: 4, receivedAt: T0 + 20_000, eventId: '', keyId: '' } },
+      },
     },
   ])
+  const late = await models.pagePositions({
+    ...{ accountId: 'acc-1', deviceId: 'late', order: 'asc', limit: 9 },
+  })
+  expect(late).toMatchObject([{ keyId: 'key-2' }, { keyId: 'key-1', speed: 8 }])
+  expect(models.checkpoint()).toEqual({ 0: 12 })
+  expect(models.foldVersion()).toBe('mixed')
+  models.close()
+})
+
+test('the number of a device that version 0.2.0 removed is never used again', () => {
+  makeDataOf020(directory())
+  const file = join(directory(), readModelsFile(1))
+  const before = new DatabaseSync(file)
+  before.exec('DELETE FROM device_statuses WHERE number = 5')
+  before.close()
+  openReadModels(directory(), 1).close()
   const raw = new DatabaseSync(file)
   const next = raw
     .prepare("SELECT name, seq FROM sqlite_sequence WHERE name LIKE '%statuses'")
     .all()
-  const tables = raw.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'keyless%'").all()
+  const tables = raw.prepare("SELECT name FROM sqlite_schema WHERE name LIKE 'older%'").all()
   raw.close()
-  expect(next).toEqual([{ name: 'device_statuses', seq: 9 }])
+  expect(next).toEqual([{ name: 'device_statuses', seq: 5 }])
   expect(tables).toEqual([])
 })
 
+test('the key of an imported record is not that of a device, although it was received last', () => {
+  makeDataOf020(directory())
+  const raw = new DatabaseSync(join(directory(), readModelsFile(1)))
+  // The development version after 0.2.0 had imports, but the same number.
+  raw.exec(`${READ_MODELS_SCHEMA[1]}
+    UPDATE records SET imported = 1 WHERE key_id = 'key-2'`)
+  raw.close()
+  expect(lastKeys()).toMatchObject({ late: 'key-1', 'same-time': 'key-1', erased: '' })
+})
+
 test('read models of version 0.2.0 that are migrated can be opened again', () => {
-  readModelsOf020()
+  makeDataOf020(directory())
   for (let times = 0; times < 2; times += 1) openReadModels(directory(), 1).close()
 })
