@@ -1,6 +1,7 @@
 import { clientOf } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
+import type { Operator } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
@@ -14,7 +15,7 @@ import { newPasswordRule } from '../sign-in/credential-rules.ts'
 import { roleRule } from './role-rule.ts'
 import { kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { OPERATOR, operatorView } from './operator-view.ts'
-import { hashPassword } from '../sign-in/password.ts'
+import { hashPassword, verifyPassword } from '../sign-in/password.ts'
 import { recordAction } from '../http/record-action.ts'
 import { flag, type InputOf } from '../http/rule.ts'
 import { requireChange } from '../http/require-change.ts'
@@ -48,13 +49,13 @@ export function changeOperatorRoute({
     if (before.platform) requirePlatformFor(caller, 'change an operator of the platform')
     const { password, ...rights } = change
     const { role = before.role, platform = before.platform } = rights
-    if (password === undefined && role === before.role && platform === before.platform) {
-      return succeed(ctx, operatorView(before))
-    }
     const passwordHash =
       password === undefined
         ? undefined
-        : await turns.run(() => hashPassword(password), clientOf(ctx.ip))
+        : await turns.run(() => hashIfNew(password, before), clientOf(ctx.ip))
+    if (passwordHash === undefined && role === before.role && platform === before.platform) {
+      return succeed(ctx, operatorView(before))
+    }
     const operator = requireKnownOperator(
       await store.changeOperator({
         ...query,
@@ -76,7 +77,7 @@ export function changeOperatorRoute({
     path: '/operators/:id',
     summary: 'Changes the role, the password or the platform right of an operator',
     description:
-      'A new password ends all sessions of the operator. The last admin of an account and the ' +
+      'A new password ends all sessions of the operator; one that was made is not new. The last admin of an account and the ' +
       'last operator of the platform stay what they are: 409.',
     needs: 'admin session',
     body: CHANGES,
@@ -85,4 +86,13 @@ export function changeOperatorRoute({
     errors: ['CONFLICT'],
     handle: change,
   })
+}
+
+/** Undefined for the password that was made for the operator: it must still be changed. */
+async function hashIfNew(
+  password: string,
+  { mustChangePassword, passwordHash }: Operator,
+): Promise<string | undefined> {
+  const isMade = mustChangePassword === true && (await verifyPassword(password, passwordHash))
+  return isMade ? undefined : hashPassword(password)
 }

@@ -20,6 +20,11 @@ export function generatePassword(): string {
   return Array.from({ length: 24 }, () => BASE62[randomInt(62)]).join('')
 }
 
+/** Whether two passwords match the same hash. */
+export function areSamePassword(one: string, other: string): boolean {
+  return normalized(one) === normalized(other)
+}
+
 /** Whether `password` matches `hash`. @throws {Error} if `hash` is malformed. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   const [, log2N, r, p, salt, expected] = SHAPE.exec(hash) ?? []
@@ -40,6 +45,11 @@ function stored(salt: Buffer, hash: Buffer): string {
   return `$scrypt$ln=${log2N},r=${r},p=${p}$${unpadded(salt)}$${unpadded(hash)}`
 }
 
+/** Systems encode the same typed password differently (é as one code point or two). */
+function normalized(password: string): string {
+  return password.normalize('NFKC')
+}
+
 function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '')
 }
@@ -51,10 +61,8 @@ function derive(
   { log2N, r, p }: typeof COST,
 ): Promise<Buffer> {
   const N = 2 ** log2N
-  // Systems encode the same typed password differently (é as one code point or two).
-  const normalized = password.normalize('NFKC')
   return new Promise((resolve, reject) => {
-    scrypt(normalized, salt, bytes, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
+    scrypt(normalized(password), salt, bytes, { N, r, p, maxmem: 256 * N * r }, (error, key) =>
       error === null ? resolve(key) : reject(error),
     )
   })

@@ -6,7 +6,7 @@ import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { newPasswordRule, typedRule } from './credential-rules.ts'
-import { hashPassword, NOBODYS_HASH, verifyPassword } from './password.ts'
+import { areSamePassword, hashPassword, NOBODYS_HASH, verifyPassword } from './password.ts'
 import type { InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
@@ -36,6 +36,9 @@ export function changePasswordRoute({
     caller: OperatorCaller,
     { body }: Input<object, Passwords>,
   ): Promise<void> {
+    if (areSamePassword(body.next, body.current)) {
+      throw invalidParams([{ field: 'next', message: 'next must differ from current' }])
+    }
     const { operator, accountId, session } = caller
     const client = clientOf(ctx.ip)
     const who = { client, email: operator.email, isKnown: true }
@@ -76,6 +79,7 @@ export function changePasswordRoute({
     method: 'POST',
     path: '/session/password',
     summary: 'Changes one’s own password; the other sessions end',
+    description: '`next` must differ from `current`: 400.',
     needs: 'session',
     body: PASSWORDS,
     bodyExample: { current: 'the one so far', next: 'correct horse battery staple' },

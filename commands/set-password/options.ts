@@ -7,7 +7,7 @@ export const HELP = `Usage: npm run set-password -- --email admin@example.com
 Gives an operator of the console a new password, if nobody can sign in there to do so. All sessions of
 this operator end. The audit of its account says that this program did it.
 
-The new password is read from standard input; it has 12 to 1024 characters:
+The new password is read from standard input; it has 12 to 1024 characters, and is not the current one:
 
   npm run --silent set-password -- --email admin@example.com < file
 

@@ -1,23 +1,26 @@
 import { randomBytes } from 'node:crypto'
-import { hashPassword } from '../../admin-api/sign-in/password.ts'
+import { hashPassword, verifyPassword } from '../../admin-api/sign-in/password.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Audit, Operators } from '../../store/back-office.ts'
 
 /**
  * Sets the password of the operator with this e-mail, case ignored, and ends all its sessions.
- * Returns false if there is no such operator.
+ * @throws {Error} if there is no such operator, or the password is the current one.
  */
 export async function setPassword(
   { store, clock }: { store: Operators & Audit; clock: Clock },
   { email, password }: { readonly email: string; readonly password: string },
-): Promise<boolean> {
+): Promise<void> {
   const operator = await store.findOperatorByEmail(email)
-  if (operator === undefined) return false
+  if (operator === undefined) throw unknown(email)
+  if (await verifyPassword(password, operator.passwordHash)) {
+    throw new Error(`this is the password of ${email} already; nothing has changed`)
+  }
   const { id: operatorId, accountId } = operator
   const passwordHash = await hashPassword(password)
   const changed = await store.changeOperator({ accountId, operatorId, passwordHash })
-  if (changed === undefined) return false
+  if (changed === undefined) throw unknown(email)
   await store.endSessions({ operatorId })
   const at = clock.now()
   const id = ulid(at, randomBytes(10))
@@ -32,5 +35,8 @@ export async function setPassword(
     address: 'command line',
     requestId: id,
   })
-  return true
+}
+
+function unknown(email: string): Error {
+  return new Error(`no operator signs in with the e-mail ${email}; nothing has changed`)
 }

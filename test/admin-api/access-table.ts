@@ -4,7 +4,7 @@ import { secretHash } from '../../schemas/api-key.ts'
 import { newShareToken } from '../../schemas/share-token.ts'
 import type { Scope } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
-import { PASSWORD, type AdminHarness } from './admin-harness.ts'
+import { CHEAP_HASH, PASSWORD, type AdminHarness } from './admin-harness.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
@@ -34,7 +34,8 @@ export const EXPECTED: Record<string, Expected> = {
   'DELETE /session': { needs: 'session', stranger: 200 },
   'POST /session/password': {
     needs: 'session',
-    body: { current: PASSWORD, next: PASSWORD },
+    body: { current: PASSWORD, next: 'quite another long password' },
+    before: resetPassword,
     stranger: 200,
   },
   'GET /operators': { needs: 'admin', stranger: 200 },
@@ -184,6 +185,14 @@ export const EXPECTED: Record<string, Expected> = {
 
 export function newEmail(): string {
   return `${randomUUID()}@example.org`
+}
+
+async function resetPassword({ store }: AdminHarness): Promise<void> {
+  for (const accountId of ['acc-1', 'acc-2']) {
+    for (const { id } of await store.pageOperators({ accountId, limit: 100 })) {
+      await store.changeOperator({ accountId, operatorId: id, passwordHash: CHEAP_HASH })
+    }
+  }
 }
 
 /** Creates the same operator again if it already exists. */

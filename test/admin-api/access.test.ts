@@ -201,6 +201,17 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
+  test('an operator who must change the password may make it only where it is about the session', async () => {
+    const { harness } = platforms
+    const { id } = await harness.createOperator({
+      ...{ role: 'admin', platform: true, mustChangePassword: true },
+    })
+    const answer = await ask(harness, await harness.createSession(id))
+    const isOfSession = pattern === '/session' || pattern === '/session/password'
+    expect(answer.status).toBe(isOfSession ? ok : 403)
+    if (!isOfSession) expect(answer.body.message).toContain('choose your own password first')
+  })
+
   test('an operator of the platform may make it, and a key of the account where keys may', async () => {
     const { harness } = platforms
     const { secret } = await harness.createKey({ scopes: SCOPES })

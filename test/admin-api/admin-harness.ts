@@ -29,7 +29,7 @@ export type AdminHarness = Awaited<ReturnType<typeof startAdmin>>
 
 export const PASSWORD = 'correct horse battery staple'
 /** A hash of PASSWORD at a negligible cost; `hashPassword` makes an expensive one. */
-const CHEAP_HASH =
+export const CHEAP_HASH =
   '$scrypt$ln=4,r=8,p=1$c2l4dGVlbiBieXRlcy4uLg$DRKI5h7YOkgC9fmHqj2fxoz+6DTg/1qUX2yDbYx9UO0'
 
 /**

@@ -24,6 +24,7 @@ export function ChangePassword() {
 }
 
 export function changePassword({ current = '', next = '', again = '' }: Record<string, string>) {
+  if (next === current) throw faultAt('next', 'Choose a password other than the current one.')
   if (next !== again) throw faultAt('again', 'The passwords differ.')
   return api.post('/session/password', { body: { current, next } })
 }
@@ -43,7 +44,7 @@ export function PasswordFields() {
         label="New password"
         type="password"
         autoComplete="new-password"
-        hint="At least 12 characters."
+        hint="At least 12 characters, not the current password."
       />
       <Field name="again" label="New password again" type="password" autoComplete="new-password" />
     </>

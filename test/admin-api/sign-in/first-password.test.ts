@@ -77,6 +77,19 @@ test('until a made password is changed, only the calls of the session answer', a
   expect(after.body.data).toMatchObject({ operator: { mustChangePassword: false } })
 })
 
+test('a made password stays to be changed when an admin sets the same one again', async () => {
+  const { email, operator } = await createOperator()
+  const { id, password } = operator
+  const path = `/operators/${id}`
+  const same = await harness.api('PATCH', path, { headers, body: { password } })
+  expect(same.body).toMatchObject({ code: 200, data: { mustChangePassword: true } })
+  const body = { password, role: 'viewer' }
+  const both = await harness.api('PATCH', path, { headers, body })
+  expect(both.body.data).toMatchObject({ role: 'viewer', mustChangePassword: true })
+  const own = await signIn(email, password)
+  expect((await harness.api('GET', '/devices', { headers: own })).status).toBe(403)
+})
+
 test('a made password stays to be changed when an admin changes the role, not the password', async () => {
   const { email, operator } = await createOperator()
   const path = `/operators/${operator.id}`

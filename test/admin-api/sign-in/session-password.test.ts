@@ -56,6 +56,24 @@ test('guesses are counted together with failed sign-ins', async () => {
   expect(await signIn(PASSWORD)).toBe(429)
 })
 
+test('the current password is not taken as a new one: a 400 names next, and nothing changes', async () => {
+  const current = 'café au lait, long'
+  const passwordHash = await hashPassword(current)
+  const operator = await harness.createOperator({ passwordHash, mustChangePassword: true })
+  const own = await harness.createSession(operator.id)
+  const elsewhere = await harness.createSession(operator.id)
+  for (const next of [current, current.normalize('NFD')]) {
+    const body = { current, next }
+    const answer = await harness.api('POST', '/session/password', { body, headers: own })
+    expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
+    expect(answer.body.details).toEqual([
+      { field: 'next', message: 'next must differ from current' },
+    ])
+  }
+  expect(await isSignedIn(elsewhere)).toBe(true)
+  expect((await harness.api('GET', '/devices', { headers: own })).status).toBe(403)
+})
+
 test.each([
   ['next', { next: 'x'.repeat(11) }],
   ['next', { next: 'x'.repeat(1025) }],

@@ -34,6 +34,9 @@ test('a lost password is replaced while the service is stopped, and the old sess
     failure(1, 'no operator signs in with the e-mail nobody@example.org'),
   )
   expect(await run(args, 'too short')).toMatchObject(failure(1, '12 to 1024 characters'))
+  expect(await run(args, old)).toMatchObject(
+    failure(1, `this is the password of ${email.toUpperCase()} already; nothing has changed`),
+  )
   const elsewhere = { DATA_DIR: `${directory}/not-there` }
   expect(await run(args, NEW, elsewhere)).toMatchObject(failure(1, 'set DATA_DIR'))
 

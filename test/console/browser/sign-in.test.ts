@@ -81,9 +81,14 @@ describeConsole('signing in', () => {
     await page.getByRole('heading', { name: 'Change your password' }).waitFor()
     expect(await page.getByRole('navigation').count()).toBe(0)
     await page.getByLabel('Current password').fill(password)
-    await page.getByLabel('New password', { exact: true }).fill('quite another long password')
-    await page.getByLabel('New password again').fill('quite another long password')
-    await page.getByRole('button', { name: 'Change password' }).click()
+    const choose = async (next: string) => {
+      await page.getByLabel('New password', { exact: true }).fill(next)
+      await page.getByLabel('New password again').fill(next)
+      await page.getByRole('button', { name: 'Change password' }).click()
+    }
+    await choose(password)
+    await page.getByText('Choose a password other than the current one.').waitFor()
+    await choose('quite another long password')
     await page.getByRole('heading', { name: 'Keys' }).waitFor()
   })
 
