@@ -4,6 +4,27 @@
  */
 const MOST_REQUESTS = 512
 const MOST_BYTES = 64 * 1024 * 1024
+/** The bytes of such a body have room that larger bodies cannot take. */
+export const SMALL_BODY_BYTES = 16 * 1024
+
+/** A request that holds bytes. */
+export type Holder = {
+  heldBytes: number
+  /** Known before the first byte is held. */
+  readonly key?: { readonly id: string; readonly accountId: string } | undefined
+}
+
+export type LoadLimits = {
+  readonly mostRequests?: number
+  readonly mostBytes?: number
+  /**
+   * The bytes that the requests of one key may hold; absent: a quarter. With larger bodies those of one
+   * account may hold three times as many: it can have any number of keys.
+   */
+  readonly mostOfKey?: number
+  /** The bytes that only small bodies may hold; absent: an eighth. */
+  readonly keptForSmall?: number
+}
 
 /**
  * The reports that a server is working on. One whose body is still arriving does not count: slow clients
@@ -13,12 +34,25 @@ export class Load {
   #requests = 0
   #arriving = 0
   #bytes = 0
+  readonly #bytesOfKeys = new Map<string, number>()
+  readonly #bytesOfAccounts = new Map<string, number>()
   readonly #mostRequests: number
   readonly #mostBytes: number
+  readonly #mostOfKey: number
+  readonly #mostOfAccount: number
+  readonly #mostUnlessSmall: number
 
-  constructor({ mostRequests = MOST_REQUESTS, mostBytes = MOST_BYTES } = {}) {
+  constructor({
+    mostRequests = MOST_REQUESTS,
+    mostBytes = MOST_BYTES,
+    mostOfKey = mostBytes / 4,
+    keptForSmall = mostBytes / 8,
+  }: LoadLimits = {}) {
     this.#mostRequests = mostRequests
     this.#mostBytes = mostBytes
+    this.#mostOfKey = mostOfKey
+    this.#mostOfAccount = 3 * mostOfKey
+    this.#mostUnlessSmall = mostBytes - keptForSmall
   }
 
   /** Whether as many requests are under way as the limits allow. */
@@ -46,14 +80,36 @@ export class Load {
     this.#arriving -= 1
   }
 
-  /** False if there is no room for these bytes. */
-  hold(bytes: number): boolean {
-    if (this.#bytes + bytes > this.#mostBytes) return false
+  /** Holds further bytes for a request. False if there is no room for them. */
+  hold(holder: Holder, bytes: number): boolean {
+    const { id = '', accountId = '' } = holder.key ?? {}
+    const held = holder.heldBytes + bytes
+    const isSmall = held <= SMALL_BODY_BYTES
+    const ofKey = (this.#bytesOfKeys.get(id) ?? 0) + bytes
+    const ofAccount = (this.#bytesOfAccounts.get(accountId) ?? 0) + bytes
+    if (ofKey > this.#mostOfKey || this.#bytes + bytes > this.#mostBytes) return false
+    const isTooMuch = ofAccount > this.#mostOfAccount || this.#bytes + bytes > this.#mostUnlessSmall
+    if (isTooMuch && !isSmall) return false
     this.#bytes += bytes
+    this.#bytesOfKeys.set(id, ofKey)
+    this.#bytesOfAccounts.set(accountId, ofAccount)
+    holder.heldBytes = held
     return true
   }
 
-  release(bytes: number): void {
-    this.#bytes -= bytes
+  /** Call once the work on a request is done, even if its client has gone. */
+  release(holder: Holder): void {
+    const { heldBytes, key } = holder
+    if (heldBytes === 0) return
+    this.#bytes -= heldBytes
+    reduce(this.#bytesOfKeys, key?.id ?? '', heldBytes)
+    reduce(this.#bytesOfAccounts, key?.accountId ?? '', heldBytes)
+    holder.heldBytes = 0
   }
+}
+
+function reduce(bytes: Map<string, number>, id: string, by: number): void {
+  const left = (bytes.get(id) ?? 0) - by
+  if (left > 0) bytes.set(id, left)
+  else bytes.delete(id)
 }

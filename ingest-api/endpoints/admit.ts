@@ -76,6 +76,7 @@ export function admitSenders({
       const address = () => addressOf(request)
       const grant = await authenticate(credentials, { address, keyCache, failures, clock })
       key = grant.key
+      request.key = key
       authorize(grant, { scope, usage, clock })
       const allowance = await keyLimit.take(key, 1)
       if (allowance !== undefined && allowance.over > 0) {

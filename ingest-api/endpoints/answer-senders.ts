@@ -73,7 +73,7 @@ export function answerSenders(
       }
       write(request, response, { status: told.status, body: JSON.stringify(errorEnvelope(told)) })
     } finally {
-      load.release(request.heldBytes)
+      load.release(request)
     }
     const { method = '' } = http
     observe({ requestId, method, status: response.statusCode, route, started })

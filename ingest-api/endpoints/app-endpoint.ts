@@ -12,7 +12,7 @@ import type { AppRoute } from '../apps/app-routes.ts'
 import { credentialsIn, withoutKey } from '../apps/credentials.ts'
 import { fieldsIn } from '../apps/fields.ts'
 import { submittedReports } from '../apps/submitted-reports.ts'
-import { hold, overloaded, readBody } from '../requests/read-body.ts'
+import { overloaded, readBody } from '../requests/read-body.ts'
 import { headerOf, mediaTypeOf, type SenderRequest } from '../requests/sender-request.ts'
 import { exhausted, type Admit } from './admit.ts'
 import type { Endpoint } from './answer-senders.ts'
@@ -86,7 +86,7 @@ export function appEndpoints({
       return app.answer(head)
     }
     const items = app.read({ body, ...head })
-    if (items.length > 1 && !hold(request, items.length * POINT_BYTES, load)) {
+    if (items.length > 1 && !load.hold(request, items.length * POINT_BYTES)) {
       tally.failed(overloaded(), { reports: 1, app: app.name })
       throw overloaded()
     }

@@ -1,9 +1,7 @@
 import { ApiError, invalidParams, unavailable } from '../../runtime/errors.ts'
-import type { Load } from '../../runtime/load.ts'
+import { SMALL_BODY_BYTES, type Load } from '../../runtime/load.ts'
 import { codingOf, inflate, MOST_OVERHEAD_BYTES, type Coding } from './content-coding.ts'
 import { headerOf, type SenderRequest } from './sender-request.ts'
-
-const SMALL_BYTES = 16 * 1024
 
 type Limit = { readonly limitBytes: number; readonly chunks: Buffer[]; readonly load: Load }
 /** Collects a piece of a body, or returns the error that ends the reading. */
@@ -54,7 +52,7 @@ function readBytes(
     chunks.push(bytes)
     if (bytes.length > limitBytes) return Promise.reject(tooLarge(toldBytes))
     // The number of requests limits small ones.
-    const isHeld = bytes.length <= SMALL_BYTES || hold(request, bytes.length, load)
+    const isHeld = bytes.length <= SMALL_BODY_BYTES || load.hold(request, bytes.length)
     return isHeld ? Promise.resolve(bytes) : Promise.reject(overloaded())
   }
   // The client may have disconnected during the key look-up; no event would follow.
@@ -94,21 +92,11 @@ function collector(
 ): Collect {
   let length = 0
   return (chunk) => {
-    if (!hold(request, chunk.length, load)) return overloaded()
+    if (!load.hold(request, chunk.length)) return overloaded()
     length += chunk.length
     chunks.push(chunk)
     return length > limitBytes ? tooLarge(toldBytes) : undefined
   }
-}
-
-/**
- * Holds room for bytes of a request. The code that answers the request releases it when its work is
- * done, even if the client has gone. False if there is none.
- */
-export function hold(request: SenderRequest, bytes: number, load: Load): boolean {
-  if (!load.hold(bytes)) return false
-  request.heldBytes += bytes
-  return true
 }
 
 /** Replaces the pieces by one buffer, so that they are not kept beside it. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http.ts'
+import type { ApiKey } from '../../store/back-office.ts'
 import type { SubmittedPosition } from '../accept/accept.ts'
 
 /** A request of a sender, until it is answered. */
@@ -14,6 +15,8 @@ export type SenderRequest = {
   readonly answerHeaders: string[]
   /** False if too many reports are under way. */
   readonly hasPlace: boolean
+  /** Once it is known. */
+  key: Pick<ApiKey, 'id' | 'accountId'> | undefined
   /** Bytes held for the request, released once its work is done. */
   heldBytes: number
   /** After an error, a longer unread body closes the connection rather than being read to its end. */
@@ -27,7 +30,7 @@ export function senderRequest(
 ): SenderRequest {
   const requestId = requestIdOf(http)
   const answerHeaders = ['X-Request-Id', requestId]
-  return { requestId, http, path, query, answerHeaders, hasPlace, heldBytes: 0 }
+  return { requestId, http, path, query, answerHeaders, hasPlace, key: undefined, heldBytes: 0 }
 }
 
 /** The path and the query of a request. */

@@ -1,15 +1,20 @@
 import type { Socket } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { Load } from '../../runtime/load.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
+import { T0 } from '../samples.ts'
 import { startIngest, type IngestHarness } from './ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
+const OTHER = { id: 'acc-2', name: 'Others' }
 const MOST_REPORTS = 3
+/** With 256 KiB for a key and 768 for an account; 128 are for small bodies alone. */
+const MOST_BYTES = 1024 * 1024
 
 let ingest: IngestHarness
 let key: string
+let load: Load
 let sockets: Socket[]
 /** Lets the log, which does not answer until then, go on. */
 let letGo: () => void
@@ -19,8 +24,9 @@ beforeEach(async () => {
   sockets = []
   ;[appending, appended, asking] = [0, 0, 0]
   const going = new Promise<void>((resolve) => (letGo = resolve))
+  load = new Load({ mostRequests: MOST_REPORTS, mostBytes: MOST_BYTES })
   ingest = await startIngest({
-    load: new Load({ mostRequests: MOST_REPORTS }),
+    load,
     wrapLog: (log) => ({
       ready: async () => {
         asking += 1
@@ -110,4 +116,62 @@ describe('places of reports', () => {
     await Promise.all(waiting)
     expect((await ingest.request(path)).status).toBe(200)
   })
+})
+
+/** A report that is as long as that. */
+const ofLength = (bytes: number) => ({ reports: [minimal], note: 'n'.repeat(bytes) })
+
+describe('room for bodies', () => {
+  beforeEach(() => letGo())
+
+  /** Sends bodies of 128 KiB in the name of a key, but never their last byte. */
+  async function neverEnding(secret: string, bodies: number): Promise<void> {
+    const length = 128 * 1024
+    const head = `POST /pub HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\nContent-Length: ${length}\r\n\r\n`
+    const held = jest.spyOn(load, 'hold')
+    const arrived = () =>
+      held.mock.results.filter(({ value }) => value === false).length >= bodies ||
+      held.mock.calls.reduce((sum, [, bytes]) => sum + bytes, 0) >= bodies * (length - 1)
+    for (let n = 0; n < bodies; n += 1) {
+      const { socket } = rawConnection(ingest.url, head + ' '.repeat(length - 1))
+      sockets.push(socket)
+    }
+    await eventually(arrived)
+    held.mockRestore()
+  }
+
+  test('bodies of one key that do not end leave room for those of others', async () => {
+    const { secret } = await ingest.createKey()
+    await neverEnding(secret, 2)
+    const more = await ingest.batch(ofLength(20_000), { key: secret })
+    expect(more.status).toBe(503)
+    for (let n = 0; n < 8; n += 1) await neverEnding(secret, 1)
+    expect((await ingest.batch(ofLength(200_000), { key })).status).toBe(200)
+  })
+
+  test('bodies of all keys of an account that do not end leave room for those of other accounts', async () => {
+    for (let n = 0; n < 5; n += 1) await neverEnding((await ingest.createKey()).secret, 2)
+    const other = await keyOfOtherAccount()
+    expect((await ingest.batch(ofLength(100_000), { key: other })).status).toBe(200)
+  })
+
+  test('large bodies leave room for small ones, also for those that arrive in pieces', async () => {
+    for (let n = 0; n < 3; n += 1) await neverEnding((await ingest.createKey()).secret, 2)
+    const other = await keyOfOtherAccount()
+    await neverEnding(other, 1)
+    expect((await ingest.batch(ofLength(20_000), { key: other })).status).toBe(503)
+    const text = post('/api/v1/gps/submit', { ...minimal, note: 'n'.repeat(15_000) })
+    const begun = jest.spyOn(load, 'beginBody')
+    const { socket, received } = rawConnection(ingest.url, text.slice(0, -1_000))
+    sockets.push(socket)
+    await eventually(() => begun.mock.calls.length > 0)
+    socket.write(text.slice(-1_000))
+    await eventually(() => received() !== '')
+    expect(received()).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  async function keyOfOtherAccount(): Promise<string> {
+    await ingest.store.createAccount({ ...OTHER, suspended: false, createdAt: T0 })
+    return (await ingest.createKey({ accountId: OTHER.id })).secret
+  }
 })

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { Load } from '../../runtime/load.ts'
+import { Load, type Holder } from '../../runtime/load.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
 import { expectRefused } from './expect-refused.ts'
@@ -16,6 +16,7 @@ let sockets: Socket[]
 let letGo: (() => void) | undefined
 let appending: number
 let load: Load
+let taken: Holder
 const ROOM = 10_000_000
 const TAKEN = ROOM - 100_000
 
@@ -23,9 +24,10 @@ beforeEach(async () => {
   sockets = []
   appending = 0
   let going = Promise.resolve()
-  load = new Load({ mostRequests: 3, mostBytes: ROOM })
+  load = new Load({ mostRequests: 3, mostBytes: ROOM, mostOfKey: ROOM, keptForSmall: 0 })
   // Without the capacity needed only for a body that takes long to decompress.
-  load.hold(TAKEN)
+  taken = { heldBytes: 0 }
+  load.hold(taken, TAKEN)
   ingest = await startIngest({
     load,
     wrapLog: (log) => ({
@@ -173,9 +175,10 @@ describe('bytes beyond the load', () => {
 
 /** Whether all room is free again, and no more than that was given back. */
 function isFree(bytes: number): boolean {
-  if (!load.hold(bytes)) return false
-  const isTooMuch = load.hold(1)
-  load.release(bytes)
+  const holder = { heldBytes: 0 }
+  if (!load.hold(holder, bytes)) return false
+  const isTooMuch = load.hold(holder, 1)
+  load.release(holder)
   if (isTooMuch) throw new Error('more room was given back than was taken')
   return true
 }
@@ -193,7 +196,7 @@ describe('clients that go', () => {
   })
 
   test('the room of a request whose client goes is given back once while its body is decompressed', async () => {
-    load.release(TAKEN)
+    load.release(taken)
     const begun = jest.spyOn(load, 'beginBody')
     const ended = jest.spyOn(load, 'endBody')
     const packed = gzipSync(' '.repeat(8 * 1024 * 1024))

@@ -30,6 +30,7 @@ beforeAll(async () => {
   const router = new Router<HttpState>({ strict: true })
   documentRoutes(router, document)
   const app = new Koa<HttpState>()
+  app.silent = true
   app.use(async (ctx, next) => {
     await next()
     bodies.push(ctx.body)
