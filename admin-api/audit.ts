@@ -1,3 +1,4 @@
+import { succeed } from '../runtime/http.ts'
 import { AUDIT_SUBJECTS, type Audit, type AuditEntry } from '../store/back-office.ts'
 import {
   route,
@@ -6,9 +7,9 @@ import {
   type Input,
   type JsonSchema,
 } from './http/admin-route.ts'
-import { answerPage, pageOf } from './http/answer-page.ts'
+import { pageOf } from './http/answer-page.ts'
 import type { Caller } from './http/caller.ts'
-import { readCursor } from './http/cursor.ts'
+import { readCursor, writeCursor } from './http/cursor.ts'
 import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
 import type { InputOf } from './http/rule.ts'
 import { isoTime, TIME } from './http/views.ts'
@@ -22,6 +23,11 @@ const AUDIT_PARAMETERS = {
   ...rangeParameters('`at`'),
 }
 
+const DESCRIPTION = `
+A page may hold fewer entries than \`limit\`, even none, although others follow: \`nextCursor\` says so. A change of
+many devices in one call is one entry; \`subjectId\` finds it by each of them.
+`.trim()
+
 /** The audit of an account: every action with its actor. */
 export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
   async function list(
@@ -32,8 +38,11 @@ export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
     requireRange(filter)
     const list = { name: 'audit', accountId, filter }
     const [after] = readCursor(cursor, list, ['text']) ?? []
-    const items = await store.pageAudit({ accountId, ...filter, limit: limit + 1, after })
-    answerPage(ctx, { list, limit, items, placeOf: ({ id }) => [id], view: auditView })
+    const { entries, next } = await store.pageAudit({ accountId, ...filter, limit, after })
+    succeed(ctx, {
+      items: entries.map(auditView),
+      nextCursor: next === undefined ? null : writeCursor(list, [next]),
+    })
   }
 
   return [
@@ -41,6 +50,7 @@ export function auditRoutes({ store }: { store: Audit }): AdminRoute[] {
       method: 'GET',
       path: '/audit',
       summary: 'Lists who did what to which key, device or operator, newest first',
+      description: DESCRIPTION,
       needs: 'admin',
       query: AUDIT_PARAMETERS,
       compressed: true,
@@ -67,7 +77,7 @@ function auditView({ id, at, actor, action, subject, details, address, requestId
 const DETAILS: JsonSchema = {
   title: 'AuditDetails',
   type: 'object',
-  description: 'The values that were set; never a secret',
+  description: 'The values that were set; never a secret. Of many devices, `deviceIds` names them',
   additionalProperties: true,
 }
 
@@ -81,7 +91,10 @@ const AUDIT_ENTRY: JsonSchema = objectOf(
       name: { type: 'string', description: 'The e-mail or the name of the key, as it was then' },
     }),
     action: { type: 'string', description: 'A fact in the past tense, `key.created`' },
-    subject: objectOf({ kind: { enum: AUDIT_SUBJECTS }, id: { type: 'string' } }),
+    subject: objectOf({
+      kind: { enum: AUDIT_SUBJECTS },
+      id: { type: 'string', description: 'Of `devices` the id of their account' },
+    }),
     // Code generators fail on a nullable object without properties, unless it has a name.
     details: { anyOf: [DETAILS, { type: 'null' }] },
     address: {

@@ -235,10 +235,16 @@ export type OperatorKept = 'last admin' | 'last platform operator'
 
 /** The changes that operators and keys made. Append-only. */
 export interface Audit {
-  appendAudit(...entries: readonly AuditEntry[]): Promise<void>
-  /** Newest first. `from` inclusive, `to` exclusive. `after` is the id of the last entry seen. */
-  pageAudit(query: AuditQuery): Promise<AuditEntry[]>
+  appendAudit(entry: AuditEntry): Promise<void>
+  /** Newest first. `from` inclusive, `to` exclusive. An entry on many devices is found by each of them. */
+  pageAudit(query: AuditQuery): Promise<AuditPage>
 }
+
+/**
+ * A page holds fewer than `limit` entries if those wanted are few among many, or name thousands of devices.
+ * `next`: the `after` of the next page; absent on the last one.
+ */
+export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next?: string }
 
 export type AuditQuery = {
   readonly accountId: string
@@ -267,14 +273,26 @@ export type AuditEntry = {
   /** A fact in the past tense, `key.created`. */
   readonly action: string
   readonly subject: { readonly kind: AuditSubject; readonly id: string }
-  /** The new values, field by field; never a secret. */
+  /** The new values, field by field; never a secret. Of many devices also their ids, as `deviceIds`. */
   readonly details?: Readonly<Record<string, unknown>>
   /** The client's address. */
   readonly address: string
   readonly requestId: string
 }
 
-export const AUDIT_SUBJECTS = ['key', 'device', 'operator', 'account', 'session', 'share'] as const
+/** `devices`: many devices of the account with the subject's id. */
+export const AUDIT_SUBJECTS = [
+  'key',
+  'device',
+  'devices',
+  'operator',
+  'account',
+  'session',
+  'share',
+] as const
+/** The only action on many devices. */
+export const DEVICES_LABELLED = 'devices.labelled'
+
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
 /** Running services: each service of each process, as it reports itself. */

@@ -61,7 +61,7 @@ export function eraseDeviceRoutes({
     if (from === undefined) return undefined
     if ((await store.findDevice({ accountId, deviceId })) !== undefined) return undefined
     const done = { accountId, subjectId: deviceId, action: 'device.erased', from, limit: 1 }
-    return (await store.pageAudit(done)).length === 0 ? from : undefined
+    return (await store.pageAudit(done)).entries.length === 0 ? from : undefined
   }
 
   return [

@@ -3,11 +3,12 @@ import { invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import { MOST_LABELS } from '../../schemas/labels.ts'
+import { DEVICES_LABELLED } from '../../store/back-office.ts'
 import type { LabelledDevice } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
-import { recordActions } from '../http/record-action.ts'
+import { recordAction } from '../http/record-action.ts'
 import { list, text, type InputOf } from '../http/rule.ts'
 import { LABELS, labelsRule } from './label-rules.ts'
 
@@ -55,12 +56,18 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
       remove,
     })
     const changed = labelled.filter(({ outcome }) => outcome === 'changed')
-    const actions = changed.map(({ deviceId, labels }) => ({
-      action: 'device.changed',
-      subject: { kind: 'device', id: deviceId } as const,
-      details: { labels },
-    }))
-    await recordActions(ctx, caller, actions, { store, clock })
+    if (changed.length > 0) {
+      const action = {
+        action: DEVICES_LABELLED,
+        subject: { kind: 'devices', id: accountId },
+        details: {
+          deviceIds: changed.map(({ deviceId }) => deviceId),
+          ...(add.length > 0 && { add }),
+          ...(remove.length > 0 && { remove }),
+        },
+      } as const
+      await recordAction(ctx, caller, action, { store, clock })
+    }
     const outcomes = new Map(labelled.map((device) => [device.deviceId, device]))
     const results = deviceIds.map((deviceId) => resultView(deviceId, outcomes.get(deviceId)))
     const refused = results.filter((result) => 'error' in result).length

@@ -38,15 +38,14 @@ export function lateEntries(
 
   return {
     write,
-    async appendAudit(...entries) {
+    async appendAudit(entry) {
       try {
-        await audit.appendAudit(...entries)
+        await audit.appendAudit(entry)
       } catch (error) {
         const isLater = error instanceof DependencyError && error.retriable
         // A repeated call completes and records an erasure that is missing from the audit.
-        const kept = entries.filter(({ action }) => isLater && action !== 'device.erased')
-        if (kept.length > 0) {
-          for (const entry of kept) late.add(entry)
+        if (isLater && entry.action !== 'device.erased') {
+          late.add(entry)
           tryAgain().catch(() => undefined)
         }
         throw error

@@ -14,30 +14,18 @@ import type { Caller } from './caller.ts'
 export async function recordAction(
   ctx: AdminContext,
   caller: Caller,
-  action: Action,
-  deps: { store: Audit; clock: Clock },
-): Promise<void> {
-  await recordActions(ctx, caller, [action], deps)
-}
-
-/** The same for a call that changes several things. */
-export async function recordActions(
-  ctx: AdminContext,
-  caller: Caller,
-  actions: readonly Action[],
+  { accountId = caller.accountId, ...action }: Action,
   { store, clock }: { store: Audit; clock: Clock },
 ): Promise<void> {
   const at = clock.now()
-  await store.appendAudit(
-    ...actions.map(({ accountId = caller.accountId, ...action }) => ({
-      id: ulid(at, randomBytes(10)),
-      accountId,
-      at,
-      ...(accountId === caller.accountId ? { actor: actorOf(caller), address: ctx.ip } : PLATFORM),
-      ...action,
-      requestId: ctx.state.requestId,
-    })),
-  )
+  await store.appendAudit({
+    id: ulid(at, randomBytes(10)),
+    accountId,
+    at,
+    ...(accountId === caller.accountId ? { actor: actorOf(caller), address: ctx.ip } : PLATFORM),
+    ...action,
+    requestId: ctx.state.requestId,
+  })
 }
 
 type Action = Pick<AuditEntry, 'action' | 'subject' | 'details'> & { readonly accountId?: string }

@@ -50,8 +50,9 @@ export function ListPage<T>({
       {items !== undefined && (
         <>
           {failure !== undefined && <FailedLine failure={failure} onRetry={retry} />}
+          {items.length === 0 && more !== undefined && <p>Nothing yet: there is more to search.</p>}
           {items.length === 0 ? (
-            empty
+            more === undefined && empty
           ) : (
             <>
               {above}

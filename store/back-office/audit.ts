@@ -1,77 +1,135 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { Audit, AuditEntry, AuditQuery } from '../back-office.ts'
-import type { Documents, Query } from '../documents.ts'
+import {
+  DEVICES_LABELLED,
+  type Audit,
+  type AuditEntry,
+  type AuditPage,
+  type AuditQuery,
+} from '../back-office.ts'
+import type { Documents, Query, Revisioned } from '../documents.ts'
 
-/** The number of entries read at a time when a filter skips some of them. */
-const LOOKED_AT_ONCE = 500
+/** The number of entries read at a time; each may name a thousand devices. */
+const READ_AT_ONCE = 100
+/** A page ends once so many entries, and devices that they name, have been looked at. */
+const LOOKED_AT_MOST = 20_000
+
+type Index = Pick<Query<AuditEntry>, 'index' | 'where'>
 
 export function auditOf(audit: Documents<AuditEntry>): Audit {
+  return {
+    async appendAudit(entry) {
+      await audit.insert([entry])
+    },
+
+    async pageAudit(query): Promise<AuditPage> {
+      const entries: AuditEntry[] = []
+      let looked = 0
+      let last: string | undefined
+      for await (const entry of newestFirst(query)) {
+        // Two indexes may hold the same one.
+        if (entry.id === last) continue
+        if (last !== undefined && (entries.length === query.limit || looked > LOOKED_AT_MOST)) {
+          return { entries, next: last }
+        }
+        if (isWanted(entry, query)) entries.push(entry)
+        looked += 1 + devicesIn(entry).length
+        last = entry.id
+      }
+      return { entries }
+    },
+  }
+
+  /** The entries of all indexes that may hold wanted ones, merged. */
+  async function* newestFirst(query: AuditQuery): AsyncGenerator<AuditEntry, void> {
+    const place = await placeOf(query)
+    if (place === 'none') return
+    const merged = await Promise.all(
+      indexesFor(query).map(async (index) => {
+        const entries = entriesOf(index, query, place)
+        return { entries, head: await entries.next() }
+      }),
+    )
+    for (;;) {
+      let newest: (typeof merged)[number] | undefined
+      for (const one of merged) {
+        if (one.head.done === true) continue
+        if (newest?.head.value === undefined || isNewer(one.head.value, newest.head.value))
+          newest = one
+      }
+      if (newest?.head.value === undefined) return
+      yield newest.head.value
+      newest.head = await newest.entries.next()
+    }
+  }
+
+  async function* entriesOf(
+    index: Index,
+    { from, limit }: AuditQuery,
+    place: Place | undefined,
+  ): AsyncGenerator<AuditEntry, void> {
+    const size = Math.min(limit + 1, READ_AT_ONCE)
+    for (let after = place; ;) {
+      const page = await audit.find({
+        ...index,
+        order: 'desc',
+        ...(from !== undefined && { from }),
+        ...(after !== undefined && { after }),
+        limit: size,
+      })
+      for (const found of page) yield entryOf(found)
+      const last = page.at(-1)
+      if (last === undefined || page.length < size) return
+      after = { at: last.at, id: last.id }
+      await endOfTurn()
+    }
+  }
+
   /** The place before which a page begins: after the last entry seen, or at the end of the range. */
-  async function placeOf({ after, to }: AuditQuery) {
+  async function placeOf({ after, to }: AuditQuery): Promise<Place | undefined | 'none'> {
     if (after === undefined) return to === undefined ? undefined : { at: to, id: '' }
     const last = await audit.get(after)
-    return last === undefined ? undefined : { at: last.at, id: last.id }
-  }
-
-  return {
-    async appendAudit(...entries) {
-      await audit.insert(entries)
-    },
-
-    async pageAudit(query) {
-      const { action, operatorId, subjectId, limit } = query
-      const isPicked = operatorId !== undefined || (action !== undefined && subjectId !== undefined)
-      const size = isPicked ? Math.max(limit, LOOKED_AT_ONCE) : limit
-      const entries: AuditEntry[] = []
-      let place = await placeOf(query)
-      if (place === undefined && query.after !== undefined) return []
-      while (entries.length < limit) {
-        const page = await audit.find({
-          ...indexFor(query),
-          order: 'desc',
-          ...(query.from !== undefined && { from: query.from }),
-          ...(place !== undefined && { after: place }),
-          limit: size,
-        })
-        entries.push(
-          ...page
-            .map(({ revision: _revision, ...entry }) => entry)
-            .filter((entry) => isWanted(entry, { action, operatorId, subjectId })),
-        )
-        const last = page.at(-1)
-        if (last === undefined || page.length < size) break
-        place = { at: last.at, id: last.id }
-        await endOfTurn()
-      }
-      return entries.slice(0, limit)
-    },
+    return last === undefined ? 'none' : { at: last.at, id: last.id }
   }
 }
 
-function indexFor({
-  accountId,
-  subjectId,
-  operatorId,
-  action,
-}: AuditQuery): Pick<Query<AuditEntry>, 'index' | 'where'> {
+function entryOf({ revision: _revision, ...entry }: Revisioned<AuditEntry>): AuditEntry {
+  return entry
+}
+
+type Place = Pick<AuditEntry, 'at' | 'id'>
+
+function isNewer(one: Place, other: Place): boolean {
+  return one.at > other.at || (one.at === other.at && one.id > other.id)
+}
+
+/**
+ * The indexes that hold the entries of a query. Entries on many devices have one index entry, not one for each
+ * device: those of the account are searched for a device.
+ */
+function indexesFor({ accountId, subjectId, operatorId, action }: AuditQuery): Index[] {
   if (subjectId !== undefined) {
-    return { index: 'subject', where: { accountId, 'subject.id': subjectId } }
+    const subject = { index: 'subject', where: { accountId, 'subject.id': subjectId } }
+    const ofMany = { index: 'action', where: { accountId, action: DEVICES_LABELLED } }
+    return (action ?? DEVICES_LABELLED) === DEVICES_LABELLED ? [subject, ofMany] : [subject]
   }
   if (operatorId !== undefined) {
-    return { index: 'actor', where: { accountId, 'actor.id': operatorId } }
+    return [{ index: 'actor', where: { accountId, 'actor.id': operatorId } }]
   }
-  if (action !== undefined) return { index: 'action', where: { accountId, action } }
-  return { index: 'time', where: { accountId } }
+  if (action !== undefined) return [{ index: 'action', where: { accountId, action } }]
+  return [{ index: 'time', where: { accountId } }]
 }
 
-function isWanted(
-  entry: AuditEntry,
-  { action, operatorId, subjectId }: Pick<AuditQuery, 'action' | 'operatorId' | 'subjectId'>,
-): boolean {
+function isWanted(entry: AuditEntry, { action, operatorId, subjectId }: AuditQuery): boolean {
   const { actor, subject } = entry
   return (
     (action === undefined || entry.action === action) &&
     (operatorId === undefined || (actor.kind === 'operator' && actor.id === operatorId)) &&
-    (subjectId === undefined || subject.id === subjectId)
+    (subjectId === undefined || subject.id === subjectId || devicesIn(entry).includes(subjectId))
   )
+}
+
+/** The devices of an entry on many. */
+function devicesIn({ subject, details }: AuditEntry): readonly unknown[] {
+  const deviceIds = subject.kind === 'devices' ? details?.['deviceIds'] : undefined
+  return Array.isArray(deviceIds) ? deviceIds : []
 }

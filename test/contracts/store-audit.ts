@@ -87,14 +87,7 @@ export function auditContract({ promise, shared }: StoreSuite): void {
             at >= from &&
             at < to,
         )
-        const seen: AuditEntry[] = []
-        for (;;) {
-          const after = seen.at(-1)?.id
-          const next = await shared.store.pageAudit({ accountId, ...query, limit: 7, after })
-          seen.push(...next)
-          if (next.length < 7) break
-        }
-        expect(seen).toEqual(wanted)
+        expect(await allPages({ accountId, ...query, limit: 7 })).toEqual(wanted)
       }
     },
   )
@@ -118,15 +111,102 @@ export function auditContract({ promise, shared }: StoreSuite): void {
       }
       let counting = setImmediate(count)
       const query = { accountId, operatorId: 'busy', action: 'rare', limit: 9 }
-      expect(await shared.store.pageAudit(query)).toEqual([rare])
+      expect(await shared.store.pageAudit(query)).toEqual({ entries: [rare] })
       clearImmediate(counting)
       expect(turns).toBeGreaterThanOrEqual(4)
     },
   )
 
-  function page(accountId: string): Promise<AuditEntry[]> {
-    return shared.store.pageAudit({ accountId, limit: 99 })
+  promise(
+    'the audit finds a change of many devices by each of them, among other entries, in pages',
+    async ({ accountId }) => {
+      const entries = Array.from({ length: 40 }, (_, n) =>
+        n % 3 === 0
+          ? entry({ accountId, at: T0 + (n >> 1), subject: { kind: 'device', id: `d-${n % 4}` } })
+          : labelled({
+              accountId,
+              at: T0 + (n >> 1),
+              deviceIds: [`d-${n % 4}`, `d-${n % 5}`, 'all'],
+            }),
+      )
+      for (const one of entries) await shared.store.appendAudit(one)
+      const newestFirst = [...entries].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+      for (const query of [
+        { subjectId: 'd-0' },
+        { subjectId: 'all' },
+        { subjectId: 'd-1', from: T0 + 3, to: T0 + 15 },
+        { subjectId: 'd-2', operatorId: 'operator-1', action: 'devices.labelled' },
+        { subjectId: 'd-3', action: 'key.created' },
+        { subjectId: 'd' },
+        { subjectId: accountId },
+      ]) {
+        const { action, subjectId, from = 0, to = Infinity } = query
+        const wanted = newestFirst.filter(
+          (one) =>
+            [one.subject.id, ...devicesOf(one)].includes(subjectId) &&
+            (action === undefined || one.action === action) &&
+            one.at >= from &&
+            one.at < to,
+        )
+        expect(await allPages({ accountId, ...query, limit: 3 })).toEqual(wanted)
+      }
+    },
+  )
+
+  promise(
+    'the audit ends a page early where entries name thousands of devices, and goes on in the next',
+    async ({ accountId }) => {
+      const deviceIds = Array.from({ length: 1_000 }, (_, n) => `van-${n}`)
+      const last = labelled({ accountId, at: T0, deviceIds: ['rare', ...deviceIds.slice(1)] })
+      await shared.store.appendAudit(last)
+      for (let n = 1; n <= 45; n += 1) {
+        await shared.store.appendAudit(labelled({ accountId, at: T0 + n, deviceIds }))
+      }
+      const pages = await pagesOf({ accountId, limit: 1_000 })
+      expect(pages.map(({ length }) => length)).toEqual([20, 20, 6])
+      const search = await pagesOf({ accountId, subjectId: 'rare', limit: 1_000 })
+      expect(search).toEqual([[], [], [last]])
+    },
+  )
+
+  async function page(accountId: string): Promise<readonly AuditEntry[]> {
+    return (await shared.store.pageAudit({ accountId, limit: 99 })).entries
   }
+
+  async function pagesOf(query: AuditQuery): Promise<(readonly AuditEntry[])[]> {
+    const pages: (readonly AuditEntry[])[] = []
+    for (let after: string | undefined; ;) {
+      const { entries, next } = await shared.store.pageAudit({ ...query, after })
+      pages.push(entries)
+      if (next === undefined) return pages
+      after = next
+    }
+  }
+
+  async function allPages(query: AuditQuery): Promise<AuditEntry[]> {
+    return (await pagesOf(query)).flat()
+  }
+}
+
+function labelled({
+  deviceIds,
+  ...fields
+}: {
+  accountId: string
+  at: number
+  deviceIds: readonly string[]
+}): AuditEntry {
+  const subject = { kind: 'devices', id: fields.accountId } as const
+  return entry({
+    ...fields,
+    action: 'devices.labelled',
+    subject,
+    details: { deviceIds, add: ['x'] },
+  })
+}
+
+function devicesOf({ details }: AuditEntry): readonly string[] {
+  return (details?.['deviceIds'] ?? []) as readonly string[]
 }
 
 function entry(fields: Partial<AuditEntry> & { accountId: string; at: number }): AuditEntry {

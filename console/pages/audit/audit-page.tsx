@@ -1,6 +1,8 @@
+import { Fragment } from 'preact'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
+import { numberText } from '../../core/measures.ts'
 import { may } from '../../live/rights.ts'
 import { Filters, FilterRange, FilterSelect, FilterText, NoMatch } from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -100,13 +102,18 @@ function auditColumns(names: ReadonlyMap<string, string>): readonly Column<Entry
 }
 
 function Happened({ entry, names }: { entry: Entry; names: ReadonlyMap<string, string> }) {
-  const { did, subject, more } = sentenceOf(entry, names, shownMoment)
+  const { did, subjects, others, more } = sentenceOf(entry, names, shownMoment)
   return (
     <>
       {entry.actor.kind === 'key' && 'The key '}
       <Isolated class="strong">{entry.actor.name}</Isolated> {did}
-      {subject !== undefined && ' '}
-      {subject !== undefined && <Subject {...subject} />}
+      {subjects.map((subject, n) => (
+        <Fragment key={subject.name}>
+          {n === 0 ? ' ' : ', '}
+          <Subject {...subject} />
+        </Fragment>
+      ))}
+      {others > 0 && ` and ${numberText(others)} more`}
       {more !== '' && (
         <>
           : <Isolated>{more}</Isolated>
@@ -117,7 +124,7 @@ function Happened({ entry, names }: { entry: Entry; names: ReadonlyMap<string, s
   )
 }
 
-function Subject({ name, path }: NonNullable<Sentence['subject']>) {
+function Subject({ name, path }: Sentence['subjects'][number]) {
   if (path === undefined) return <Isolated>{name}</Isolated>
   return (
     <a href={addressOf(path)}>

@@ -13,6 +13,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'account.suspended': 'suspended the account',
   'device.changed': 'changed the device',
   'device.erased': 'erased the device',
+  'devices.labelled': 'labelled the devices',
   'key.changed': 'changed the key',
   'key.created': 'created the key',
   'key.revoked': 'revoked the key',
@@ -30,11 +31,16 @@ export const ACTIONS: Readonly<Record<string, string>> = {
 const WITHOUT_SUBJECT = ['operator.password-changed', 'session.created']
 const ENDS = ['device.erased', 'operator.deleted', 'share.revoked']
 
-/** An entry in the parts of one sentence: actor, `did`, subject, `more`. */
+/** The devices that a sentence names; the raw entry has the others. */
+const MOST_NAMED = 5
+
+/** An entry in the parts of one sentence: actor, `did`, subjects, `more`. */
 export type Sentence = {
   readonly did: string
-  /** Undefined where `did` says it all. */
-  readonly subject?: { readonly name: string; readonly path?: string }
+  /** Empty where `did` says it all. */
+  readonly subjects: readonly { readonly name: string; readonly path?: string }[]
+  /** The number of subjects that are not named. */
+  readonly others: number
   /** The settings in words, such as "name “Vans”, no expiry"; may be empty. */
   readonly more: string
 }
@@ -48,25 +54,36 @@ export function sentenceOf(
   names: ReadonlyMap<string, string>,
   timeText: (ms: number) => string,
 ): Sentence {
-  if (WITHOUT_SUBJECT.includes(action)) return { did: didOf(action, subject, {}), more: '' }
+  if (WITHOUT_SUBJECT.includes(action)) {
+    return { did: didOf(action, subject, {}), subjects: [], others: 0, more: '' }
+  }
   const { name, email, ...others } = details ?? {}
   // The name in a change is the new one.
   const isChange = action.endsWith('.changed')
   const nameThen = isChange ? undefined : (name ?? email)
-  const set = isChange ? (details ?? {}) : others
+  const { deviceIds, ...ofMany } = others
+  const isOfMany = subject.kind === 'devices'
+  const set = isChange ? (details ?? {}) : isOfMany ? ofMany : others
   const path = ENDS.includes(action) ? undefined : pathOf(subject)
+  const one = {
+    name: typeof nameThen === 'string' ? nameThen : (names.get(subject.id) ?? subject.id),
+    ...(path !== undefined && { path }),
+  }
   return {
     did: didOf(action, subject, set),
-    subject: {
-      name: typeof nameThen === 'string' ? nameThen : (names.get(subject.id) ?? subject.id),
-      ...(path !== undefined && { path }),
-    },
+    ...(isOfMany ? devicesNamed(deviceIds) : { subjects: [one], others: 0 }),
     more: isSwitch(set)
       ? ''
       : Object.entries(set)
           .flatMap(([setting, value]) => settingText(setting, value, timeText) ?? [])
           .join(', '),
   }
+}
+
+function devicesNamed(deviceIds: unknown): Pick<Sentence, 'subjects' | 'others'> {
+  const ids = Array.isArray(deviceIds) ? deviceIds.map(String) : []
+  const subjects = ids.slice(0, MOST_NAMED).map((id) => ({ name: id, path: devicePath(id) }))
+  return { subjects, others: ids.length - subjects.length }
 }
 
 type Settings = Readonly<Record<string, unknown>>
@@ -91,6 +108,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
       return '/operators'
     case 'share':
       return '/shares'
+    case 'devices':
     case 'account':
     case 'session':
       return undefined
@@ -119,6 +137,10 @@ function settingText(
       return scopeWords((list ?? []) as Scope[]).toLowerCase()
     case 'deviceIds':
       return list === undefined ? 'all devices' : list.join(', ')
+    case 'add':
+      return `added ${list?.join(', ') ?? ''}`
+    case 'remove':
+      return `removed ${list?.join(', ') ?? ''}`
     case 'labels':
       return list === undefined || list.length === 0 ? 'no labels' : `labels ${list.join(', ')}`
     case 'expiresAt':

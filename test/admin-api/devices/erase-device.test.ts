@@ -103,8 +103,8 @@ test('erasing a device leaves no trace of the device, and everything of the othe
 test('erasing a device is recorded in the audit with its actor', async () => {
   await harness.project({ deviceId: 'audited' })
   await erase('audited')
-  const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
-  expect(entry).toMatchObject({
+  const { entries } = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
+  expect(entries[0]).toMatchObject({
     at: harness.clock.time,
     actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' },
     action: 'device.erased',
@@ -171,8 +171,8 @@ test.each(['unshare', 'audit'] as const)(
     expect(repeat.status).toBe(202)
     expect(repeat.body.data).toEqual({ deviceId, erasedAt: new Date(erasedAt).toISOString() })
     expect(await erasures()).toEqual(before)
-    const [entry] = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
-    expect(entry).toMatchObject({ action: 'device.erased', subject: { id: deviceId } })
+    const { entries } = await harness.store.pageAudit({ accountId: 'acc-1', limit: 1 })
+    expect(entries[0]).toMatchObject({ action: 'device.erased', subject: { id: deviceId } })
     expect((await erase(deviceId)).status).toBe(404)
     const shared = await harness.store.findShare(secretHash(token))
     expect(shared?.share.devices).toEqual([])

@@ -47,7 +47,7 @@ async function labelsOf(deviceId: string): Promise<unknown> {
 
 async function audited(deviceId: string): Promise<unknown[]> {
   const query = { accountId: 'acc-1', subjectId: deviceId, limit: 9 }
-  const entries = await harness.store.pageAudit(query)
+  const { entries } = await harness.store.pageAudit(query)
   return entries.map(({ action, details }) => [action, details])
 }
 
@@ -148,11 +148,33 @@ test('many devices are labelled in one call, which says what became of each', as
   })
   expect(await labelsOf(ferry)).toEqual(labels)
   expect((await changeMany(body)).body.data).toMatchObject({ changed: 0, refused: 2 })
+  const labelled = { deviceIds: [tug, ferry].sort(), add: ['night'], remove: ['spare'] }
   expect(await audited(ferry)).toEqual([
-    ['device.changed', { labels }],
+    ['devices.labelled', { ...labelled, deviceIds: [ferry] }],
     ['device.changed', { labels: [harbour()] }],
   ])
   expect(await audited('none')).toEqual([])
+})
+
+test('labelling many devices is one entry of the audit, which each of the changed devices finds', async () => {
+  const fleet = Array.from({ length: 100 }, (_, n) => `many-${n}`)
+  for (const deviceId of fleet) await harness.project({ deviceId })
+  const before = (await harness.store.pageAudit({ accountId: 'acc-1', limit: 1_000 })).entries
+  harness.clock.time += 1
+  await changeMany({ deviceIds: [...fleet, 'none'], add: ['convoy'] })
+  await changeMany({ deviceIds: fleet, add: ['convoy'] })
+  const after = (await harness.store.pageAudit({ accountId: 'acc-1', limit: 1_000 })).entries
+  expect(after).toHaveLength(before.length + 1)
+  for (const subjectId of ['many-0', 'many-99']) {
+    const { body } = await harness.api('GET', `/audit?subjectId=${subjectId}`, { headers })
+    expect(body.data?.items).toEqual([
+      expect.objectContaining({
+        action: 'devices.labelled',
+        subject: { kind: 'devices', id: 'acc-1' },
+        details: { deviceIds: fleet, add: ['convoy'] },
+      }),
+    ])
+  }
 })
 
 test('labels are taken off many devices in one call', async () => {

@@ -189,7 +189,7 @@ describe('rules across documents', () => {
       },
     })
     const query = { accountId: 'acc-1', action: 'rare', limit: 5 }
-    expect(await counted.pageAudit(query)).toEqual([rare])
+    expect(await counted.pageAudit(query)).toEqual({ entries: [rare] })
     expect(calls).toEqual(['audit.find'])
   })
 

@@ -35,7 +35,7 @@ test.each(["UPDATE audit SET document = '{}'", 'DELETE FROM audit'])(
     const raw = new DatabaseSync(join(directory(), 'accounts.sqlite'))
     expect(() => raw.exec(sql)).toThrow('the audit is append-only')
     raw.close()
-    expect(await store.pageAudit({ accountId: 'acc-1', limit: 9 })).toEqual([entry])
+    expect(await store.pageAudit({ accountId: 'acc-1', limit: 9 })).toEqual({ entries: [entry] })
   },
 )
 

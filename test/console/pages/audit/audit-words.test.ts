@@ -9,6 +9,7 @@ const NAMES = new Map([['key-1', 'Vans']])
 const KEY = { kind: 'key', id: 'key-1' } as const
 const OPERATOR = { kind: 'operator', id: 'op-2' } as const
 const DEVICE = { kind: 'device', id: 'van/1' } as const
+const DEVICES = { kind: 'devices', id: 'acc-1' } as const
 
 const timeText = (ms: number) => new Date(ms).toISOString()
 
@@ -71,28 +72,46 @@ test.each<[sentence: string, entry: Entry]>([
     entry('account.suspended', { kind: 'account', id: 'a' }, { name: 'Tugs' }),
   ],
   ['key.blessed key Vans', entry('key.blessed', KEY)],
+  [
+    'labelled the devices van/1, van/2: added North, Night, removed South',
+    entry('devices.labelled', DEVICES, {
+      ...{ deviceIds: ['van/1', 'van/2'], add: ['North', 'Night'], remove: ['South'] },
+    }),
+  ],
+  [
+    'labelled the devices van-0, van-1, van-2, van-3, van-4 and 995 more: added North',
+    entry('devices.labelled', DEVICES, {
+      ...{ deviceIds: Array.from({ length: 1_000 }, (_, n) => `van-${n}`), add: ['North'] },
+    }),
+  ],
 ])('an entry reads “%s”', (expected, one) => {
-  const { did, subject, more } = sentenceOf(one, NAMES, timeText)
-  const said = subject === undefined ? did : `${did} ${subject.name}`
+  const { did, subjects, others, more } = sentenceOf(one, NAMES, timeText)
+  const named = [did, subjects.map(({ name }) => name).join(', ')].join(' ').trim()
+  const said = others === 0 ? named : `${named} and ${others} more`
   expect(more === '' ? said : `${said}: ${more}`).toBe(expected)
 })
 
 test('the subject is a link where the console still has a page for it', () => {
   const pathOf = (subject: Entry['subject'], action = 'x') =>
-    sentenceOf(entry(action, subject), NAMES, timeText).subject?.path
+    sentenceOf(entry(action, subject), NAMES, timeText).subjects[0]?.path
   expect(pathOf(DEVICE)).toBe('/devices/van%2F1')
   expect(pathOf(KEY, 'key.revoked')).toBe('/keys/key-1')
   expect(pathOf({ kind: 'account', id: 'a' })).toBeUndefined()
   expect(pathOf(DEVICE, 'device.erased')).toBeUndefined()
+  const labelled = entry('devices.labelled', DEVICES, { deviceIds: ['a', 'b/c'], add: ['x'] })
+  expect(sentenceOf(labelled, NAMES, timeText).subjects.map(({ path }) => path)).toEqual([
+    '/devices/a',
+    '/devices/b%2Fc',
+  ])
 })
 
 test('every action that the admin API records has its words', () => {
   const folder = new URL('../../../../admin-api/', import.meta.url)
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  const recorded = names
-    .filter((name) => name.endsWith('.ts'))
-    .flatMap((name) => readFileSync(new URL(name, folder), 'utf8').match(/'\w+\.[\w-]+'/g) ?? [])
+  const files = names.filter((name) => name.endsWith('.ts')).map((name) => new URL(name, folder))
+  const recorded = [...files, new URL('../store/back-office.ts', folder)]
+    .flatMap((file) => readFileSync(file, 'utf8').match(/'\w+\.[\w-]+'/g) ?? [])
     .map((text) => text.slice(1, -1))
-    .filter((text) => /^(account|device|key|operator|session|share)\.[a-z-]+$/.test(text))
+    .filter((text) => /^(account|devices?|key|operator|session|share)\.[a-z-]+$/.test(text))
   expect([...new Set(recorded)].sort()).toEqual(Object.keys(ACTIONS).sort())
 })
