@@ -32,9 +32,10 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 /** Undefined if only the device's erasures are left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, reportCount, lastPosition, heartbeats } = document
-  const { firstSeenAt, lastSeenAt, lastReceivedAt } = document
-  // Version 0.2.0 wrote no keys.
-  const { lastReceivedId = lastPosition?.recordId ?? '', lastKeyId = '' } = document
+  const { firstSeenAt, lastSeenAt } = document
+  // Version 0.2.0 wrote no keys, and no time of receipt, which was that of the last sighting.
+  const { lastReceivedAt = lastSeenAt, lastKeyId = '' } = document
+  const { lastReceivedId = lastPosition?.recordId ?? '' } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||

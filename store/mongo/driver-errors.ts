@@ -12,6 +12,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 
 const DUPLICATE_KEY = 11_000
 const UNAUTHORIZED = 13
+const NAMESPACE_NOT_FOUND = 26
 
 /**
  * Server codes after which the same call may succeed, from MongoDB's list of error codes: hosts and
@@ -42,6 +43,10 @@ export function dependencyError(error: unknown): unknown {
 
 export function isUnauthorized(error: unknown): boolean {
   return error instanceof MongoError && error.code === UNAUTHORIZED
+}
+
+export function isNamespaceMissing(error: unknown): boolean {
+  return error instanceof MongoError && error.code === NAMESPACE_NOT_FOUND
 }
 
 /** Whether a write failed only because of a unique index. */

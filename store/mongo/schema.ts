@@ -10,6 +10,7 @@ import {
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
 import { underLock, type Clock } from './lock.ts'
+import { addReceipts, dropOlderIndexes } from './status-upgrade.ts'
 
 type Meta = Collections['meta']
 
@@ -42,9 +43,14 @@ export async function prepareDatabase(
   return openReadModels(db, (await generationsOf(collections.meta)).generation)
 }
 
-/** Indexes for look-ups. Building them on large collections takes long; other work continues. */
+/**
+ * Indexes for look-ups, and statuses of an earlier version completed. On large collections this takes long;
+ * other work continues.
+ */
 export async function makeIndexes(db: Db, readModels: ReadModelCollections): Promise<void> {
+  await dropOlderIndexes(readModels.deviceStatuses)
   await makeReadModelIndexes(readModels)
+  await addReceipts(readModels.deviceStatuses)
   await makeDeviceIndexes(openCollections(db))
   await makeSearchIndexes(db, ALL_KINDS)
 }
