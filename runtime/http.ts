@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import { ApiError, toApiError } from './errors.ts'
-import { withoutApiKeys } from '../schemas/api-key.ts'
+import { withoutApiKeys } from '../schemas/keys-in-text.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 

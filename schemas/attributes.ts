@@ -1,4 +1,4 @@
-import { containsApiKey, withoutApiKeys } from './api-key.ts'
+import { containsApiKey, withoutApiKeys } from './keys-in-text.ts'
 import { KNOWN_ATTRIBUTES } from './known-attributes.ts'
 import type { Attributes, AttributeValue } from './report-fields.ts'
 
@@ -19,10 +19,12 @@ const NUMBER_BYTES = 26
 
 /**
  * The attributes of a report, or of an event in the log, or all their faults. `null` and a name whose
- * value is `null` count as absent, and so does an object without names.
+ * value is `null` count as absent, and so does an object without names. `isLogged`: of an event, which stays
+ * readable with an API key that an earlier version did not recognise.
  */
 export function judgeAttributes(
   sent: unknown,
+  { isLogged = false } = {},
 ): { readonly attributes?: Attributes } | { readonly faults: readonly AttributeFault[] } {
   const plain = plainAttributes(sent)
   if (plain !== undefined) return { attributes: plain }
@@ -31,7 +33,7 @@ export function judgeAttributes(
   const present = Object.entries(sent).filter(([, value]) => value !== undefined && value !== null)
   if (present.length === 0) return {}
   if (present.length > MOST) return fault(`must have at most ${MOST} names`)
-  const faults = present.flatMap(([name, value]) => faultOf(name, value) ?? [])
+  const faults = present.flatMap(([name, value]) => faultOf(name, value, { isLogged }) ?? [])
   if (faults.length > 0) return { faults }
   const attributes = inOrder(present as [string, AttributeValue][])
   if (Buffer.byteLength(JSON.stringify(attributes)) <= MOST_BYTES) return { attributes }
@@ -49,13 +51,13 @@ export function plainAttributes(sent: unknown): Attributes | undefined {
   for (const name of Object.keys(values)) {
     const value = values[name]
     if (value === undefined || value === null) continue
-    if (!NAME.test(name) || name.includes('gps_')) return undefined
+    if (!NAME.test(name) || containsApiKey(name)) return undefined
     if (names.push(name) > MOST) return undefined
     if (name < last) isInOrder = false
     last = name
     bytes += name.length + 4
     if (typeof value === 'string') {
-      if (!PLAIN_TEXT.test(value) || value.includes('gps_')) return undefined
+      if (!PLAIN_TEXT.test(value) || containsApiKey(value)) return undefined
       bytes += 2 * value.length + 2
     } else if (typeof value === 'number') {
       if (!Number.isFinite(value)) return undefined
@@ -111,19 +113,24 @@ function fault(message: string): { readonly faults: readonly AttributeFault[] } 
   return { faults: [{ field: 'attributes', message: `attributes ${message}` }] }
 }
 
-function faultOf(name: string, value: unknown): AttributeFault | undefined {
-  const message = nameFault(name) ?? valueFault(value)
+function faultOf(
+  name: string,
+  value: unknown,
+  { isLogged = false } = {},
+): AttributeFault | undefined {
+  const holdsKey = isLogged ? () => false : containsApiKey
+  const message = nameFault(name, holdsKey) ?? valueFault(value, holdsKey)
   if (message === undefined) return undefined
   const shown = withoutApiKeys(name.slice(0, 64), { cut: name.length > 64 }).toWellFormed()
   return { field: `attributes.${shown}`, message: `attributes.${shown} ${message}` }
 }
 
-function nameFault(name: string): string | undefined {
-  if (NAME.test(name) && !containsApiKey(name)) return undefined
+function nameFault(name: string, holdsKey: (text: string) => boolean): string | undefined {
+  if (NAME.test(name) && !holdsKey(name)) return undefined
   return 'must have a name of at most 64 letters, digits, _, . and -, a letter first, and no API key'
 }
 
-function valueFault(value: unknown): string | undefined {
+function valueFault(value: unknown, holdsKey: (text: string) => boolean): string | undefined {
   if (typeof value === 'boolean') return undefined
   if (typeof value === 'number') {
     return Number.isFinite(value) ? undefined : 'must be a number that a double can hold'
@@ -132,7 +139,7 @@ function valueFault(value: unknown): string | undefined {
   if (value.length > MOST_UNITS) return `must have at most ${MOST_UNITS} characters`
   if (/\p{Cc}/u.test(value)) return 'must not contain control characters'
   if (!value.isWellFormed()) return 'must be well-formed Unicode, without lone surrogates'
-  if (!containsApiKey(value)) return undefined
+  if (!holdsKey(value)) return undefined
   return 'must not be or contain an API key: send that in the header Authorization only'
 }
 

@@ -1,4 +1,4 @@
-import { containsApiKey } from './api-key.ts'
+import { containsApiKey } from './keys-in-text.ts'
 
 const MOST_UNITS = 128
 
@@ -22,7 +22,7 @@ export function deviceIdFault(text: string): string | undefined {
 
 /** Whether a device id is plainly valid; if false, it may still be valid. */
 export function isPlainDeviceId(text: string): boolean {
-  return PLAIN.test(text) && !text.includes('gps_')
+  return PLAIN.test(text) && !containsApiKey(text)
 }
 
 function faultOf(text: string): string | undefined {

@@ -111,7 +111,7 @@ export function checkPositionReported(fields: Record<string, unknown>): Position
 
 function attributesIn(value: unknown): Attributes | undefined {
   if (value === undefined || value === null) return undefined
-  const judged = judgeAttributes(value)
+  const judged = judgeAttributes(value, { isLogged: true })
   if ('faults' in judged) throw new UndecodableEventError(judged.faults[0]?.message)
   return judged.attributes
 }

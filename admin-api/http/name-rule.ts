@@ -1,4 +1,4 @@
-import { isApiKey } from '../../schemas/api-key.ts'
+import { containsApiKey } from '../../schemas/keys-in-text.ts'
 import { text, type Rule } from './rule.ts'
 
 const NAME_PATTERN =
@@ -10,8 +10,8 @@ export function nameRule(field: string, { max = 100 } = {}): Rule<string | undef
     max,
     fits: (name) => isOneLine(name) && name.trim() === name,
     refused: {
-      is: isApiKey,
-      message: `${field} must not be an API key: everybody who may read would see it`,
+      is: containsApiKey,
+      message: `${field} must not be or contain an API key: everybody who may read would see it`,
     },
     openapi: { type: 'string', minLength: 1, maxLength: max, pattern: NAME_PATTERN },
     expected: `${field} must be a text of 1 to ${max} characters, without control characters and without white space at its ends`,

@@ -1,6 +1,6 @@
 import { invalidParams } from '../../runtime/errors.ts'
-import { isApiKey } from '../../schemas/api-key.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
+import { containsApiKey } from '../../schemas/keys-in-text.ts'
 import { SCOPES, type Scope } from '../../store/back-office.ts'
 import { isOneLine, nameRule } from '../http/name-rule.ts'
 import { choice, list, parsed, text, wholeNumber, type InputOf } from '../http/rule.ts'
@@ -28,7 +28,7 @@ const devicesExpected =
 const deviceIds = list(
   text({
     max: 129,
-    fits: (pattern) => isOneLine(pattern) && !isApiKey(pattern),
+    fits: (pattern) => isOneLine(pattern) && !containsApiKey(pattern),
     expected: devicesExpected,
     openapi: { type: 'string', minLength: 1, maxLength: 129, pattern: ONE_LINE },
   }),

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { withoutApiKeys } from '../../schemas/api-key.ts'
+import { withoutApiKeys } from '../../schemas/keys-in-text.ts'
 import {
   REJECTED_BODY_BYTES,
   REJECTED_DEVICE_ID_UNITS,

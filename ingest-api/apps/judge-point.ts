@@ -1,5 +1,5 @@
 import type { Fault } from '../../runtime/errors.ts'
-import { withoutApiKeys } from '../../schemas/api-key.ts'
+import { withoutApiKeys } from '../../schemas/keys-in-text.ts'
 import { fittingAttributes } from '../../schemas/attributes.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
 import { EARLIEST, FURTHEST_AHEAD_MS, type WritableReport } from '../../schemas/plain-report.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { rawConnection } from '../../raw-connection.ts'
+import { HIDDEN } from '../../schemas/hidden-keys.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
 import { rejectionsOf } from './rejections-of.ts'
 import {
@@ -66,6 +67,16 @@ test('a key in a URL never appears in logs, metrics, rejections, events or answe
   expect(await rejectionsOf(ingest, id)).toHaveLength(6)
   expectNoneOf(secret, await seenOf(id, answers))
   expect(logged.length).toBeGreaterThan(10)
+})
+
+test('an attribute that contains a key, however hidden, is left out of an app’s point, which stays', async () => {
+  const { secret } = await ingest.createKey()
+  const params = new URLSearchParams()
+  HIDDEN.forEach(([, hide], number) => params.set(`note${number}`, hide(secret)))
+  const path = `${OSMAND}/${secret}?id=notes&lat=1&lon=2&fine=yes&${params.toString()}`
+  expect((await ingest.request(path)).status).toBe(200)
+  const [event] = (await ingest.logged()).filter(({ deviceId }) => deviceId === 'notes')
+  expect(event?.attributes).toEqual({ fine: 'yes' })
 })
 
 test('a device id that contains a key is refused in positions and heartbeats, and not stored', async () => {
