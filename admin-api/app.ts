@@ -26,6 +26,7 @@ import type { IngestAddresses } from './ingest-addresses.ts'
 import { authorized } from './http/authorize.ts'
 import { deviceRoutes } from './devices/devices.ts'
 import { eraseDeviceRoutes } from './devices/erase-device.ts'
+import { historyTurns } from './devices/history-turns.ts'
 import { labelRoutes } from './devices/labels.ts'
 import { keyRoutes } from './keys/keys.ts'
 import { adminDocument } from './openapi.ts'
@@ -83,6 +84,7 @@ export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
 export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
   const turns = passwordTurns()
   const streams = liveStreams(deps)
+  const histories = historyTurns()
   return [
     ...sessionRoutes({ ...deps, turns, basePath: basePathOf(deps.consolePublicUrl) }),
     ...operatorRoutes({ ...deps, turns }),
@@ -94,8 +96,8 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...eraseDeviceRoutes(deps),
     ...labelRoutes(deps),
     ...positionRoutes(deps),
-    trackRoute(deps),
-    tripsRoute(deps),
+    trackRoute({ ...deps, turns: histories }),
+    tripsRoute({ ...deps, turns: histories }),
     activityRoute(deps),
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),

@@ -3,16 +3,15 @@ import type { AdminContext, JsonSchema } from './admin-route.ts'
 import { writeCursor, type List, type Place } from './cursor.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
+export const NEXT_CURSOR: JsonSchema = {
+  type: ['string', 'null'],
+  description: 'The `cursor` of the next page; null on the last one',
+}
+
 /** The schema of a list page with these items. */
 export function pageOf(items: JsonSchema): JsonSchema {
   return objectOf(
-    {
-      items: { type: 'array', items },
-      nextCursor: {
-        type: ['string', 'null'],
-        description: 'The `cursor` of the next page; null on the last one',
-      },
-    },
+    { items: { type: 'array', items }, nextCursor: NEXT_CURSOR },
     { title: `${String(items['title'])}Page` },
   )
 }

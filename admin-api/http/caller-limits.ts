@@ -1,6 +1,7 @@
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { callRate, tooMany } from './call-rate.ts'
-import { Turns, type GiveBack } from './turns.ts'
+import { PartyTurns } from './party-turns.ts'
+import type { GiveBack } from './turns.ts'
 
 const AT_ONCE = 8
 const WAITING = 32
@@ -19,31 +20,17 @@ export type CallerLimits = {
 
 export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLimits {
   const rate = callRate(calls, 'calls')
-  const busy = new Map<string, Turns>()
-
-  function turnsOf(callerId: string): Turns {
-    let turns = busy.get(callerId)
-    if (turns === undefined) {
-      turns = new Turns({
-        atOnce: AT_ONCE,
-        waiting: WAITING,
-        waitsMs: WAITS_MS,
-        refusal: () => tooMany(`at most ${AT_ONCE} calls run at the same time for one caller`, 1),
-      })
-      busy.set(callerId, turns)
-    }
-    return turns
-  }
+  const turns = new PartyTurns({
+    atOnce: AT_ONCE,
+    waiting: WAITING,
+    waitsMs: WAITS_MS,
+    refusal: () => tooMany(`at most ${AT_ONCE} calls run at the same time for one caller`, 1),
+  })
 
   return {
     async begin(callerId) {
       await rate.count(callerId)
-      const turns = turnsOf(callerId)
-      const giveBack = await turns.take()
-      return () => {
-        giveBack()
-        if (turns.isIdle) busy.delete(callerId)
-      }
+      return turns.take(callerId)
     },
   }
 }

@@ -1,3 +1,4 @@
+import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { constants, createGzip, gzip } from 'node:zlib'
 import type { AdminContext } from './admin-route.ts'
@@ -22,10 +23,21 @@ export function takesGzip(ctx: AdminContext): boolean {
 export async function compressAnswer(ctx: AdminContext): Promise<void> {
   if (!takesGzip(ctx) || typeof ctx.body !== 'object' || ctx.body === null) return
   if (ctx.method === 'HEAD') return
+  if (ctx.body instanceof Readable) {
+    if (ctx.type === 'application/json') compressList(ctx, ctx.body)
+    return
+  }
   const json = Buffer.from(JSON.stringify(ctx.body))
   if (json.length < LEAST_BYTES) return
   const body = await compressed(json, { level: 4 })
   ctx.body = body
+  ctx.set({ 'Content-Type': 'application/json; charset=utf-8', 'Content-Encoding': 'gzip' })
+}
+
+/** A long list that is written as it is read. */
+function compressList(ctx: AdminContext, list: Readable): void {
+  // An error of the list cuts the connection.
+  ctx.body = pipeline(list, createGzip({ level: 4 }), () => undefined)
   ctx.set({ 'Content-Type': 'application/json; charset=utf-8', 'Content-Encoding': 'gzip' })
 }
 

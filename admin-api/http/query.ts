@@ -82,10 +82,24 @@ export function rangeParameters(time: string) {
   }
 }
 
+type Range = { readonly from?: number; readonly to?: number }
+
 /** @throws {ApiError} 400 for a range that ends before it begins. */
-export function requireRange({ from, to }: { from?: number; to?: number }): void {
+export function requireRange({ from, to }: Range): void {
   if (from === undefined || to === undefined || from <= to) return
   throw invalidParams([{ field: 'from', message: 'from must not be after to' }])
+}
+
+/** The days between `from` and `to` up to which a call reads all records between. */
+export const MOST_DAYS = 400
+export const LONGEST_RANGE_MS = MOST_DAYS * 24 * 60 * 60 * 1_000
+
+/** @throws {ApiError} 400 for a range that is too long to be read as a whole. */
+export function requireShortRange({ from, to }: Required<Range>): void {
+  requireRange({ from, to })
+  if (to - from <= LONGEST_RANGE_MS) return
+  const message = `from and to must be at most ${MOST_DAYS} days apart`
+  throw invalidParams([{ field: 'from', message }])
 }
 
 /** A text of up to this many UTF-16 code units. */

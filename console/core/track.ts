@@ -71,6 +71,45 @@ export function readTrack(api: ApiTrack): Track {
   return { points, total, toleranceMetres, maxSpeed }
 }
 
+/** The longest range of which the service reads a track, and the points that it gives without being asked. */
+const LONGEST_MS = 400 * 86_400_000
+const USUAL_POINTS = 2_000
+const LEAST_POINTS = 100
+
+/** The queries for the track of a range of any length, with as many points as for one of a day. */
+export function partsOfTrack({ from, to }: { from: string; to: string }) {
+  const [begin, end] = [Date.parse(from), Date.parse(to)]
+  const count = Math.max(1, Math.ceil((end - begin) / LONGEST_MS))
+  const points = Math.max(LEAST_POINTS, Math.floor(USUAL_POINTS / count))
+  const bound = (n: number) => new Date(n === count ? end : begin + n * LONGEST_MS).toISOString()
+  return Array.from({ length: count }, (_, n) => ({ from: bound(n), to: bound(n + 1), points }))
+}
+
+/** Tracks of adjoining ranges as one. */
+export function joinTracks(tracks: readonly Track[]): Track {
+  const points: TrackPoint[] = []
+  for (const track of tracks) {
+    const [first, ...others] = track.points
+    if (first === undefined) continue
+    points.push(afterLast(points.at(-1), first), ...others)
+  }
+  const speeds = tracks.flatMap(({ maxSpeed }) => maxSpeed ?? [])
+  return {
+    points,
+    total: tracks.reduce((sum, { total }) => sum + total, 0),
+    toleranceMetres: Math.max(0, ...tracks.map(({ toleranceMetres }) => toleranceMetres)),
+    maxSpeed: speeds.length === 0 ? null : Math.max(...speeds),
+  }
+}
+
+/** A first point of a track that follows the last one of another. */
+function afterLast(before: TrackPoint | undefined, point: TrackPoint): TrackPoint {
+  if (before === undefined || point.at <= before.at) return point
+  const [metres, ms] = [metresBetween(before, point), point.at - before.at]
+  if (isPathless(metres, ms)) return { ...point, after: 'gap' }
+  return { ...point, speed: point.speed ?? metres / (ms / 1_000) }
+}
+
 /** A point of a track, from a record. */
 export function pointOf(record: components['schemas']['LastPosition']): TrackPoint {
   const { timestamp, latitude, longitude, attributes = {}, imported } = record

@@ -9,12 +9,12 @@ import { TrackTotals } from './track-totals.ts'
 /** Records held in memory at a time, besides the ones that are shown. */
 export const READ_AT_ONCE = 1_000
 
-/** The points read for a track, and the points shown. */
-type ReadableStore = Pick<Store, 'pageTrack' | 'findTrackPoints'>
+/** The number of points, with all their attributes, that are read at a time. */
+const SHOWN_AT_ONCE = 250
 
 /**
- * Reads a device's track from `from` to `to`, page by page, into totals and at most `points`
- * records. A silence after which a device counts as offline is a gap, by its expected interval or,
+ * Reads a device's track from `from` to `to`, page by page, into totals and the places of at most
+ * `points` records. A silence after which a device counts as offline is a gap, by its expected interval or,
  * without one, by the usual interval of the first page; so is every step whose path is unknown.
  * Stops early when `isWanted` returns false.
  *
@@ -23,7 +23,7 @@ type ReadableStore = Pick<Store, 'pageTrack' | 'findTrackPoints'>
  */
 export async function readTrack(
   { points, expectedIntervalSeconds, ...range }: TrackQuery,
-  { store, isWanted }: { store: ReadableStore; isWanted: () => boolean },
+  { store, isWanted }: { store: Pick<Store, 'pageTrack'>; isWanted: () => boolean },
 ): Promise<ReadTrack> {
   let page = await read()
   const gapMs = gapAfterMs(page, expectedIntervalSeconds)
@@ -36,7 +36,7 @@ export async function readTrack(
     }
     const last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {
-      return { thinned, totals, points: await shown(thinned.records()) }
+      return { thinned, totals }
     }
     // Otherwise one long track would keep all other requests waiting until the end.
     await endOfTurn()
@@ -47,31 +47,29 @@ export async function readTrack(
     const after = last && { timestamp: last[0], recordId: last[4] }
     return store.pageTrack({ ...range, limit: READ_AT_ONCE, ...(after && { after }) })
   }
+}
 
-  async function shown(steps: readonly TrackStep[]): Promise<TrackPoint[]> {
-    const { accountId, deviceId } = range
-    const points: TrackPoint[] = []
-    for (let at = 0; at < steps.length; at += READ_AT_ONCE) {
-      await endOfTurn()
-      const recordIds = steps.slice(at, at + READ_AT_ONCE).map((step) => step[4])
-      points.push(...(await store.findTrackPoints({ accountId, deviceId, recordIds })))
-    }
-    return points
+/** Reads the points shown, without those that were erased meanwhile. */
+export async function* shownPoints(
+  { recordIds: all, ...device }: Parameters<Store['findTrackPoints']>[0],
+  store: Pick<Store, 'findTrackPoints'>,
+): AsyncGenerator<readonly TrackPoint[], void> {
+  for (let at = 0; at < all.length; at += SHOWN_AT_ONCE) {
+    const recordIds = all.slice(at, at + SHOWN_AT_ONCE)
+    yield await store.findTrackPoints({ ...device, recordIds })
   }
 }
 
 export type ReadTrack = {
   readonly thinned: ThinnedTrack<TrackStep>
   readonly totals: TrackTotals
-  /** The points shown, without those that were erased meanwhile. */
-  readonly points: readonly TrackPoint[]
 }
 
 export type TrackQuery = {
   readonly accountId: string
   readonly deviceId: string
-  readonly from?: number
-  readonly to?: number
+  readonly from: number
+  readonly to: number
   readonly points: number
   readonly expectedIntervalSeconds?: number | undefined
 }

@@ -1,4 +1,3 @@
-import type { TrackStep } from '../../../schemas/read-models.ts'
 import { isLeap, isPathless } from '../../../schemas/unknown-path.ts'
 import { distance, type Place } from './place.ts'
 
@@ -11,11 +10,20 @@ const LONGEST_AT_SPEED_MS = 5 * 60_000
 /** The index of the speed in a step. */
 const SPEED = 3
 
+/** A record's time, place and speed; of its other fields, a `TrackStep` among them, nothing counts here. */
+export type TimedPlace = readonly [
+  timestamp: number,
+  latitude: number,
+  longitude: number,
+  speed: number | null,
+  ...others: unknown[],
+]
+
 /** The totals of a whole track; records are added in the order of time. */
 export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
-  #last: TrackStep | undefined
+  #last: TimedPlace | undefined
   #lastPlace: Place | undefined
   /** -1: none. */
   #reportedSpeed = -1
@@ -23,7 +31,7 @@ export class TrackTotals {
   readonly #bounds = new Bounds()
 
   /** @returns whether the record is a leap away from the previous one. */
-  add(step: TrackStep, place: Place): boolean {
+  add(step: TimedPlace, place: Place): boolean {
     const last = this.#last
     const lastPlace = this.#lastPlace
     const speed = step[SPEED]

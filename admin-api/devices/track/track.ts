@@ -1,4 +1,4 @@
-import { succeed } from '../../../runtime/http.ts'
+import type { Clock } from '../../../runtime/clock.ts'
 import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
 import type { TrackPoint } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
@@ -11,12 +11,23 @@ import {
   type JsonSchema,
 } from '../../http/admin-route.ts'
 import type { Caller } from '../../http/caller.ts'
-import { countParameter, rangeParameters, requireRange } from '../../http/query.ts'
+import { answerInParts } from '../../http/answer-in-parts.ts'
+import {
+  countParameter,
+  LONGEST_RANGE_MS,
+  MOST_DAYS,
+  rangeParameters,
+  requireShortRange,
+} from '../../http/query.ts'
 import type { InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { requireDevice } from '../devices.ts'
-import { readTrack } from './read-track.ts'
+import type { HistoryTurns } from '../history-turns.ts'
+import { readTrack, shownPoints } from './read-track.ts'
 import { objectOf } from '../../../runtime/openapi/json-schema.ts'
+
+/** How far a timestamp may be in the future. */
+const AHEAD_MS = 24 * 60 * 60 * 1_000
 
 const TRACK_PARAMETERS = {
   ...rangeParameters('`timestamp`'),
@@ -29,36 +40,59 @@ const TRACK_PARAMETERS = {
 const COLUMNS = ['timestamp', 'latitude', 'longitude', ...OPTIONAL_FIELDS, 'recordId'] as const
 
 /** A device's track for a map, whatever its number of records. */
-export function trackRoute({ store }: { store: Store }): AdminRoute {
+export function trackRoute({
+  store,
+  clock,
+  turns,
+}: {
+  store: Store
+  clock: Clock
+  turns: HistoryTurns
+}): AdminRoute {
   async function show(
     ctx: AdminContext,
     caller: Caller,
     { query }: Input<InputOf<typeof TRACK_PARAMETERS>>,
   ): Promise<void> {
-    requireRange(query)
+    const { points, to = clock.now() + AHEAD_MS, from = to - LONGEST_RANGE_MS } = query
+    requireShortRange({ from, to })
+    const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
     const { settings } = await requireDevice(store, caller, deviceId)
-    const { accountId } = caller
     const { expectedIntervalSeconds } = settings
-    const { thinned, totals, points } = await readTrack(
-      { accountId, deviceId, expectedIntervalSeconds, ...query },
-      { store, isWanted: () => !ctx.req.socket.destroyed },
+    const { thinned, totals } = await turns.run(accountId, () =>
+      readTrack(
+        { accountId, deviceId, from, to, points, expectedIntervalSeconds },
+        { store, isWanted: () => !ctx.req.socket.destroyed },
+      ),
     )
-    succeed(ctx, {
-      total: thinned.total,
-      shown: points.length,
-      toleranceMetres: thinned.tolerance,
-      distanceMetres: totals.distanceMetres,
-      movingSeconds: totals.movingMs / 1_000,
-      maxSpeed: totals.maxSpeed,
-      bounds: totals.bounds,
-      gaps: thinned.gaps().map(({ from, to }) => ({
-        from: isoTime(from[0]),
-        to: isoTime(to[0]),
-      })),
-      columns: COLUMNS,
-      rows: points.map(row),
+    const recordIds = thinned.records().map((step) => step[4])
+    let shown = 0
+    await answerInParts(ctx, {
+      before: {
+        total: thinned.total,
+        toleranceMetres: thinned.tolerance,
+        distanceMetres: totals.distanceMetres,
+        movingSeconds: totals.movingMs / 1_000,
+        maxSpeed: totals.maxSpeed,
+        bounds: totals.bounds,
+        gaps: thinned.gaps().map(({ from, to }) => ({
+          from: isoTime(from[0]),
+          to: isoTime(to[0]),
+        })),
+        columns: COLUMNS,
+      },
+      name: 'rows',
+      parts: rows(),
+      after: () => ({ shown }),
     })
+
+    async function* rows(): AsyncGenerator<unknown[][], void> {
+      for await (const part of shownPoints({ accountId, deviceId, recordIds }, store)) {
+        shown += part.length
+        yield part.map(row)
+      }
+    }
   }
 
   return route({
@@ -76,7 +110,7 @@ export function trackRoute({ store }: { store: Store }): AdminRoute {
 }
 
 const DESCRIPTION = `
-All records of the range make the totals; \`rows\` are those that show the way and its timing best. Where
+Without \`from\` the range is the ${MOST_DAYS} days before \`to\`; it has no more. All its records make the totals; \`rows\` are those that show the way and its timing best. Where
 the device was at the time of a record that is left out, and where a straight way between the rows around
 it would put it at that time, are at most \`toleranceMetres\` apart.
 `.trim()

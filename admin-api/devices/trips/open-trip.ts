@@ -1,14 +1,13 @@
-import type { TrackStep } from '../../../schemas/read-models.ts'
 import { directionsAt, type Place } from '../track/place.ts'
-import { TrackTotals } from '../track/track-totals.ts'
+import { TrackTotals, type TimedPlace } from '../track/track-totals.ts'
 import type { TripRecord } from './trip-record.ts'
 
 export type Trip = {
   readonly kind: 'trip'
   readonly from: number
   readonly to: number
-  readonly start: TrackStep
-  readonly end: TrackStep
+  readonly start: TimedPlace
+  readonly end: TimedPlace
   readonly distanceMetres: number
   readonly movingMs: number
   readonly maxSpeed: number | null

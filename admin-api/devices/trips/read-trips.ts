@@ -3,28 +3,34 @@ import type { TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { READ_AT_ONCE } from '../track/read-track.ts'
 import { TripFinder, type StopRules, type TripOrStop } from './trip-finder.ts'
+import { TripTotals } from './trip-totals.ts'
 
 const HOUR_MS = 60 * 60_000
 
 /** How far before a range reading begins: further, where an item has begun earlier. */
-const LOOKING_BACK_MS = [2 * HOUR_MS, 12 * HOUR_MS, 72 * HOUR_MS, 31 * 24 * HOUR_MS]
+const LOOKING_BACK_MS = [2 * HOUR_MS, 12 * HOUR_MS, 72 * HOUR_MS]
+const LONGEST_BACK_MS = 31 * 24 * HOUR_MS
 const LOOKING_ON_MS = 31 * 24 * HOUR_MS
 
 /**
- * The trips and stops of a device that begin in the range, or reach into it, in the order of time.
- * Those at its edges are whole, so reading begins before the range and ends after it, by up to 31
- * days. Ends early when `isWanted` returns false.
+ * A page of the trips and stops of a device that begin in the range, or reach into it, in the order of
+ * time. Those at its edges are whole, so reading begins before the range and ends after it, by up to 31
+ * days. The first page is read to the end of the range, for the totals, but kept no further than the
+ * others. Ends early when `isWanted` returns false.
  */
-export async function readTrips(
-  query: TripQuery,
-  { store, isWanted }: { store: Pick<Store, 'pageTrack'>; isWanted: () => boolean },
-): Promise<TripOrStop[]> {
-  for (const backMs of LOOKING_BACK_MS) {
-    const mayBeUncertain = backMs === LOOKING_BACK_MS.at(-1)
-    const items = await readFrom(query.from - backMs, mayBeUncertain, query, { store, isWanted })
-    if (items !== undefined) return items
+export async function readTrips(query: TripQuery, deps: Reading): Promise<TripsPage> {
+  const { from, after } = query
+  const earliest = Math.max(after?.startedAt ?? -Infinity, from - LONGEST_BACK_MS)
+  const begins = after ?? { from, to: from }
+  const starts = LOOKING_BACK_MS.map((ms) => begins.from - ms).filter((at) => at > earliest)
+  // Where the first page began, a later one comes to the same items, certain or not.
+  starts.push(earliest)
+  for (const [n, startedAt] of starts.entries()) {
+    const certainAt = n === starts.length - 1 ? Infinity : begins.to
+    const page = await readFrom({ ...query, startedAt, certainAt }, deps)
+    if (page !== undefined) return page
   }
-  return []
+  return { items: [], next: undefined, totals: new TripTotals() }
 }
 
 export type TripQuery = StopRules & {
@@ -32,41 +38,80 @@ export type TripQuery = StopRules & {
   readonly deviceId: string
   readonly from: number
   readonly to: number
+  readonly limit: number
+  /** The end of the previous page. */
+  readonly after?: TripPlace
 }
 
-/** Undefined if items of the range could be others had reading begun earlier. */
+/** The last item of a page, and where reading for the first page began. */
+export type TripPlace = { readonly startedAt: number; readonly from: number; readonly to: number }
+
+export type TripsPage = {
+  readonly items: readonly TripOrStop[]
+  /** Undefined on the last page. */
+  readonly next: TripPlace | undefined
+  /** Of the whole range, on the first page alone. */
+  readonly totals: TripTotals | undefined
+}
+
+type Reading = { readonly store: Pick<Store, 'pageTrack'>; readonly isWanted: () => boolean }
+
+/** Undefined if items that begin after `certainAt` could be others had reading begun earlier. */
 async function readFrom(
-  start: number,
-  mayBeUncertain: boolean,
-  { accountId, deviceId, from, to, ...rules }: TripQuery,
-  { store, isWanted }: { store: Pick<Store, 'pageTrack'>; isWanted: () => boolean },
-): Promise<TripOrStop[] | undefined> {
+  query: TripQuery & { readonly startedAt: number; readonly certainAt: number },
+  { store, isWanted }: Reading,
+): Promise<TripsPage | undefined> {
+  const { accountId, deviceId, from, to, limit, after, startedAt, certainAt } = query
   const items: TripOrStop[] = []
-  const finder = new TripFinder(rules, (item) => {
-    if (isWithin(item, { from, to })) items.push(item)
+  const totals = new TripTotals()
+  const finder = new TripFinder(query, (item) => {
+    if (!isWithin(item, { from, to }) || !isAfter(item, after)) return
+    totals.add(item)
+    if (items.length <= limit) items.push(item)
   })
-  const range = { accountId, deviceId, from: start, to: to + LOOKING_ON_MS, limit: READ_AT_ONCE }
-  let isCertain = mayBeUncertain
+  const range = {
+    accountId,
+    deviceId,
+    from: startedAt,
+    to: to + LOOKING_ON_MS,
+    limit: READ_AT_ONCE,
+  }
+  const isFull = () => after !== undefined && items.length > limit
+  let isCertain = certainAt === Infinity
   let last: TrackStep | undefined
-  for (;;) {
-    const after = last && { timestamp: last[0], recordId: last[4] }
-    const page = await store.pageTrack({ ...range, ...(after && { after }) })
+  reading: while (isWanted() && !isFull()) {
+    const next = last && { after: { timestamp: last[0], recordId: last[4] } }
+    const page = await store.pageTrack({ ...range, ...next })
     for (const step of page) {
-      isCertain ||= step[0] >= from && finder.isCertain
-      if (step[0] >= from && !isCertain) return undefined
-      if (step[0] >= to && finder.foundUntil >= to) return items
+      isCertain ||= step[0] >= certainAt && finder.isCertain
+      if (step[0] >= certainAt && !isCertain) return undefined
+      if (step[0] >= to && finder.foundUntil >= to) break reading
       finder.add(step)
     }
     last = page.at(-1)
-    if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) break
+    if (last === undefined || page.length < READ_AT_ONCE) {
+      finder.end()
+      break
+    }
     // Otherwise one long range would keep all other requests waiting until the end.
     await endOfTurn()
   }
-  finder.end()
-  return items
+  const page = items.slice(0, limit)
+  const end = items.length > limit ? page.at(-1) : undefined
+  return {
+    items: page,
+    next: end && { startedAt: after?.startedAt ?? startedAt, from: end.from, to: end.to },
+    totals: after === undefined ? totals : undefined,
+  }
 }
 
 /** An item that only touches the range belongs to its neighbour. */
 function isWithin(item: TripOrStop, { from, to }: { from: number; to: number }): boolean {
   return item.from < to && (item.from >= from || item.to > from)
+}
+
+/** Items follow one another, so the end of one is enough, unless it is its beginning too. */
+function isAfter(item: TripOrStop, last: TripPlace | undefined): boolean {
+  if (last === undefined) return true
+  return item.from > last.from ? item.from >= last.to : item.from === last.to && item.to > last.to
 }

@@ -1,12 +1,21 @@
-import { atSurface, type Place } from '../track/place.ts'
+import { atSurface, length, type Place } from '../track/place.ts'
 import { GreatestOfWindow } from './greatest-of-window.ts'
-import { metresApart, type TripRecord } from './trip-record.ts'
+import type { TripRecord } from './trip-record.ts'
 
 const AXES = ['x', 'y', 'z'] as const
+
+/** The numbers kept of a record: time, latitude, longitude, speed, x, y, z, radius. */
+const NUMBERS = 8
+const SPEED = 3
+const X = 4
+const RADIUS = 7
+const FIRST_ROOM = 256
 
 /**
  * The latest records that one stop could hold: along each axis, some place is within the radius of
  * all of them. Its start depends on these records alone, not on where reading began.
+ *
+ * There may be tens of thousands, so they are kept as numbers, in a fifth of the memory of objects.
  */
 export class StopWindow {
   readonly #edges = AXES.map((axis) => ({
@@ -15,52 +24,73 @@ export class StopWindow {
     lower: new GreatestOfWindow(),
     upper: new GreatestOfWindow(),
   }))
-  #records: TripRecord[] = []
+  #numbers = new Float64Array(FIRST_ROOM * NUMBERS)
+  /** Where the numbers of the first record begin, and those of the next one will. */
   #first = 0
+  #end = 0
   /** The number of records dropped so far: the place of the first one in the window. */
   start = 0
 
-  /** @returns the records that are too far away from the new one; they have left the window. */
-  add(record: TripRecord): TripRecord[] {
-    const place = this.end
+  add({ step, place, radius }: TripRecord): void {
     for (const { axis, lower, upper } of this.#edges) {
-      lower.add(place, record.place[axis] - record.radius)
-      upper.add(place, -record.place[axis] - record.radius)
+      lower.add(this.end, place[axis] - radius)
+      upper.add(this.end, -place[axis] - radius)
     }
-    this.#records.push(record)
-    const left: TripRecord[] = []
-    while (this.#edges.some(({ lower, upper }) => lower.greatest + upper.greatest > 0)) {
-      left.push(...this.drop(1))
-    }
-    return left
+    if (this.#end === this.#numbers.length) this.#makeRoom()
+    const numbers = this.#numbers
+    const at = this.#end
+    numbers[at] = step[0]
+    numbers[at + 1] = step[1]
+    numbers[at + 2] = step[2]
+    numbers[at + SPEED] = step[3] ?? NaN
+    numbers[at + X] = place.x
+    numbers[at + X + 1] = place.y
+    numbers[at + X + 2] = place.z
+    numbers[at + RADIUS] = radius
+    this.#end += NUMBERS
   }
 
-  drop(count: number): TripRecord[] {
-    const dropped = this.#records.slice(this.#first, this.#first + count)
-    this.#first += dropped.length
-    this.start += dropped.length
-    for (const { lower, upper } of this.#edges) {
-      lower.dropBefore(this.start)
-      upper.dropBefore(this.start)
-    }
-    if (this.#first >= 1_000 && this.#first * 2 >= this.#records.length) {
-      this.#records = this.#records.slice(this.#first)
-      this.#first = 0
-    }
-    return dropped
+  /** Whether the records are too far apart for one stop. */
+  get isTooWide(): boolean {
+    return this.#edges.some(({ lower, upper }) => lower.greatest + upper.greatest > 0)
   }
 
-  clear(): TripRecord[] {
-    return this.drop(this.#records.length - this.#first)
+  /** Removes the first record, of which there must be one. */
+  shift(): TripRecord {
+    const first = this.#recordAt(this.#first)
+    this.#first += NUMBERS
+    this.start += 1
+    this.#dropEdges()
+    return first
+  }
+
+  clear(): void {
+    this.start = this.end
+    this.#first = 0
+    this.#end = 0
+    this.#dropEdges()
+  }
+
+  get length(): number {
+    return (this.#end - this.#first) / NUMBERS
   }
 
   /** The place of the next record. */
   get end(): number {
-    return this.start + this.#records.length - this.#first
+    return this.start + this.length
+  }
+
+  /** NaN if there are no records. */
+  get firstTime(): number {
+    return this.#first === this.#end ? NaN : (this.#numbers[this.#first] as number)
   }
 
   get firstRecord(): TripRecord | undefined {
-    return this.#records[this.#first]
+    return this.#first === this.#end ? undefined : this.#recordAt(this.#first)
+  }
+
+  get lastRecord(): TripRecord | undefined {
+    return this.#first === this.#end ? undefined : this.#recordAt(this.#end - NUMBERS)
   }
 
   /** The place in the middle between the records that are furthest apart on each axis. */
@@ -73,11 +103,45 @@ export class StopWindow {
 
   /** The number of records up to the first that is too far from the middle; 0 if none is. */
   get outlierAt(): number {
-    const { middle } = this
-    for (let at = this.#first; at < this.#records.length; at += 1) {
-      const { place, radius } = this.#records[at] as TripRecord
-      if (metresApart(place, middle) > radius) return at - this.#first + 1
+    const { x, y, z } = this.middle
+    const numbers = this.#numbers
+    for (let at = this.#first; at < this.#end; at += NUMBERS) {
+      const metres = length(
+        (numbers[at + X] as number) - x,
+        (numbers[at + X + 1] as number) - y,
+        (numbers[at + X + 2] as number) - z,
+      )
+      if (metres > (numbers[at + RADIUS] as number)) return (at - this.#first) / NUMBERS + 1
     }
     return 0
+  }
+
+  #recordAt(at: number): TripRecord {
+    const [time = 0, latitude = 0, longitude = 0, , x = 0, y = 0, z = 0, radius = 0] =
+      this.#numbers.subarray(at, at + NUMBERS)
+    const speed = this.#numbers[at + SPEED] as number
+    return {
+      step: [time, latitude, longitude, Number.isNaN(speed) ? null : speed],
+      time,
+      place: { x, y, z },
+      radius,
+    }
+  }
+
+  #makeRoom(): void {
+    const kept = this.#numbers.subarray(this.#first, this.#end)
+    const isMostlyFree = kept.length * 2 <= this.#numbers.length
+    const numbers = isMostlyFree ? this.#numbers : new Float64Array(this.#numbers.length * 2)
+    numbers.set(kept)
+    this.#end = kept.length
+    this.#first = 0
+    this.#numbers = numbers
+  }
+
+  #dropEdges(): void {
+    for (const { lower, upper } of this.#edges) {
+      lower.dropBefore(this.start)
+      upper.dropBefore(this.start)
+    }
   }
 }

@@ -21,6 +21,12 @@ export type StopRules = {
   readonly stopMetres: number
 }
 
+/**
+ * More records at one place are a stop, however short: the window is kept in memory. A day at one
+ * record a second is fewer.
+ */
+const MOST_IN_WINDOW = 90_000
+
 type OpenStop = Omit<Stop, 'to'> & { readonly last: TripRecord; readonly isCertain: boolean }
 
 /**
@@ -62,14 +68,15 @@ export class TripFinder {
   /** There are no more records. */
   end(): void {
     if (this.#stop !== undefined) this.#endStop(this.#stop)
-    for (const record of this.#window.clear()) this.#travel(record)
+    while (this.#window.length > 0) this.#travel(this.#window.shift())
     this.#endTrip()
   }
 
   /** All items that begin before this time have been found. */
   get foundUntil(): number {
     const open = this.#stop?.from ?? this.#trip?.open.first.time
-    return open ?? this.#window.firstRecord?.time ?? Infinity
+    if (open !== undefined) return open
+    return this.#window.length === 0 ? Infinity : this.#window.firstTime
   }
 
   /** Whether the open item, and all that follow, are the same as if reading had begun earlier. */
@@ -80,17 +87,19 @@ export class TripFinder {
   #search(record: TripRecord): void {
     const window = this.#window
     const place = window.end
-    const left = window.add(record)
-    for (const one of left) this.#travel(one)
-    if (left.length > 0) this.#leftAt ??= place
-    while (record.time - (window.firstRecord ?? record).time >= this.#rules.stopMs) {
+    window.add(record)
+    while (window.isTooWide) {
+      this.#leftAt ??= place
+      this.#travel(window.shift())
+    }
+    while (record.time - window.firstTime >= this.#rules.stopMs || window.length > MOST_IN_WINDOW) {
       this.#leftAt = undefined
       const outlierAt = window.outlierAt
       if (outlierAt === 0) {
         this.#beginStop()
         return
       }
-      for (const one of window.drop(outlierAt)) this.#travel(one)
+      for (let left = outlierAt; left > 0; left -= 1) this.#travel(window.shift())
     }
     // Since `leftAt` nothing stood still long enough for a stop, so none that began before can be
     // open, and the window holds no record that one could have kept.
@@ -98,16 +107,15 @@ export class TripFinder {
   }
 
   #beginStop(): void {
-    const { middle } = this.#window
-    const records = this.#window.clear()
-    const [first, last] = [records[0], records.at(-1)]
+    const { middle, firstRecord: first, lastRecord: last, length: records } = this.#window
+    this.#window.clear()
     if (first === undefined || last === undefined) return
     if (this.#trip !== undefined && !isBroken(this.#trip.open.last, first)) {
       this.#trip.open.add(first)
     }
     this.#endTrip()
     this.#stop = {
-      ...{ kind: 'stop', from: first.time, middle, records: records.length, last },
+      ...{ kind: 'stop', from: first.time, middle, records, last },
       isCertain: this.#isCertain,
     }
   }

@@ -1,9 +1,10 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
 import { length, placeOf, type Place } from '../track/place.ts'
+import type { TimedPlace } from '../track/track-totals.ts'
 
 /** A record as trips and stops are found by it. */
 export type TripRecord = {
-  readonly step: TrackStep
+  readonly step: TimedPlace
   readonly time: number
   readonly place: Place
   /** The distance from the middle of a stop up to which the device may be there, in metres. */
@@ -12,9 +13,10 @@ export type TripRecord = {
 
 /** @param stopMetres the least radius; a record is never more exact than its accuracy. */
 export function tripRecord(step: TrackStep, stopMetres: number): TripRecord {
-  const [time, latitude, longitude, , , accuracy] = step
+  const [time, latitude, longitude, speed, , accuracy] = step
   const radius = Math.max(stopMetres, accuracy ?? 0)
-  return { step, time, place: placeOf(latitude, longitude), radius }
+  const place = placeOf(latitude, longitude)
+  return { step: [time, latitude, longitude, speed], time, place, radius }
 }
 
 /** The straight distance in metres, which differs from that along the surface by millimetres. */

@@ -1,30 +1,14 @@
 import { objectOf, type JsonSchema } from '../../../runtime/openapi/json-schema.ts'
-import type { TrackStep } from '../../../schemas/read-models.ts'
+import { NEXT_CURSOR } from '../../http/answer-page.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { coordinatesOf } from '../track/place.ts'
+import type { TimedPlace } from '../track/track-totals.ts'
 import type { TripOrStop } from './trip-finder.ts'
 
 type Range = { readonly from: number; readonly to: number }
 
-/** Trips and stops as the API shows them, with the totals of all of them. */
-export function tripsView(found: readonly TripOrStop[], range: Range) {
-  const totals = { trips: 0, stops: 0, distanceMetres: 0, movingSeconds: 0, stoppedSeconds: 0 }
-  const items = found.map((item) => {
-    const view = itemView(item, range)
-    if (view.kind === 'trip') {
-      totals.trips += 1
-      totals.distanceMetres += view.distanceMetres
-      totals.movingSeconds += view.movingSeconds
-    } else {
-      totals.stops += 1
-      totals.stoppedSeconds += (item.to - item.from) / 1_000
-    }
-    return view
-  })
-  return { items, totals }
-}
-
-function itemView(item: TripOrStop, range: Range) {
+/** A trip or stop as the API shows it. */
+export function tripView(item: TripOrStop, range: Range) {
   const { kind, from, to, records } = item
   const times = { from: isoTime(from), to: isoTime(to), open: openOf(item, range) }
   if (kind === 'stop') return { kind, ...times, position: coordinatesOf(item.middle), records }
@@ -40,7 +24,7 @@ function openOf(item: TripOrStop, { from, to }: Range): 'before' | 'after' | 'bo
   return item.to > to ? 'after' : null
 }
 
-function placeOfStep([, latitude, longitude]: TrackStep) {
+function placeOfStep([, latitude, longitude]: TimedPlace) {
   return { latitude, longitude }
 }
 
@@ -95,6 +79,7 @@ export const TRIPS: JsonSchema = objectOf(
       description: 'By time; where nothing is known of the device, there is nothing',
       items: TRIP_OR_STOP,
     },
+    nextCursor: NEXT_CURSOR,
     totals: objectOf(
       {
         trips: COUNT,
@@ -103,8 +88,11 @@ export const TRIPS: JsonSchema = objectOf(
         movingSeconds: AMOUNT,
         stoppedSeconds: AMOUNT,
       },
-      { title: 'TripTotals', description: 'Sums over the items, each whole' },
+      {
+        title: 'TripTotals',
+        description: 'On the first page: sums over the items of all pages, each whole',
+      },
     ),
   },
-  { title: 'Trips' },
+  { title: 'Trips', optional: ['totals'] },
 )

@@ -7,10 +7,15 @@ export async function loadEpisodes(
   { deviceId, from, to }: DeviceRange,
   signal: AbortSignal,
 ): Promise<readonly Episode[]> {
-  const { items } = await api.get('/devices/{deviceId}/trips', {
-    path: { deviceId },
-    query: { from, to },
-    signal,
-  })
-  return readEpisodes(items)
+  const items: Parameters<typeof readEpisodes>[0][number][] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await api.get('/devices/{deviceId}/trips', {
+      path: { deviceId },
+      query: { from, to, cursor },
+      signal,
+    })
+    items.push(...page.items)
+    if (page.nextCursor === null) return readEpisodes(items)
+    cursor = page.nextCursor
+  }
 }

@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { api } from '../../api/client.ts'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
 import { dayCount, isOneDay, MOST_DAYS, spanBounds } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
-import { pointAt, readTrack } from '../../core/track.ts'
+import { pointAt } from '../../core/track.ts'
 import { episodeAt, totalsSince, type Episode } from '../../core/trips.ts'
 import { useKeys } from '../../ui/keys.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
@@ -20,6 +19,7 @@ import { Replay } from './replay.tsx'
 import { TimeStrip } from './time-strip.tsx'
 import { TrackMap } from './track-map.tsx'
 import { loadEpisodes } from './load-episodes.ts'
+import { loadTrack } from './load-track.ts'
 import { Trips } from './trips.tsx'
 import { TrackSummary } from './track-summary.tsx'
 import { useMoment } from './use-moment.ts'
@@ -54,14 +54,7 @@ export function TrackView({
   const endsToday = span.last >= today
   const range = { deviceId, from: new Date(from).toISOString(), to: new Date(to).toISOString() }
   const { data, failure, reload } = useLoad(
-    async (signal) =>
-      readTrack(
-        await api.get('/devices/{deviceId}/track', {
-          path: { deviceId },
-          query: { from: range.from, to: range.to },
-          signal,
-        }),
-      ),
+    (signal) => loadTrack(range, signal),
     [deviceId, from, to],
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )

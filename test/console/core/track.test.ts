@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import {
+  joinTracks,
   metresBetween,
   numericAttributes,
+  partsOfTrack,
   placeAt,
   pointAt,
   readTrack,
@@ -115,6 +117,44 @@ describe('a track', () => {
     expect([-1, 0, 9_999, 10_000, 99_999].map((ms) => pointAt(points, begin + ms))).toEqual([
       0, 0, 0, 1, 2,
     ])
+  })
+})
+
+describe('a track of years', () => {
+  const query = (from: string, to: string) => partsOfTrack({ from, to })
+
+  test('is asked for in parts of at most 400 days, without a seam and with as many points in all', () => {
+    const year = query('2025-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')
+    expect(year).toEqual([
+      { from: '2025-01-01T00:00:00.000Z', to: '2026-01-01T00:00:00.000Z', points: 2_000 },
+    ])
+    const parts = query('2020-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')
+    expect(parts).toHaveLength(6)
+    for (const [n, { from, to, points }] of parts.entries()) {
+      expect(Date.parse(to) - Date.parse(from)).toBeLessThanOrEqual(400 * 86_400_000)
+      expect(from).toBe(parts[n - 1]?.to ?? '2020-01-01T00:00:00.000Z')
+      expect(points).toBe(333)
+    }
+    expect(parts.at(-1)?.to).toBe('2026-01-01T00:00:00.000Z')
+    expect(query('1970-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')[0]?.points).toBe(100)
+  })
+
+  test('is one of its parts, with the way between them unless that is unknown', () => {
+    const first = track([[at(0), 0, 0, null, null]])
+    const soon = track([[at(100), 0, 0.01, null, null]])
+    const late = track([[at(9_000), 0, 0.5, null, null]])
+    const joined = joinTracks([
+      { ...first, toleranceMetres: 3, maxSpeed: 5 },
+      track([]),
+      { ...soon, maxSpeed: 9 },
+      late,
+    ])
+    expect(joined).toMatchObject({ total: 3, toleranceMetres: 3, maxSpeed: 9 })
+    expect(joined.points.map(({ after }) => after)).toEqual([undefined, undefined, 'gap'])
+    expect(joined.points.map(({ speed }) => speed)).toEqual([
+      ...[undefined, expect.closeTo(11.12, 1), undefined],
+    ])
+    expect(joinTracks([first])).toEqual(first)
   })
 })
 

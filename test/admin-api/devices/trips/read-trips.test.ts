@@ -1,6 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { readTrips } from '../../../../admin-api/devices/trips/read-trips.ts'
+import {
+  readTrips,
+  type TripQuery,
+  type TripsPage,
+} from '../../../../admin-api/devices/trips/read-trips.ts'
 import type { TripOrStop } from '../../../../admin-api/devices/trips/trip-finder.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
 import type { Store } from '../../../../store/store.ts'
@@ -50,12 +54,39 @@ function countedStore() {
   }
 }
 
-function read(deviceId: string, { from, to }: { from: number; to: number }): Promise<TripOrStop[]> {
-  const rules = { stopMs: 300_000, stopMetres: 100 }
+const RULES = { stopMs: 300_000, stopMetres: 100, limit: 2_000 }
+
+type Minutes = { readonly from: number; readonly to: number }
+
+async function read(deviceId: string, range: Minutes): Promise<readonly TripOrStop[]> {
+  return (await readPage(deviceId, range)).items
+}
+
+function readPage(
+  deviceId: string,
+  { from, to }: Minutes,
+  page: Partial<Pick<TripQuery, 'limit' | 'after'>> = {},
+): Promise<TripsPage> {
+  const range = { from: T0 + from * MINUTE, to: T0 + to * MINUTE }
   return readTrips(
-    { accountId: 'acc-1', deviceId, from: T0 + from * MINUTE, to: T0 + to * MINUTE, ...rules },
+    { accountId: 'acc-1', deviceId, ...range, ...RULES, ...page },
     { store, isWanted: () => true },
   )
+}
+
+/** The items of all pages, and the totals of the first. */
+async function readPages(deviceId: string, range: Minutes, limit: number) {
+  const items: TripOrStop[] = []
+  let page = await readPage(deviceId, range, { limit })
+  const { totals } = page
+  for (;;) {
+    expect(page.items.length).toBeLessThanOrEqual(limit)
+    items.push(...page.items)
+    if (page.next === undefined) return { items, totals }
+    expect(page.items).toHaveLength(limit)
+    page = await readPage(deviceId, range, { limit, after: page.next })
+    expect(page.totals).toBeUndefined()
+  }
 }
 
 const leg = fc.record({
@@ -98,6 +129,50 @@ test('adjoining ranges join without a seam, wherever they meet', async () => {
     }),
     { numRuns: 120 },
   )
+})
+
+test('pages of any size hold what one page holds, and the first has the totals of all', async () => {
+  const times = fc.tuple(fc.integer({ min: -5, max: 500 }), fc.integer({ min: 0, max: 900 }))
+  const limits = fc.integer({ min: 1, max: 5 })
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(legs, drifts), times, limits, async (driven, [from, more], limit) => {
+      const deviceId = await stored(journey(...driven))
+      const range = { from, to: from + more }
+      const whole = await readPage(deviceId, range)
+      const paged = await readPages(deviceId, range, limit)
+      expect(paged.items).toEqual(whole.items)
+      expect(paged.totals).toEqual(whole.totals)
+      expect(whole.next).toBeUndefined()
+    }),
+    { numRuns: 120 },
+  )
+})
+
+test('pages go on after a stop that began more than 31 days before the range', async () => {
+  const day = 24 * 60
+  const later = [{ minutes: 30, speed: 15 }, { minutes: 20 }, { minutes: 30, speed: 0.3 }]
+  const steps = journey({ minutes: 70 * day, everyMs: 3_600_000, jitter: 60 }, ...later)
+  const deviceId = await stored(steps)
+  const range = { from: 50 * day, to: 71 * day }
+  const whole = await read(deviceId, range)
+  expect(whole.length).toBeGreaterThan(3)
+  expect((await readPages(deviceId, range, 1)).items).toEqual(whole)
+})
+
+test('a later page is read from about where the page before it ended', async () => {
+  const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
+  const deviceId = await stored(journey(...driven.flat()))
+  const range = { from: 0, to: 6_000 }
+  const { next } = await readPage(deviceId, range, { limit: 590 })
+  const counted = countedStore()
+  await readTrips(
+    {
+      ...{ accountId: 'acc-1', deviceId, from: T0, to: T0 + 6_000 * MINUTE, ...RULES },
+      ...(next && { after: next }),
+    },
+    { store: counted, isWanted: () => true },
+  )
+  expect(counted.pages).toBeLessThanOrEqual(5)
 })
 
 /** Every kind of edge: a first stop, a trip, a silence, a leap, drift from stop to stop. */
@@ -143,15 +218,15 @@ test('a range is read no further than to the end of what began in it', async () 
   const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
   const deviceId = await stored(journey(...driven.flat()))
   const counted = countedStore()
-  const rules = { stopMs: 300_000, stopMetres: 100 }
   const range = { from: T0 + 30 * MINUTE, to: T0 + 50 * MINUTE }
   const options = { store: counted, isWanted: () => true }
   const device = { accountId: 'acc-1', deviceId }
-  expect(await readTrips({ ...device, ...range, ...rules }, options)).toHaveLength(2)
+  const { items } = await readTrips({ ...device, ...range, ...RULES }, options)
+  expect(items).toHaveLength(2)
   expect(counted.pages).toBeLessThanOrEqual(5)
   counted.pages = 0
   const later = { from: T0 + 90 * 24 * 60 * MINUTE, to: T0 + 91 * 24 * 60 * MINUTE }
-  expect(await readTrips({ ...device, ...later, ...rules }, options)).toEqual([])
+  expect((await readTrips({ ...device, ...later, ...RULES }, options)).items).toEqual([])
   expect(counted.pages).toBe(1)
 })
 
@@ -227,10 +302,9 @@ test('a stop is whole if it began up to 31 days before the range, and ends up to
 test('a call that nobody waits for ends early', async () => {
   const deviceId = await stored(journey({ minutes: 600 }))
   const counted = countedStore()
-  const rules = { stopMs: 300_000, stopMetres: 100 }
   const range = { from: T0, to: T0 + 600 * MINUTE }
   await readTrips(
-    { accountId: 'acc-1', deviceId, ...range, ...rules },
+    { accountId: 'acc-1', deviceId, ...range, ...RULES },
     { store: counted, isWanted: () => false },
   )
   expect(counted.pages).toBeLessThanOrEqual(4)

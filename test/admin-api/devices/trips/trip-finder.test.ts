@@ -5,6 +5,7 @@ import {
   type StopRules,
   type TripOrStop,
 } from '../../../../admin-api/devices/trips/trip-finder.ts'
+import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
 import { coordinatesOf, placeOf } from '../../../../admin-api/devices/track/place.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
 import { pointsOf, tracks } from '../../../recorded-tracks.ts'
@@ -190,4 +191,31 @@ test('recorded tracks have the stops that their records show', () => {
     'trip 07:56:51–08:02:48',
   ])
   expect(toldOfTrack('ridge-walk.gpx')).toEqual(['trip 05:58:15–06:57:44'])
+})
+
+test('very many records at one place are a stop even in a shorter time: they would take memory without end', () => {
+  const steps = journey({ minutes: 10, everyMs: 6 }, { minutes: 10, speed: 15 })
+  const stops = (count: number) =>
+    find(steps.slice(0, count), { stopMs: 3_600_000 }).map(({ kind, from, to }) => [kind, from, to])
+  expect(stops(90_000)).toEqual([])
+  expect(stops(90_001)).toEqual([['stop', T0, T0 + 90_000 * 6]])
+})
+
+test('records that leave the window keep their times, places and speeds', () => {
+  const drive = journey({ minutes: 300, speed: 15 }).map(
+    ([time, latitude, longitude, , id, accuracy], n): TrackStep => {
+      const speed = n % 3 === 0 ? null : n % 40
+      return [time, latitude, longitude, speed, id, accuracy]
+    },
+  )
+  const totals = new TrackTotals()
+  for (const step of drive) totals.add(step, placeOf(step[1], step[2]))
+  const { distanceMetres, movingMs, maxSpeed } = totals
+  const [first, last] = [drive[0], drive.at(-1)]
+  expect(find(drive)).toEqual([
+    {
+      ...{ kind: 'trip', records: drive.length, distanceMetres, movingMs, maxSpeed },
+      ...{ from: first?.[0], to: last?.[0], start: first?.slice(0, 4), end: last?.slice(0, 4) },
+    },
+  ])
 })

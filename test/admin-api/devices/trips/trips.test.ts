@@ -4,7 +4,7 @@ import type { TrackStep } from '../../../../schemas/read-models.ts'
 import { deviceErased } from '../../../contracts/store-samples.ts'
 import { T0 } from '../../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'
-import { journey, MINUTE } from './journeys.ts'
+import { journey, METRE, MINUTE } from './journeys.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
@@ -122,6 +122,7 @@ test('the trips of an erased device are a 404, and then those of what it has rep
 test('a range without records has no trips', async () => {
   expect((await find(`?from=${iso(-2)}&to=${iso(-1)}`)).body.data).toEqual({
     items: [],
+    nextCursor: null,
     totals: { trips: 0, stops: 0, distanceMetres: 0, movingSeconds: 0, stoppedSeconds: 0 },
   })
 })
@@ -152,10 +153,64 @@ test.each([
   ['stopMetres', '?stopMetres=5001'],
   ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
   ['from', '?from=yesterday'],
+  ['from', '?from=2024-01-01T00:00:00Z&to=2025-02-04T00:00:00.001Z'],
+  ['limit', '?limit=2001'],
+  ['cursor', '?cursor=x'],
 ])('a call for trips refuses a fault in %s: %s', async (field, query) => {
   const answer = await find(query)
   expect(answer.status).toBe(400)
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
+})
+
+test('a range of 400 days is accepted, and so is none', async () => {
+  expect((await find('?from=2024-01-01T00:00:00Z&to=2025-02-04T00:00:00Z')).status).toBe(200)
+  expect((await find()).status).toBe(200)
+})
+
+test('trips come in pages, which together are one page; the first has the totals of all', async () => {
+  const whole = (await find()).body.data
+  const pages = []
+  for (let cursor = ''; ;) {
+    const { data } = (await find(`?limit=2${cursor}`)).body
+    pages.push(data)
+    if (data?.nextCursor === null) break
+    cursor = `&cursor=${data?.nextCursor ?? ''}`
+  }
+  expect(pages.map((page) => page?.items?.length)).toEqual([2, 1])
+  expect(pages.flatMap((page) => page?.items)).toEqual(whole?.items)
+  expect(pages.map((page) => page?.['totals'])).toEqual([whole?.['totals'], undefined])
+})
+
+test('a cursor is refused with other parameters', async () => {
+  const { nextCursor } = (await find('?limit=1')).body.data ?? {}
+  const cursor = `&cursor=${nextCursor ?? ''}`
+  expect((await find(`?limit=2${cursor}`)).status).toBe(200)
+  for (const others of ['?stopSeconds=301', '?stopMetres=101', `?from=${iso(0)}`]) {
+    expect((await find(others + cursor)).body.details?.[0]?.field).toBe('cursor')
+  }
+  expect((await find(`?limit=1${cursor}`, 'history')).status).toBe(400)
+})
+
+test('a page has at most 2000 items, however many the range has', async () => {
+  const day = 24 * 60 * MINUTE
+  // Two records a second apart and 250 m, then nothing for an hour: each is a trip.
+  const hops = Array.from({ length: 2_100 }, (_, n): TrackStep[] => {
+    const at = T0 - 100 * day + n * 61 * MINUTE
+    const [here, there] = [50, 50 + 250 * METRE]
+    return [
+      [at, here, 13, null, '', null],
+      [at + 1_000, there, 13, null, '', null],
+    ]
+  })
+  await project('hopper', hops.flat())
+  const query = `?from=${iso(-100 * day)}&to=${iso(0)}`
+  const first = (await find(query, 'hopper')).body.data
+  expect(first?.items).toHaveLength(2_000)
+  expect(first?.['totals']).toMatchObject({ trips: 2_100, stops: 0 })
+  const second = (await find(`${query}&cursor=${first?.nextCursor ?? ''}`, 'hopper')).body.data
+  expect(second).toEqual({ items: expect.any(Array), nextCursor: null })
+  const begins = [first, second].flatMap((page) => page?.items?.map(({ from }) => from))
+  expect(new Set(begins).size).toBe(2_100)
 })
 
 test('the least and the greatest rules of a stop are accepted', async () => {
