@@ -1,11 +1,12 @@
 import { DependencyError } from '../runtime/errors.ts'
+import { CallQueue, type Call, type QueueLimits } from './call-queue.ts'
 
 /** Gathers concurrent writes into batches, with one batch outstanding at a time. */
 export type GatheringWriter<Item> = {
   /**
-   * Resolves once the batch with these items is written. The items of one call stay together and
-   * calls keep their order. `bytes`: approximate size when written. `deadlineMs`: this caller's
-   * deadline, if shorter than the default.
+   * Resolves once the batch with these items is written. The items of one call stay together. Calls keep
+   * their order, except that one of few items may pass those of many: see `QueueLimits`. `bytes`:
+   * approximate size when written. `deadlineMs`: this caller's deadline, if shorter than the default.
    * @throws {DependencyError} retriable: overloaded, closing, or not written before the deadline;
    *   or whatever `writeBatch` rejected with.
    */
@@ -15,12 +16,9 @@ export type GatheringWriter<Item> = {
   close(): Promise<void>
 }
 
-export type GatheringWriterOptions<Item> = {
+export type GatheringWriterOptions<Item> = Partial<QueueLimits<Item>> & {
   /** Writes one batch, atomically and durably. Never called while an earlier call is pending. */
   readonly writeBatch: (items: readonly Item[]) => Promise<void>
-  /** A call larger than a batch is written whole, in a separate batch. */
-  readonly maxBatchItems?: number
-  readonly maxBatchBytes?: number
   /**
    * The number of waiting calls that starts a batch in the middle of the turn: a turn can bring a
    * thousand requests, which until they are answered hold more than a processor's cache.
@@ -81,16 +79,14 @@ export function gatheringWriter<Item>({
   writeBatch,
   maxBatchItems = 500,
   maxBatchBytes = 512 * 1024,
+  fewItems = 100,
+  keyOf,
   promptCalls = 256,
   restMs = 3,
   room = waitingRoom(),
   deadlineMs,
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
-  // Not a `Set`: with endless additions and deletions it leaves tables behind whose calls V8 moves to
-  // the old generation.
-  let queue: Call<Item>[] = []
-  /** The number of expired calls in the queue. */
-  let expired = 0
+  const queue = new CallQueue<Item>({ maxBatchItems, maxBatchBytes, fewItems, keyOf })
   let unanswered = 0
   let scheduled: NodeJS.Immediate | undefined
   let resting: NodeJS.Timeout | undefined
@@ -118,9 +114,9 @@ export function gatheringWriter<Item>({
         }
         if (withinMs !== undefined) call.timer = setTimeout(expire, withinMs, call, withinMs)
         unanswered += 1
-        queue.push(call)
+        queue.add(call)
         schedule()
-        if (!outstanding && queue.length - expired >= promptCalls) startBatch()
+        if (!outstanding && queue.length >= promptCalls) startBatch()
       })
     },
 
@@ -156,7 +152,8 @@ export function gatheringWriter<Item>({
     clearTimeout(resting)
     scheduled = resting = undefined
     outstanding = true
-    const calls = takeBatch()
+    const calls = queue.take()
+    for (const call of calls) room.leave(call.items.length, call.bytes)
     if (calls.length >= CROWD) restsUntil = performance.now() + restMs
     const settle = (error?: unknown) => {
       for (const call of calls) answer(call, error)
@@ -172,37 +169,11 @@ export function gatheringWriter<Item>({
     await writeBatch(calls[0]!.items.concat(...calls.slice(1).map(({ items }) => items)))
   }
 
-  function takeBatch(): Call<Item>[] {
-    const calls: Call<Item>[] = []
-    let items = 0
-    let bytes = 0
-    let taken = 0
-    for (const call of queue) {
-      if (call.state === 'queued') {
-        items += call.items.length
-        bytes += call.bytes
-        if (calls.length > 0 && (items > maxBatchItems || bytes > maxBatchBytes)) break
-        call.state = 'taken'
-        room.leave(call.items.length, call.bytes)
-        calls.push(call)
-      } else expired -= 1
-      taken += 1
-    }
-    if (taken === queue.length) queue = []
-    else queue.splice(0, taken)
-    return calls
-  }
-
   function expire(call: Call<Item>, withinMs: number) {
-    if (call.state === 'queued') {
-      room.leave(call.items.length, call.bytes)
-      expired += 1
-    }
+    const isQueued = call.state === 'queued'
+    if (isQueued) room.leave(call.items.length, call.bytes)
     answer(call, unavailable(`the event log did not write within ${withinMs} ms`))
-    // Expired calls must not pile up while the outstanding batch hangs.
-    if (expired <= queue.length / 2) return
-    queue = queue.filter(({ state }) => state === 'queued')
-    expired = 0
+    if (isQueued) queue.expire()
   }
 
   function answer(call: Call<Item>, error: unknown) {
@@ -214,15 +185,6 @@ export function gatheringWriter<Item>({
     else call.reject(error)
     if (unanswered === 0) drained?.()
   }
-}
-
-type Call<Item> = {
-  readonly items: readonly Item[]
-  readonly bytes: number
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-  timer: NodeJS.Timeout | undefined
-  state: 'queued' | 'taken' | 'answered'
 }
 
 function unavailable(message: string): DependencyError {

@@ -149,6 +149,7 @@ export function topicWriter<Item>({
     let unconfirmedSince: number | undefined
     let triedAt = -Infinity
     const writer = gatheringWriter<EncodedRecord>({
+      keyOf: ({ key }) => key,
       room,
       deadlineMs,
       async writeBatch(records) {

@@ -48,6 +48,7 @@ export function sqliteLogWriter(
   let probe: { readonly at: number; readonly outcome: Promise<void> } | undefined
 
   const writer = gatheringWriter<Row>({
+    keyOf: ([key]) => key,
     async writeBatch(rows) {
       database.transaction(() => {
         for (const row of rows) statements.insert.execute(...row)

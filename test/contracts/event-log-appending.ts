@@ -99,6 +99,26 @@ export function appendingContract({ promise }: EventLogSuite): void {
   )
 
   promise(
+    'events of a device keep their order, whether they are appended alone or among hundreds',
+    async ({ consume, log }) => {
+      const appends = [1, 300, 2, 1, 500, 1, 1, 200, 1].map((count, append) =>
+        Array.from({ length: count }, (_, at) => sample(`tracker-${(append + at) % 4}`)),
+      )
+      await Promise.all(appends.map((events) => log.append(events)))
+      const sent = appends.flat()
+      const reader = consume(log)
+      await eventually(() => reader.events().length >= sent.length, SOON)
+      for (const device of new Set(sent.map(deviceKey))) {
+        const seen = reader.entries().filter((entry) => entryKey(entry) === device)
+        const events = sent.filter((event) => deviceKey(event) === device)
+        expect(seen.map(recordId)).toEqual(events.map((event) => event.recordId))
+        expect(isRising(seen.map(({ origin }) => origin.offset))).toBe(true)
+      }
+      expect(reader.events()).toHaveLength(sent.length)
+    },
+  )
+
+  promise(
     'nothing is delivered before others can read it, and what is stays',
     async ({ consume, log, opened }) => {
       const seenElsewhere: boolean[] = []

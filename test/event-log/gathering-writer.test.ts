@@ -5,6 +5,9 @@ import { gatheringWriter, waitingRoom } from '../../event-log/gathering-writer.t
 import { eventually } from '../eventually.ts'
 import { heldWriter, numbered, recordingWriter, turns } from './gathering-writers.ts'
 
+/** The key of an item such as `a7`. */
+const keyOf = (item: string) => item[0]
+
 describe('gathering writer', () => {
   test('calls of one event-loop turn share a batch, in the order of the calls', async () => {
     const { writer, batches } = recordingWriter()
@@ -111,6 +114,68 @@ describe('gathering writer', () => {
     const large = numbered(700)
     await Promise.all([writer.write(['a'], 1), writer.write(large, 700), writer.write(['b'], 1)])
     expect(batches).toEqual([['a'], large, ['b']])
+  })
+
+  test('calls of few items come before those of many, and share the batch of the first of these', async () => {
+    const { writer, batches, settleNext } = heldWriter({ fewItems: 2, maxBatchItems: 5, keyOf })
+    const answers = [writer.write(['outstanding'], 1)]
+    await eventually(() => batches.length === 1)
+    for (const items of ['m1 m2 m3', 'n1 n2 n3', 'a', 'b c', 'd']) {
+      answers.push(writer.write(items.split(' '), 1))
+    }
+    for (let batch = 2; batch <= 3; batch += 1) {
+      settleNext()
+      await eventually(() => batches.length === batch)
+    }
+    settleNext()
+    await Promise.all(answers)
+    expect(batches.slice(1).map((batch) => batch.join(' '))).toEqual([
+      'a b c d m1 m2 m3',
+      'n1 n2 n3',
+    ])
+  })
+
+  test('calls of few items that never end do not keep one of many waiting', async () => {
+    const { writer, batches, settleNext } = heldWriter({ fewItems: 1, maxBatchItems: 2, keyOf })
+    const answers = [writer.write(['outstanding'], 1)]
+    await eventually(() => batches.length === 1)
+    answers.push(...numbered(9).map((item) => writer.write([item], 1)))
+    answers.push(writer.write(['m1', 'm2', 'm3'], 3))
+    settleNext()
+    await eventually(() => batches.length === 2)
+    expect(batches[1]).toEqual(['0', '1', 'm1', 'm2', 'm3'])
+    while (batches.flat().length < 13) {
+      settleNext()
+      await turns(2)
+    }
+    settleNext()
+    await Promise.all(answers)
+  })
+
+  test('calls of few items wait for one of many that has the same key', async () => {
+    const { writer, batches, settleNext } = heldWriter({ fewItems: 1, maxBatchItems: 4, keyOf })
+    const answers = [writer.write(['outstanding'], 1)]
+    await eventually(() => batches.length === 1)
+    for (const items of ['m1 m2', 'x1', 'm3', 'n1 n2 n3', 'x2', 'n4', 'm4']) {
+      answers.push(writer.write(items.split(' '), 1))
+    }
+    while (batches.flat().length < 11) {
+      settleNext()
+      await turns(2)
+    }
+    settleNext()
+    await Promise.all(answers)
+    expect(batches.slice(1).map((batch) => batch.join(' '))).toEqual([
+      'x1 x2 m1 m2',
+      'm3 n1 n2 n3',
+      'n4 m4',
+    ])
+  })
+
+  test('calls of few and of many items keep their order where no keys are known', async () => {
+    const { writer, batches } = recordingWriter({ fewItems: 1 })
+    await Promise.all([writer.write(['m1', 'm2'], 2), writer.write(['a'], 1)])
+    expect(batches).toEqual([['m1', 'm2', 'a']])
   })
 
   test('calls that would overfill the queue are rejected at once as overloaded, retriable', async () => {
@@ -222,7 +287,7 @@ describe('gathering writer', () => {
       fc.asyncProperty(
         fc.array(
           fc.record({
-            items: fc.integer({ min: 1, max: 12 }),
+            items: fc.array(fc.constantFrom(...'abcd'), { minLength: 1, maxLength: 12 }),
             bytesEach: fc.integer({ min: 1, max: 9 }),
             turnsBefore: fc.integer({ min: 0, max: 3 }),
           }),
@@ -231,13 +296,17 @@ describe('gathering writer', () => {
         fc.array(fc.record({ fails: fc.boolean(), turns: fc.integer({ min: 0, max: 4 }) }), {
           maxLength: 40,
         }),
-        async (calls, outcomes) => {
+        fc.integer({ min: 1, max: 12 }),
+        fc.boolean(),
+        async (calls, outcomes, fewItems, keyed) => {
           const batches: { items: readonly string[]; fails: boolean }[] = []
           let outstanding = 0
           const writer = gatheringWriter<string>({
             maxBatchItems: 10,
             maxBatchBytes: 40,
             promptCalls: 4,
+            fewItems,
+            keyOf: keyed ? keyOf : undefined,
             async writeBatch(items) {
               outstanding += 1
               expect(outstanding).toBe(1)
@@ -249,10 +318,10 @@ describe('gathering writer', () => {
             },
           })
           const written: { items: string[]; bytes: number; done: Promise<boolean> }[] = []
-          for (const [index, { items: count, bytesEach, turnsBefore }] of calls.entries()) {
+          for (const [index, { items: keys, bytesEach, turnsBefore }] of calls.entries()) {
             await turns(turnsBefore)
-            const items = numbered(count).map((item) => `${index}/${item}`)
-            const bytes = count * bytesEach
+            const items = keys.map((key, item) => `${key}${index}/${item}`)
+            const bytes = items.length * bytesEach
             const done = writer.write(items, bytes).then(
               () => true,
               () => false,
@@ -261,16 +330,29 @@ describe('gathering writer', () => {
           }
           await writer.close()
 
-          expect(batches.flatMap(({ items }) => items)).toEqual(written.flatMap((c) => c.items))
+          const inLog = batches.flatMap(({ items }) => items)
+          const sent = written.flatMap((call) => call.items)
+          if (!keyed) expect(inLog).toEqual(sent)
+          expect([...inLog].sort()).toEqual([...sent].sort())
+          for (const key of 'abcd') {
+            const ofKey = (item: string) => keyOf(item) === key
+            expect(inLog.filter(ofKey)).toEqual(sent.filter(ofKey))
+          }
           for (const { items, done } of written) {
             const batch = batches.find((one) => one.items.includes(items[0]!))!
-            expect(batch.items).toEqual(expect.arrayContaining(items))
+            const at = batch.items.indexOf(items[0]!)
+            expect(batch.items.slice(at, at + items.length)).toEqual(items)
             expect(await done).toBe(!batch.fails)
           }
           for (const batch of batches) {
             const inIt = written.filter(({ items }) => batch.items.includes(items[0]!))
-            const bytes = inIt.reduce((sum, call) => sum + call.bytes, 0)
-            expect(inIt.length === 1 || (batch.items.length <= 10 && bytes <= 40)).toBe(true)
+            const fits = (calls: typeof inIt) =>
+              calls.length <= 1 ||
+              (calls.reduce((sum, call) => sum + call.items.length, 0) <= 10 &&
+                calls.reduce((sum, call) => sum + call.bytes, 0) <= 40)
+            // The oldest of many items may go along although it does not fit.
+            const without = (one: unknown) => inIt.filter((call) => call !== one)
+            expect(keyed ? inIt.some((one) => fits(without(one))) : fits(inIt)).toBe(true)
           }
         },
       ),

@@ -8,12 +8,14 @@ export type LogMessage = Pick<Message, 'key' | 'value' | 'headers'> & { readonly
  * only the partition.
  */
 export class EncodedRecord {
+  readonly key: string | Buffer | null
   readonly partition: number
   readonly time: number
   /** From the key to the last header; the fields before the key depend on the batch. */
   readonly value: Buffer
 
   constructor(message: LogMessage, partition = 0) {
+    this.key = message.key ?? null
     this.partition = partition
     this.time = message.time ?? Date.now()
     this.value = encoded(message)

@@ -6,7 +6,7 @@ import { eventLogContract } from '../../contracts/event-log-contract.ts'
 import { recordId } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'
 import { statementsStayFast } from '../../runtime/sqlite/statements-stay-fast.ts'
-import { positionReported } from '../../samples.ts'
+import { deviceErased, positionReported } from '../../samples.ts'
 import {
   events,
   kinds,
@@ -27,6 +27,8 @@ statementsStayFast(() => eventLogContract('SQLite', (options) => openEmptyLog(op
     'only dead letters are counted',
 })
 
+const ID = '01KDVDNA00Z6JGGE5XXD5XW7P3'
+
 describe('the SQLite event log', () => {
   const files = logFilesForEachTest()
 
@@ -37,6 +39,20 @@ describe('the SQLite event log', () => {
     expect(files.commitsInWal() - before).toBe(1)
     await Promise.all(events(600).map((event) => log.append([event])))
     expect(files.commitsInWal() - before).toBe(3)
+  })
+
+  test('a report is written before the hundreds that waited already, and erasing a device after its own', async () => {
+    const log = files.open()
+    const history = positionReported({ deviceId: 'history' })
+    const report = positionReported({ deviceId: 'tug', recordId: ID })
+    await Promise.all([
+      log.append(Array<typeof history>(500).fill(history)),
+      log.append([report]),
+      log.erase(deviceErased({ deviceId: 'history' })),
+    ])
+    const kept = await readAll(log)
+    expect(kept.map(recordId).indexOf(ID)).toBe(0)
+    expect(kept.at(-1)?.kind).toBe('erasure')
   })
 
   test('no event is ever changed, replaced or deleted, whoever tries', async () => {

@@ -1,0 +1,130 @@
+/** A call that waits for its batch, or for the outcome of it. */
+export type Call<Item> = {
+  readonly items: readonly Item[]
+  readonly bytes: number
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+  timer: NodeJS.Timeout | undefined
+  state: 'queued' | 'taken' | 'answered'
+}
+
+/** A call that lets smaller ones pass, but none of the same keys. */
+type ManyCall<Item> = Call<Item> & { keys: ReadonlySet<unknown> }
+
+export type QueueLimits<Item> = {
+  readonly maxBatchItems: number
+  readonly maxBatchBytes: number
+  /**
+   * Calls of more items come after those of fewer, so that no report waits for a whole import in front of
+   * it; only with `keyOf`.
+   */
+  readonly fewItems: number
+  /** Items with the same key keep their order. Absent: all calls do. */
+  readonly keyOf?: ((item: Item) => unknown) | undefined
+}
+
+/** The calls that wait for a batch. */
+export class CallQueue<Item> {
+  readonly #limits: QueueLimits<Item>
+  // Not a `Set`: with endless additions and deletions it leaves tables behind whose calls V8 moves to
+  // the old generation.
+  #few: Call<Item>[] = []
+  #many: ManyCall<Item>[] = []
+  /** The number of expired calls among these. */
+  #expired = 0
+
+  constructor(limits: QueueLimits<Item>) {
+    this.#limits = limits
+  }
+
+  /** The number of waiting calls. */
+  get length(): number {
+    return this.#few.length + this.#many.length - this.#expired
+  }
+
+  add(call: Call<Item>): void {
+    const { fewItems, keyOf } = this.#limits
+    if (keyOf === undefined || (call.items.length <= fewItems && !this.#follows(call, keyOf))) {
+      this.#few.push(call)
+    } else this.#many.push(Object.assign(call, { keys: new Set(call.items.map(keyOf)) }))
+  }
+
+  /** Whether a call of many items waits that has one of the keys. */
+  #follows({ items }: Call<Item>, keyOf: (item: Item) => unknown): boolean {
+    return (
+      this.#many.length > 0 &&
+      this.#many.some(({ keys }) => items.some((item) => keys.has(keyOf(item))))
+    )
+  }
+
+  /**
+   * The calls of the next batch: of few items as many as fit, then of many items the oldest, even if it
+   * does not fit, or endless small ones would keep it waiting.
+   */
+  take(): Call<Item>[] {
+    const batch = new Batch<Item>(this.#limits)
+    this.#few = this.#takeFrom(this.#few, (call) => batch.add(call))
+    if (this.#many.length > 0) {
+      batch.admitsOneMore = true
+      this.#many = this.#takeFrom(this.#many, (call) => !this.#leads(call) && batch.add(call))
+    }
+    return batch.calls
+  }
+
+  /** Takes calls until one is refused. Returns the others. */
+  #takeFrom<One extends Call<Item>>(line: One[], add: (call: One) => boolean): One[] {
+    let taken = 0
+    for (const call of line) {
+      if (call.state !== 'queued') this.#expired -= 1
+      else if (!add(call)) break
+      taken += 1
+    }
+    if (taken === line.length) return []
+    line.splice(0, taken)
+    return line
+  }
+
+  /** Whether a call of few items, which then came first, still waits with one of the keys. */
+  #leads({ keys }: ManyCall<Item>): boolean {
+    const { keyOf } = this.#limits
+    if (keyOf === undefined) return false
+    return this.#few.some(
+      ({ state, items }) => state === 'queued' && items.some((item) => keys.has(keyOf(item))),
+    )
+  }
+
+  /** Notes that a queued call has expired; expired calls do not pile up. */
+  expire(): void {
+    this.#expired += 1
+    if (this.#expired <= (this.#few.length + this.#many.length) / 2) return
+    this.#few = this.#few.filter(({ state }) => state === 'queued')
+    this.#many = this.#many.filter(({ state }) => state === 'queued')
+    this.#expired = 0
+  }
+}
+
+class Batch<Item> {
+  readonly calls: Call<Item>[] = []
+  admitsOneMore = true
+  readonly #limits: Pick<QueueLimits<Item>, 'maxBatchItems' | 'maxBatchBytes'>
+  #items = 0
+  #bytes = 0
+
+  constructor(limits: Pick<QueueLimits<Item>, 'maxBatchItems' | 'maxBatchBytes'>) {
+    this.#limits = limits
+  }
+
+  /** False if it does not fit. */
+  add(call: Call<Item>): boolean {
+    const { maxBatchItems, maxBatchBytes } = this.#limits
+    const items = this.#items + call.items.length
+    const bytes = this.#bytes + call.bytes
+    if (!this.admitsOneMore && (items > maxBatchItems || bytes > maxBatchBytes)) return false
+    this.admitsOneMore = false
+    this.#items = items
+    this.#bytes = bytes
+    call.state = 'taken'
+    this.calls.push(call)
+    return true
+  }
+}
