@@ -42,8 +42,8 @@ export function numberOption<Name extends string, Fallback>(
 }
 
 /**
- * Runs a command. Returns its exit code: that of `run` (none: 0), 1 if it fails, 2 if the command line is
- * invalid. `afterFailure` is written after the reason.
+ * Runs a command. Returns its exit code: that of `run` (none: 0), 1 if it fails or standard output is
+ * lost, 2 if the command line is invalid. `afterFailure` is written after the reason.
  */
 export async function runCommand<Options>(
   args: readonly string[],
@@ -61,15 +61,34 @@ export async function runCommand<Options>(
     afterFailure?: string
   },
 ): Promise<number> {
+  const written = watchOutput()
   try {
     const options = parse(args)
-    if (options !== 'help') return (await run(options as Exclude<Options, 'help'>)) ?? 0
-    process.stdout.write(help)
-    return 0
+    let code = 0
+    if (options === 'help') process.stdout.write(help)
+    else code = (await run(options as Exclude<Options, 'help'>)) ?? 0
+    const fault = await written()
+    if (fault === undefined) return code
+    process.stderr.write(`Standard output cannot be written: ${fault.message}\n`)
+    return code || 1
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     const isExpected = error instanceof UsageError || error instanceof ConfigError
     process.stderr.write(isExpected ? `${reason}\n` : `Failed: ${reason}\n${afterFailure}`)
     return error instanceof UsageError ? 2 : 1
+  }
+}
+
+/**
+ * Lets the command go on if its output is lost, on a full disk or in a pipe that nobody reads. The
+ * returned function waits until standard output is written, and returns what went wrong.
+ */
+function watchOutput(): () => Promise<Error | undefined> {
+  let fault: Error | undefined
+  process.stdout.on('error', (error: Error) => (fault ??= error))
+  process.stderr.on('error', () => undefined)
+  return async () => {
+    await new Promise<void>((resolve) => process.stdout.write('', () => resolve()))
+    return fault
   }
 }

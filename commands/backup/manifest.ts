@@ -1,5 +1,6 @@
-import { open, readFile, rename, writeFile } from 'node:fs/promises'
+import { open, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import Joi from 'joi'
 import { syncDirectory, type NewFolder } from './new-folder.ts'
 
 /** The file that completes a backup: a folder without it is none. */
@@ -55,42 +56,94 @@ export async function writeManifest(
 /** @throws {Error} when the folder has no complete backup, or one that this program does not know. */
 export async function readManifest(directory: string): Promise<Manifest> {
   const file = join(directory, MANIFEST_FILE)
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
+  // Reading anything else, a named pipe for example, may never end.
+  if (!(await isFile(file))) {
     throw new Error(
       `${directory} has no ${MANIFEST_FILE}: it is no backup, or one that did not finish; choose another one`,
-      { cause: error },
     )
   }
-  const manifest = parsed(text)
-  if (manifest === undefined) throw new Error(`${file} is damaged: choose another backup`)
-  if (manifest.format > FORMAT) {
-    throw new Error(
-      `${directory} was made by a newer version (${manifest.version}): restore it with that version`,
-    )
-  }
-  return manifest
+  return checked(await readFile(file, 'utf8'), { directory, file })
+}
+
+/** Whether a path leads to a file with content, not a directory, pipe or device. */
+export async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true
 }
 
 function unfinishedIn(directory: string): string {
   return join(directory, `${MANIFEST_FILE}.new`)
 }
 
-function parsed(text: string): Manifest | undefined {
+function whole(max: number, expected: string): Joi.NumberSchema {
+  const number = Joi.number().integer().min(0).max(max).required()
+  return number.messages({ '*': `{{#label}} must be ${expected}` })
+}
+
+function text(pattern: RegExp, expected: string): Joi.StringSchema {
+  const string = Joi.string().pattern(pattern).required()
+  return string.messages({ '*': `{{#label}} must be ${expected}` })
+}
+
+function named(name: string | RegExp): Joi.ObjectSchema {
+  const schema = typeof name === 'string' ? Joi.valid(name) : Joi.string().pattern(name)
+  return Joi.object({ name: schema.required() }).unknown()
+}
+
+const NUMBER = 'a whole number that is not negative'
+const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+const FILE = Joi.object({
+  // A name never leads out of the folder.
+  name: text(/^[a-z0-9-]+\.sqlite$/, 'the name of a file that ends with .sqlite'),
+  bytes: whole(Number.MAX_SAFE_INTEGER, NUMBER),
+  sha256: text(/^[\da-f]{64}$/, '64 hexadecimal digits'),
+})
+
+/** Fields that another version adds are ignored. */
+const MANIFEST = Joi.object<Manifest>({
+  format: Joi.number()
+    .valid(FORMAT)
+    .required()
+    .messages({ '*': `{{#label}} must be ${FORMAT}` }),
+  version: text(/./, 'the version that made the backup'),
+  begunAt: whole(LAST_TIME, 'a time before the year 10000, in milliseconds since 1970'),
+  files: Joi.array()
+    .items(FILE.unknown().messages({ '*': '{{#label}} must be an object' }))
+    .unique('name')
+    .has(named('log.sqlite'))
+    .has(named('accounts.sqlite'))
+    .has(named(/^read-models-\d+\.sqlite$/))
+    .required()
+    .messages({
+      '*': 'files must be a list of files, each once, with log.sqlite, accounts.sqlite and read-models-1.sqlite or another number',
+    }),
+  events: whole(Number.MAX_SAFE_INTEGER, NUMBER),
+  projected: whole(Number.MAX_SAFE_INTEGER, NUMBER),
+})
+  .unknown()
+  .messages({ '*': 'it must be a JSON object' })
+
+function checked(json: string, { directory, file }: { directory: string; file: string }): Manifest {
+  const given = parsed(json)
+  const { format, version } = (given ?? {}) as { format?: unknown; version?: unknown }
+  if (Number.isInteger(format) && Number(format) > FORMAT) {
+    throw new Error(
+      `${directory} was made by a newer version (${String(version)}): restore it with that version`,
+    )
+  }
+  const result = MANIFEST.validate(given, {
+    convert: false,
+    errors: { wrap: { label: false } },
+    presence: 'required',
+  })
+  if (result.error === undefined) return result.value
+  throw new Error(`${file} is damaged: ${result.error.message}; choose another backup`)
+}
+
+/** Undefined for what is not JSON. */
+function parsed(json: string): unknown {
   try {
-    const manifest = JSON.parse(text) as Manifest
-    const isWhole =
-      Number.isInteger(manifest.format) &&
-      Number.isFinite(manifest.begunAt) &&
-      manifest.files.length > 0 &&
-      manifest.files.every(
-        // A name never leads out of the folder.
-        ({ name, bytes, sha256 }) =>
-          /^[a-z0-9-]+\.sqlite$/.test(name) && bytes >= 0 && sha256 !== '',
-      )
-    return isWhole ? manifest : undefined
+    return JSON.parse(json)
   } catch {
     return undefined
   }

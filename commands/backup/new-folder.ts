@@ -1,5 +1,6 @@
-import { mkdir, open, readdir, rm } from 'node:fs/promises'
+import { open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeDirectory } from '../../runtime/sqlite/make-directory.ts'
 
 /** An empty file system has this folder. */
 const LOST_AND_FOUND = 'lost+found'
@@ -12,13 +13,13 @@ export type NewFolder = {
 
 /**
  * Makes a folder for this user alone, unless it exists and is empty but for the `ignored` names.
- * @throws {Error} when anything else is in it.
+ * @throws {Error} when anything else is in it, or it cannot be created.
  */
 export async function newFolder(
   directory: string,
   ignored: readonly string[] = [],
 ): Promise<NewFolder> {
-  const firstMade = await mkdir(directory, { recursive: true, mode: 0o700 })
+  const firstMade = makeDirectory(directory, { mode: 0o700 })
   await expectEmpty(directory, ignored)
   return {
     async undo() {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expectRoom, type Show } from '../backup/backup.ts'
 import { checkCopy } from '../backup/check-copy.ts'
 import { copyFile } from '../backup/copy-file.ts'
-import { readManifest, type BackupFile, type Manifest } from '../backup/manifest.ts'
+import { isFile, readManifest, type BackupFile, type Manifest } from '../backup/manifest.ts'
 import { expectEmpty, newFolder, syncDirectory, type NewFolder } from '../backup/new-folder.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { OpenData } from '../open.ts'
@@ -42,7 +42,7 @@ export async function restore({
       await expectRoom({ needed, directory: to, free })
       await copyChecked({ from, to: join(to, UNFINISHED), manifest, show })
       show('checks the copy')
-      await checkCopy(join(to, UNFINISHED), openData)
+      await expectAsBackedUp(join(to, UNFINISHED), { manifest, openData })
       await putInPlace(to, manifest)
     } catch (error) {
       await folder.undo()
@@ -100,8 +100,20 @@ async function putInPlace(directory: string, { files, begunAt }: Manifest): Prom
 /** A quick look before anything is copied. */
 async function expectWhole(directory: string, { name, bytes }: BackupFile): Promise<void> {
   const file = join(directory, name)
-  const stats = await stat(file).catch(() => undefined)
-  if (stats?.size !== bytes) throw damaged(file)
+  if (!(await isFile(file)) || (await stat(file)).size !== bytes) throw damaged(file)
+}
+
+/** @throws {Error} when files of the copy are damaged, or it has other events than the backup says. */
+async function expectAsBackedUp(
+  directory: string,
+  { manifest, openData }: { manifest: Manifest; openData: OpenData },
+): Promise<void> {
+  const { events } = await checkCopy(directory, openData)
+  if (events === manifest.events) return
+  throw new Error(
+    `the backup is damaged: it has ${events} events where events says ${manifest.events}; ` +
+      'choose another backup',
+  )
 }
 
 function damaged(file: string): Error {

@@ -1,9 +1,10 @@
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs'
+import { chmodSync, readdirSync } from 'node:fs'
 import { readFile, readdir, rename, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
+import { makeDirectory } from './make-directory.ts'
 import { isBusy, translated } from './sqlite-errors.ts'
 
 /** Exists, and is empty, wherever a service has run. */
@@ -20,7 +21,7 @@ export function privateDirectory(
   { logger }: { logger: Pick<Logger, 'warn'> },
 ): void {
   process.umask(0o077)
-  mkdirSync(directory, { recursive: true })
+  makeDirectory(directory)
   try {
     chmodSync(directory, 0o700)
     for (const entry of readdirSync(directory, { withFileTypes: true })) {

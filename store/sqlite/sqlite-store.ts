@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DependencyError } from '../../runtime/errors.ts'
 import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
+import { makeDirectory } from '../../runtime/sqlite/make-directory.ts'
 import { sqliteLabelCounts } from './device-labels.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
 import { sqliteDevices } from './devices.ts'
@@ -49,7 +49,7 @@ export function openSqliteStore({
   retention?: { wanted: WantedRetention }
   clock?: { now(): number }
 } & Pick<DatabaseOptions, 'onMigration'>): Store {
-  makeDirectory(directory)
+  makeStoreDirectory(directory)
   const opened: Database[] = []
   function open(name: string, schema: readonly string[]): Database {
     const database = new Database(join(directory, name), schema, { onMigration })
@@ -169,9 +169,9 @@ function storeOn({
   }
 }
 
-function makeDirectory(directory: string): void {
+function makeStoreDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true })
+    makeDirectory(directory)
   } catch (error) {
     throw new DependencyError(`the store's directory ${directory} cannot be made`, {
       retriable: true,

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -274,6 +275,16 @@ describe('maps', () => {
     expect(await (await get('/map/large.pmtiles')).text()).toBe('another one')
     expect(LARGE_MAP.equals(Buffer.from(await before.body.arrayBuffer()))).toBe(true)
     writeFileSync(join(folder, 'large.pmtiles'), LARGE_MAP)
+  })
+
+  test('a directory or a pipe in the place of a map is a 404, and holds up no other file', async () => {
+    const later = join(folder, 'later.pmtiles')
+    mkdirSync(later)
+    expect((await get('/map/later.pmtiles')).status).toBe(404)
+    rmSync(later, { recursive: true })
+    execFileSync('mkfifo', [later])
+    for (let n = 0; n < 8; n += 1) expect((await get('/map/later.pmtiles')).status).toBe(404)
+    rmSync(later)
   })
 
   test('a map that is not made yet is a 404, and is there once it is', async () => {

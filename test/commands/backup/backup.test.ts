@@ -70,6 +70,20 @@ test('a disk with too little room is refused, and leaves no folder', async () =>
   expect(contentsOf(data.path('backup'))).toBeUndefined()
 })
 
+test('a folder that cannot be created is refused in one sentence, and nothing is left of it', async () => {
+  for (const [folder, reason] of [
+    ['/proc/x/y', 'ENOENT: '],
+    ['/dev/null/x', '/dev/null is not a folder'],
+    ['/dev/null', '/dev/null is not a folder'],
+    [data.path(`new/${'a'.repeat(300)}`), 'ENAMETOOLONG: '],
+  ] as const) {
+    await expect(data.backUp({ to: folder })).rejects.toThrow(
+      `the folder ${folder} cannot be created (${reason}`,
+    )
+  }
+  expect(contentsOf(data.path('new'))).toBeUndefined()
+})
+
 test.each([
   [
     'of another log',

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -88,12 +89,52 @@ test.each<[what: string, change: () => void, reason: string]>([
   [
     'whose list is damaged',
     () => writeFileSync(data.path('backup/backup.json'), '{"format":1}'),
-    'backup.json is damaged: choose another backup',
+    `backup.json is damaged: version must be the version that made the backup; choose another backup`,
+  ],
+  [
+    'whose list is not JSON',
+    () => writeFileSync(data.path('backup/backup.json'), '{"format":1'),
+    'backup.json is damaged: it must be a JSON object; choose another backup',
   ],
   [
     'that lists a file elsewhere',
     () => changeManifest((one) => ({ files: [{ ...one.files[0]!, name: '../x.sqlite' }] })),
-    'backup.json is damaged',
+    'backup.json is damaged: files[0].name must be the name of a file that ends with .sqlite',
+  ],
+  [
+    'with a pipe for a list, which would never be read',
+    () => {
+      rmSync(data.path('backup/backup.json'))
+      execFileSync('mkfifo', [data.path('backup/backup.json')])
+    },
+    'has no backup.json',
+  ],
+  [
+    'with a pipe for a file, which would never be read',
+    () => {
+      rmSync(data.path(LOG))
+      execFileSync('mkfifo', [data.path(LOG)])
+      changeFileOfManifest('log.sqlite', { bytes: 0 })
+    },
+    'log.sqlite is damaged',
+  ],
+  [
+    'that lacks the accounts',
+    () =>
+      changeManifest(({ files }) => ({
+        files: files.filter(({ name }) => name !== 'accounts.sqlite'),
+      })),
+    'backup.json is damaged: files must be a list of files, each once, with log.sqlite, accounts.sqlite and',
+  ],
+  [
+    'that lists a file twice',
+    () => changeManifest(({ files }) => ({ files: [...files, files[0]!] })),
+    'backup.json is damaged: files must be a list of files, each once',
+  ],
+  [
+    'with fewer events than it says',
+    () => changeManifest(({ events }) => ({ events: events + 1 })),
+    'the backup is damaged: it has 2 events where events says 3; choose another backup',
   ],
   [
     'in a newer format',
@@ -148,6 +189,76 @@ test('a disk with too little room is refused, and leaves no folder', async () =>
   expect(contentsOf(data.path('restored'))).toBeUndefined()
 })
 
+const TIME = 'a time before the year 10000, in milliseconds since 1970'
+const COUNT = 'a whole number that is not negative'
+
+test.each([
+  ['format', 1.5, '1'],
+  ['format', '1', '1'],
+  ['format', undefined, '1'],
+  ['version', 3, 'the version that made the backup'],
+  ['version', '', 'the version that made the backup'],
+  ['begunAt', 9e15, TIME],
+  ['begunAt', -1, TIME],
+  ['begunAt', 1.5, TIME],
+  ['begunAt', '2026-01-01T00:00:00Z', TIME],
+  ['begunAt', null, TIME],
+  ['events', -1, COUNT],
+  ['events', undefined, COUNT],
+  ['projected', 0.5, COUNT],
+  ['projected', '2', COUNT],
+])(
+  'a backup whose %s is %j is refused with the field and what it must be',
+  async (field, value, expected) => {
+    await data.backUp()
+    changeManifest(() => ({ [field]: value }))
+    await expect(data.restore()).rejects.toThrow(
+      new RegExp(`backup.json is damaged: ${field} must be ${expected}; choose another backup$`),
+    )
+    expect(contentsOf(data.path('restored'))).toBeUndefined()
+  },
+)
+
+test.each([
+  ['name', 'LOG.sqlite', 'the name of a file that ends with .sqlite'],
+  ['bytes', -1, COUNT],
+  ['bytes', '4096', COUNT],
+  ['bytes', null, COUNT],
+  ['sha256', 'x', '64 hexadecimal digits'],
+  ['sha256', undefined, '64 hexadecimal digits'],
+])(
+  'a backup with a file whose %s is %j is refused with the field and what it must be',
+  async (field, value, expected) => {
+    await data.backUp()
+    changeFileOfManifest('accounts.sqlite', { [field]: value })
+    await expect(data.restore()).rejects.toThrow(
+      new RegExp(
+        `backup.json is damaged: files\\[1\\].${field} must be ${expected}; choose another backup$`,
+      ),
+    )
+    expect(contentsOf(data.path('restored'))).toBeUndefined()
+  },
+)
+
+test('fields that another version adds to a backup are ignored', async () => {
+  await data.backUp()
+  changeManifest(({ files }) => ({ by: 'x', files: files.map((one) => ({ ...one, by: 'x' })) }))
+  await data.restore()
+})
+
+test('a data directory where nothing can be created is refused in one sentence', async () => {
+  await data.backUp()
+  await expect(data.restore({ to: '/proc/x/y' })).rejects.toThrow(
+    /^the folder \/proc\/x\/y cannot be created \(ENOENT: [^\n]+\): choose another one$/,
+  )
+})
+
+function changeFileOfManifest(name: string, change: object): void {
+  changeManifest(({ files }) => ({
+    files: files.map((one) => (one.name === name ? { ...one, ...change } : one)),
+  }))
+}
+
 function changeManifest(change: (manifest: Manifest) => object): void {
   const file = data.path('backup/backup.json')
   const manifest = JSON.parse(readFileSync(file, 'utf8')) as Manifest
@@ -161,9 +272,7 @@ function changeFile(name: string, sql: string): void {
   for (const ending of ['-wal', '-shm']) rmSync(data.path(file + ending), { force: true })
   const content = readFileSync(data.path(file))
   const sha256 = createHash('sha256').update(content).digest('hex')
-  changeManifest(({ files }) => ({
-    files: files.map((one) => (one.name === name ? { name, bytes: content.length, sha256 } : one)),
-  }))
+  changeFileOfManifest(name, { bytes: content.length, sha256 })
 }
 
 function idOf(event: { readonly recordId: string } | { readonly eventId: string }): string {
