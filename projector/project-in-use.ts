@@ -5,7 +5,7 @@ import { DependencyError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Generation, Generations } from '../store/generations.ts'
-import type { Devices } from '../store/read-models.ts'
+import type { Erasures } from '../store/read-models.ts'
 import { keepDeadLetters } from './dead-letters.ts'
 import { runProjector } from './projector.ts'
 import type { KnownLog } from './same-log.ts'
@@ -25,7 +25,7 @@ export async function projectInUse({
 }: {
   eventLog: Pick<EventLog, 'subscribe'> &
     KnownLog & { readonly deadLetters: Pick<EventLog['deadLetters'], 'append'> }
-  store: Generations & Pick<Devices, 'forgetDeviceSettings'>
+  store: Generations & Pick<Erasures, 'forgetErased'>
   metrics: Metrics
   logger: Logger
   signal: AbortSignal

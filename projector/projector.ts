@@ -4,7 +4,7 @@ import { DependencyError } from '../runtime/errors.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 import type { Generation } from '../store/generations.ts'
-import type { Devices, ProjectionEntry } from '../store/read-models.ts'
+import type { Erasures, ProjectionEntry } from '../store/read-models.ts'
 import { countChanges } from './changes.ts'
 import type { KeepDeadLetters } from './dead-letters.ts'
 import { deviceStatus, FOLD_VERSION } from './device-status.ts'
@@ -18,7 +18,7 @@ export function projectorGroup(generation: number): string {
 export type Projection = {
   readonly store: Pick<Generation, 'checkpoint' | 'project' | 'lastApplied'>
   /** Operators' settings of devices, removed when a device is erased. */
-  readonly settings: Pick<Devices, 'forgetDeviceSettings'>
+  readonly settings: Pick<Erasures, 'forgetErased'>
   readonly keepDeadLetters: KeepDeadLetters
   /** Another generation has already removed the settings of devices erased up to here. */
   readonly settingsForgottenUpTo?: Offsets
@@ -102,8 +102,7 @@ async function projectBatch(
   // Before the checkpoint passes the erasures, in case the projector is killed in between.
   for (const { origin, event } of erasures) {
     if (includes(settingsForgottenUpTo, origin)) continue
-    const { accountId, deviceId, erasedAt } = event
-    await settings.forgetDeviceSettings({ accountId, deviceId, changedUpTo: erasedAt })
+    await settings.forgetErased(event)
   }
   const changes = await store.project({
     partition,

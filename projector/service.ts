@@ -7,7 +7,7 @@ import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts
 import type { Instances } from '../store/back-office.ts'
 import type { Rejections } from '../store/rejections.ts'
 import type { Generations } from '../store/generations.ts'
-import type { Devices, ReadModels } from '../store/read-models.ts'
+import type { Erasures, ReadModels } from '../store/read-models.ts'
 import { lagWatch } from './measure-lag.ts'
 import { projectInUse } from './project-in-use.ts'
 import { projectRejections } from './project-rejections.ts'
@@ -28,7 +28,7 @@ export type ProjectedLog = Pick<
 /** The part of the store that the projector uses. */
 export type ProjectedStore = ReadModels &
   Generations &
-  Pick<Devices, 'forgetDeviceSettings'> &
+  Pick<Erasures, 'forgetErased'> &
   Pick<Rejections, 'saveRejections'> &
   Pick<Instances, 'saveInstance'>
 

@@ -213,11 +213,16 @@ export type SharedDevice = {
   readonly ref: string
   /** The name in the share, whatever the device's own name is. */
   readonly name?: string
+  /** The life in which the device was shared: it leaves the share once it is erased. */
+  readonly life?: string
 }
 
 export interface Shares {
-  /** `tokenHash`: SHA-256 of the token, which never reaches the store. */
-  createShare(share: Share, tokenHash: Uint8Array): Promise<void>
+  /**
+   * `tokenHash`: SHA-256 of the token, which never reaches the store. False, and there is no share, if
+   * one of its devices has been erased since its life was read.
+   */
+  createShare(share: Share, tokenHash: Uint8Array): Promise<boolean>
   /** Newest first; expired ones are listed for another week. */
   pageShares(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<Share[]>
   /** Also finds expired ones: the caller decides. */
@@ -226,7 +231,7 @@ export interface Shares {
   ): Promise<{ readonly share: Share; readonly accountSuspended: boolean } | undefined>
   /** Returns the deleted share. */
   deleteShare(query: { accountId: string; shareId: string }): Promise<Share | undefined>
-  /** Takes a device out of all shares of its account. */
+  /** Removes what is stored of an erased device in its account's shares, which no longer show it. */
   unshareDevice(device: { accountId: string; deviceId: string }): Promise<void>
 }
 

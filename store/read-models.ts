@@ -101,14 +101,40 @@ export type HistoryPage = {
   readonly after?: { readonly timestamp: number; readonly recordId: string }
 }
 
-/** Devices erased by operators, from the request until the projector has applied it. */
+/**
+ * Devices erased by operators, from the request until the projector has applied it. An erasure begins
+ * another life of the device. What operators wrote about it in the life before is gone, and a change
+ * that belongs to that life is refused, whenever it reaches the store.
+ */
 export interface Erasures {
   /**
+   * Called before the event is appended to the log: `forgetErased` then completes the erasure even if
+   * the process that requested it ends.
+   */
+  announceErasure(erasure: DeviceErased): Promise<void>
+
+  /**
    * Hides the device and its records from every read of this store until the current read models
-   * have applied this very erasure (they may have already). Called once the event is durable in the
-   * log.
+   * have applied this very erasure (they may have already), and then begins its next life. Called once
+   * the event is durable in the log.
    */
   hideErased(erasure: DeviceErased): Promise<void>
+
+  /**
+   * Called by the projector before it applies an erasure: does the same as `hideErased` unless that is
+   * done. Of an erasure that was never announced, as versions up to 0.2.0 made them, only settings
+   * changed up to then are removed.
+   */
+  forgetErased(erasure: DeviceErased): Promise<void>
+
+  /**
+   * The current lives of those devices that have been erased. Read this before you check that a
+   * device exists and is visible, and pass it to the change.
+   */
+  livesOf(query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+  }): Promise<Lives>
 
   /**
    * The erasures of these devices. `pending`: a hidden device's erasure is not applied yet; `upTo`: the
@@ -120,6 +146,9 @@ export interface Erasures {
     readonly deviceIds: readonly string[]
   }): Promise<ReadonlyMap<string, DeviceErasures>>
 }
+
+/** By deviceId; devices that were never erased, as far as the store remembers, are left out. */
+export type Lives = ReadonlyMap<string, string>
 
 export type DeviceErasures = {
   readonly pending: boolean
@@ -157,26 +186,31 @@ export interface Devices {
   /** The devices with an expected interval set by operators, even if they have never reported. */
   devicesWithInterval(accountId: string): Promise<DeviceInterval[]>
 
-  /** `null` clears a value; absent fields stay unchanged. `changedAt`: now, in milliseconds. */
+  /**
+   * `null` clears a value; absent fields stay unchanged. `changedAt`: now, in milliseconds. Returns
+   * undefined, and changes nothing, if the device has been erased since `life` was read.
+   */
   changeDeviceSettings(change: {
     readonly accountId: string
     readonly deviceId: string
+    readonly life?: string | undefined
     readonly changedAt: number
     readonly name?: string | null
     readonly disabled?: boolean
     readonly expectedIntervalSeconds?: number | null
     /** All labels it has from now on. */
     readonly labels?: readonly string[]
-  }): Promise<DeviceSettings>
+  }): Promise<DeviceSettings | undefined>
 
   /**
-   * Changes the labels of many devices. One that would have more than `MOST_LABELS` keeps those it has.
-   * The results are in the order of `deviceIds`.
+   * Changes the labels of many devices. One that would have more than `MOST_LABELS` keeps those it has,
+   * and so does one that has been erased since `lives` was read. The results are in the order of `deviceIds`.
    */
   changeLabels(
     change: LabelChange & {
       readonly accountId: string
       readonly deviceIds: readonly string[]
+      readonly lives?: Lives
       readonly changedAt: number
     },
   ): Promise<LabelledDevice[]>
@@ -187,13 +221,6 @@ export interface Devices {
     /** Only these: exact ids, and prefixes ending in `*`. */
     readonly devices?: readonly string[]
   }): Promise<LabelCount[]>
-
-  /** Removes a device's settings, unless they were changed after `changedUpTo`. */
-  forgetDeviceSettings(device: {
-    readonly accountId: string
-    readonly deviceId: string
-    readonly changedUpTo: number
-  }): Promise<void>
 }
 
 export type DeviceInterval = {
@@ -203,7 +230,7 @@ export type DeviceInterval = {
 
 export type LabelledDevice = {
   readonly deviceId: string
-  readonly outcome: 'changed' | 'unchanged' | 'too many'
+  readonly outcome: 'changed' | 'unchanged' | 'too many' | 'erased'
   readonly labels: readonly string[]
 }
 

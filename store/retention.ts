@@ -6,6 +6,9 @@ import { DependencyError } from '../runtime/errors.ts'
  */
 export const ERASURES_KEPT_LONGER_MS = 2 * 24 * 60 * 60 * 1_000
 
+/** The life of an erased device is remembered for longer than a share may last, which is 30 days. */
+export const LIVES_KEPT_LONGER_MS = 33 * 24 * 60 * 60 * 1_000
+
 /** The number of days for which records are kept, or `off`: forever. Undefined: not set. */
 export type WantedRetention = number | 'off' | undefined
 

@@ -110,9 +110,13 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     if (change.disabled !== undefined) requireRight(caller, { needs: 'admin', what: 'disabled' })
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
+    const lives = await store.livesOf({ accountId, deviceIds: [deviceId] })
     const device = await requireKnownDevice(store, caller, deviceId)
-    const changedAt = clock.now()
-    const settings = await store.changeDeviceSettings({ accountId, deviceId, changedAt, ...change })
+    const settings = await store.changeDeviceSettings({
+      ...{ accountId, deviceId, life: lives.get(deviceId), changedAt: clock.now() },
+      ...change,
+    })
+    if (settings === undefined) throw noSuchDevice()
     await recordAction(
       ctx,
       caller,

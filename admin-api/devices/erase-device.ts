@@ -45,7 +45,8 @@ export function eraseDeviceRoutes({
     await requireKnownDevice(store, caller, device.deviceId)
     const erasedAt = clock.now()
     const erasure = { eventId: ulid(erasedAt, randomBytes(10)), ...device, erasedAt }
-    // The log first: a device hidden but not erased would stay invisible forever.
+    await store.announceErasure(erasure)
+    // Before it is hidden: a device hidden but not erased would stay invisible forever.
     await eventLog.erase(erasure)
     await store.hideErased(erasure)
     return erasedAt
@@ -78,9 +79,9 @@ export function eraseDeviceRoutes({
 }
 
 const DESCRIPTION = `
-Removes its status, its records and its settings. From this answer on they are absent (404),
-including records in transit, until the device reports again: then it starts afresh. The events stay in
-the log until its retention ends.
+Removes its status, its records and its settings (name, labels, expected interval, \`disabled\`), and takes it out of
+links. From this answer on they are absent (404), including records in transit and changes made at the same time,
+until the device reports again: then it starts afresh. The events stay in the log until its retention ends.
 `.trim()
 
 const ERASURE = objectOf(

@@ -46,11 +46,13 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
   ): Promise<void> {
     requireLabels({ add, remove })
     const { accountId } = caller
+    const lives = await store.livesOf({ accountId, deviceIds })
     const devices = await store.findDevices({ accountId, deviceIds })
     const known = new Set(devices.map(({ status }) => status.deviceId))
     const labelled = await store.changeLabels({
       accountId,
       deviceIds: deviceIds.filter((deviceId) => known.has(deviceId)),
+      lives,
       changedAt: clock.now(),
       add,
       remove,
@@ -112,7 +114,7 @@ function requireLabels({ add, remove }: { add: readonly string[]; remove: readon
 }
 
 function resultView(deviceId: string, device: LabelledDevice | undefined) {
-  if (device === undefined) {
+  if (device === undefined || device.outcome === 'erased') {
     return { deviceId, error: 'NOT_FOUND', message: 'there is no device with this deviceId' }
   }
   const { outcome, labels } = device

@@ -78,10 +78,9 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
   ): Promise<void> {
     const { accountId } = caller
     const { name, deviceIds, names = {}, expiresAt, trailMinutes } = body
+    const lives = await store.livesOf({ accountId, deviceIds })
     const knownDevices = await store.findDevices({ accountId, deviceIds })
-    if (knownDevices.length < deviceIds.length) {
-      throw invalidParams([{ field: 'deviceIds', message: DEVICES_EXPECTED }])
-    }
+    if (knownDevices.length < deviceIds.length) throw unknownDevice()
     if (Object.keys(names).some((deviceId) => !deviceIds.includes(deviceId))) {
       throw invalidParams([{ field: 'names', message: NAMES_EXPECTED }])
     }
@@ -89,14 +88,18 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const id = ulid(createdAt, randomBytes(10))
     const devices = deviceIds.map((deviceId) => {
       const nameOnShare = Object.hasOwn(names, deviceId) ? names[deviceId] : undefined
-      return { deviceId, ref: newRef(), ...(nameOnShare !== undefined && { name: nameOnShare }) }
+      const life = lives.get(deviceId)
+      return {
+        ...{ deviceId, ref: newRef(), ...(nameOnShare !== undefined && { name: nameOnShare }) },
+        ...(life !== undefined && { life }),
+      }
     })
     const named = name === undefined ? {} : { name }
     const share: Share = {
       ...{ id, accountId, ...named, devices, trailMinutes, createdAt, expiresAt },
     }
     const token = newShareToken()
-    await store.createShare(share, secretHash(token))
+    if (!(await store.createShare(share, secretHash(token)))) throw unknownDevice()
     const title = shareTitle(share, await sharedNames(share, store))
     const details = { name: title, deviceIds, trailMinutes, expiresAt: isoTime(expiresAt) }
     await record(ctx, caller, 'share.created', id, details)
@@ -169,6 +172,10 @@ Everybody who has the token sees where these devices are until \`expiresAt\`, at
 trail of \`trailMinutes\`: no ids, nothing of the account, and nothing from before the share was made.
 A device is there once it has reported since. An erased device leaves its shares for good. Open streams end within 5 s of a change.
 `.trim()
+
+function unknownDevice(): ApiError {
+  return invalidParams([{ field: 'deviceIds', message: DEVICES_EXPECTED }])
+}
 
 function newRef(): string {
   return randomBytes(9).toString('base64url')

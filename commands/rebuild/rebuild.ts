@@ -9,7 +9,7 @@ import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
 import type { Generation, Generations, Rebuild } from '../../store/generations.ts'
-import type { Devices, ReadModels } from '../../store/read-models.ts'
+import type { Erasures, ReadModels } from '../../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { progressText, showProgress, type Screen } from '../progress.ts'
@@ -38,9 +38,7 @@ export type Compared = {
 
 type Dependencies = {
   readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetters' | 'committed'> & KnownLog
-  readonly store: Generations &
-    Pick<Devices, 'forgetDeviceSettings'> &
-    Pick<ReadModels, 'retentionDays'>
+  readonly store: Generations & Pick<Erasures, 'forgetErased'> & Pick<ReadModels, 'retentionDays'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger

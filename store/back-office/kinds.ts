@@ -96,6 +96,18 @@ export const SHARES: Kind<ShareDocument> = {
   },
 }
 
+/** An erasure that is on its way to the log, or to its projector; its id is the eventId. */
+export type AnnouncedErasure = {
+  readonly id: string
+  readonly accountId: string
+  readonly deviceId: string
+}
+
+export const ANNOUNCED_ERASURES: Kind<AnnouncedErasure> = {
+  name: 'announced_erasures',
+  indexes: { device: { fields: ['accountId', 'deviceId'] } },
+}
+
 export const AUDIT: Kind<AuditEntry> = {
   name: 'audit',
   indexes: {

@@ -1,4 +1,5 @@
 import type { Audit, Instances, Keys, Operators, Shares } from '../back-office.ts'
+import type { Erasures } from '../read-models.ts'
 import type { Rejections } from '../rejections.ts'
 import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
@@ -8,6 +9,7 @@ import { instancesOf } from './instances.ts'
 import { keysOf } from './keys.ts'
 import {
   ACCOUNTS,
+  ANNOUNCED_ERASURES,
   AUDIT,
   INSTANCE_HOURS,
   INSTANCES,
@@ -35,6 +37,7 @@ export const BACK_OFFICE = [
   SESSIONS,
   KEYS,
   SHARES,
+  ANNOUNCED_ERASURES,
   AUDIT,
   INSTANCES,
   INSTANCE_HOURS,
@@ -42,10 +45,16 @@ export const BACK_OFFICE = [
 
 export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
 
+/** What the back office asks of the devices' settings. */
+export type SettingsRead = {
+  readonly disabledDevices: (accountId: string) => Promise<readonly string[]>
+  readonly livesOf: Erasures['livesOf']
+}
+
 /** The operators' data, on top of a database's documents. */
 export function openBackOffice(
   open: OpenDocuments,
-  { disabledDevices }: { disabledDevices: (accountId: string) => Promise<readonly string[]> },
+  { disabledDevices, livesOf }: SettingsRead,
 ): BackOffice {
   const accounts = open(ACCOUNTS)
   const operators = open(OPERATORS)
@@ -62,7 +71,7 @@ export function openBackOffice(
     ...sessionsOf({ accounts, operators, sessions, rights }),
     ...keysOf(keys),
     ...grantsOf({ keys, accounts, disabledDevices }),
-    ...sharesOf({ shares: open(SHARES), accounts }),
+    ...sharesOf({ shares: open(SHARES), accounts, livesOf }),
     ...auditOf(open(AUDIT)),
     ...instancesOf({ instances: open(INSTANCES), hours: open(INSTANCE_HOURS) }),
   }
@@ -70,7 +79,7 @@ export function openBackOffice(
 
 export function openGrants(
   open: OpenDocuments,
-  { disabledDevices }: { disabledDevices: (accountId: string) => Promise<readonly string[]> },
+  { disabledDevices }: Pick<SettingsRead, 'disabledDevices'>,
 ): Pick<Keys, 'findGrant'> {
   return grantsOf({ keys: open(KEYS), accounts: open(ACCOUNTS), disabledDevices })
 }

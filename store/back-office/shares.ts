@@ -1,5 +1,7 @@
 import type { Share, Shares } from '../back-office.ts'
 import type { Documents, Revisioned } from '../documents.ts'
+import { isSameLife } from '../lives.ts'
+import type { Erasures } from '../read-models.ts'
 import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
 
@@ -10,33 +12,55 @@ const LOOKED_AT_ONCE = 100
 export function sharesOf({
   shares,
   accounts,
+  livesOf,
 }: {
   shares: Documents<ShareDocument>
   accounts: Documents<AccountDocument>
+  livesOf: Erasures['livesOf']
 }): Shares {
+  /** Shares of one account, without devices that have been erased since they were shared. */
+  async function shown(documents: readonly Revisioned<ShareDocument>[]): Promise<Share[]> {
+    const [accountId] = documents.map((share) => share.accountId)
+    if (accountId === undefined) return []
+    const all = documents.flatMap(({ devices }) => devices.map(({ deviceId }) => deviceId))
+    const lives = await livesOf({ accountId, deviceIds: [...new Set(all)] })
+    return documents.map((document) => {
+      const { devices, ...share } = shareOf(document)
+      const left = devices.filter(({ deviceId, life }) => isSameLife(life, lives.get(deviceId)))
+      return { ...share, devices: left }
+    })
+  }
+
   return {
     async createShare(share, tokenHash) {
-      await shares.insert([{ ...share, token: hashText(tokenHash) }])
+      const document = { ...share, token: hashText(tokenHash) }
+      await shares.insert([document])
       await shares.removeOlder({ index: 'expires', than: share.createdAt - LISTED_MS })
+      // `unshareDevice` may have looked before this share was there.
+      const [{ devices } = share] = await shown([{ ...document, revision: 1 }])
+      if (devices.length === share.devices.length) return true
+      await shares.remove({ id: share.id })
+      return false
     },
 
     async pageShares({ accountId, limit, after }) {
       const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
-      return (await shares.find({ ...query, ...(after && { after }) })).map(shareOf)
+      return shown(await shares.find({ ...query, ...(after && { after }) }))
     },
 
     async findShare(tokenHash) {
       const query = { index: 'token', where: { token: hashText(tokenHash) }, limit: 1 } as const
-      const [share] = await shares.find(query)
+      const [share] = await shown(await shares.find(query))
       const account = share && (await accounts.get(share.accountId))
       if (share === undefined || account === undefined) return undefined
-      return { share: shareOf(share), accountSuspended: account.suspended }
+      return { share, accountSuspended: account.suspended }
     },
 
     async deleteShare({ accountId, shareId }) {
-      const share = await shares.get(shareId)
-      if (share?.accountId !== accountId) return undefined
-      return (await shares.remove({ id: shareId })) ? shareOf(share) : undefined
+      const document = await shares.get(shareId)
+      if (document?.accountId !== accountId) return undefined
+      const [share] = await shown([document])
+      return (await shares.remove({ id: shareId })) ? share : undefined
     },
 
     async unshareDevice({ accountId, deviceId }) {
@@ -62,6 +86,6 @@ function shareOf({
   token: _token,
   revision: _revision,
   ...share
-}: ShareDocument & { readonly revision?: number }): Share {
+}: Revisioned<ShareDocument>): Share {
   return share
 }

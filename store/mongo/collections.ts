@@ -74,6 +74,8 @@ export type DeviceSettingsDocument = DeviceSettings & {
   readonly deviceId: string
   /** Absent if it was last changed before this field existed. */
   readonly changedAt?: Date
+  /** Another one with each erasure; the document of an erased device stays, although nothing is set. */
+  readonly life?: string
 }
 
 export type LockName = 'migration-lock' | 'rebuild-lock'

@@ -2,9 +2,11 @@ import type { AnyBulkWriteOperation, Collection, Filter } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
 import { MOST_LABELS, relabelled, sortedLabels } from '../../schemas/labels.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
+import { isSameLife } from '../lives.ts'
 import type { Devices, LabelledDevice } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { listed } from './device-search.ts'
+import { sameLife } from './device-lives.ts'
 import { DEFAULT_SETTINGS } from './device-settings.ts'
 import { duplicatesOf } from './driver-errors.ts'
 
@@ -24,16 +26,19 @@ export async function changeLabels(settings: Settings, change: Change): Promise<
   const written = new Set<string>()
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
     const found = await labelsOf(settings, change)
-    const results = change.deviceIds.map((deviceId) => {
-      const labels = found.get(deviceId) ?? []
+    const results = change.deviceIds.map((deviceId): LabelledDevice => {
+      const { labels = [], life } = found.get(deviceId) ?? {}
+      if (!isSameLife(change.lives?.get(deviceId), life)) {
+        return { deviceId, outcome: 'erased', labels: [] }
+      }
       const newLabels = relabelled(labels, change)
-      if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels } as const
-      if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels } as const
-      return { deviceId, outcome: 'changed', labels: newLabels } as const
+      if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels }
+      if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
+      return { deviceId, outcome: 'changed', labels: newLabels }
     })
     const changes = results.filter(({ outcome }) => outcome === 'changed')
     const writes = changes.map(({ deviceId, labels }) =>
-      write(change, { deviceId, before: found.get(deviceId), labels }),
+      write(change, { deviceId, before: found.get(deviceId)?.labels, labels }),
     )
     if (writes.length === 0 || (await writeAll(settings, writes))) {
       return results.map((one) =>
@@ -92,14 +97,14 @@ export async function countLabels(
 async function labelsOf(
   settings: Settings,
   { accountId, deviceIds }: Change,
-): Promise<Map<string, readonly string[] | undefined>> {
+): Promise<Map<string, Pick<DeviceSettingsDocument, 'labels' | 'life'>>> {
   const _id = { $in: deviceIds.map((deviceId) => deviceKey({ accountId, deviceId })) }
   const documents = await settings.find({ _id }, READ).toArray()
-  return new Map(documents.map(({ deviceId, labels }) => [deviceId, labels]))
+  return new Map(documents.map((document) => [document.deviceId, document]))
 }
 
 function write(
-  { accountId, changedAt }: Change,
+  { accountId, lives, changedAt }: Change,
   {
     deviceId,
     before,
@@ -108,7 +113,11 @@ function write(
 ): AnyBulkWriteOperation<DeviceSettingsDocument> {
   return {
     updateOne: {
-      filter: { _id: deviceKey({ accountId, deviceId }), labels: before ?? { $exists: false } },
+      filter: {
+        _id: deviceKey({ accountId, deviceId }),
+        ...sameLife(lives?.get(deviceId)),
+        labels: before ?? { $exists: false },
+      },
       update: {
         ...(labels.length === 0 ? { $unset: { labels: true } } : { $set: { labels } }),
         $setOnInsert: { accountId, deviceId, ...DEFAULT_SETTINGS },

@@ -1,13 +1,16 @@
 import type { Collection } from 'mongodb'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
 import { sortedLabels } from '../../schemas/labels.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import type { DeviceInterval, Devices } from '../read-models.ts'
 import { namedValues } from './changes.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
+import { NO_SETTINGS, sameLife } from './device-lives.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 
 const READ_WITHIN_MS = 5_000
+const MOST_ATTEMPTS = 3
 const INTERVALS_AT_ONCE = 1_000
 
 /** The settings of a device that operators have not changed. */
@@ -17,7 +20,7 @@ export function mongoDeviceSettings({
   deviceSettings,
 }: {
   deviceSettings: Collection<DeviceSettingsDocument>
-}): Pick<Devices, 'devicesWithInterval' | 'changeDeviceSettings' | 'forgetDeviceSettings'> {
+}): Pick<Devices, 'devicesWithInterval' | 'changeDeviceSettings'> {
   return {
     devicesWithInterval: (accountId) =>
       deviceSettings
@@ -28,24 +31,40 @@ export function mongoDeviceSettings({
         .toArray(),
 
     async changeDeviceSettings(change) {
-      try {
-        return await changeSettings(deviceSettings, change)
-      } catch (error) {
-        // Two concurrent first changes of a device: the other one has created the document.
-        if (!isDuplicateKey(error)) throw error
-        return changeSettings(deviceSettings, change)
+      // Another first change of the device may have created the document meanwhile.
+      for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+        try {
+          return await changeSettings(deviceSettings, change)
+        } catch (error) {
+          if (!isDuplicateKey(error)) throw error
+        }
       }
-    },
-
-    async forgetDeviceSettings({ accountId, deviceId, changedUpTo }) {
-      await deviceSettings.deleteOne({
-        _id: deviceKey({ accountId, deviceId }),
-        accountId,
-        deviceId,
-        $or: [{ changedAt: { $exists: false } }, { changedAt: { $lte: new Date(changedUpTo) } }],
-      })
+      return undefined
     },
   }
+}
+
+/** Removes the settings of a device unless they were changed after its erasure. */
+export async function forgetSettings(
+  deviceSettings: Collection<DeviceSettingsDocument>,
+  { accountId, deviceId, erasedAt }: DeviceErased,
+): Promise<void> {
+  await deviceSettings.deleteOne({
+    _id: deviceKey({ accountId, deviceId }),
+    accountId,
+    deviceId,
+    $or: [{ changedAt: { $exists: false } }, { changedAt: { $lte: new Date(erasedAt) } }],
+  })
+}
+
+/** Removes the settings of devices that have expired. One that returns is still disabled if it was. */
+export async function expireSettings(
+  deviceSettings: Collection<DeviceSettingsDocument>,
+  _id: string,
+): Promise<void> {
+  const filter = { _id, disabled: { $ne: true }, life: { $exists: false } }
+  const { deletedCount } = await deviceSettings.deleteOne(filter)
+  if (deletedCount === 0) await deviceSettings.updateOne({ _id }, { $unset: NO_SETTINGS })
 }
 
 /** The ids of the account's disabled devices. */
@@ -75,13 +94,14 @@ type Change = Parameters<Devices['changeDeviceSettings']>[0]
 
 async function changeSettings(
   deviceSettings: Collection<DeviceSettingsDocument>,
-  { accountId, deviceId, changedAt, disabled, labels, ...values }: Change,
+  { accountId, deviceId, life, changedAt, disabled, labels, ...values }: Change,
 ): Promise<DeviceSettings> {
   const stored = labels?.length === 0 ? null : labels && sortedLabels(labels)
   const { $set, $unset } = namedValues({ ...values, disabled, labels: stored })
   const $setOnInsert = { accountId, deviceId, ...(disabled === undefined && DEFAULT_SETTINGS) }
   const document = await deviceSettings.findOneAndUpdate(
-    { _id: deviceKey({ accountId, deviceId }) },
+    // In another life the document is not matched, and to insert it again fails.
+    { _id: deviceKey({ accountId, deviceId }), ...sameLife(life) },
     { $set, $unset, $setOnInsert, $max: { changedAt: new Date(changedAt) } },
     { upsert: true, returnDocument: 'after' },
   )

@@ -1,6 +1,11 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
+import type { AnnouncedErasure } from '../back-office/kinds.ts'
+import type { Documents } from '../documents.ts'
+import { erasingDevices } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
 import type { Collections, ReadModelCollections } from './collections.ts'
+import { beginLife, livesOf } from './device-lives.ts'
+import { forgetSettings } from './device-settings.ts'
 import { storedDevices } from './device-statuses.ts'
 import { newestErasure } from './erased.ts'
 import { isOnlyGeneration } from './generations.ts'
@@ -8,19 +13,28 @@ import { hideDevice, pendingErasures } from './hidden-devices.ts'
 
 /** The erasures applied in the current read models, and the pending ones. */
 export function mongoErasures({
-  collections: { hiddenDevices, meta },
+  collections: { deviceSettings, hiddenDevices, meta },
   readModels,
+  announced,
 }: {
-  collections: Pick<Collections, 'hiddenDevices' | 'meta'>
+  collections: Collections
   readModels: () => Promise<ReadModelCollections>
+  announced: Documents<AnnouncedErasure>
 }): Erasures {
   return {
-    async hideErased(erasure) {
-      const { deviceStatuses } = await readModels()
-      await hideDevice({ hiddenDevices, deviceStatuses }, erasure, () =>
-        isOnlyGeneration(meta, deviceStatuses),
-      )
-    },
+    livesOf: (query) => livesOf(deviceSettings, query),
+
+    ...erasingDevices({
+      announced,
+      async hide(erasure) {
+        const { deviceStatuses } = await readModels()
+        await hideDevice({ hiddenDevices, deviceStatuses }, erasure, () =>
+          isOnlyGeneration(meta, deviceStatuses),
+        )
+      },
+      beginLife: (erasure) => beginLife(deviceSettings, erasure),
+      forgetSettings: (erasure) => forgetSettings(deviceSettings, erasure),
+    }),
 
     async erasuresOf({ accountId, deviceIds }) {
       const { deviceStatuses } = await readModels()

@@ -16,6 +16,7 @@ import { mongoReadModels, projection } from './read-models.ts'
 import { backgroundRemoval } from './remove-erased.ts'
 import { claimRetention, followedRetention, keptAt } from './retention.ts'
 import { makeIndexes, prepareDatabase } from './schema.ts'
+import { ANNOUNCED_ERASURES } from '../back-office/kinds.ts'
 import { openBackOffice, openRejections } from '../back-office/open-back-office.ts'
 import type { Generation, Rebuild } from '../generations.ts'
 import type { ProjectionBatch } from '../read-models.ts'
@@ -100,13 +101,16 @@ export async function openMongoStore({
   const project = projection({ removal, logger })
   const retentionDays = followedRetention(readModels)
   const kept = async () => keptAt(clock.now(), await retentionDays())
+  const announced = mongoDocuments(db)(ANNOUNCED_ERASURES)
+  const erasures = mongoErasures({ collections, readModels, announced })
   const store: Omit<Store, 'checkpoint' | 'close'> = {
     ...mongoReadModels({ collections, readModels, kept, project }),
     ...mongoDevices({ collections, readModels, kept }),
-    ...mongoErasures({ collections, readModels }),
+    ...erasures,
     retentionDays,
     ...openBackOffice(mongoDocuments(db), {
       disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
+      livesOf: (query) => erasures.livesOf(query),
     }),
     ...openRejections(mongoDocuments(db), { clock }),
     currentGeneration: () => inUse.number(),

@@ -1,5 +1,10 @@
 import type { Collection, Filter } from 'mongodb'
-import { ERASURES_KEPT_LONGER_MS, settledRetention, type WantedRetention } from '../retention.ts'
+import {
+  ERASURES_KEPT_LONGER_MS,
+  LIVES_KEPT_LONGER_MS,
+  settledRetention,
+  type WantedRetention,
+} from '../retention.ts'
 import {
   READ,
   type Collections,
@@ -7,6 +12,8 @@ import {
   type PositionDocument,
   type ReadModelCollections,
 } from './collections.ts'
+import { removeLives } from './device-lives.ts'
+import { expireSettings } from './device-settings.ts'
 import { remembered } from './remembered.ts'
 
 const TTL_INDEX = 'received_at'
@@ -151,7 +158,7 @@ export async function removeExpired(
       const isGone =
         (await deviceStatuses.deleteOne({ ...device, ...notErasedSince })).deletedCount === 1 ||
         (await deviceStatuses.updateOne(device, { $unset: REPORT_FIELDS })).modifiedCount === 1
-      if (isGone) await forgetUnlessDisabled(deviceSettings, _id)
+      if (isGone) await expireSettings(deviceSettings, _id)
     }
   })
   if (ended()) return
@@ -159,6 +166,7 @@ export async function removeExpired(
     { ...REPORTED, erasedAt: forgotten },
     { $unset: { erased: true, erasedAt: true } },
   )
+  await removeLives(deviceSettings, new Date(seenBefore - LIVES_KEPT_LONGER_MS))
   const leftovers = { lastPosition: { $exists: false }, erasedAt: forgotten }
   await inChunks(deviceStatuses, leftovers, ended, async (names) => {
     await deviceStatuses.deleteMany({
@@ -167,17 +175,6 @@ export async function removeExpired(
       accountId: { $in: [...new Set(names.map(({ accountId }) => accountId))] },
     })
   })
-}
-
-/** A device that returns is still disabled if it was: that is an operator's decision. */
-async function forgetUnlessDisabled(
-  deviceSettings: Collections['deviceSettings'],
-  _id: string,
-): Promise<void> {
-  const { deletedCount } = await deviceSettings.deleteOne({ _id, disabled: { $ne: true } })
-  if (deletedCount === 1) return
-  const $unset = { name: true, expectedIntervalSeconds: true, labels: true } as const
-  await deviceSettings.updateOne({ _id }, { $unset })
 }
 
 type Name = { readonly _id: string; readonly accountId: string; readonly deviceId: string }

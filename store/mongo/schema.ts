@@ -103,6 +103,11 @@ async function makeDeviceIndexes({ deviceSettings, hiddenDevices }: Collections)
       key: { accountId: 1, labels: 1, deviceId: 1 },
       partialFilterExpression: { labels: { $exists: true } },
     },
+    {
+      name: 'life',
+      key: { changedAt: 1 },
+      partialFilterExpression: { life: { $exists: true } },
+    },
   ])
   await hiddenDevices.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },

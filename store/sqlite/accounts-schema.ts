@@ -38,4 +38,8 @@ export const ACCOUNTS_SCHEMA = [
   `ALTER TABLE device_settings ADD COLUMN labels TEXT;
    CREATE INDEX labelled_devices ON device_settings (account_id, device_id, labels)
      WHERE labels IS NOT NULL;`,
+
+  // Another one with each erasure; the row of an erased device stays, although nothing is set.
+  `ALTER TABLE device_settings ADD COLUMN life TEXT;
+   CREATE INDEX erased_settings ON device_settings (changed_at) WHERE life IS NOT NULL;`,
 ]

@@ -1,14 +1,17 @@
+import type { DeviceErased } from '../../schemas/device-erased.ts'
 import { MOST_LABELS, relabelled } from '../../schemas/labels.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { isSameLife } from '../lives.ts'
 import type { DeviceInterval, Devices, LabelledDevice } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { labelsIn, labelText } from './device-labels.ts'
+import type { DeviceLives } from './device-lives.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 export type SettingsOfDevices = Pick<
   Devices,
-  'changeDeviceSettings' | 'changeLabels' | 'forgetDeviceSettings' | 'devicesWithInterval'
+  'changeDeviceSettings' | 'changeLabels' | 'devicesWithInterval'
 > & {
   find(device: DeviceName): DeviceSettings
   /** The settings of these devices, if operators have made any. */
@@ -16,6 +19,8 @@ export type SettingsOfDevices = Pick<
   disabledDevices(accountId: string): Promise<string[]>
   /** A disabled device stays disabled. */
   remove(devices: readonly DeviceName[]): void
+  /** Removes the settings of a device unless they were changed after its erasure. */
+  forget(erasure: DeviceErased): void
 }
 
 /** The settings of a device that operators have not changed. */
@@ -36,7 +41,7 @@ type Row = {
 const SETTINGS_OF_DEVICES = `SELECT device_settings.* FROM json_each(?2)
   CROSS JOIN device_settings ON account_id = ?1 AND device_id = value`
 
-export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
+export function sqliteDeviceSettings(database: Database, lives: DeviceLives): SettingsOfDevices {
   const find = database.prepare<Row>(
     'SELECT * FROM device_settings WHERE account_id = ? AND device_id = ?',
   )
@@ -50,9 +55,10 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
      WHERE account_id = ? AND expected_interval_seconds IS NOT NULL AND device_id > ?
      ORDER BY device_id LIMIT ${INTERVALS_AT_ONCE}`,
   )
-  const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?, ?)')
+  const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const remove = database.prepare(
-    'DELETE FROM device_settings WHERE account_id = ? AND device_id = ? AND disabled = 0',
+    `DELETE FROM device_settings
+     WHERE account_id = ? AND device_id = ? AND disabled = 0 AND life IS NULL`,
   )
   const keepDisabled = database.prepare(
     `UPDATE device_settings SET name = NULL, expected_interval_seconds = NULL, labels = NULL
@@ -68,7 +74,9 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
   }
 
   /** Call this in a transaction. */
-  function change({ accountId, deviceId, ...change }: Change): DeviceSettings {
+  function change({ accountId, deviceId, life, ...change }: Change): DeviceSettings | undefined {
+    const current = lives.of({ accountId, deviceId })
+    if (!isSameLife(life, current)) return undefined
     const row = find.get(accountId, deviceId)
     const before = row === undefined ? DEFAULT_SETTINGS : settings(row)
     save.run(
@@ -80,6 +88,7 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
       // If the processes' clocks differ, the later time counts.
       Math.max(row?.changed_at ?? 0, change.changedAt),
       labelText(change.labels ?? before.labels ?? []),
+      current ?? null,
     )
     return findSettings({ accountId, deviceId })
   }
@@ -105,20 +114,24 @@ export function sqliteDeviceSettings(database: Database): SettingsOfDevices {
 
     changeDeviceSettings: async (changes) => database.transaction(() => change(changes)),
 
-    changeLabels: async ({ accountId, deviceIds, changedAt, ...labelChange }) =>
+    changeLabels: async ({ accountId, deviceIds, lives: read, changedAt, ...labelChange }) =>
       database.transaction(() =>
         deviceIds.map((deviceId): LabelledDevice => {
+          const life = read?.get(deviceId)
+          if (!isSameLife(life, lives.of({ accountId, deviceId }))) {
+            return { deviceId, outcome: 'erased', labels: [] }
+          }
           const { labels = [] } = findSettings({ accountId, deviceId })
           const newLabels = relabelled(labels, labelChange)
           if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels }
           if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
-          change({ accountId, deviceId, changedAt, labels: newLabels })
+          change({ accountId, deviceId, life, changedAt, labels: newLabels })
           return { deviceId, outcome: 'changed', labels: newLabels }
         }),
       ),
 
-    async forgetDeviceSettings({ accountId, deviceId, changedUpTo }) {
-      forget.run(accountId, deviceId, changedUpTo)
+    forget({ accountId, deviceId, erasedAt }) {
+      forget.run(accountId, deviceId, erasedAt)
     },
 
     async devicesWithInterval(accountId) {

@@ -1,9 +1,13 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/read-models.ts'
 import { deviceRanges } from '../device-ranges.ts'
+import type { AnnouncedErasure } from '../back-office/kinds.ts'
+import type { Documents } from '../documents.ts'
+import { erasingDevices } from '../erasing-devices.ts'
 import { isRanked, placeInIndex, rankedPage, type DeviceRow } from '../device-ranking.ts'
 import type { DevicePage, Devices, Erasures, ReadModels } from '../read-models.ts'
 import type { sqliteLabelCounts } from './device-labels.ts'
+import type { DeviceLives } from './device-lives.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'
@@ -18,14 +22,18 @@ const ROWS_AT_ONCE = 5_000
 export function sqliteDevices({
   readModels,
   settings,
+  lives,
   countLabels,
   hidden,
+  announced,
   isOnlyGeneration,
 }: {
   readModels: Pick<FollowedReadModels, 'current' | 'generation'>
   settings: SettingsOfDevices
+  lives: DeviceLives
   countLabels: ReturnType<typeof sqliteLabelCounts>
   hidden: HiddenDevices
+  announced: Documents<AnnouncedErasure>
   /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
@@ -61,8 +69,8 @@ export function sqliteDevices({
   return {
     changeDeviceSettings: settings.changeDeviceSettings,
     changeLabels: settings.changeLabels,
-    forgetDeviceSettings: settings.forgetDeviceSettings,
     devicesWithInterval: settings.devicesWithInterval,
+    livesOf: lives.livesOf,
 
     async findDevice(device) {
       const models = readModels.current()
@@ -135,12 +143,17 @@ export function sqliteDevices({
       return counts
     },
 
-    async hideErased(erasure) {
-      hidden.hide(erasure)
-      const models = readModels.current()
-      const generation = readModels.generation()
-      hidden.sweepApplied(models, () => isOnlyGeneration(generation))
-    },
+    ...erasingDevices({
+      announced,
+      async hide(erasure) {
+        hidden.hide(erasure)
+        const models = readModels.current()
+        const generation = readModels.generation()
+        hidden.sweepApplied(models, () => isOnlyGeneration(generation))
+      },
+      beginLife: async (erasure) => lives.begin(erasure),
+      forgetSettings: async (erasure) => settings.forget(erasure),
+    }),
 
     async erasuresOf({ accountId, deviceIds }) {
       const { erasures } = readModels.current()

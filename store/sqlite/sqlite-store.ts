@@ -4,6 +4,7 @@ import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { makeDirectory } from '../../runtime/sqlite/make-directory.ts'
 import { sqliteLabelCounts } from './device-labels.ts'
+import { sqliteDeviceLives } from './device-lives.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
 import { sqliteDevices } from './devices.ts'
 import { makeTables, sqliteDocuments } from './documents.ts'
@@ -18,8 +19,8 @@ import {
   openGrants,
   openRejections,
 } from '../back-office/open-back-office.ts'
-import { REJECTIONS } from '../back-office/kinds.ts'
-import type { WantedRetention } from '../retention.ts'
+import { ANNOUNCED_ERASURES, REJECTIONS } from '../back-office/kinds.ts'
+import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 
 export const ACCOUNTS_FILE = 'accounts.sqlite'
@@ -81,7 +82,8 @@ export function openSqliteGrants({
   const accounts = new Database(join(directory, ACCOUNTS_FILE), ACCOUNTS_SCHEMA, {
     readOnly: true,
   })
-  const keys = openGrants(sqliteDocuments(accounts), sqliteDeviceSettings(accounts))
+  const settings = sqliteDeviceSettings(accounts, sqliteDeviceLives(accounts))
+  const keys = openGrants(sqliteDocuments(accounts), settings)
   return { findGrant: (hash) => keys.findGrant(hash), close: () => accounts.close() }
 }
 
@@ -97,7 +99,8 @@ function storeOn({
   directory: string
   clock: { now(): number }
 } & Pick<DatabaseOptions, 'onMigration'>): Store {
-  const settings = sqliteDeviceSettings(accounts)
+  const lives = sqliteDeviceLives(accounts)
+  const settings = sqliteDeviceSettings(accounts, lives)
   const generations = sqliteGenerations(accounts, directory, { onMigration })
   const hidden = sqliteHiddenDevices(accounts)
   const readModels = followedReadModels(generations, join(directory, ACCOUNTS_FILE))
@@ -113,13 +116,15 @@ function storeOn({
   }
 
   return {
-    ...openBackOffice(sqliteDocuments(accounts), settings),
+    ...openBackOffice(sqliteDocuments(accounts), { ...settings, ...lives }),
     ...openRejections(sqliteDocuments(rejections), { clock }),
     ...sqliteDevices({
       readModels,
       settings,
+      lives,
       countLabels: sqliteLabelCounts(accounts),
       hidden,
+      announced: sqliteDocuments(accounts)(ANNOUNCED_ERASURES),
       isOnlyGeneration: (generation) => generations.isOnly(generation),
     }),
 
@@ -152,6 +157,7 @@ function storeOn({
           forget: (devices) => settings.remove(devices),
           ...(signal !== undefined && { signal }),
         })
+        lives.remove(seenBefore - LIVES_KEPT_LONGER_MS)
       }),
 
     retentionDays: async () => sqliteRetention(accounts).days(),

@@ -14,6 +14,7 @@ import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyCountsContract } from './store-history-counts.ts'
 import { historyContract } from './store-history.ts'
 import { labelsContract } from './store-labels.ts'
+import { livesContract } from './store-lives.ts'
 import { longErasuresContract } from './store-long-erasures.ts'
 import { operatorsAtOnceContract } from './store-operators-at-once.ts'
 import { projectionContract } from './store-projection.ts'
@@ -35,6 +36,7 @@ export function storeContract(name: string, open: OpenStore): void {
     spooledContract(suite)
     heartbeatsContract(suite)
     hiddenDevicesContract(suite)
+    livesContract(suite)
     expiryContract(suite)
     historyContract(suite)
     historyCountsContract(suite)

@@ -8,6 +8,7 @@ import {
   allDevices,
   apiKey,
   batchOf,
+  deviceErased,
   newAccountId,
   ODD_DEVICE_IDS,
   type PositionEntry,
@@ -219,8 +220,8 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
     const deviceId = 'tracker-1'
     const say = (changedAt: number, name: string, of = accountId) =>
       shared.store.changeDeviceSettings({ accountId: of, deviceId, changedAt, name })
-    const forget = (changedUpTo: number) =>
-      shared.store.forgetDeviceSettings({ accountId, deviceId, changedUpTo })
+    const forget = (erasedAt: number) =>
+      shared.store.forgetErased(deviceErased({ accountId, deviceId, erasedAt }))
     await report(accountId, [deviceId])
     await report(other, [deviceId])
     await forget(T0)

@@ -134,13 +134,15 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
     },
   )
 
-  promise('a hidden device keeps what operators said of it', async () => {
+  promise('a hidden device has lost what operators said of it', async () => {
     const { accountId, erasure } = await reportedDevice()
-    await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, name: 'Crane' })
+    const said = { name: 'Crane', disabled: true, expectedIntervalSeconds: 60, labels: ['tall'] }
+    await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...said })
     await shared.store.hideErased(erasure)
+    expect(await shared.store.devicesWithInterval(accountId)).toEqual([])
     await project(log.erase(erasure), log.append(positionReported({ accountId })))
     const device = await shared.store.findDevice({ accountId, deviceId })
-    expect(device?.settings.name).toBe('Crane')
+    expect(device?.settings).toEqual({ disabled: false })
   })
 
   alone(

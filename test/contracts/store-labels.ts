@@ -117,7 +117,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
         const change = { accountId, deviceId, changedAt: T0, labels: ['van'] }
         await store.changeDeviceSettings({ ...change, disabled: deviceId === 'disabled' })
       }
-      await store.forgetDeviceSettings({ accountId, deviceId: 'forgotten', changedUpTo: T0 })
+      await store.forgetErased(deviceErased({ accountId, deviceId: 'forgotten', erasedAt: T0 }))
       await store.expire(T0 + 1)
       expect(await store.countLabels({ accountId })).toEqual([])
       expect(await store.isDisabled({ accountId, deviceId: 'disabled' })).toBe(true)

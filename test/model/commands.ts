@@ -3,12 +3,13 @@ import fc from 'fast-check'
 import { armFault, type StatementFault } from './faulty-driver.ts'
 import { DEVICES, toSent, type Model, type Report } from './model.ts'
 import { LINES, type Line } from './line.ts'
-import type { World } from './world.ts'
+import type { EraseStep, World } from './world.ts'
 
 type Command = fc.AsyncCommand<Model, World>
 
 /** So few that they are repeated often. */
 const TURNS = 5
+const EVERYTHING = { sizes: [500], back: 0, most: 1000 }
 
 /** Everything that can happen. Each is done, and then all that is seen is checked. */
 export function commands(): fc.Arbitrary<Command>[] {
@@ -23,6 +24,9 @@ export function commands(): fc.Arbitrary<Command>[] {
     batch.map((reports) => send([reports])),
     fc.array(batch, { minLength: 2, maxLength: 4 }).map(send),
     report.map(({ device }) => erase(device)),
+    fc
+      .tuple(report, fc.constantFrom<EraseStep>('announced', 'logged', 'answered'))
+      .map(([{ device }, upTo]) => nameWhileErased(device, upTo)),
     fc
       .record({
         sizes: fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }),
@@ -61,9 +65,30 @@ async function sendTo(model: Model, world: World, batches: Report[][]): Promise<
 }
 
 function erase(device: number): Command {
-  return command(`erase ${DEVICES[device]}`, async (model, world) => {
-    model.erasing(device, world.clock.now())
-    if (await world.erase(DEVICES[device]!)) model.erased(device)
+  return command(`erase ${DEVICES[device]}`, (model, world) => eraseIn(model, world, device))
+}
+
+async function eraseIn(model: Model, world: World, device: number, upTo?: EraseStep) {
+  model.erasing(device, world.clock.now())
+  if (await world.erase(DEVICES[device]!, upTo)) model.erased(device)
+}
+
+/** A device that operators see is named once its erasure has come to this step. */
+function nameWhileErased(device: number, upTo: EraseStep): Command {
+  const deviceId = DEVICES[device]!
+  return command(`name ${deviceId} once its erasure is ${upTo}`, async (model, world) => {
+    await sendTo(model, world, [[{ device, turn: 0 }]])
+    world.becomes('up')
+    await world.drained()
+    await world.project(EVERYTHING)
+    world.clock.time += 1
+    await eraseIn(model, world, device, upTo)
+    world.clock.time += 1
+    const at = world.clock.now()
+    await world.unlessItDies(async () => {
+      if (await world.awaitsErasure(deviceId)) model.doomed(device, at)
+    })
+    if (await world.name(deviceId, String(at))) model.named(device, at)
   })
 }
 
@@ -127,12 +152,17 @@ export async function settle(model: Model, world: World): Promise<void> {
   await world.revive()
   world.becomes('up')
   await world.drained()
-  const rest = { sizes: [500], back: 0, most: 1000 }
-  expect(await world.project(rest)).toBe(true)
+  // Erased devices come back, with whatever is left of them.
+  world.clock.time += 1
+  await sendTo(model, world, [DEVICES.map((_, device) => ({ device, turn: 0 }))])
+  await world.drained()
+  expect(await world.project(EVERYTHING)).toBe(true)
   await model.check(world, { all: true })
   await model.checkSeen(world)
+  await model.checkNames(world)
   model.checkOrder(await world.logged())
   expect(await world.rebuild()).toBe(true)
   await model.check(world, { all: true })
   await model.checkSeen(world)
+  await model.checkNames(world)
 }

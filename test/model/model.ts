@@ -21,6 +21,10 @@ type Device = {
   readonly heard: Set<number>
   /** Only what was received later stays: what came before may go with an erasure at any time. */
   erasing: number
+  /** When it was named last, if nobody ever asked for its erasure. */
+  named: number | undefined
+  /** When it was named although an erasure was in the log that had not been projected. */
+  readonly doomed: Set<number>
 }
 
 /** The answers that senders and operators have received, and may rely on. */
@@ -31,6 +35,8 @@ export class Model {
     stays: new Set(),
     heard: new Set(),
     erasing: -Infinity,
+    named: undefined,
+    doomed: new Set(),
   }))
   /** The recordId that a report was given first. */
   readonly #ids = new Map<string, string>()
@@ -80,10 +86,21 @@ export class Model {
     device.must.clear()
     device.stays.clear()
     device.erasing = at
+    device.named = undefined
+  }
+
+  /** An operator named it after the time. */
+  named(number: number, at: number): void {
+    const device = this.devices[number]!
+    if (device.erasing === -Infinity) device.named = at
   }
 
   erased(device: number): void {
     this.devices[device]!.may.clear()
+  }
+
+  doomed(device: number, at: number): void {
+    this.devices[device]!.doomed.add(at)
   }
 
   /** Whatever has been projected by now, nothing else may be seen; `all`: everything has been. */
@@ -140,6 +157,25 @@ export class Model {
     for (const deviceId of DEVICES) {
       const { status } = await world.device(deviceId)
       expectSame(status?.lastSeenAt, folded.get(deviceId))
+    }
+  }
+
+  /** Once all is projected: no name outlives an erasure that is in the log, answered or not. */
+  async checkNames(world: World): Promise<void> {
+    const logged = await world.logged()
+    for (const [number, deviceId] of DEVICES.entries()) {
+      const { settings } = await world.device(deviceId)
+      if (settings === undefined) continue
+      const erasures = logged.filter(
+        ({ kind, event }) => kind === 'erasure' && event.deviceId === deviceId,
+      )
+      const times = erasures.map(({ event }) => ('erasedAt' in event ? event.erasedAt : 0))
+      const { named, doomed } = this.devices[number]!
+      const name = Number(settings.name ?? Infinity)
+      const isLater = name > Math.max(0, ...times) && !doomed.has(name)
+      // One whose answer was lost may have been given later still.
+      const stays = named === undefined || (settings.name !== undefined && name >= named)
+      expectSame({ name, isLater, stays }, { name, isLater: true, stays: true })
     }
   }
 

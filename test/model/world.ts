@@ -32,6 +32,8 @@ export type Sent =
   | { readonly seen: string }
 export type Answer = Exclude<Outcome, { readonly kind: 'refused' }>
 
+export type EraseStep = 'announced' | 'logged' | 'answered'
+
 export type World = Awaited<ReturnType<typeof openWorld>>
 
 /**
@@ -91,8 +93,8 @@ export async function openWorld(folder: string, empty: string) {
       })
     },
 
-    /** As the admin API does it; true once it is answered. */
-    async erase(deviceId: string): Promise<boolean> {
+    /** As the admin API does it, up to a step; true once it is answered. */
+    async erase(deviceId: string, upTo: EraseStep = 'answered'): Promise<boolean> {
       erasures += 1
       const erasedAt = clock.now()
       const random = Buffer.alloc(10)
@@ -100,10 +102,26 @@ export async function openWorld(folder: string, empty: string) {
       const erasure = {
         ...{ accountId: ACCOUNT, deviceId, erasedAt, eventId: ulid(erasedAt, random) },
       }
-      return attempt(async () => {
-        await process.log.erase(erasure)
-        await process.store.hideErased(erasure)
+      const done = await attempt(async () => {
+        await process.store.announceErasure(erasure)
+        if (upTo !== 'announced') await process.log.erase(erasure)
+        if (upTo === 'answered') await process.store.hideErased(erasure)
       })
+      return done && upTo === 'answered'
+    },
+
+    /** As the admin API does it; true once it is answered, and the device had been found. */
+    async name(deviceId: string, name: string): Promise<boolean> {
+      const { store } = process
+      const device = { accountId: ACCOUNT, deviceId }
+      let named = false
+      const done = await attempt(async () => {
+        const lives = await store.livesOf({ accountId: ACCOUNT, deviceIds: [deviceId] })
+        if ((await store.findDevice(device)) === undefined) return
+        const change = { ...device, life: lives.get(deviceId), changedAt: clock.now(), name }
+        named = (await store.changeDeviceSettings(change)) !== undefined
+      })
+      return done && named
     },
 
     /**
@@ -173,9 +191,18 @@ export async function openWorld(folder: string, empty: string) {
       for (;;) {
         const records = await store.pagePositions({ ...query, order: 'asc', limit: 1000 })
         const again = await store.findDevice(query)
-        if (isDeepStrictEqual(again, device)) return { status: device?.status, records }
+        if (isDeepStrictEqual(again, device)) return { ...device, records }
         device = again
       }
+    },
+
+    /** Whether the log has an erasure of the device that the current read models have yet to apply. */
+    async awaitsErasure(deviceId: string): Promise<boolean> {
+      const applied = (await process.store.checkpoint())?.[0] ?? -1
+      return (await this.logged()).some(
+        ({ kind, event, origin }) =>
+          kind === 'erasure' && event.deviceId === deviceId && origin.offset > applied,
+      )
     },
 
     /** Everything in the log, in order. */

@@ -7,7 +7,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import type { Generations } from '../../store/generations.ts'
-import type { Devices } from '../../store/read-models.ts'
+import type { Erasures } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { deviceErased, positionReported, T0 } from '../samples.ts'
@@ -24,7 +24,7 @@ logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
 /** Runs the projector of what is in use until something has come about. */
 async function projectUntil(
   done: () => boolean | Promise<boolean> = caughtUp,
-  on: Generations & Pick<Devices, 'forgetDeviceSettings'> = store,
+  on: Generations & Pick<Erasures, 'forgetErased'> = store,
 ) {
   const metrics = createMetrics()
   const stop = new AbortController()
@@ -99,7 +99,7 @@ test('an erased device loses its settings also when the projector ends before th
     currentGeneration: () => store.currentGeneration(),
     openGeneration: (generation: number) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
-    forgetDeviceSettings: () => {
+    forgetErased: () => {
       tried = true
       return Promise.reject(new DependencyError('the store is away', { retriable: true }))
     },

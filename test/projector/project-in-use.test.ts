@@ -6,7 +6,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import type { Generations } from '../../store/generations.ts'
-import type { Devices } from '../../store/read-models.ts'
+import type { Erasures } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported } from '../samples.ts'
@@ -19,7 +19,7 @@ let store: Store
 
 logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
 
-type InUse = Generations & Pick<Devices, 'forgetDeviceSettings'>
+type InUse = Generations & Pick<Erasures, 'forgetErased'>
 
 async function whileProjecting(on: InUse, work: () => Promise<void>): Promise<void> {
   const stop = new AbortController()
@@ -85,7 +85,7 @@ test('a store that is away at the start is waited for', async () => {
     },
     openGeneration: (generation) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
-    forgetDeviceSettings: (device) => store.forgetDeviceSettings(device),
+    forgetErased: (erasure) => store.forgetErased(erasure),
   }
   await eventLog.append([positionReported()])
   await whileProjecting(flaky, async () => {
@@ -100,7 +100,7 @@ test('a store that refuses for good ends the projector', async () => {
     },
     openGeneration: (generation) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
-    forgetDeviceSettings: (device) => store.forgetDeviceSettings(device),
+    forgetErased: (erasure) => store.forgetErased(erasure),
   }
   const { signal } = new AbortController()
   await expect(

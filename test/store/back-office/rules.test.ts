@@ -230,7 +230,10 @@ describe('rules across documents', () => {
         },
       })
     }
-    return openBackOffice(calling, { disabledDevices: async () => [] })
+    return openBackOffice(calling, {
+      disabledDevices: async () => [],
+      livesOf: async () => new Map(),
+    })
   }
 
   /**

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto'
+import { expect } from '@jest/globals'
+import { secretHash } from '../../schemas/api-key.ts'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { ProjectionEntry } from '../../store/read-models.ts'
+import { positionReported, T0 } from '../samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+const NAME = 'Mrs Miller'
+const AT_ONCE = 20
+
+/** The steps of a change, of the call that erases its device, and of the projector. */
+const CHANGE = ['reads the life', 'finds the device', 'writes'] as const
+const ERASURE = ['is announced', 'is logged', 'is answered'] as const
+const PROJECTOR = ['forgets', 'projects', 'projects a report'] as const
+
+type Step = (typeof CHANGE | typeof ERASURE | typeof PROJECTOR)[number]
+
+export function livesContract({ promise, alone, shared, log }: StoreSuite): void {
+  const deviceId = 'van'
+  /** Each story has its own, so that others may go on at the same time. */
+  let partitions = 100
+
+  promise(
+    'a change that begins before an erasure is answered does not outlive it, whatever their order',
+    async () => {
+      const orders = interleavings(CHANGE, ERASURE, PROJECTOR).filter(
+        (order) => isPossible(order) && isBefore(order, 'reads the life', 'is answered'),
+      )
+      expect(orders.length).toBe(301)
+      await inAll(orders, async (story) => {
+        for (const step of story.order) await story.takes(step)
+        await story.ends()
+        expect(await said(story.accountId)).toEqual(NOTHING)
+      })
+    },
+  )
+
+  promise(
+    'a change does not outlive an erasure that is logged but never answered, because its process ended',
+    async () => {
+      const orders = interleavings(CHANGE, ERASURE.slice(0, 2), PROJECTOR).filter(
+        (order) =>
+          isPossible(order) &&
+          (isBefore(order, 'reads the life', 'forgets') ||
+            isBefore(order, 'finds the device', 'projects a report')),
+      )
+      expect(orders.length).toBe(53)
+      await inAll(orders, async (story) => {
+        for (const step of story.order) await story.takes(step)
+        await story.ends()
+        expect(await said(story.accountId)).toEqual(NOTHING)
+      })
+    },
+  )
+
+  promise('changes made once a device reports after its erasure stay', async () => {
+    const order = [...ERASURE, ...PROJECTOR, ...CHANGE]
+    await inAll([order], async (story) => {
+      for (const step of order) await story.takes(step)
+      const all = await said(story.accountId)
+      expect(all).toEqual({ name: NAME, labels: [NAME], shared: [NAME], disabled: true })
+      // The log may deliver the erasure again, and a rebuild does.
+      await story.takes('forgets')
+      expect(await said(story.accountId)).toEqual(all)
+      await shared.reopen()
+      expect(await said(story.accountId)).toEqual(all)
+    })
+  })
+
+  promise('changes at the same time as an erasure do not outlive it', async () => {
+    const stories = await Promise.all(Array.from({ length: 40 }, () => newStory([])))
+    await Promise.all(
+      stories.flatMap((story) =>
+        [CHANGE, ERASURE].map(async (steps) => {
+          for (const step of steps) await story.takes(step)
+        }),
+      ),
+    )
+    for (const story of stories) {
+      await story.ends()
+      expect(await said(story.accountId)).toEqual(NOTHING)
+    }
+  })
+
+  promise('an erasure that never reached the log removes nothing, even after others', async () => {
+    const story = await newStory([])
+    const { accountId } = story
+    for (const step of CHANGE) await story.takes(step)
+    const lost = deviceErased({ accountId, deviceId, erasedAt: T0 - 1 })
+    await shared.store.announceErasure(lost)
+    expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
+    for (const step of [...ERASURE, ...PROJECTOR]) await story.takes(step)
+    expect(await said(accountId)).toEqual(NOTHING)
+    for (const step of CHANGE) await story.takes(step)
+    // As if a given-up call had still reached the log.
+    await shared.store.forgetErased(lost)
+    expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
+  })
+
+  alone('the life of a device outlasts every share, and then goes', async ({ store }) => {
+    const device = { accountId: 'acc-1', deviceId }
+    const erasure = deviceErased({ ...device, erasedAt: T0 })
+    const lives = () => store.livesOf({ accountId: 'acc-1', deviceIds: [deviceId] })
+    await store.announceErasure(erasure)
+    await store.hideErased(erasure)
+    const life = (await lives()).get(deviceId)
+    expect(life).toBeDefined()
+    await store.expire(T0 + 33 * DAY_MS)
+    expect((await lives()).get(deviceId)).toBe(life)
+    await store.changeDeviceSettings({ ...device, life, changedAt: T0, disabled: true })
+    await store.expire(T0 + 34 * DAY_MS)
+    expect((await lives()).get(deviceId)).toBe(life)
+    await store.changeDeviceSettings({ ...device, life, changedAt: T0, disabled: false })
+    await store.expire(T0 + 34 * DAY_MS)
+    expect(await lives()).toEqual(new Map())
+  })
+
+  /** What is left of a change in all that operators and viewers read. */
+  async function said(accountId: string) {
+    const device = await shared.store.findDevice({ accountId, deviceId })
+    if (device === undefined) throw new Error('it has reported')
+    const { name, labels, expectedIntervalSeconds, disabled } = device.settings
+    const intervals = await shared.store.devicesWithInterval(accountId)
+    expect(intervals.length).toBe(expectedIntervalSeconds === undefined ? 0 : 1)
+    expect(await shared.store.countLabels({ accountId })).toHaveLength(labels?.length ?? 0)
+    const shares = await shared.store.pageShares({ accountId, limit: 9 })
+    const named = shares.flatMap((share) => share.devices.map((one) => one.name))
+    return { name, labels, shared: named, disabled }
+  }
+
+  async function inAll(
+    orders: readonly (readonly Step[])[],
+    check: (story: Awaited<ReturnType<typeof newStory>>) => Promise<void>,
+  ): Promise<void> {
+    for (let start = 0; start < orders.length; start += AT_ONCE) {
+      const some = orders.slice(start, start + AT_ONCE)
+      await Promise.all(
+        some.map(async (order) => {
+          try {
+            await check(await newStory(order))
+          } catch (error) {
+            throw new Error(`in the order ${order.join(', ')}`, { cause: error })
+          }
+        }),
+      )
+    }
+  }
+
+  /** A device that has reported, an operator who changes what is said of it, and one who erases it. */
+  async function newStory(order: readonly Step[]) {
+    const accountId = newAccountId()
+    const device = { accountId, deviceId }
+    const erasure: DeviceErased = deviceErased({ ...device, erasedAt: T0 })
+    let erased: ProjectionEntry | undefined
+    let life: string | undefined
+    let isFound = false
+    const taken = new Set<Step>()
+    partitions += 1
+    const partition = partitions
+    const report = () => project(log.append(positionReported(device), partition))
+    await report()
+
+    const steps: Record<Step, () => Promise<unknown>> = {
+      async 'reads the life'() {
+        const lives = await shared.store.livesOf({ accountId, deviceIds: [deviceId] })
+        life = lives.get(deviceId)
+      },
+      async 'finds the device'() {
+        isFound = (await shared.store.findDevice(device)) !== undefined
+      },
+      async writes() {
+        if (isFound) await change({ ...device, life })
+      },
+      'is announced': () => shared.store.announceErasure(erasure),
+      async 'is logged'() {
+        erased = log.erase(erasure, partition)
+      },
+      'is answered': () => shared.store.hideErased(erasure),
+      forgets: () => shared.store.forgetErased(erasure),
+      async projects() {
+        if (erased !== undefined) await project(erased)
+      },
+      'projects a report': report,
+    }
+
+    return {
+      accountId,
+      order,
+      async takes(step: Step): Promise<void> {
+        await steps[step]()
+        taken.add(step)
+      },
+      /** Everything in the log is projected, and the device reports. */
+      async ends(): Promise<void> {
+        for (const step of PROJECTOR) if (!taken.has(step)) await steps[step]()
+      },
+    }
+  }
+
+  async function change({
+    life,
+    ...device
+  }: {
+    accountId: string
+    deviceId: string
+    life: string | undefined
+  }): Promise<void> {
+    const { store } = shared
+    const { accountId, deviceId } = device
+    // Later than the erasure, as it happens when both come at once.
+    const changedAt = T0 + 1_000
+    const settings = { name: NAME, expectedIntervalSeconds: 60, disabled: true }
+    const lives = new Map(life === undefined ? [] : [[deviceId, life]])
+    const share = {
+      ...{ id: randomUUID(), accountId, name: 'Visit', createdAt: changedAt },
+      ...{ trailMinutes: 0, expiresAt: T0 + 30 * DAY_MS },
+      devices: [{ deviceId, ref: 'ref', name: NAME, ...(life !== undefined && { life }) }],
+    }
+    await store.changeDeviceSettings({ ...device, life, changedAt, ...settings })
+    const labels = { add: [NAME], remove: [] }
+    await store.changeLabels({ accountId, deviceIds: [deviceId], lives, changedAt, ...labels })
+    await store.createShare(share, secretHash(share.id))
+  }
+
+  async function project(entry: ProjectionEntry): Promise<void> {
+    await shared.store.project(batchOf(entry))
+  }
+}
+
+const NOTHING = { name: undefined, labels: undefined, shared: [], disabled: false }
+
+/** The projector meets an erasure once it is in the log. */
+function isPossible(order: readonly Step[]): boolean {
+  return isBefore(order, 'is logged', 'forgets')
+}
+
+function isBefore(order: readonly Step[], one: Step, other: Step): boolean {
+  return order.indexOf(one) < order.indexOf(other)
+}
+
+/** Every order of the steps in which those of each sequence keep theirs. */
+function interleavings(...sequences: readonly (readonly Step[])[]): Step[][] {
+  const left = sequences.filter(({ length }) => length > 0)
+  if (left.length === 0) return [[]]
+  return left.flatMap((sequence, index) => {
+    const [first, ...others] = sequence
+    const rest = left.map((one, n) => (n === index ? others : one))
+    return first === undefined ? [] : interleavings(...rest).map((order) => [first, ...order])
+  })
+}

@@ -1,0 +1,66 @@
+import { beforeEach, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { Database } from '../../runtime/sqlite/database.ts'
+import { ANNOUNCED_ERASURES, type AnnouncedErasure } from '../../store/back-office/kinds.ts'
+import type { Documents } from '../../store/documents.ts'
+import { erasingDevices } from '../../store/erasing-devices.ts'
+import { makeTables, sqliteDocuments } from '../../store/sqlite/documents.ts'
+import { closeAfterwards } from '../closing.ts'
+import { ownDirectory } from '../own-directory.ts'
+import { deviceErased } from '../samples.ts'
+
+const erasure = deviceErased()
+const { eventId } = erasure
+
+let announced: Documents<AnnouncedErasure>
+let steps: string[]
+/** The step at which the process ends. */
+let ends: string | undefined
+let erasing: ReturnType<typeof erasingDevices>
+
+beforeEach(async () => {
+  const database = new Database(join(await ownDirectory(), 'accounts.sqlite'), [])
+  closeAfterwards(() => database.close())
+  makeTables(database, [ANNOUNCED_ERASURES])
+  announced = sqliteDocuments(database)(ANNOUNCED_ERASURES)
+  steps = []
+  ends = undefined
+  const step = (name: string) => async () => {
+    if (name === ends) throw new Error('the process ends')
+    steps.push(name)
+    // Until the last step is done, the erasure can be completed.
+    if (name !== 'forget') expect(await announced.get(eventId)).toBeDefined()
+  }
+  erasing = erasingDevices({
+    announced,
+    ...{ hide: step('hide'), beginLife: step('begin'), forgetSettings: step('forget') },
+  })
+})
+
+test('a device is hidden before its next life begins', async () => {
+  await erasing.announceErasure(erasure)
+  await erasing.hideErased(erasure)
+  expect(steps).toEqual(['hide', 'begin'])
+  expect(await announced.get(eventId)).toBeUndefined()
+})
+
+test.each(['hide', 'begin'])(
+  'the projector completes an erasure that ended before the step "%s"',
+  async (step) => {
+    await erasing.announceErasure(erasure)
+    ends = step
+    await expect(erasing.hideErased(erasure)).rejects.toThrow('ends')
+    ends = undefined
+    steps = []
+    await erasing.forgetErased(erasure)
+    expect(steps).toEqual(['hide', 'begin'])
+  },
+)
+
+test('an erasure that is complete is left alone when its event comes again', async () => {
+  await erasing.announceErasure(erasure)
+  await erasing.hideErased(erasure)
+  steps = []
+  await erasing.forgetErased(erasure)
+  expect(steps).toEqual(['forget'])
+})
