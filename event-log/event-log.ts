@@ -64,9 +64,6 @@ export interface EventLog {
     applied?: Offsets,
   ): Promise<{ readonly events: number; readonly seconds: number }>
 
-  /** The last offset a group has committed in each partition; none where the log keeps no offsets. */
-  committed(group: string): Promise<Offsets>
-
   /** The current extent of each partition. */
   extent(): Promise<readonly Extent[]>
 
@@ -107,11 +104,11 @@ export type AppendOptions = {
 export type Subscription = {
   readonly group: string
   /**
-   * The checkpoint of the group's read models, if they keep it themselves. It overrides the
-   * offsets committed in the log, which then need not commit anything for the group. A log that
-   * keeps no offsets starts from its beginning without it.
+   * The checkpoint of the group's read models, if they keep it themselves: it overrides the offsets
+   * committed in the log. Asked at the start, and whenever partitions are assigned to this member; on
+   * failure again. A log that keeps no offsets starts from its beginning without it.
    */
-  readonly resumeAfter?: Offsets
+  readonly resumeAfter?: () => Promise<Offsets>
   readonly onBatch: (batch: LogBatch) => Promise<void>
   readonly signal: AbortSignal
 }
@@ -125,9 +122,14 @@ export type Extent = {
   readonly whole: boolean
 }
 
-/** Consecutive entries of one partition, at least one, at most 500. */
+/**
+ * Consecutive entries of one partition, at most 500; none where there is nothing to read up to
+ * `lastOffset`.
+ */
 export type LogBatch = {
   readonly partition: number
+  /** The offset that it follows: its group has processed all up to there. Absent for a group without a checkpoint. */
+  readonly after?: number
   readonly lastOffset: number
   readonly entries: readonly LogEntry[]
 }

@@ -5,7 +5,7 @@ import { DependencyError } from '../runtime/errors.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Generation, Generations } from '../store/generations.ts'
-import type { Erasures } from '../store/read-models.ts'
+import { WentBackError, type Erasures, type ReadModels } from '../store/read-models.ts'
 import { keepDeadLetters } from './dead-letters.ts'
 import { runProjector } from './projector.ts'
 import type { KnownLog } from './same-log.ts'
@@ -25,7 +25,7 @@ export async function projectInUse({
 }: {
   eventLog: Pick<EventLog, 'subscribe'> &
     KnownLog & { readonly deadLetters: Pick<EventLog['deadLetters'], 'append'> }
-  store: Generations & Pick<Erasures, 'forgetErased'>
+  store: Generations & Pick<Erasures, 'forgetErased'> & Pick<ReadModels, 'retentionDays'>
   metrics: Metrics
   logger: Logger
   signal: AbortSignal
@@ -51,13 +51,24 @@ export async function projectInUse({
         settings: store,
         keepDeadLetters: keep,
         generation,
+        tolerates,
         metrics,
         signal: until,
       }).finally(() => left.abort())
       await watching
+    } catch (error) {
+      if (!(error instanceof WentBackError)) throw error
+      logger.warn({ err: error }, 'projecting again from the checkpoint of the read models')
     } finally {
       await readModels.close()
     }
+  }
+
+  /** Retention takes events that are not projected too, if no projector has run for that long. */
+  async function tolerates(gap: string): Promise<boolean> {
+    if ((await store.retentionDays()) === undefined) return false
+    logger.error({ gap }, 'retention removed events before they were projected')
+    return true
   }
 }
 

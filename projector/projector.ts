@@ -4,11 +4,12 @@ import { DependencyError } from '../runtime/errors.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 import type { Generation } from '../store/generations.ts'
-import type { Erasures, ProjectionEntry } from '../store/read-models.ts'
+import { WentBackError, type Erasures, type ProjectionEntry } from '../store/read-models.ts'
 import { countChanges } from './changes.ts'
 import type { KeepDeadLetters } from './dead-letters.ts'
 import { deviceStatus, FOLD_VERSION } from './device-status.ts'
-import { OtherLogError, sameLogCheck, type KnownLog } from './same-log.ts'
+import { progressIn } from './progress.ts'
+import { sameLogCheck, UnfitLogError, type KnownLog } from './same-log.ts'
 
 /** The consumer group that projects a generation of the read models. */
 export function projectorGroup(generation: number): string {
@@ -29,13 +30,15 @@ export type Projection = {
  * Projects the log into one generation of the read models until `signal` is aborted. Unreadable
  * entries become dead letters, events of an unknown type are skipped; neither blocks later entries.
  * While the store is unavailable it retries.
- * @throws {OtherLogError} if the read models were built from another log.
+ * @throws {UnfitLogError} if the read models were built from another log, or lack events that it has lost.
+ * @throws {WentBackError} if older read models have taken the place of these.
  * @throws {MissingVariableError} unless it waits.
  */
 export async function runProjector({
   eventLog,
   generation = 1,
   waits = true,
+  tolerates = () => Promise.resolve(false),
   signal,
   ...projection
 }: Projection & {
@@ -43,24 +46,29 @@ export async function runProjector({
   generation?: number
   /** Whether it waits at entries that only this process cannot read, or ends. */
   waits?: boolean
+  /** Whether it goes on although the log no longer holds some events that the read models lack. */
+  tolerates?: (gap: string) => Promise<boolean>
   signal: AbortSignal
 }): Promise<void> {
   const { store } = projection
-  const resumeAfter = await store.checkpoint()
   const refused = new AbortController()
   let refusal: Error | undefined
   const refuse = (error: unknown) => {
-    if (error instanceof OtherLogError) refusal ??= error
+    if (error instanceof UnfitLogError || error instanceof WentBackError) refusal ??= error
     if (error instanceof MissingVariableError && !waits) refusal ??= error
     if (refusal !== undefined) refused.abort()
   }
-  const sameLog = sameLogCheck(eventLog, store)
+  const sameLog = sameLogCheck(eventLog, store, { tolerates })
   sameLog.begun.catch(refuse)
+  const until = AbortSignal.any([signal, refused.signal])
+  const ended = new AbortController()
+  const progress = progressIn(store)
+  const watching = progress.watch(AbortSignal.any([until, ended.signal])).catch(refuse)
   try {
     await eventLog.subscribe({
       group: projectorGroup(generation),
-      ...(resumeAfter !== undefined && { resumeAfter }),
-      signal: AbortSignal.any([signal, refused.signal]),
+      resumeAfter: () => progress.resumeAfter(),
+      signal: until,
       async onBatch(batch) {
         try {
           await sameLog.before(batch)
@@ -69,6 +77,7 @@ export async function runProjector({
           refuse(error)
           throw error
         }
+        progress.reached(batch)
         sameLog.after(batch)
       },
     })
@@ -76,6 +85,9 @@ export async function runProjector({
     // The comparison explains more than the log's own error.
     await sameLog.begun.catch(refuse)
     throw refusal ?? error
+  } finally {
+    ended.abort()
+    await watching
   }
   if (refusal !== undefined) throw refusal
 }
@@ -89,7 +101,7 @@ class MissingVariableError extends DependencyError {}
  * one that is not durable.
  */
 async function projectBatch(
-  { partition, lastOffset, entries }: LogBatch,
+  { partition, after, lastOffset, entries }: LogBatch,
   { store, settings, keepDeadLetters, settingsForgottenUpTo = {}, metrics }: Projection,
 ): Promise<void> {
   const unreadable = entries.filter(isUnreadable)
@@ -106,6 +118,7 @@ async function projectBatch(
   }
   const changes = await store.project({
     partition,
+    ...(after !== undefined && { after }),
     lastOffset,
     entries: readable,
     fold: deviceStatus,

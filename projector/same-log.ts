@@ -1,17 +1,35 @@
 import type { EventLog, LogBatch } from '../event-log/event-log.ts'
+import { furthest } from '../event-log/offsets.ts'
 import { DependencyError } from '../runtime/errors.ts'
-import type { AppliedEvents } from '../schemas/read-models.ts'
+import type { AppliedEvents, Offsets } from '../schemas/read-models.ts'
 import type { Generation } from '../store/generations.ts'
 
 export type KnownLog = Pick<EventLog, 'extent' | 'eventIdsAt'>
 
-/** The read models were built from another log; a retry cannot help. */
-export class OtherLogError extends DependencyError {
+/** The log cannot continue these read models; a retry cannot help. */
+export class UnfitLogError extends DependencyError {
+  constructor(reason: string) {
+    super(reason, { retriable: false })
+  }
+}
+
+/** The read models were built from another log. */
+export class OtherLogError extends UnfitLogError {
   constructor(reason: string) {
     super(
       `the read models were built from another log: ${reason}. Restore that log, or rebuild the ` +
         'read models from this one: npm run rebuild -- --force',
-      { retriable: false },
+    )
+  }
+}
+
+/** The log no longer holds events that the read models lack. */
+export class LogTooShortError extends UnfitLogError {
+  constructor(gap: string) {
+    super(
+      `the log no longer holds ${gap}, which the read models lack. Restore a newer backup of the store, or ` +
+        'a log that holds them, or rebuild the read models from what this log holds: ' +
+        'npm run rebuild -- --force',
     )
   }
 }
@@ -51,10 +69,32 @@ export async function whyOtherLog(
   return undefined
 }
 
+/** Names the events between these offsets and the beginning of the log; undefined if there are none. */
+export async function gapBefore(
+  eventLog: Pick<EventLog, 'extent'>,
+  processed: Offsets,
+): Promise<string | undefined> {
+  const gaps = (await eventLog.extent()).flatMap(({ partition, first }) => {
+    const last = processed[partition]
+    if (last === undefined || last + 1 >= first) return []
+    return [`${last + 1} to ${first - 1} of partition ${partition}`]
+  })
+  return gaps.length === 0 ? undefined : `the events at offsets ${gaps.join(', ')}`
+}
+
+/** As far as the read models may have processed the log: version 0.2.0 stored a checkpoint that lags behind. */
+export async function processedOffsets(
+  readModels: Pick<Generation, 'checkpoint' | 'lastApplied'>,
+): Promise<Offsets> {
+  const applied = Object.entries(await readModels.lastApplied())
+  const offsets = applied.map(([partition, { offset }]) => [partition, offset] as const)
+  return furthest(await readModels.checkpoint(), Object.fromEntries(offsets))
+}
+
 export type SameLogCheck = {
-  /** The first comparison, of all partitions. @throws {OtherLogError} */
+  /** The first comparison, of all partitions. @throws {UnfitLogError} */
   readonly begun: Promise<unknown>
-  /** Call before projecting a batch. @throws {OtherLogError} */
+  /** Call before projecting a batch. @throws {UnfitLogError} */
   before(batch: LogBatch): Promise<void>
   after(batch: LogBatch): void
 }
@@ -65,7 +105,8 @@ export type SameLogCheck = {
  */
 export function sameLogCheck(
   eventLog: KnownLog,
-  readModels: Pick<Generation, 'lastApplied'>,
+  readModels: Pick<Generation, 'checkpoint' | 'lastApplied'>,
+  { tolerates }: { tolerates: (gap: string) => Promise<boolean> },
 ): SameLogCheck {
   const dealtWith = new Map<number, number>()
   const begun = compare()
@@ -75,8 +116,8 @@ export function sameLogCheck(
   return {
     begun,
 
-    async before({ partition, entries }) {
-      const from = entries[0]?.origin.offset ?? 0
+    async before({ partition, lastOffset, entries }) {
+      const from = entries[0]?.origin.offset ?? lastOffset
       const last = dealtWith.get(partition) ?? (await appliedAtBegin(partition))
       if (last === undefined || from <= last) await compare(partition)
     },
@@ -91,17 +132,24 @@ export function sameLogCheck(
     try {
       return (await begun)[partition]?.offset ?? -1
     } catch (error) {
-      if (error instanceof OtherLogError) throw error
+      if (error instanceof UnfitLogError) throw error
       return undefined
     }
   }
 
   async function compare(partition?: number): Promise<AppliedEvents> {
     const applied = await readModels.lastApplied()
-    const event = partition === undefined ? undefined : applied[partition]
-    const compared = partition === undefined ? applied : event && { [partition]: event }
-    const reason = await whyOtherLog(eventLog, compared ?? {})
+    const reason = await whyOtherLog(eventLog, only(partition, applied))
     if (reason !== undefined) throw new OtherLogError(reason)
+    const processed = await processedOffsets(readModels)
+    const gap = await gapBefore(eventLog, only(partition, processed))
+    if (gap !== undefined && !(await tolerates(gap))) throw new LogTooShortError(gap)
     return applied
   }
+}
+
+function only<T>(partition: number | undefined, all: Readonly<Record<number, T>>) {
+  if (partition === undefined) return all
+  const own = all[partition]
+  return own === undefined ? {} : { [partition]: own }
 }

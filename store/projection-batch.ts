@@ -1,3 +1,4 @@
+import { DependencyError } from '../runtime/errors.ts'
 import type {
   ErasureEntry,
   PositionEntry,
@@ -10,6 +11,8 @@ import type { DeviceStatus } from '../schemas/read-models.ts'
 /** Entries of one partition to project, in the order of the log. */
 export type ProjectionBatch = {
   readonly partition: number
+  /** The partition's checkpoint that the batch follows; by default it is not checked. */
+  readonly after?: number
   /** The last offset of the batch as read, even if no entry has it. */
   readonly lastOffset: number
   readonly entries: readonly ProjectionEntry[]
@@ -17,6 +20,20 @@ export type ProjectionBatch = {
   readonly fold: Fold
   /** Stored with the batch, so that a generation knows which version of the fold has made it. */
   readonly foldVersion: number
+}
+
+/**
+ * The read models lack entries before a batch: older ones have taken their place. Nothing of the batch
+ * was written. It can be read again from their checkpoint on.
+ */
+export class WentBackError extends DependencyError {
+  constructor(partition: number, { from, to }: { from: number; to: number }) {
+    super(
+      `the read models went back from offset ${from} to ${to} of partition ${partition}: ` +
+        'older ones were restored',
+      { retriable: false },
+    )
+  }
 }
 
 /** A position creates a status; a heartbeat alone does not. */

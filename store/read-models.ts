@@ -11,7 +11,7 @@ import type {
   TrackPoint,
   TrackStep,
 } from '../schemas/read-models.ts'
-import type { Change, Fold, ProjectionBatch } from './projection-batch.ts'
+import { WentBackError, type Change, type Fold, type ProjectionBatch } from './projection-batch.ts'
 
 export type {
   ErasureEntry,
@@ -20,6 +20,7 @@ export type {
   ReportEntry,
   SeenEntry,
 } from '../schemas/log-entry.ts'
+export { WentBackError }
 export type { Change, Fold, ProjectionBatch }
 
 // The part of the store's port that is made from the log, and the settings joined with it. Every
@@ -33,10 +34,10 @@ export type { Change, Fold, ProjectionBatch }
  */
 export interface ReadModels {
   /**
-   * The read models' progress in each partition, if they keep it themselves (and so more precisely
-   * than the log); undefined if only the log's committed offsets count.
+   * The last offset processed in each partition. It is durable with, or after, everything that it
+   * covers, so it never runs ahead, however the read models are copied and restored.
    */
-  checkpoint(): Promise<Offsets | undefined>
+  checkpoint(): Promise<Offsets>
 
   /**
    * Stores a batch's records and folds them into the device statuses, so that in effect each
@@ -46,6 +47,7 @@ export interface ReadModels {
    * partition meanwhile. After the erasure the device starts afresh, except for events from a spool
    * that were received before it. The operators' settings of the device stay. A heartbeat of a device
    * without a status has no effect.
+   * @throws {WentBackError} if they lack entries before the batch.
    */
   project(batch: ProjectionBatch): Promise<readonly Change[]>
 

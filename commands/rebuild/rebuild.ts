@@ -3,7 +3,12 @@ import type { EventLog, Extent } from '../../event-log/event-log.ts'
 import { endOf, hasReached, noFurtherThan } from '../../event-log/offsets.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { runProjector } from '../../projector/projector.ts'
-import { whyOtherLog, type KnownLog } from '../../projector/same-log.ts'
+import {
+  gapBefore,
+  processedOffsets,
+  whyOtherLog,
+  type KnownLog,
+} from '../../projector/same-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
@@ -13,7 +18,7 @@ import type { Erasures, ReadModels } from '../../store/read-models.ts'
 import type { Cover } from './device-digest.ts'
 import { digestsOf, type Digest } from './digest.ts'
 import { progressText, showProgress, type Screen } from '../progress.ts'
-import { eventsDone, projectedOffsets, missingFromLog } from './projected-offsets.ts'
+import { eventsDone, missingFromLog } from './log-coverage.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -37,7 +42,7 @@ export type Compared = {
 }
 
 type Dependencies = {
-  readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetters' | 'committed'> & KnownLog
+  readonly eventLog: Pick<EventLog, 'subscribe' | 'deadLetters'> & KnownLog
   readonly store: Generations & Pick<Erasures, 'forgetErased'> & Pick<ReadModels, 'retentionDays'>
   readonly clock: Clock
   readonly metrics: Metrics
@@ -93,8 +98,8 @@ async function buildAndCompare(
     retentionDays === undefined ? -Infinity : clock.now() + HOUR_MS - retentionDays * DAY_MS
   const origins = await before.origins({ receivedSince })
   const extent = await eventLog.extent()
-  const otherLog = await whyOtherLog(eventLog, await before.lastApplied())
-  const missing = otherLog ?? missingFromLog(origins, extent)
+  const unfit = await whyUnfit(eventLog, before)
+  const missing = unfit ?? missingFromLog(origins, extent)
   if (missing !== undefined && !force) return { kind: 'log too short', reason: missing }
 
   const cover: Cover = {
@@ -107,8 +112,8 @@ async function buildAndCompare(
   const building = startProjecting(built, { ...dependencies, knownUpTo: cover.upTo })
   try {
     await building.until(cover.upTo, { what: `building generation ${rebuild.to}`, extent })
-    // Never project a log into read models that were built from another one.
-    if (otherLog === undefined) await catchUp(old, cover.upTo, extent, dependencies)
+    // Never project a log into read models that it cannot continue.
+    if (unfit === undefined) await catchUp(old, cover.upTo, extent, dependencies)
 
     screen.write('comparing the generations as of the beginning\n')
     const digests = await digestsOf({ before, after }, cover, signal)
@@ -120,7 +125,7 @@ async function buildAndCompare(
 
     await rebuild.settleErasures()
     // After the switch no event that was visible before may be missing.
-    const shown = await projectedOffsets(eventLog, before, rebuild.from)
+    const shown = await before.checkpoint()
     await building.until(noFurtherThan(shown, endOf(await eventLog.extent())))
     signal.throwIfAborted()
     await rebuild.switchOver()
@@ -130,6 +135,14 @@ async function buildAndCompare(
   } finally {
     await building.stop()
   }
+}
+
+/** The reason why the log cannot continue these read models; undefined if it can. */
+async function whyUnfit(eventLog: KnownLog, readModels: Generation): Promise<string | undefined> {
+  const otherLog = await whyOtherLog(eventLog, await readModels.lastApplied())
+  if (otherLog !== undefined) return otherLog
+  const gap = await gapBefore(eventLog, await processedOffsets(readModels))
+  return gap && `the log no longer holds ${gap}, which the read models in use lack`
 }
 
 type Numbered = { readonly generation: number; readonly readModels: Generation }
@@ -177,7 +190,7 @@ function startProjecting(
       try {
         for (;;) {
           signal.throwIfAborted()
-          const offsets = await projectedOffsets(eventLog, readModels, generation)
+          const offsets = await readModels.checkpoint()
           if (shown !== undefined) {
             const events = eventsDone(offsets, shown.extent)
             progress.show(
@@ -207,8 +220,7 @@ async function catchUp(
   extent: readonly Extent[],
   dependencies: Dependencies,
 ): Promise<void> {
-  const offsets = await projectedOffsets(dependencies.eventLog, old.readModels, old.generation)
-  if (hasReached(offsets, target)) return
+  if (hasReached(await old.readModels.checkpoint(), target)) return
   const projecting = startProjecting(old, { ...dependencies, knownUpTo: {} })
   try {
     await projecting.until(target, {

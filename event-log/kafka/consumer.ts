@@ -11,13 +11,24 @@ export type Consumption<Batch> = {
   readonly newClient: () => KafkaClient
   readonly groupId: string
   readonly topic: string
-  /** Where the group starts, instead of at its committed offsets. */
-  readonly resumeAfter?: Offsets | undefined
-  /** Reads a chunk, once; undefined if there is nothing in it to deliver. */
-  readonly toBatch: (chunk: Chunk) => Promise<Batch | undefined>
+  /** Where the group starts after each assignment, instead of at its committed offsets. */
+  readonly resumeAfter?: (() => Promise<Offsets>) | undefined
+  /**
+   * Reads a chunk, once; undefined if there is nothing in it to deliver. `after`: the offset that it
+   * follows, where `resumeAfter` has named a place.
+   */
+  readonly toBatch: (chunk: Chunk, after: number | undefined) => Promise<Batch | undefined>
   readonly onBatch: (batch: Batch) => Promise<void>
-  /** Asks the broker for the group's progress in these partitions. */
-  readonly progress: (partitions: readonly number[]) => Promise<Progress>
+  /**
+   * Asks the broker for the group's progress in these partitions. `next` has the next offsets that are
+   * known here.
+   */
+  readonly progress: (
+    partitions: readonly number[],
+    next: ReadonlyMap<number, number>,
+  ) => Promise<Progress>
+  /** The first offset that a partition still holds. */
+  readonly firstHeld: (partition: number) => Promise<number>
   readonly onAnew: () => void
   readonly givenUpAfterMs: number
   readonly signal: AbortSignal
@@ -32,7 +43,6 @@ export type Consumption<Batch> = {
 export async function consume<Batch>(consumption: Consumption<Batch>): Promise<void> {
   const { groupId, signal, onAnew, givenUpAfterMs, logger } = consumption
   const pauses = backOff({ firstMs: 500, longestMs: 15_000 })
-  const begun = new Set<number>()
   let workedAt = performance.now()
   const worked = () => {
     workedAt = performance.now()
@@ -41,7 +51,7 @@ export async function consume<Batch>(consumption: Consumption<Batch>): Promise<v
   for (;;) {
     const beganAt = performance.now()
     try {
-      return await consumeOnce(consumption, { begun, worked })
+      return await consumeOnce(consumption, worked)
     } catch (error) {
       if (signal.aborted) return
       if (performance.now() - beganAt > WORKED_AFTER_MS) worked()
@@ -56,32 +66,43 @@ export async function consume<Batch>(consumption: Consumption<Batch>): Promise<v
   }
 }
 
-/** With one kafkajs consumer; `begun` has the partitions in which an earlier one has started. */
+/** With one kafkajs consumer. */
 async function consumeOnce<Batch>(
   consumption: Consumption<Batch>,
-  { begun, worked }: { begun: Set<number>; worked: () => void },
+  worked: () => void,
 ): Promise<void> {
   const { newClient, groupId, topic, resumeAfter, progress, signal, logger } = consumption
-  const watch = stallWatch({ groupId, progress, logger })
+  const next = new Map<number, number>()
+  const watch = stallWatch({
+    ...{ groupId, logger },
+    progress: (partitions) => progress(partitions, next),
+  })
   const ending = new AbortController()
+  const ended = AbortSignal.any([signal, ending.signal])
   const member = beGroupMember({
     client: newClient(),
     groupId,
     topic,
     commit: true,
-    onJoin: (partitions) => watch.assigned(partitions),
-    // Only the first time: later, this member or another has committed for the group.
-    startOf(partition) {
-      if (resumeAfter === undefined || begun.has(partition)) return undefined
-      begun.add(partition)
-      return (resumeAfter[partition] ?? -1) + 1
+    async startAt(partitions) {
+      watch.assigned(partitions)
+      next.clear()
+      const after = await answered(resumeAfter, { groupId, signal: ended, logger })
+      if (after === undefined) return new Map()
+      for (const partition of partitions) next.set(partition, (after[partition] ?? -1) + 1)
+      return new Map(next)
     },
     async deal(chunk) {
-      const done = await watch.during(() => deliver(chunk, consumption))
-      if (done) worked()
-      return done
+      const { partition, lastOffset } = chunk
+      const due = next.get(partition)
+      // Refused chunks are no progress: if nothing else comes, this reader is stalled.
+      if (due !== undefined && !(await continuesAt(due, chunk, consumption))) return false
+      if (!(await watch.during(() => deliver(chunk, due, consumption)))) return false
+      next.set(partition, lastOffset + 1)
+      worked()
+      return true
     },
-    signal: AbortSignal.any([signal, ending.signal]),
+    signal: ended,
     logger,
   })
   try {
@@ -92,26 +113,62 @@ async function consumeOnce<Batch>(
   }
 }
 
+/** Asks until there is an answer; undefined if there is nothing to ask, or `signal` is aborted. */
+async function answered(
+  resumeAfter: Consumption<never>['resumeAfter'],
+  { groupId, signal, logger }: { groupId: string; signal: AbortSignal; logger: Logger },
+): Promise<Offsets | undefined> {
+  const pauses = backOff({ firstMs: 100, longestMs: 2000 })
+  while (!signal.aborted) {
+    try {
+      return await resumeAfter?.()
+    } catch (error) {
+      logger.warn({ err: error, groupId }, 'subscription does not know its place yet')
+    }
+    await pauses.pause(signal)
+  }
+  return undefined
+}
+
+/**
+ * Whether a chunk continues where reading is due. Otherwise it was fetched before an assignment that has put
+ * this member back, unless retention took the entries between.
+ */
+async function continuesAt<Batch>(
+  due: number,
+  { partition, messages, firstOffset, lastOffset }: Chunk,
+  { firstHeld, groupId, logger }: Consumption<Batch>,
+): Promise<boolean> {
+  if (messages.length === 0 && lastOffset < due) return false
+  if (firstOffset <= due) return true
+  try {
+    return firstOffset <= (await firstHeld(partition))
+  } catch (error) {
+    logger.warn({ err: error, groupId, partition, offset: due }, 'subscription pauses')
+    return false
+  }
+}
+
 /**
  * Tries until the chunk has been taken, with growing pauses. Resolves with false when it no longer
  * belongs to this member.
  */
 async function deliver<Batch>(
   chunk: Chunk,
+  due: number | undefined,
   { groupId, toBatch, onBatch, signal, logger }: Consumption<Batch>,
 ): Promise<boolean> {
-  const { partition, messages, heartbeat, isCurrent } = chunk
+  const { partition, firstOffset: offset, heartbeat, isCurrent } = chunk
   const pauses = backOff({ firstMs: 100, longestMs: 2000 })
   let batch: Batch | undefined
   for (;;) {
     try {
       await withHeartbeats(heartbeat, async () => {
-        batch ??= await toBatch(chunk)
+        batch ??= await toBatch(chunk, due === undefined ? undefined : due - 1)
         if (batch !== undefined) await onBatch(batch)
       })
       return true
     } catch (error) {
-      const { offset } = messages[0]!
       logger.warn({ err: error, groupId, partition, offset }, 'subscription pauses')
     }
     await pauses.pause(signal)

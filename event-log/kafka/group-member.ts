@@ -1,6 +1,7 @@
 import type { Consumer, EachBatchPayload, KafkaMessage, OffsetsByTopicPartition } from 'kafkajs'
 import { backOff } from '../../runtime/repeat.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
+import { placeMember, type Placement, type StartAt } from './placement.ts'
 
 /** A dead member loses its partitions after this time; the project promises recovery within 30 s. */
 const SESSION_TIMEOUT_MS = 10_000
@@ -10,10 +11,13 @@ const MAX_WAIT_MS = 500
 const METADATA_MAX_AGE_MS = 5000
 const CHUNK_MESSAGES = 500
 
-/** Consecutive messages of one partition, at least one, at most 500. */
+/** Consecutive messages of one partition, at most 500; none where there are only records of Kafka's own. */
 export type Chunk = {
   readonly partition: number
   readonly messages: readonly KafkaMessage[]
+  /** The offsets that it covers, records of Kafka's own included. */
+  readonly firstOffset: number
+  readonly lastOffset: number
   /** Keeps the membership alive; rejects when it has been lost. */
   readonly heartbeat: () => Promise<void>
   /** Whether this member may and should still process the chunk. */
@@ -25,11 +29,10 @@ export type GroupMemberOptions = {
   readonly groupId: string
   readonly topic: string
   readonly commit: boolean
-  /** Where to start in a newly assigned partition; undefined: at the group's committed offset. */
-  readonly startOf: (partition: number) => number | undefined
+  /** Asked at each assignment of partitions. No chunk is processed before it has resolved. */
+  readonly startAt: StartAt
   /** Resolves with whether the chunk has been processed. */
   readonly deal: (chunk: Chunk) => Promise<boolean>
-  readonly onJoin?: (partitions: readonly number[]) => void
   readonly signal: AbortSignal
   readonly logger: Logger
 }
@@ -39,7 +42,7 @@ export type GroupMemberOptions = {
  * Rejects when kafkajs has given up; then only a new client can continue.
  */
 export async function beGroupMember(options: GroupMemberOptions): Promise<void> {
-  const { client, groupId, topic, startOf, onJoin, signal, logger } = options
+  const { client, groupId, topic, startAt, signal, logger } = options
   if (signal.aborted) return
   const consumer = client.kafka.consumer({
     groupId,
@@ -50,26 +53,20 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
     metadataMaxAge: METADATA_MAX_AGE_MS,
     retry: { ...RETRY, retries: 8 },
   })
+  let fail: (cause: unknown) => void = () => undefined
   const crashed = new Promise<never>((_, reject) => {
-    consumer.on(consumer.events.CRASH, ({ payload }) => {
-      if (payload.restart) return
-      reject(kafkaFailure(`go on reading ${topic}`, payload.error))
-    })
+    fail = (cause) => reject(kafkaFailure(`go on reading ${topic}`, cause))
   })
-  consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
-    const partitions = payload.memberAssignment[topic] ?? []
-    onJoin?.(partitions)
-    for (const partition of partitions) {
-      const offset = startOf(partition)
-      if (offset !== undefined) consumer.seek({ topic, partition, offset: String(offset) })
-    }
+  consumer.on(consumer.events.CRASH, ({ payload }) => {
+    if (!payload.restart) fail(payload.error)
   })
+  const placement = placeMember(consumer, { topic, startAt, onFailure: fail })
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
   const commit = options.commit ? commits(consumer, options) : undefined
   try {
-    const running = run(consumer, commit, options)
+    const running = run(consumer, { commit, placement }, options)
     await Promise.race([crashed, aborted, running.then(() => Promise.race([crashed, aborted]))])
   } finally {
     // First, or a consumer about to join would carry on.
@@ -81,11 +78,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
 }
 
 /** The first `connect` of kafkajs gives up; the process must survive an unavailable broker. */
-async function run(
-  consumer: Consumer,
-  commit: Commit | undefined,
-  options: GroupMemberOptions,
-): Promise<void> {
+async function run(consumer: Consumer, member: Member, options: GroupMemberOptions): Promise<void> {
   const { topic, groupId, signal, logger } = options
   const pauses = backOff({ firstMs: 200, longestMs: 2000 })
   for (;;) {
@@ -103,10 +96,11 @@ async function run(
   await consumer.run({
     autoCommit: false,
     eachBatchAutoResolve: false,
-    eachBatch: (payload) => dealWithBatch(payload, commit, options),
+    eachBatch: (payload) => dealWithBatch(payload, member, options),
   })
 }
 
+type Member = { readonly commit: Commit | undefined; readonly placement: Placement }
 type Commit = (partition: number, next: number, send: SendCommit) => Promise<void>
 type SendCommit = (offsets: OffsetsByTopicPartition) => Promise<void>
 
@@ -114,7 +108,10 @@ type SendCommit = (offsets: OffsetsByTopicPartition) => Promise<void>
  * Commits, one at a time and in order. kafkajs skips a batch that has only control records, without
  * committing it, so the group would appear to lag forever.
  */
-function commits(consumer: Consumer, { topic, groupId, logger }: GroupMemberOptions): Commit {
+function commits(
+  consumer: Consumer,
+  { topic, groupId, deal, signal, logger }: GroupMemberOptions,
+): Commit {
   let last: Promise<void> = Promise.resolve()
   const commit: Commit = (partition, next, send) => {
     const partitions = [{ partition, offset: String(next) }]
@@ -128,37 +125,52 @@ function commits(consumer: Consumer, { topic, groupId, logger }: GroupMemberOpti
     )
   consumer.on(
     consumer.events.END_BATCH_PROCESS,
-    ({ payload: { batchSize, partition, lastOffset } }) => {
+    ({ payload: { batchSize, partition, firstOffset, lastOffset } }) => {
       if (batchSize > 0) return
-      commit(partition, Number(lastOffset) + 1, sendRepeatedly).catch((error: unknown) => {
+      const passed = { partition, firstOffset: Number(firstOffset), lastOffset: Number(lastOffset) }
+      passOver(passed).catch((error: unknown) => {
         logger.warn({ err: error, groupId, partition }, 'offset of control records not committed')
       })
     },
   )
   return commit
+
+  async function passOver(
+    passed: Pick<Chunk, 'partition' | 'firstOffset' | 'lastOffset'>,
+  ): Promise<void> {
+    const heartbeat = () => Promise.resolve()
+    const isCurrent = () => !signal.aborted
+    const done = await deal({ ...passed, messages: [], heartbeat, isCurrent })
+    if (done) await commit(passed.partition, passed.lastOffset + 1, sendRepeatedly)
+  }
 }
 
 async function dealWithBatch(
   payload: EachBatchPayload,
-  commit: Commit | undefined,
+  { commit, placement }: Member,
   options: GroupMemberOptions,
 ) {
   const { partition, messages } = payload.batch
   const heartbeat = () => payload.heartbeat()
   const isCurrent = () => payload.isRunning() && !payload.isStale() && !options.signal.aborted
+  await placement.reached(heartbeat)
+  let firstOffset = Number(payload.batch.firstOffset())
   for (let at = 0; at < messages.length && isCurrent(); at += CHUNK_MESSAGES) {
     const chunk = messages.slice(at, at + CHUNK_MESSAGES)
-    const done = await options.deal({ partition, messages: chunk, heartbeat, isCurrent })
-    if (!done) return
     // A batch may end with control records, which count as processed.
     const isLast = at + chunk.length === messages.length
-    const offset = isLast ? payload.batch.lastOffset() : chunk.at(-1)!.offset
+    const lastOffset = Number(isLast ? payload.batch.lastOffset() : chunk.at(-1)!.offset)
+    const done = await options.deal({
+      ...{ partition, messages: chunk, firstOffset, lastOffset, heartbeat, isCurrent },
+    })
+    if (!done) return
     // Sent directly: `consumer.commitOffsets` would repeat it for 10 s, and drop it when stopping.
     // A failure leaves the chunk unresolved, so kafkajs delivers it again.
-    await commit?.(partition, Number(offset) + 1, (offsets) =>
+    await commit?.(partition, lastOffset + 1, (offsets) =>
       payload.commitOffsetsIfNecessary(offsets).catch(joinAnewIfMoved),
     )
     payload.resolveOffset(chunk.at(-1)!.offset)
+    firstOffset = lastOffset + 1
     await heartbeat()
   }
 }

@@ -10,7 +10,7 @@ import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './e
 import { eventIdsAt } from './event-ids.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
-import { committed, lag, trim } from './offsets.ts'
+import { lag, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
 import { PARTITIONS_TOLD_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
 import { readersOfTopics } from './topic-readers.ts'
@@ -87,9 +87,9 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       try {
         await readers.subscribe({
           ...{ group, resumeAfter, onBatch, signal, givenUpAfterMs },
-          async toBatch({ partition, messages }) {
+          async toBatch({ partition, messages, lastOffset }, after) {
             const entries = await Promise.all(messages.map((one) => entryOf(one, partition)))
-            return { partition, lastOffset: Number(messages.at(-1)!.offset), entries }
+            return { partition, ...(after !== undefined && { after }), lastOffset, entries }
           },
         })
       } catch (error) {
@@ -101,17 +101,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
     tail: (from) => readers.tail({ ...from, toEntry: entryOf }),
 
-    async lag(group) {
+    async lag(group, applied) {
       prepared.require()
+      const groupId = groupIdOf(group)
       return admin.ask('tell the lag', (client) =>
-        lag(client, { topic, groupId: groupIdOf(group) }, clock.now()),
-      )
-    },
-
-    async committed(group) {
-      prepared.require()
-      return admin.ask('tell the offsets of a group', (client) =>
-        committed(client, { topic, groupId: groupIdOf(group) }),
+        lag(client, { topic, groupId, applied, now: clock.now() }),
       )
     },
 

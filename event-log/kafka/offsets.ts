@@ -1,4 +1,5 @@
 import type { Admin } from 'kafkajs'
+import type { Offsets } from '../../schemas/read-models.ts'
 import { askPartitions } from './partitions.ts'
 import type { Progress } from './stall-watch.ts'
 
@@ -43,42 +44,47 @@ async function reachableBounds(
 
 export type Place = { readonly topic: string; readonly groupId: string }
 
-/** The number of records that a group has not processed, and the age of the oldest in seconds. */
+/**
+ * The number of records that a group has not processed, and the age of the oldest in seconds. `applied`:
+ * the last offsets that it has processed, if it keeps them itself.
+ */
 export async function lag(
   admin: Admin,
-  place: Place,
-  now: number,
+  {
+    applied,
+    now,
+    ...place
+  }: Place & { readonly applied: Offsets | undefined; readonly now: number },
 ): Promise<{ events: number; seconds: number }> {
-  const behind = (await progressByPartition(admin, place)).filter(({ next, high }) => next < high)
+  const progress =
+    applied === undefined
+      ? await progressByPartition(admin, place)
+      : (await reachableBounds(admin, place.topic)).held.map(({ partition, low, high }) => ({
+          ...{ partition, high, next: Math.max((applied[partition] ?? -1) + 1, low) },
+        }))
+  const behind = progress.filter(({ next, high }) => next < high)
   if (behind.length === 0) return { events: 0, seconds: 0 }
   const events = behind.reduce((sum, { next, high }) => sum + high - next, 0)
   const oldest = await timeOfOldest(admin, place.topic, behind, now)
   return { events, seconds: Math.max(0, Math.round((now - oldest) / SECOND_MS)) }
 }
 
-/** The last offset that a group has committed in each partition. */
-export async function committed(
-  admin: Admin,
-  { topic, groupId }: Place,
-): Promise<Record<number, number>> {
-  const [ofTopic] = await admin.fetchOffsets({ groupId, topics: [topic] })
-  const offsets: Record<number, number> = {}
-  for (const { partition, offset } of ofTopic?.partitions ?? []) {
-    // −1 if nothing is committed; otherwise the next offset to read.
-    if (Number(offset) > 0) offsets[partition] = Number(offset) - 1
-  }
-  return offsets
-}
-
-/** A group's progress in these partitions, or in all if none are named. */
+/**
+ * A group's progress in these partitions, or in all if none are named. `next` has the next offsets that
+ * are known to its member; for the others the committed ones count.
+ */
 export async function progressOf(
   admin: Admin,
   place: Place,
-  partitions: readonly number[],
+  {
+    partitions,
+    next: known,
+  }: { readonly partitions: readonly number[]; readonly next: ReadonlyMap<number, number> },
 ): Promise<Progress> {
   const all = await progressByPartition(admin, place)
-  const own =
-    partitions.length === 0 ? all : all.filter(({ partition }) => partitions.includes(partition))
+  const own = all
+    .filter(({ partition }) => partitions.length === 0 || partitions.includes(partition))
+    .map((one) => ({ ...one, next: known.get(one.partition) ?? one.next }))
   return {
     position: own.map(({ partition, next }) => `${partition}:${next}`).join(' '),
     behind: own.some(({ next, high }) => next < high),

@@ -62,7 +62,9 @@ export async function* tail<Entry>({
     groupId,
     topic,
     commit: false,
-    startOf: (partition) => next.get(partition),
+    async startAt(partitions) {
+      return new Map([...next].filter(([partition]) => partitions.includes(partition)))
+    },
     deal: (chunk) => withHeartbeats(chunk.heartbeat, () => deal(chunk)),
     signal: ending.signal,
     logger,
@@ -78,9 +80,8 @@ export async function* tail<Entry>({
     signal.removeEventListener('abort', end)
   }
 
-  async function deal({ partition, messages }: Chunk): Promise<boolean> {
-    const firstOffset = Number(messages[0]!.offset)
-    const lastOffset = Number(messages.at(-1)!.offset)
+  async function deal(chunk: Chunk): Promise<boolean> {
+    const { partition, messages, firstOffset, lastOffset } = chunk
     if (firstOffset > (next.get(partition) ?? 0)) {
       const low = (await bounds()).find((one) => one.partition === partition)?.low ?? 0
       // Retention has overtaken the reader.

@@ -51,10 +51,14 @@ export function readersOfTopics({
         const done = consume({
           ...reading(topic, groupId),
           ...subscription,
-          progress: (partitions) =>
+          progress: (partitions, next) =>
             admin.ask('tell the offsets of a group', (client) =>
-              progressOf(client, { topic, groupId }, partitions),
+              progressOf(client, { topic, groupId }, { partitions, next }),
             ),
+          async firstHeld(partition) {
+            const held = await boundsOf(topic)
+            return held.find((one) => one.partition === partition)?.low ?? 0
+          },
           ...{ onAnew, signal: ended },
         }).finally(() => running.delete(done))
         running.add(done)

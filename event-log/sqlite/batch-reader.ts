@@ -31,7 +31,7 @@ export function batchReader(database: Database): BatchReader {
     const rows = selectNext.all(after, MAX_ENTRIES)
     const last = rows.at(-1)
     if (last === undefined) return undefined
-    return { partition: PARTITION, lastOffset: last[0], entries: rows.map(entry) }
+    return { partition: PARTITION, after, lastOffset: last[0], entries: rows.map(entry) }
   }
 
   function entry([offset, spooled, bytes, json]: Row): LogEntry {

@@ -12,7 +12,7 @@ import { DEAD_LETTERS, topicReader, type CommitTopic } from './topic.ts'
 /** The part of the log that only reads the file. */
 export type SqliteLogReader = Pick<
   EventLog,
-  'subscribe' | 'tail' | 'readAgain' | 'lag' | 'committed' | 'extent' | 'eventIdsAt' | 'close'
+  'subscribe' | 'tail' | 'readAgain' | 'lag' | 'extent' | 'eventIdsAt' | 'close'
 > & {
   readonly [Topic in 'rejections' | 'deadLetters']: Omit<EventLog[Topic], 'append' | 'remove'>
 } & {
@@ -46,9 +46,9 @@ export function sqliteLogReader(
   let stopped = false
 
   return {
-    async subscribe({ group, resumeAfter = {}, onBatch, signal }) {
+    async subscribe({ group, resumeAfter, onBatch, signal }) {
       if (signal.aborted) return
-      const after = resumeAfter[PARTITION] ?? 0
+      const after = (await resumeAfter?.())?.[PARTITION] ?? -1
       if (after > lastOffset()) {
         throw new DependencyError(
           `${group} cannot resume after offset ${after}: the log ends at ${lastOffset()}: these read models were built from another log. Restore that log, or rebuild them from this one: npm run rebuild -- --force`,
@@ -76,8 +76,6 @@ export function sqliteLogReader(
       const seconds = Math.max(0, (clock.now() - oldest.receivedAt) / 1000)
       return { events: lastOffset() - after, seconds }
     },
-
-    committed: async () => ({}),
 
     async extent() {
       const first = trimmedUpTo() + 1

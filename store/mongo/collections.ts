@@ -53,9 +53,11 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
     readonly removing?: string
   }
 
-/** The last event applied from a partition, whose number is the `_id`. */
-export type AppliedEventDocument = {
+/** The checkpoint of a partition, whose number is the `_id`, and the last event applied from it. */
+export type CheckpointDocument = {
   readonly _id: number
+  /** The last offset processed; absent if version 0.2.0 wrote the document. */
+  readonly upTo?: number
   readonly offset: number
   readonly id: string
   /** The version of the fold; null, or absent, if several versions projected the partition, or 0.2.0. */
@@ -102,7 +104,7 @@ export type Collections = {
 
 /** One generation of the projector's collections. */
 export type ReadModelCollections = {
-  readonly applied: Collection<AppliedEventDocument>
+  readonly applied: Collection<CheckpointDocument>
   readonly positions: Collection<PositionDocument>
   readonly deviceStatuses: Collection<DeviceStatusDocument>
 }

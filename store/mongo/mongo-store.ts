@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { untilSucceeded } from '../../runtime/repeat.ts'
-import { foldVersion, lastApplied } from './applied-events.ts'
+import { checkpointOf, foldVersion, lastApplied } from './checkpoints.ts'
 import { openCollections } from './collections.ts'
 import { databaseOf, openClient } from './connection.ts'
 import { disabledDevices } from './device-settings.ts'
@@ -103,7 +103,7 @@ export async function openMongoStore({
   const kept = async () => keptAt(clock.now(), await retentionDays())
   const announced = mongoDocuments(db)(ANNOUNCED_ERASURES)
   const erasures = mongoErasures({ collections, readModels, announced })
-  const store: Omit<Store, 'checkpoint' | 'close'> = {
+  const store: Omit<Store, 'close'> = {
     ...mongoReadModels({ collections, readModels, kept, project }),
     ...mongoDevices({ collections, readModels, kept }),
     ...erasures,
@@ -121,13 +121,13 @@ export async function openMongoStore({
       const methods = {
         ...generationScan(opened),
         project: (batch: ProjectionBatch) => project(opened, batch),
+        checkpoint: () => checkpointOf(opened),
         lastApplied: () => lastApplied(opened),
         foldVersion: () => foldVersion(opened),
       }
       return {
         ...guarded(methods, bounds),
         scanRecords: (query) => scanRecords(opened, query),
-        checkpoint: async () => undefined,
         close: async () => undefined,
       }
     },
@@ -147,10 +147,6 @@ export async function openMongoStore({
 
   return {
     ...guarded(store, bounds),
-
-    // Records and statuses are separate writes, so no checkpoint can be atomic with them: the log's
-    // committed offsets count. This needs no server, so a projector can start before it.
-    checkpoint: async () => undefined,
 
     // Calls that the server does not answer end with the driver's time-outs, or the process.
     async close() {

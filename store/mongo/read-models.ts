@@ -9,7 +9,7 @@ import type {
   ReadModels,
   ReportEntry,
 } from '../read-models.ts'
-import { noteApplied } from './applied-events.ts'
+import { checkpointOf, findCheckpoint, moveCheckpoint } from './checkpoints.ts'
 import type { Collections, Erased, ReadModelCollections } from './collections.ts'
 import { foldStatuses, storedDevices } from './device-statuses.ts'
 import { eraseDevices } from './erase-devices.ts'
@@ -43,9 +43,11 @@ export function mongoReadModels({
     readModels: ReadModelCollections,
     batch: ProjectionBatch,
   ) => ReturnType<ReadModels['project']>
-}): Omit<ReadModels, 'checkpoint' | 'retentionDays'> {
+}): Omit<ReadModels, 'retentionDays'> {
   const { hiddenDevices } = collections
   return {
+    checkpoint: async () => checkpointOf(await readModels()),
+
     project: async (batch) => project(await readModels(), batch),
 
     expire: async (receivedBefore, { seenBefore = receivedBefore, signal } = {}) =>
@@ -78,32 +80,34 @@ export function projection({ removal, logger }: { removal: Removal; logger: Logg
 }
 
 /**
- * Writes erasures first, records second, device statuses (heartbeats included) third, and returns the
- * changes. Positions before an erasure are neither stored nor folded. If only the status document
+ * Writes erasures first, records second, device statuses (heartbeats included) third, the checkpoint
+ * last, and returns the changes. Positions before an erasure are neither stored nor folded. If only the status document
  * shows the erasure (another projector has taken over the partition and erased the device), their
  * records are removed again.
  */
 export async function project(
   readModels: ReadModelCollections,
-  { partition, lastOffset, entries, fold, foldVersion }: ProjectionBatch,
+  batch: ProjectionBatch,
   logger: Logger,
 ): ReturnType<ReadModels['project']> {
+  const { partition, lastOffset, entries, fold } = batch
   const onConflict = (attempt: number) =>
     logger.warn(
       { partition, lastOffset, attempt },
       'device statuses were changed meanwhile, folding again',
     )
+  const checkpoint = await findCheckpoint(readModels, batch)
   const { changes: erasing, erased } = await eraseDevices(readModels, entries.filter(isErasure), {
     fold,
     onConflict,
   })
   const reports = await withoutErased(readModels, entries.filter(isReport), erased)
   const counting = new Set(await storeRecords(readModels, reports.filter(isPosition)))
-  const [{ changes: folding, late }] = await Promise.all([
-    foldStatuses(readModels.deviceStatuses, reports, { counting, fold, onConflict }),
-    noteApplied(readModels, { entries, foldVersion }),
-  ])
+  const { changes: folding, late } = await foldStatuses(readModels.deviceStatuses, reports, {
+    ...{ counting, fold, onConflict },
+  })
   await withdrawRecords(readModels.positions, late)
+  await moveCheckpoint(readModels, batch, checkpoint)
   return joined(erasing, folding)
 }
 

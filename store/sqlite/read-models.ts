@@ -4,6 +4,7 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
 import type { FoldVersion, Generation, OriginBounds } from '../generations.ts'
+import { WentBackError } from '../projection-batch.ts'
 import type { Change, ProjectionBatch, ReadModels } from '../read-models.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
@@ -174,6 +175,9 @@ export function openReadModels(
     },
 
     async project(batch) {
+      const { partition, after = -1 } = batch
+      const done = checkpoint()[partition] ?? -1
+      if (done < after) throw new WentBackError(partition, { from: after, to: done })
       await removeErasedHistories(batch)
       try {
         return projectNow(batch)

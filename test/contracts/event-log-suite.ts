@@ -116,7 +116,7 @@ function startConsumer(log: EventLog, options: Partial<ConsumerOptions>): Consum
   const stopping = new AbortController()
   const ended = log.subscribe({
     group,
-    ...(resumeAfter === undefined ? {} : { resumeAfter }),
+    ...(resumeAfter !== undefined && { resumeAfter: () => Promise.resolve(resumeAfter) }),
     signal: signal ?? stopping.signal,
     async onBatch(batch) {
       attempts.push(batch)

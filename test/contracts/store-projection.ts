@@ -2,11 +2,12 @@ import { expect } from '@jest/globals'
 import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { positionReported } from '../samples.ts'
+import { WentBackError } from '../../store/read-models.ts'
 import type { Fold } from '../../store/read-models.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, deviceErased, everythingOf, newAccountId } from './store-samples.ts'
 
-export function projectionContract({ promise, shared, log }: StoreSuite): void {
+export function projectionContract({ promise, alone, shared, log }: StoreSuite): void {
   promise('a measurement that was not reported is absent, not null', async ({ accountId }) => {
     const entry = log.append(positionReported({ accountId, speed: 3 }))
     await shared.store.project(batchOf(entry))
@@ -76,14 +77,12 @@ export function projectionContract({ promise, shared, log }: StoreSuite): void {
     },
   )
 
-  promise('a store that knows how far it has come says so, after a restart too', async () => {
+  promise('the checkpoint is the end of the last batch, after a restart too', async () => {
     const partition = 7
-    const before = await shared.store.checkpoint()
-    if (before === undefined) return
-    expect(before[partition]).toBeUndefined()
+    expect((await shared.store.checkpoint())[partition]).toBeUndefined()
     const entry = log.append(positionReported({ accountId: newAccountId() }), partition)
     await shared.store.project({ ...batchOf(entry), lastOffset: 3 })
-    expect((await shared.store.checkpoint())?.[partition]).toBe(3)
+    expect((await shared.store.checkpoint())[partition]).toBe(3)
     const unreadable = {
       partition,
       lastOffset: 9,
@@ -94,8 +93,29 @@ export function projectionContract({ promise, shared, log }: StoreSuite): void {
     await shared.store.project(unreadable)
     await shared.store.project({ ...unreadable, lastOffset: 5 })
     await shared.reopen()
-    expect((await shared.store.checkpoint())?.[partition]).toBe(9)
+    expect((await shared.store.checkpoint())[partition]).toBe(9)
   })
+
+  alone(
+    'a batch that follows none of those processed is refused, and nothing of it is written',
+    async ({ store, accountId, log }) => {
+      const append = () => log.append(positionReported({ accountId }))
+      await store.project(batchOf(append()))
+      const lost = append()
+      const next = batchOf(append())
+      const generation = await store.openGeneration(1)
+      const refused = generation.project({ ...next, after: lost.origin.offset })
+      await expect(refused).rejects.toBeInstanceOf(WentBackError)
+      expect(await store.checkpoint()).toEqual({ 0: 0 })
+      expect((await everythingOf(store, accountId)).records).toHaveLength(1)
+
+      await generation.project({ ...batchOf(lost), after: 0 })
+      await generation.project({ ...next, after: lost.origin.offset })
+      expect(await store.checkpoint()).toEqual({ 0: 2 })
+      expect((await everythingOf(store, accountId)).records).toHaveLength(3)
+      await generation.close()
+    },
+  )
 
   const everything = (accountId: string) => everythingOf(shared.store, accountId)
 }

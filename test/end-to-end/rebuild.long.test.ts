@@ -60,7 +60,7 @@ describe('npm run rebuild', () => {
     await eventually(async () => {
       const store = openSqliteStore({ directory: directory })
       const built = await store.openGeneration(2)
-      const { 0: done = 0 } = (await built.checkpoint()) ?? {}
+      const { 0: done = 0 } = await built.checkpoint()
       await built.close()
       await store.close()
       return done > 1_000

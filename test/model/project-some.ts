@@ -23,7 +23,7 @@ export async function projectSome(
   let failed: Error | undefined
   let taken = 0
   try {
-    const checkpoint = (await generation.checkpoint())?.[0] ?? 0
+    const checkpoint = (await generation.checkpoint())[0] ?? 0
     if (Math.max(0, checkpoint - back) >= end - 1) return
     await runProjector({
       eventLog: {
@@ -31,7 +31,9 @@ export async function projectSome(
         subscribe: ({ onBatch, resumeAfter, ...subscription }) =>
           log.subscribe({
             ...subscription,
-            resumeAfter: { 0: Math.max(0, (resumeAfter?.[0] ?? 0) - back) },
+            resumeAfter: async () => ({
+              0: Math.max(-1, ((await resumeAfter?.())?.[0] ?? -1) - back),
+            }),
             async onBatch(batch) {
               try {
                 for (const part of parts(batch, sizes)) {

@@ -6,8 +6,6 @@ import { projectorGroup, runProjector } from '../../projector/projector.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
-import type { Generations } from '../../store/generations.ts'
-import type { Erasures } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { deviceErased, positionReported, T0 } from '../samples.ts'
@@ -24,7 +22,7 @@ logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
 /** Runs the projector of what is in use until something has come about. */
 async function projectUntil(
   done: () => boolean | Promise<boolean> = caughtUp,
-  on: Generations & Pick<Erasures, 'forgetErased'> = store,
+  on: Parameters<typeof projectInUse>[0]['store'] = store,
 ) {
   const metrics = createMetrics()
   const stop = new AbortController()
@@ -99,6 +97,7 @@ test('an erased device loses its settings also when the projector ends before th
     currentGeneration: () => store.currentGeneration(),
     openGeneration: (generation: number) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
+    retentionDays: () => store.retentionDays(),
     forgetErased: () => {
       tried = true
       return Promise.reject(new DependencyError('the store is away', { retriable: true }))

@@ -5,8 +5,6 @@ import { projectInUse } from '../../projector/project-in-use.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
-import type { Generations } from '../../store/generations.ts'
-import type { Erasures } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported } from '../samples.ts'
@@ -19,7 +17,7 @@ let store: Store
 
 logAndStoreForEachTest((opened) => ({ eventLog, store } = opened))
 
-type InUse = Generations & Pick<Erasures, 'forgetErased'>
+type InUse = Parameters<typeof projectInUse>[0]['store']
 
 async function whileProjecting(on: InUse, work: () => Promise<void>): Promise<void> {
   const stop = new AbortController()
@@ -47,7 +45,7 @@ test('what another generation lacks when it is put in use is carried into it', a
     await rebuild?.switchOver()
     await eventLog.append([positionReported()])
     const built = await store.openGeneration(2)
-    await eventually(async () => (await built.checkpoint())?.[0] === 3)
+    await eventually(async () => (await built.checkpoint())[0] === 3)
     await built.close()
     await eventually(async () => (await counted()) === 3)
     await rebuild?.end()
@@ -86,6 +84,7 @@ test('a store that is away at the start is waited for', async () => {
     openGeneration: (generation) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
     forgetErased: (erasure) => store.forgetErased(erasure),
+    retentionDays: () => store.retentionDays(),
   }
   await eventLog.append([positionReported()])
   await whileProjecting(flaky, async () => {
@@ -101,6 +100,7 @@ test('a store that refuses for good ends the projector', async () => {
     openGeneration: (generation) => store.openGeneration(generation),
     beginRebuild: () => store.beginRebuild(),
     forgetErased: (erasure) => store.forgetErased(erasure),
+    retentionDays: () => store.retentionDays(),
   }
   const { signal } = new AbortController()
   await expect(

@@ -1,19 +1,21 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
+import { pino } from 'pino'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { projectInUse } from '../../projector/project-in-use.ts'
-import { OtherLogError } from '../../projector/same-log.ts'
-import { createLogger } from '../../runtime/logger.ts'
+import { LogTooShortError, OtherLogError } from '../../projector/same-log.ts'
+import { createLogger, type Logger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { DependencyError } from '../../runtime/errors.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { logAndStoreForEachTest } from './log-and-store.ts'
 
-const logger = createLogger({ level: 'silent', name: 'test' })
+const silent = createLogger({ level: 'silent', name: 'test' })
 const clock = { now: () => T0 }
 
 let directory: string
@@ -34,6 +36,7 @@ beforeEach(async () => {
 async function projectUntil(
   log: Parameters<typeof projectInUse>[0]['eventLog'],
   done: () => Promise<boolean>,
+  logger: Logger = silent,
 ): Promise<void> {
   const stop = new AbortController()
   const { signal } = stop
@@ -106,4 +109,32 @@ test('a log that cannot be compared at the start is compared before its first ba
   expect(asked).toBe(2)
   expect(await counted()).toBe(3)
   await eventLog.close()
+})
+
+/** Three more events of which the log has lost the first two. */
+async function loseTwoEvents(): Promise<void> {
+  await eventLog.append([positionReported(), positionReported()])
+  await eventLog.append([positionReported({ receivedAt: T0 + 2_000_000_000 })])
+  await eventLog.trim(T0 + 1_000_000_000)
+}
+
+test('a log that has lost events which the read models lack is refused, naming them and the way out', async () => {
+  await loseTwoEvents()
+  const refused = projectUntil(eventLog, forever)
+  await expect(refused).rejects.toBeInstanceOf(LogTooShortError)
+  await expect(refused).rejects.toThrow('the events at offsets 4 to 5 of partition 0')
+  await expect(refused).rejects.toThrow('npm run rebuild -- --force')
+  expect(await counted()).toBe(3)
+})
+
+test('where retention took them, the lost events are reported, and the rest is projected', async () => {
+  await loseTwoEvents()
+  await store.close()
+  store = openSqliteStore({ directory, clock, retention: { wanted: 30 } })
+  const logged: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line: string) => void logged.push(line) })
+  await projectUntil(eventLog, async () => (await counted()) === 4, logger)
+  expect(logged).toHaveLength(1)
+  expect(logged[0]).toContain('the events at offsets 4 to 5 of partition 0')
+  await store.close()
 })

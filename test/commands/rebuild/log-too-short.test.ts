@@ -25,6 +25,24 @@ test('a rebuild does not begin if the log no longer reaches back far enough, unl
   expect(await counts()).toEqual({ 'tracker-1': [2, 2] })
 })
 
+test('a rebuild is the way out if the log has lost events that the read models lack', async () => {
+  await here.eventLog.append([positionReported({ receivedAt: T0 + 1_000 })])
+  await caughtUp()
+  await here.stopProjector()
+  await here.eventLog.append([
+    positionReported({ receivedAt: T0 }),
+    positionReported({ receivedAt: T0 + 2_000 }),
+  ])
+  await here.eventLog.trim(T0 + 2_000)
+  const refused = await rebuild()
+  expect(refused).toMatchObject({ kind: 'log too short' })
+  expect(report(refused)).toContain('the events at offsets 2 to 2 of partition 0')
+  expect(await rebuild({ force: true })).toMatchObject({ kind: 'switched' })
+  here.startProjector()
+  await append(1)
+  await eventually(async () => (await counts())['tracker-1']?.[0] === 2)
+})
+
 test('a rebuild does not mistake an empty log for the one that the records came from', async () => {
   await append(3)
   await caughtUp()

@@ -139,7 +139,6 @@ test('a rebuild keeps no dead letter twice', async () => {
   const outcome = await rebuild({
     eventLog: {
       subscribe: (subscription) => counting.subscribe(subscription),
-      committed: (group) => counting.committed(group),
       extent: () => counting.extent(),
       eventIdsAt: (offsets) => counting.eventIdsAt(offsets),
       deadLetters: {

@@ -89,7 +89,7 @@ describe('the SQLite event log', () => {
     await log.append(events(2))
     const subscription = log.subscribe({
       group: 'projector',
-      resumeAfter: { 0: 3 },
+      resumeAfter: async () => ({ 0: 3 }),
       onBatch: async () => {},
       signal: new AbortController().signal,
     })
@@ -106,7 +106,7 @@ describe('the SQLite event log', () => {
     const stop = new AbortController()
     const subscription = log.subscribe({
       group: 'projector',
-      resumeAfter: { 0: 1 },
+      resumeAfter: async () => ({ 0: 1 }),
       onBatch: async ({ entries }) => void taken.push(...entries.map(({ kind }) => kind)),
       signal: stop.signal,
     })
@@ -114,7 +114,6 @@ describe('the SQLite event log', () => {
     stop.abort()
     await subscription
     expect(files.commitsInWal()).toBe(before)
-    expect(await log.committed('projector')).toEqual({})
   })
 
   test('an entry that is dead-lettered again is kept once', async () => {

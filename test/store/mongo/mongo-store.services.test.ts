@@ -78,7 +78,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
         message: expect.stringContaining('not ready'),
       })
       await expect(store.findAccount('acc-1')).rejects.toMatchObject(away)
-      expect(await store.checkpoint()).toBeUndefined()
+      await expect(store.checkpoint()).rejects.toMatchObject(away)
       await proxy.become('pass')
       await eventually(() => store.ready().then(() => true))
       expect(await store.findAccount('acc-1')).toBeUndefined()

@@ -1,16 +1,6 @@
-import type { EventLog, Extent } from '../../event-log/event-log.ts'
-import { projectorGroup } from '../../projector/projector.ts'
+import type { Extent } from '../../event-log/event-log.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
-import type { Generation, OriginBounds } from '../../store/generations.ts'
-
-/** The last offset in each partition that a generation has processed. */
-export async function projectedOffsets(
-  eventLog: Pick<EventLog, 'committed'>,
-  readModels: Pick<Generation, 'checkpoint'>,
-  generation: number,
-): Promise<Offsets> {
-  return (await readModels.checkpoint()) ?? eventLog.committed(projectorGroup(generation))
-}
+import type { OriginBounds } from '../../store/generations.ts'
 
 /** The number of log entries processed, and of all entries. */
 export function eventsDone(

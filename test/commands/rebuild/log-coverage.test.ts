@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { Extent } from '../../../event-log/event-log.ts'
-import { eventsDone, missingFromLog } from '../../../commands/rebuild/projected-offsets.ts'
+import { eventsDone, missingFromLog } from '../../../commands/rebuild/log-coverage.ts'
 
 /** Partition 0 holds 10..19, partition 1 nothing any more, partition 2 nothing yet. */
 const extent: readonly Extent[] = [
