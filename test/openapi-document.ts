@@ -23,6 +23,32 @@ export function callsToldBy(document: OpenApiDocument): string[] {
     .sort()
 }
 
+/** Properties that may be absent and have a fixed value, for which generators write faulty code. */
+export function optionalConstantsIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const {
+    type,
+    properties,
+    required = [],
+  } = schema as {
+    readonly type?: unknown
+    readonly properties?: Readonly<Record<string, object>>
+    readonly required?: readonly string[]
+  }
+  // A GeoJSON feature has a property called properties.
+  const own = Object.entries((type === 'object' && properties) || {}).flatMap(
+    ([name, property]) => {
+      const isFixed = 'const' in property || ('enum' in property && isBoolean(property))
+      return isFixed && !required.includes(name) ? [name] : []
+    },
+  )
+  return [...own, ...Object.values(schema).flatMap(optionalConstantsIn)]
+}
+
+function isBoolean({ enum: values }: { readonly enum?: unknown }): boolean {
+  return Array.isArray(values) && values.some((value) => typeof value === 'boolean')
+}
+
 /** The faults that Redocly's recommended rules find in a document. */
 export async function problemsOf(document: OpenApiDocument): Promise<string[]> {
   const problems = await lintFromString({

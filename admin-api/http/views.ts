@@ -42,8 +42,10 @@ const POSITION_PROPERTIES: JsonSchema = {
   ),
   attributes: { title: 'Attributes', ...ATTRIBUTES_SCHEMA },
   imported: {
-    const: true,
-    description: 'It was recorded earlier, elsewhere, and brought in as history',
+    // Neither `const` nor `enum`: generators write faulty Python for an optional one.
+    type: 'boolean',
+    description:
+      'Always true: it was recorded earlier, elsewhere, and brought in as history. Absent from others',
   },
 }
 const POSITION_REQUIRED = ['recordId', 'latitude', 'longitude', 'timestamp', 'receivedAt']

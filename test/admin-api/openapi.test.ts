@@ -7,7 +7,7 @@ import { adminDocument } from '../../admin-api/openapi.ts'
 import { operationIdOf } from '../../admin-api/operation-id.ts'
 import { ERRORS } from '../../runtime/errors.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
-import { callsServedBy, callsToldBy, problemsOf } from '../openapi-document.ts'
+import { callsServedBy, callsToldBy, optionalConstantsIn, problemsOf } from '../openapi-document.ts'
 import { document, unopened } from './answers-conform.ts'
 
 type Told = {
@@ -38,6 +38,10 @@ const route: AdminRoute = {
 
 test('the document is valid', async () => {
   expect(await problemsOf(document)).toEqual([])
+})
+
+test('no property that may be absent has a fixed value, for which generators write faulty Python', () => {
+  expect(optionalConstantsIn(document)).toEqual([])
 })
 
 test('every call that is served is told, and no other', () => {

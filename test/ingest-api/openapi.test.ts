@@ -7,13 +7,17 @@ import { ingestDocument } from '../../ingest-api/openapi.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { parsePositionReport } from '../../schemas/position-report.ts'
-import { callsServedBy, callsToldBy, problemsOf } from '../openapi-document.ts'
+import { callsServedBy, callsToldBy, optionalConstantsIn, problemsOf } from '../openapi-document.ts'
 import { T0 } from '../samples.ts'
 
 const document = ingestDocument()
 
 test('the document is valid', async () => {
   expect(await problemsOf(document)).toEqual([])
+})
+
+test('no property that may be absent has a fixed value, for which generators write faulty Python', () => {
+  expect(optionalConstantsIn(document)).toEqual([])
 })
 
 test('every call that is served is told, and no other', () => {
