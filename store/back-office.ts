@@ -231,8 +231,15 @@ export interface Shares {
   ): Promise<{ readonly share: Share; readonly accountSuspended: boolean } | undefined>
   /** Returns the deleted share. */
   deleteShare(query: { accountId: string; shareId: string }): Promise<Share | undefined>
-  /** Removes what is stored of an erased device in its account's shares, which no longer show it. */
-  unshareDevice(device: { accountId: string; deviceId: string }): Promise<void>
+  /**
+   * Removes an erased device, with its name, from its account's shares that were made up to
+   * `sharedUpTo`; they no longer show it.
+   */
+  unshareDevice(device: {
+    readonly accountId: string
+    readonly deviceId: string
+    readonly sharedUpTo: number
+  }): Promise<void>
 }
 
 /** The reason why an operator stays unchanged: the account, or the service, would be left without one. */

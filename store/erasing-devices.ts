@@ -1,4 +1,5 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { Shares } from './back-office.ts'
 import type { AnnouncedErasure } from './back-office/kinds.ts'
 import type { Documents } from './documents.ts'
 import type { Erasures } from './read-models.ts'
@@ -12,6 +13,7 @@ export function erasingDevices({
   hide,
   beginLife,
   forgetSettings,
+  unshareDevice,
 }: {
   announced: Pick<Documents<AnnouncedErasure>, 'insert' | 'get' | 'remove' | 'removeOlder'>
   hide: (erasure: DeviceErased) => Promise<void>
@@ -19,6 +21,7 @@ export function erasingDevices({
   beginLife: (erasure: DeviceErased) => Promise<void>
   /** Removes the settings of a device unless they were changed after its erasure. */
   forgetSettings: (erasure: DeviceErased) => Promise<void>
+  unshareDevice: Shares['unshareDevice']
 }): Pick<Erasures, 'announceErasure' | 'hideErased' | 'forgetErased'> {
   async function hideErased(erasure: DeviceErased): Promise<void> {
     await hide(erasure)
@@ -38,7 +41,11 @@ export function erasingDevices({
 
     async forgetErased(erasure) {
       const isAnnounced = (await announced.get(erasure.eventId)) !== undefined
-      await (isAnnounced ? hideErased(erasure) : forgetSettings(erasure))
+      if (isAnnounced) return hideErased(erasure)
+      // Also if this store was restored from before the erasure, and has never heard of it.
+      await forgetSettings(erasure)
+      const { accountId, deviceId, erasedAt } = erasure
+      await unshareDevice({ accountId, deviceId, sharedUpTo: erasedAt })
     },
   }
 }

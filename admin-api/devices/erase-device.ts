@@ -27,7 +27,7 @@ export function eraseDeviceRoutes({
     const device = { accountId: caller.accountId, deviceId: pathParameter(ctx, 'deviceId') }
     const erasedAt = (await cutShort(device)) ?? (await eraseKnown(caller, device))
     const { deviceId } = device
-    await store.unshareDevice(device)
+    await store.unshareDevice({ ...device, sharedUpTo: erasedAt })
     await recordAction(
       ctx,
       caller,

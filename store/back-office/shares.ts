@@ -63,14 +63,15 @@ export function sharesOf({
       return (await shares.remove({ id: shareId })) ? share : undefined
     },
 
-    async unshareDevice({ accountId, deviceId }) {
+    async unshareDevice({ accountId, deviceId, sharedUpTo }) {
       const without = (share: Revisioned<ShareDocument>) => ({
         ...share,
         devices: share.devices.filter((device) => device.deviceId !== deviceId),
       })
       const query = { index: 'oldest', where: { accountId }, limit: LOOKED_AT_ONCE } as const
       for (let page = await shares.find(query); ;) {
-        for (const { id, devices } of page) {
+        for (const { id, createdAt, devices } of page) {
+          if (createdAt > sharedUpTo) continue
           if (!devices.some((device) => device.deviceId === deviceId)) continue
           await changed(shares, id, without)
         }

@@ -1,4 +1,5 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
+import type { Shares } from '../back-office.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
 import type { Documents } from '../documents.ts'
 import { erasingDevices } from '../erasing-devices.ts'
@@ -16,10 +17,12 @@ export function mongoErasures({
   collections: { deviceSettings, hiddenDevices, meta },
   readModels,
   announced,
+  unshareDevice,
 }: {
   collections: Collections
   readModels: () => Promise<ReadModelCollections>
   announced: Documents<AnnouncedErasure>
+  unshareDevice: Shares['unshareDevice']
 }): Erasures {
   return {
     livesOf: (query) => livesOf(deviceSettings, query),
@@ -34,6 +37,7 @@ export function mongoErasures({
       },
       beginLife: (erasure) => beginLife(deviceSettings, erasure),
       forgetSettings: (erasure) => forgetSettings(deviceSettings, erasure),
+      unshareDevice,
     }),
 
     async erasuresOf({ accountId, deviceIds }) {

@@ -33,6 +33,7 @@ const CLOSED_WITHIN_MS = 1_500
 const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation | keyof Rebuild>([
   'project',
   'expire',
+  'forgetErased',
   'beginRebuild',
   'switchOver',
   'end',
@@ -102,16 +103,20 @@ export async function openMongoStore({
   const retentionDays = followedRetention(readModels)
   const kept = async () => keptAt(clock.now(), await retentionDays())
   const announced = mongoDocuments(db)(ANNOUNCED_ERASURES)
-  const erasures = mongoErasures({ collections, readModels, announced })
+  const erasures = mongoErasures({
+    ...{ collections, readModels, announced },
+    unshareDevice: (device) => backOffice.unshareDevice(device),
+  })
+  const backOffice = openBackOffice(mongoDocuments(db), {
+    disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
+    livesOf: (query) => erasures.livesOf(query),
+  })
   const store: Omit<Store, 'close'> = {
     ...mongoReadModels({ collections, readModels, kept, project }),
     ...mongoDevices({ collections, readModels, kept }),
     ...erasures,
     retentionDays,
-    ...openBackOffice(mongoDocuments(db), {
-      disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
-      livesOf: (query) => erasures.livesOf(query),
-    }),
+    ...backOffice,
     ...openRejections(mongoDocuments(db), { clock }),
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {

@@ -3,6 +3,7 @@ import type { Device } from '../../schemas/read-models.ts'
 import { deviceRanges } from '../device-ranges.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
 import type { Documents } from '../documents.ts'
+import type { Shares } from '../back-office.ts'
 import { erasingDevices } from '../erasing-devices.ts'
 import { isRanked, placeInIndex, rankedPage, type DeviceRow } from '../device-ranking.ts'
 import type { DevicePage, Devices, Erasures, ReadModels } from '../read-models.ts'
@@ -26,6 +27,7 @@ export function sqliteDevices({
   countLabels,
   hidden,
   announced,
+  unshareDevice,
   isOnlyGeneration,
 }: {
   readModels: Pick<FollowedReadModels, 'current' | 'generation'>
@@ -34,6 +36,7 @@ export function sqliteDevices({
   countLabels: ReturnType<typeof sqliteLabelCounts>
   hidden: HiddenDevices
   announced: Documents<AnnouncedErasure>
+  unshareDevice: Shares['unshareDevice']
   /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
@@ -153,6 +156,7 @@ export function sqliteDevices({
       },
       beginLife: async (erasure) => lives.begin(erasure),
       forgetSettings: async (erasure) => settings.forget(erasure),
+      unshareDevice,
     }),
 
     async erasuresOf({ accountId, deviceIds }) {

@@ -115,8 +115,9 @@ function storeOn({
     }
   }
 
+  const backOffice = openBackOffice(sqliteDocuments(accounts), { ...settings, ...lives })
   return {
-    ...openBackOffice(sqliteDocuments(accounts), { ...settings, ...lives }),
+    ...backOffice,
     ...openRejections(sqliteDocuments(rejections), { clock }),
     ...sqliteDevices({
       readModels,
@@ -125,6 +126,7 @@ function storeOn({
       countLabels: sqliteLabelCounts(accounts),
       hidden,
       announced: sqliteDocuments(accounts)(ANNOUNCED_ERASURES),
+      unshareDevice: (device) => backOffice.unshareDevice(device),
       isOnlyGeneration: (generation) => generations.isOnly(generation),
     }),
 

@@ -70,6 +70,36 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
     })
   })
 
+  promise(
+    'an erasure that a restored store has never heard of takes what was written before it, and no more',
+    async ({ accountId }) => {
+      const device = { accountId, deviceId }
+      const common = { accountId, trailMinutes: 0, expiresAt: T0 + DAY_MS }
+      const share = async (createdAt: number) => {
+        const id = `share-${randomUUID()}`
+        const devices = [{ deviceId, ref: id, name: NAME }]
+        const made = { ...common, id, createdAt, devices }
+        expect(await shared.store.createShare(made, secretHash(id))).toBe(true)
+      }
+      await shared.store.changeDeviceSettings({ ...device, name: NAME, changedAt: T0 })
+      await share(T0)
+      const erasure = deviceErased({ ...device, erasedAt: T0 })
+      await shared.store.forgetErased(erasure)
+      await shared.store.project(batchOf(log.erase(erasure), log.append(positionReported(device))))
+      const found = await shared.store.findDevice(device)
+      expect(found?.settings).toEqual({ disabled: false })
+      const namesOf = async () =>
+        (await shared.store.pageShares({ accountId, limit: 9 })).map(({ devices }) =>
+          devices.map(({ name }) => name),
+        )
+      expect(await namesOf()).toEqual([[]])
+
+      await share(T0 + 1)
+      await shared.store.forgetErased(erasure)
+      expect(await namesOf()).toEqual([[NAME], []])
+    },
+  )
+
   promise('changes at the same time as an erasure do not outlive it', async () => {
     const stories = await Promise.all(Array.from({ length: 40 }, () => newStory([])))
     await Promise.all(

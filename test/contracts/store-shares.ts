@@ -88,8 +88,12 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
         const one = share({ accountId, createdAt: T0 + n, devices: devices('tug', 'ferry', 'Tug') })
         await shared.store.createShare(one, secretHash(randomUUID()))
       }
-      await shared.store.unshareDevice({ accountId, deviceId: 'tug' })
-      const left = await shared.store.pageShares({ accountId, limit: 200 })
+      const sharedUpTo = T0 + 129
+      const later = share({ accountId, createdAt: T0 + 130, devices: devices('tug') })
+      await shared.store.createShare(later, secretHash(randomUUID()))
+      await shared.store.unshareDevice({ accountId, deviceId: 'tug', sharedUpTo })
+      const [newest, ...left] = await shared.store.pageShares({ accountId, limit: 200 })
+      expect(newest).toEqual(later)
       expect(left).toHaveLength(130)
       const names = left.map((one) => one.devices.map(({ deviceId }) => deviceId).join())
       expect(new Set(names)).toEqual(new Set(['ferry,Tug']))

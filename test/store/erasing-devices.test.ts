@@ -29,11 +29,12 @@ beforeEach(async () => {
     if (name === ends) throw new Error('the process ends')
     steps.push(name)
     // Until the last step is done, the erasure can be completed.
-    if (name !== 'forget') expect(await announced.get(eventId)).toBeDefined()
+    if (name !== 'forget' && name !== 'unshare') expect(await announced.get(eventId)).toBeDefined()
   }
   erasing = erasingDevices({
     announced,
     ...{ hide: step('hide'), beginLife: step('begin'), forgetSettings: step('forget') },
+    unshareDevice: step('unshare'),
   })
 })
 
@@ -62,5 +63,5 @@ test('an erasure that is complete is left alone when its event comes again', asy
   await erasing.hideErased(erasure)
   steps = []
   await erasing.forgetErased(erasure)
-  expect(steps).toEqual(['forget'])
+  expect(steps).toEqual(['forget', 'unshare'])
 })
