@@ -73,6 +73,7 @@ export async function startAdminApi(
     // Any answer may be a file or a stream, which holds memory while it waits behind another.
     atOnce: 1,
     corsOrigins: config.corsOrigins,
+    trustProxy: config.trustProxy,
   })
   lifecycle.onClose('admin API', () => server.close())
   // Last, when nothing else can fail: generated secrets are shown only once.

@@ -92,6 +92,7 @@ export async function startIngestApi(
     port: config.ingestPort,
     graceMs: config.shutdownDeadlineMs / 2,
     corsOrigins: config.corsOrigins,
+    trustProxy: config.trustProxy,
     handles: LISTENING_HANDLES,
     overload: { load, onRefused: countRefused({ metrics, logger }) },
     comesAgain: isOfApp,

@@ -3,9 +3,13 @@ import type { Load } from './load.ts'
 
 /**
  * An answer that gives up its place among the requests under way once it is complete, whether its client
- * reads it or not.
+ * reads it or not, and reports how many of its bytes wait for the client.
  */
 export class HttpAnswer extends ServerResponse {
+  /** The bytes that waited for the client when they were last reported. */
+  unreadBytes = 0
+  /** Called with the bytes that wait for the client whenever a write has changed their number. */
+  onUnread: ((answer: HttpAnswer, bytes: number) => void) | undefined
   #load: Load | undefined
 
   /** Counts its request as one under way. False if there are too many. */
@@ -21,9 +25,21 @@ export class HttpAnswer extends ServerResponse {
     this.#load = undefined
   }
 
+  override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    const takesMore = super.write(chunk, encoding as BufferEncoding, callback as () => void)
+    this.#reportUnread()
+    return takesMore
+  }
+
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     super.end(chunk, encoding as BufferEncoding, callback as () => void)
     this.giveUpPlace()
+    this.#reportUnread()
     return this
+  }
+
+  #reportUnread(): void {
+    const bytes = this.writableLength
+    if (bytes !== this.unreadBytes) this.onUnread?.(this, bytes)
   }
 }

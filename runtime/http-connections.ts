@@ -1,26 +1,22 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Connection } from './connection.ts'
 import type { HttpAnswer } from './http-answer.ts'
 import { retryAfterSeconds } from './errors.ts'
+import { OpenConnections, type OpenLimits } from './open-connections.ts'
 
 /** Requests of one connection that are handled concurrently unless a server says otherwise; further ones wait. */
 const AT_ONCE = 16
-/** Requests that wait behind those, of all connections together. */
-const HELD_IN_ALL = 5_000
+/** The memory of a request that came before the answer to the one before it was read. */
+const REQUEST_BYTES = 8 * 1024
 const LONGEST_REST_SECONDS = 8
 
-type Connection = {
-  /**
-   * Answers in progress, in the order of the requests. Not a `Set`: with endless additions and deletions
-   * it leaves tables behind whose answers V8 moves to the old generation.
-   */
-  readonly underWay: HttpAnswer[]
-  readonly held: (() => void)[]
-  resting: boolean
-  restSeconds: number
-  /** Whether data read now was sent before the end of the rest. */
-  readsEarly: boolean
+export type ConnectionLimits = OpenLimits & {
+  /** Requests of one connection that are handled concurrently. */
+  readonly atOnce?: number | undefined
+  /** The length of a second of a rest; shorter in tests. */
+  readonly secondMs?: number | undefined
 }
 
 /**
@@ -28,44 +24,63 @@ type Connection = {
  * further pipelined requests stay with the client.
  */
 export class HttpConnections {
-  readonly #connections = new Map<Duplex, Connection>()
-  #heldInAll = 0
+  readonly #open: OpenConnections
   readonly #begin: (request: IncomingMessage, response: HttpAnswer) => void
-
-  readonly #secondMs: number
   readonly #atOnce: number
+  readonly #trustsProxy: boolean
+  readonly #secondMs: number
 
-  /**
-   * @param options.secondMs the length of a second of a rest; shorter in tests.
-   * @param options.atOnce the requests of a connection that are handled concurrently.
-   */
   constructor(
     begin: (request: IncomingMessage, response: HttpAnswer) => void,
-    { secondMs = 1_000, atOnce = AT_ONCE }: { secondMs?: number; atOnce?: number | undefined } = {},
+    { atOnce = AT_ONCE, secondMs = 1_000, ...limits }: ConnectionLimits = {},
   ) {
     this.#begin = begin
-    this.#secondMs = secondMs
+    this.#open = new OpenConnections(limits)
     this.#atOnce = atOnce
+    this.#trustsProxy = (limits.trustProxy ?? 0) > 0
+    this.#secondMs = secondMs
+  }
+
+  /** Takes a new connection, or closes it if there is no room. */
+  open(socket: Socket): void {
+    const connection = this.#open.add(socket)
+    if (connection === undefined) return void socket.destroy()
+    // Node ends each unanswered request of a closed connection with an error. One chunk can hold a thousand
+    // requests, and the stack traces of many such connections took a minute of CPU time.
+    let { stackTraceLimit } = Error
+    socket.prependOnceListener('close', () => {
+      stackTraceLimit = Error.stackTraceLimit
+      Error.stackTraceLimit = 0
+    })
+    socket.once('close', () => {
+      this.#open.remove(connection)
+      connection.held.length = 0
+      for (const response of connection.underWay.splice(0)) closeWaiting(response)
+      Error.stackTraceLimit = stackTraceLimit
+    })
+    // Node's server resumes a connection whenever one of its requests has been read.
+    socket.on('resume', () => {
+      if (connection.held.length > 0 || connection.resting) socket.pause()
+    })
   }
 
   take(request: IncomingMessage, response: HttpAnswer): void {
     const { socket } = request
-    const connection = this.#connections.get(socket) ?? this.#open(socket)
+    const connection = this.#open.of(socket)
+    if (connection === undefined) return
     const { underWay, held } = connection
+    if (this.#trustsProxy) noteClient(connection, request)
+    response.onUnread = this.#noteUnread
     const begin = () => {
       underWay.push(response)
-      response.once('close', () => {
-        // It may be incomplete.
-        response.giveUpPlace()
-        remove(response, underWay)
-        this.#beginHeld(connection, socket)
-      })
+      connection.since = performance.now()
+      response.once('close', () => this.#end(response, connection))
       this.#begin(request, response)
     }
-    if (underWay.length < this.#atOnce) return begin()
     // One chunk can hold thousands of requests, and they wait for ever if the client reads no answers.
-    if (this.#heldInAll >= HELD_IN_ALL) return void socket.destroy()
-    this.#heldInAll += 1
+    if (underWay.length > 0) this.#open.wait(connection, REQUEST_BYTES)
+    if (!connection.isOpen) return
+    if (underWay.length < this.#atOnce) return begin()
     held.push(begin)
     socket.pause()
   }
@@ -76,7 +91,7 @@ export class HttpConnections {
    */
   rest(socket: Socket): number {
     const afresh = Number(retryAfterSeconds())
-    const connection = this.#connections.get(socket)
+    const connection = this.#open.of(socket)
     if (connection === undefined) return afresh
     if (connection.resting) return connection.restSeconds
     const { readsEarly, restSeconds } = connection
@@ -94,56 +109,52 @@ export class HttpConnections {
     return connection.restSeconds
   }
 
+  /** Closes the connections on which no request has begun for this time. */
+  closeIdle(idleMs: number): void {
+    this.#open.closeIdle(idleMs)
+  }
+
   /** The answers in progress on a connection. */
   underWay(socket: Duplex): readonly HttpAnswer[] {
-    return this.#connections.get(socket)?.underWay ?? []
+    return this.#open.of(socket)?.underWay ?? []
   }
 
   /** The last answer in progress on each connection. */
   last(): HttpAnswer[] {
-    return [...this.#connections.values()].flatMap(({ underWay }) => underWay.slice(-1))
+    return [...this.#open.all()].flatMap(({ underWay }) => underWay.slice(-1))
   }
 
-  #open(socket: Socket): Connection {
-    const connection: Connection = {
-      underWay: [],
-      held: [],
-      resting: false,
-      restSeconds: 0,
-      readsEarly: false,
-    }
-    this.#connections.set(socket, connection)
-    // Node ends each unanswered request of a closed connection with an error. One chunk can hold a thousand
-    // requests, and the stack traces of many such connections took a minute of CPU time.
-    let { stackTraceLimit } = Error
-    socket.prependOnceListener('close', () => {
-      stackTraceLimit = Error.stackTraceLimit
-      Error.stackTraceLimit = 0
-    })
-    socket.once('close', () => {
-      this.#connections.delete(socket)
-      this.#heldInAll -= connection.held.length
-      connection.held.length = 0
-      for (const response of connection.underWay.splice(0)) closeWaiting(response)
-      Error.stackTraceLimit = stackTraceLimit
-    })
-    // Node's server resumes a connection whenever one of its requests has been read.
-    socket.on('resume', () => {
-      if (connection.held.length > 0 || connection.resting) socket.pause()
-    })
-    return connection
-  }
-
-  #beginHeld({ underWay, held, resting }: Connection, socket: Socket): void {
+  #end(response: HttpAnswer, connection: Connection): void {
+    // It may be incomplete.
+    response.giveUpPlace()
+    const { underWay, held, socket } = connection
+    remove(response, underWay)
+    connection.since = performance.now()
+    this.#open.wait(connection, -response.unreadBytes)
+    if (underWay.length + held.length > 0) this.#open.wait(connection, -REQUEST_BYTES)
     if (held.length === 0) return
     while (underWay.length < this.#atOnce) {
       const begin = held.shift()
       if (begin === undefined) break
-      this.#heldInAll -= 1
       begin()
     }
-    if (held.length === 0 && !resting) socket.resume()
+    if (held.length === 0 && !connection.resting) socket.resume()
   }
+
+  readonly #noteUnread = (response: HttpAnswer, bytes: number): void => {
+    const connection = this.#open.of(response.req.socket)
+    if (connection === undefined) return
+    const more = bytes - response.unreadBytes
+    response.unreadBytes = bytes
+    this.#open.wait(connection, more)
+  }
+}
+
+function noteClient(connection: Connection, { headers }: IncomingMessage): void {
+  const { 'x-forwarded-for': forwardedFor } = headers
+  if (forwardedFor === connection.forwardedFor) return
+  connection.forwardedFor = forwardedFor
+  connection.client = undefined
 }
 
 /**

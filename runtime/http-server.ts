@@ -4,17 +4,20 @@ import type { Duplex } from 'node:stream'
 import { HttpAnswer } from './http-answer.ts'
 import { admitPages, pageHeaders, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
-import { HttpConnections } from './http-connections.ts'
+import { HttpConnections, type ConnectionLimits } from './http-connections.ts'
 import { listen } from './listen.ts'
 import type { Load } from './load.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
-const MOST_CONNECTIONS = 10_000
 /** A client is disconnected if it does not read its answer for this long. */
 const UNREAD_MS = 20_000
 /** A request must arrive within this time, its headers within 10 s. */
 const ARRIVES_WITHIN_MS = 15_000
+const HEADERS_WITHIN_MS = 10_000
+/** After an answer the next request must begin within this time. */
+const IDLE_MS = 70_000
+const CHECKED_EVERY_MS = 2_000
 
 export type HttpServer = {
   readonly url: string
@@ -35,8 +38,6 @@ export type Overload = {
   readonly load: Load
   /** Called for each request that was refused and so never reached the app. */
   readonly onRefused: () => void
-  /** The length of a second for which a refused client's connection rests; shorter in tests. */
-  readonly secondMs?: number
 }
 
 /**
@@ -50,51 +51,42 @@ export async function serveHttp({
   graceMs,
   unreadMs = UNREAD_MS,
   arrivesWithinMs = ARRIVES_WITHIN_MS,
-  mostConnections = MOST_CONNECTIONS,
+  idleMs = IDLE_MS,
   handles = 1,
-  atOnce,
   overload,
   comesAgain = () => false,
   corsOrigins,
-}: {
+  ...limits
+}: ConnectionLimits & {
   app: HttpApp
   host: string
   port: number
   graceMs: number
   unreadMs?: number
   arrivesWithinMs?: number
-  /** Further connections are closed immediately. */
-  mostConnections?: number
+  idleMs?: number
   /** Handles of the listening socket: with more of them it accepts more connections in a turn. */
   handles?: number
-  /** Requests of one connection that are handled concurrently; absent: 16. */
-  atOnce?: number
   overload?: Overload
   /** Whether the caller should retry an incomplete request, which then gets a 503. */
   comesAgain?: (request: IncomingMessage) => boolean
   /** The origins whose pages may call the app; absent: none. */
   corsOrigins?: CorsOrigins | undefined
 }): Promise<HttpServer> {
+  const headersWithinMs = Math.min(HEADERS_WITHIN_MS, arrivesWithinMs)
   const server = createServer<typeof IncomingMessage, typeof HttpAnswer>({
     ServerResponse: HttpAnswer,
-    headersTimeout: Math.min(10_000, arrivesWithinMs),
+    headersTimeout: headersWithinMs,
     requestTimeout: arrivesWithinMs,
-    connectionsCheckingInterval: Math.min(2_000, arrivesWithinMs),
-    keepAliveTimeout: 70_000,
+    connectionsCheckingInterval: Math.min(CHECKED_EVERY_MS, arrivesWithinMs),
+    keepAliveTimeout: idleMs,
     // Checked below instead, so that the refusal comes in the envelope.
     requireHostHeader: false,
   })
   server.maxHeadersCount = 0
-  let connected = 0
-  server.on('connection', (socket) => {
-    if (connected === mostConnections) return void socket.destroy()
-    connected += 1
-    socket.once('close', () => (connected -= 1))
-  })
   let closing = false
 
   const handle = app.callback()
-  const limits = { ...overload, atOnce }
   const connections = new HttpConnections((request, response) => {
     if (corsOrigins !== undefined && admitPages(corsOrigins, request, response)) return
     if (request.rawHeaders.length > 2 * MOST_HEADERS) {
@@ -115,6 +107,7 @@ export async function serveHttp({
     if (closing) response.setHeader('Connection', 'close')
     handle(request, response).catch(() => request.socket.destroy())
   }, limits)
+  server.on('connection', (socket) => connections.open(socket))
   server.on('request', (request, response) => connections.take(request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -145,10 +138,14 @@ export async function serveHttp({
   })
 
   const further = await listen(server, { host, port, handles })
+  // For Node, line breaks before a request keep its connection in use.
+  const closeIdle = () => connections.closeIdle(idleMs + headersWithinMs)
+  const checking = setInterval(closeIdle, Math.min(CHECKED_EVERY_MS, idleMs)).unref()
   return {
     url: `http://${hostInUrl(host)}:${(server.address() as AddressInfo).port}`,
     async close() {
       closing = true
+      clearInterval(checking)
       for (const response of connections.last()) {
         if (!response.headersSent) response.setHeader('Connection', 'close')
       }

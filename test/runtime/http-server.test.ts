@@ -154,8 +154,10 @@ test('garbage after a good request does not take that request’s answer', async
   await server.close()
 })
 
+/** With room for all that is not read: only its time counts here. */
 const serve = (app: Koa<HttpState>, unreadMs: number) =>
-  serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500, unreadMs })
+  serveHttp({ ...{ app, unreadMs }, ...ANYWHERE, mostWaitingBytes: Infinity })
+const ANYWHERE = { host: '127.0.0.1', port: 0, graceMs: 500 }
 
 /** Reads nothing of a large answer, until it is cut off. */
 async function isCutOff({ url }: HttpServer, open: Set<string>): Promise<void> {

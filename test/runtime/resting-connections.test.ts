@@ -18,8 +18,9 @@ afterEach(async () => {
 
 async function serve(more: { secondMs?: number } = {}): Promise<void> {
   // No request is so small that it could carry it.
-  const overload = { load: new Load({ mostRequests: 0 }), onRefused: () => undefined, ...more }
-  server = await serveHttp({ app: new Koa(), host: '127.0.0.1', port: 0, graceMs: 500, overload })
+  const overload = { load: new Load({ mostRequests: 0 }), onRefused: () => undefined }
+  const options = { app: new Koa(), host: '127.0.0.1', port: 0, graceMs: 500 }
+  server = await serveHttp({ ...options, ...more, overload })
 }
 
 const RETRY_AFTER = /retry-after: (\d+)\r/i
