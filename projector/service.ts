@@ -29,7 +29,7 @@ export type ProjectedLog = Pick<
 export type ProjectedStore = ReadModels &
   Generations &
   Pick<Erasures, 'forgetErased'> &
-  Pick<Rejections, 'saveRejections'> &
+  Pick<Rejections, 'saveRejections' | 'expireRejections'> &
   Pick<Instances, 'saveInstance'>
 
 /**
@@ -43,6 +43,13 @@ export function startProjector(
   const signal = lifecycle.stopping
   lifecycle.run('projector', projectInUse({ eventLog, store, metrics, logger, signal }))
   lifecycle.run('rejections', projectRejections({ rejections: eventLog.rejections, store, signal }))
+  // Rejections hold what senders sent: they go by the clock, also when no other one comes.
+  lifecycle.every('expiry of rejections', HOUR_MS, () =>
+    untilSucceeded(() => store.expireRejections(), {
+      ...{ logger, signal },
+      failure: 'old rejections could not be removed, trying again',
+    }),
+  )
   const lag = lagWatch({ eventLog, store, metrics })
   lifecycle.every('measuring the lag', LAG_EVERY_MS, () => lag.measure())
   const save = (report: InstanceReport) => store.saveInstance(report)

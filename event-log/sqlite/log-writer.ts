@@ -36,11 +36,14 @@ export function sqliteLogWriter(
     clock,
     onAppended,
     onTopicAppended,
+    expireEveryMs,
   }: {
     clock: { now(): number }
     /** Called when there are new events. */
     onAppended: () => void
     onTopicAppended: (topic: TopicName) => void
+    /** How often a topic's old entries are removed when nothing is appended; absent: every 10 minutes. */
+    expireEveryMs?: number | undefined
   },
 ): SqliteLogWriter {
   const statements = prepare(database)
@@ -56,7 +59,7 @@ export function sqliteLogWriter(
       onAppended()
     },
   })
-  const onTopic = { clock, onAppended: onTopicAppended }
+  const onTopic = { clock, onAppended: onTopicAppended, expireEveryMs }
   const rejections = topicWriter(database, REJECTIONS, onTopic)
   const deadLetters = topicWriter(database, DEAD_LETTERS, onTopic)
 

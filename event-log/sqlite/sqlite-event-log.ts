@@ -10,6 +10,8 @@ export type SqliteEventLogOptions = {
   readonly file: string
   readonly clock: { now(): number }
   readonly logger?: WarningLogger
+  /** How often refused reports older than 7 days are removed; absent: every 10 minutes. */
+  readonly expireEveryMs?: number
 }
 
 /**
@@ -24,10 +26,10 @@ export function openSqliteEventLog({ file, ...rest }: SqliteEventLogOptions): Ev
 /** The log on a database opened by `openLogDatabase`; closing the log closes the database. */
 export function sqliteEventLogOn(
   database: Database,
-  { clock, logger = { warn() {} } }: Omit<SqliteEventLogOptions, 'file'>,
+  { clock, logger = { warn() {} }, expireEveryMs }: Omit<SqliteEventLogOptions, 'file'>,
 ): EventLog {
   const writer = sqliteLogWriter(database, {
-    clock,
+    ...{ clock, expireEveryMs },
     onAppended: () => reader.appended(),
     onTopicAppended: (topic) => reader.appendedTo(topic),
   })

@@ -11,6 +11,8 @@ import { PARTITION } from './batch-reader.ts'
 import { groupReaders, type WarningLogger } from './group-readers.ts'
 
 const MAX_ENTRIES = 500
+/** How often old entries are removed when nothing is appended. */
+const EXPIRE_EVERY_MS = 10 * 60_000
 /** Rows per transaction, so that queued writes are delayed only briefly. */
 const EXPIRY_CHUNK = 1000
 /** Approximate size of a row besides its value. */
@@ -40,7 +42,15 @@ export function topicTable(name: TopicName): string {
 export function topicWriter<Entry>(
   database: Database,
   kind: TopicKind<Entry>,
-  { clock, onAppended }: { clock: { now(): number }; onAppended: (topic: TopicName) => void },
+  {
+    clock,
+    onAppended,
+    expireEveryMs = EXPIRE_EVERY_MS,
+  }: {
+    clock: { now(): number }
+    onAppended: (topic: TopicName) => void
+    expireEveryMs?: number | undefined
+  },
 ): Pick<Topic<Entry>, 'append' | 'remove'> & { close(): Promise<void> } {
   const insert = database.prepare(
     `INSERT INTO "${kind.name}" (id, time, key, value, headers) VALUES (?, ?, ?, ?, ?)
@@ -50,17 +60,29 @@ export function topicWriter<Entry>(
     `DELETE FROM "${kind.name}" WHERE offset IN (
        SELECT offset FROM "${kind.name}" WHERE time < ? ORDER BY time LIMIT ${EXPIRY_CHUNK})`,
   )
+  const expires = Number.isFinite(kind.keptMs)
   const remove = database.prepare(`DELETE FROM "${kind.name}" WHERE offset <= ?`)
   const writer = gatheringWriter<Row>({
     room: waitingRoom(kind.waiting),
     async writeBatch(rows) {
       database.transaction(() => {
         for (const row of rows) insert.run(...row)
-        if (Number.isFinite(kind.keptMs)) expire.run(clock.now() - kind.keptMs)
+        if (expires) expire.run(clock.now() - kind.keptMs)
       })
       onAppended(kind.name)
     },
   })
+  const expiring = expires ? setInterval(expireSome, expireEveryMs).unref() : undefined
+
+  /** One step: a long queue of them must not hold up the events. */
+  function expireSome(): void {
+    try {
+      if (expire.run(clock.now() - kind.keptMs) === EXPIRY_CHUNK) setImmediate(expireSome)
+    } catch {
+      // Busy, full or closed: the next time comes.
+    }
+  }
+
   // Encoded before it is queued: an unencodable entry must not fail other callers' batches.
   const rowsOf = (entries: readonly Entry[]) =>
     entries.map((entry) => toRow(kind.toRecord(entry), clock.now()))
@@ -82,7 +104,10 @@ export function topicWriter<Entry>(
       })
     },
 
-    close: () => writer.close(),
+    async close() {
+      clearInterval(expiring)
+      await writer.close()
+    },
   }
 }
 

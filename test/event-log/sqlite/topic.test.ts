@@ -40,6 +40,20 @@ test('rejections older than 7 days go when new ones are appended', async () => {
   expect(await readAll(log)).toEqual([kept, fresh])
 })
 
+test('rejections older than 7 days go by the clock, also when nothing is appended and after a restart', async () => {
+  const log = openLog()
+  for (let n = 0; n < 3; n += 1) {
+    await log.rejections.append(
+      Array.from({ length: 500 }, () => reportRejected({ receivedAt: T0 })),
+    )
+  }
+  await log.rejections.append([reportRejected({ receivedAt: T0 + 1 })])
+  await log.close()
+  now = T0 + REJECTIONS_KEPT_MS + 1
+  openLog({ expireEveryMs: 5 })
+  await eventually(() => rows() === 1)
+})
+
 test('many that are too old go step by step, a thousand with each append', async () => {
   const log = openLog()
   for (let rest = 2500; rest > 0; rest -= 500) {
@@ -83,8 +97,8 @@ test('rejections of one event-loop turn share one commit, and wake who waits for
   await subscription
 })
 
-function openLog(): EventLog {
-  const log = openSqliteEventLog({ file, clock: { now: () => now } })
+function openLog(options: { expireEveryMs?: number } = {}): EventLog {
+  const log = openSqliteEventLog({ file, clock: { now: () => now }, ...options })
   opened.push(log)
   return log
 }
