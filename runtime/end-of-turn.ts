@@ -8,6 +8,16 @@ const ASKED_EVERY = 32
 /** Yields to the event loop: resolves after other pending work of this thread has had a turn. */
 export { endOfTurn }
 
+/** Returns a function that yields to the event loop if this thread has worked for 10 ms since the last time. */
+export function turnTaker(): () => Promise<void> {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < TURN_MS) return
+    await endOfTurn()
+    began = performance.now()
+  }
+}
+
 /** Maps a list, and yields to the event loop every 10 ms. */
 export async function mapInTurns<T, R>(
   list: readonly T[],

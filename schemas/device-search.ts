@@ -4,6 +4,8 @@ export type SearchKey = {
   readonly joined: string
   /** Its words, each between two spaces: ` van 7 `. */
   readonly spaced: string
+  /** Its separators, in any order. In a search only where it has nothing else. */
+  readonly separators: string
 }
 
 /** The key of a device, by which its name and id are found. */
@@ -12,19 +14,30 @@ export function deviceSearchKey(name: string | null, deviceId: string): SearchKe
   return {
     joined: `${byName.joined}\n${byId.joined}`,
     spaced: `${byName.spaced}\n${byId.spaced}`,
+    separators: byName.separators + byId.separators,
   }
 }
 
-/** The words of a search; every one must be found. */
+/**
+ * The words of a search; every one must be found. Separators count only in a search of nothing else:
+ * `(` finds what has a parenthesis.
+ */
 export function searchWords(text: string): readonly SearchKey[] {
-  return text
-    .split(/\s+/)
-    .map((word) => searchKey(word.replace(UNFINISHED_NUMBER, '')))
-    .filter(({ joined }) => joined !== '')
+  const words = text.split(/\s+/).filter(Boolean).map(searchedKey)
+  const named = words.filter(({ joined }) => joined !== '')
+  return named.length > 0 ? named.map((word) => ({ ...word, separators: '' })) : words
+}
+
+function searchedKey(word: string): SearchKey {
+  return searchKey(word.replace(UNFINISHED_NUMBER, ''))
 }
 
 export function isFound(device: SearchKey, words: readonly SearchKey[]): boolean {
-  return words.every(({ joined }) => device.joined.includes(joined))
+  return words.every(
+    ({ joined, separators }) =>
+      device.joined.includes(joined) &&
+      (separators === '' || Array.from(separators).every((one) => device.separators.includes(one))),
+  )
 }
 
 /** How many of the words the device has as whole words. */
@@ -46,21 +59,23 @@ export function matchRank({ whole, label }: { whole: number; label: string }): n
  * have as whole ones; undefined only if it is not found.
  */
 export function quickLook(words: readonly SearchKey[]): (text: string) => number | undefined {
-  const looks = words.map(({ joined, spaced }) => ({
-    // Other letters may be in between.
-    letters: Array.from(joined.replaceAll(NOT_PLAIN, '')),
+  const looks = words.map(({ joined, spaced, separators }) => ({
+    // Separators, and zeros, may be in between.
+    letters: Array.from(joined),
+    separators: Array.from(separators),
     whole: wholePattern(spaced.trim().split(' ')[0] ?? ''),
   }))
   return (text) => {
-    const small = text.toLowerCase()
+    const folded = foldCase(text)
     let most = 0
-    for (const { letters, whole } of looks) {
+    for (const { letters, separators, whole } of looks) {
       let end = 0
       for (const letter of letters) {
-        end = small.indexOf(letter, end) + 1
-        if (end === 0) return undefined
+        end = folded.indexOf(letter, end) + letter.length
+        if (end < letter.length) return undefined
       }
-      if (whole === undefined || whole.test(small)) most += 1
+      if (!separators.every((one) => folded.includes(one))) return undefined
+      if (whole === undefined || whole.test(folded)) most += 1
     }
     return most
   }
@@ -73,10 +88,9 @@ function wholePattern(word: string): RegExp | undefined {
 }
 
 const LONGER_THAN_LABELS = 1_000
-/** All but the letters and digits that no normalization changes. */
-const NOT_PLAIN = /[^a-z0-9]/g
 
 const SEPARATORS = /[\p{P}\p{Z}\p{C}]+/u
+const OTHERS = /[^\p{P}\p{Z}\p{C}]+/gu
 const LEADING_ZEROS = /(?<!\d)0+(?=\d)/g
 /** Somebody who types `van-07` has typed `van-0` before. */
 const UNFINISHED_NUMBER = /(?<!\d)0+$/
@@ -84,12 +98,29 @@ const UNFINISHED_NUMBER = /(?<!\d)0+$/
 const BETWEEN_LETTER_AND_DIGIT = /(?<=\d)(?=\p{L})|(?<=\p{L})(?=\d)/gu
 
 function searchKey(text: string): SearchKey {
-  const words = text
-    .normalize('NFC')
-    .toLowerCase()
+  const folded = foldCase(text)
+  const words = folded
     .replaceAll(LEADING_ZEROS, '')
     .replaceAll(BETWEEN_LETTER_AND_DIGIT, ' ')
     .split(SEPARATORS)
     .filter(Boolean)
-  return { joined: words.join(''), spaced: words.length === 0 ? '' : ` ${words.join(' ')} ` }
+  return {
+    joined: words.join(''),
+    spaced: words.length === 0 ? '' : ` ${words.join(' ')} `,
+    separators: folded.replaceAll(OTHERS, ''),
+  }
+}
+
+// eslint-disable-next-line no-control-regex -- the texts that only one case conversion changes
+const ASCII = /^[\u0000-\u007f]*$/
+
+/**
+ * Without the difference of cases: as Unicode folds them, `straße` is `strasse`, and `İ` is `i`, which
+ * has its dot anyway.
+ */
+function foldCase(text: string): string {
+  const small = text.toLowerCase()
+  if (ASCII.test(small)) return small
+  const folded = small.toUpperCase().toLowerCase()
+  return folded.normalize('NFC').replaceAll('i\u0307', 'i').replaceAll('ς', 'σ')
 }

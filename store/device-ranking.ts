@@ -1,6 +1,6 @@
 import { DependencyError } from '../runtime/errors.ts'
 import { compareSortValues, type SortValue } from '../schemas/device-order.ts'
-import type { Device, DeviceStatus } from '../schemas/read-models.ts'
+import type { Device } from '../schemas/read-models.ts'
 import {
   deviceSearchKey,
   isFound,
@@ -18,34 +18,17 @@ const MOST_ROUNDS = 5
 
 /** Whether a page's order is that of no index, so that every device must be looked at. */
 export function isRanked({ sort = 'deviceId', words }: DevicePage): boolean {
-  return words !== undefined || (sort !== 'deviceId' && sort !== 'lastSeenAt')
+  return words !== undefined || sort === 'firstSeenAt'
 }
 
-/** The place of a device in a page that is not ranked. */
-export function placeInIndex(
-  { deviceId, lastSeenAt }: Pick<DeviceStatus, 'deviceId' | 'lastSeenAt'>,
-  sort: DevicePage['sort'],
-): DevicePlace {
-  return { deviceId, value: sort === 'lastSeenAt' ? lastSeenAt : null }
-}
-
-/** Whether the rows of a page need the names. */
-export function needsNames({ sort, words }: DevicePage): boolean {
-  return words !== undefined || sort === 'name'
-}
-
-/**
- * A page in an order that no index has: goes through narrow rows of all devices, keeps the places of
- * the page, and reads only its devices.
- */
-export async function rankedPage(
+/** A page of devices, made of its places and read whole. */
+export async function pageAt(
   query: DevicePage,
   {
-    walk,
+    place,
     find,
   }: {
-    /** The rows of the filtered devices, in the order of their ids and the page's direction. */
-    readonly walk: () => AsyncIterable<readonly DeviceRow[]>
+    readonly place: (query: DevicePage) => Promise<readonly DevicePlace[]>
     readonly find: (deviceIds: readonly string[]) => Promise<readonly Device[]>
   },
 ): Promise<PagedDevice[]> {
@@ -53,7 +36,7 @@ export async function rankedPage(
   let { after } = query
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const limit = query.limit - page.length
-    const places = await firstPlaces({ ...query, limit, ...(after && { after }) }, walk())
+    const places = await place({ ...query, limit, ...(after && { after }) })
     const devices = await find(places.map(({ deviceId }) => deviceId))
     const byDeviceId = new Map(devices.map((device) => [device.status.deviceId, device]))
     for (const place of places) {
@@ -68,20 +51,27 @@ export async function rankedPage(
   })
 }
 
-async function firstPlaces(
+/**
+ * The places of a page: goes through narrow rows of devices, and keeps those of the page.
+ * @param walk the rows of the filtered devices.
+ * @param isInOrder whether they come in the page's order; otherwise they come in the order of their ids
+ * and the page's direction, and every one is looked at.
+ */
+export async function placesAmong(
   query: DevicePage,
-  chunks: AsyncIterable<readonly DeviceRow[]>,
+  { walk, isInOrder }: { walk: AsyncIterable<readonly DeviceRow[]>; isInOrder: boolean },
 ): Promise<DevicePlace[]> {
   const { limit, sort = 'deviceId', order = 'asc', after, words = [] } = query
+  /** A device that reports meanwhile may come again. */
+  const taken = new Set<string>()
   const look = quickLook(words)
   const compare = (a: DevicePlace, b: DevicePlace) => compareSortValues(a.value, b.value, order)
   let places: DevicePlace[] = []
   let worst: DevicePlace | undefined
 
-  for await (const rows of chunks) {
+  for await (const rows of walk) {
     for (const row of rows) take(row)
-    // The rows are in the order wanted.
-    if (sort === 'deviceId' && places.length >= limit) break
+    if (isInOrder && places.length >= limit) break
   }
   cut()
   return places
@@ -93,20 +83,22 @@ async function firstPlaces(
   }
 
   function take([deviceId, name, value]: DeviceRow): void {
-    const label = name ?? deviceId
-    let place: DevicePlace = { deviceId, value: sort === 'name' ? label : value }
+    let place: DevicePlace = { deviceId, value }
     if (words.length > 0) {
       const mostWhole = look(`${name ?? ''}\n${deviceId}`)
       if (mostWhole === undefined) return
       const ranked = (whole: number) =>
-        sort === 'match' ? { deviceId, value: matchRank({ whole, label }) } : place
+        sort === 'match'
+          ? { deviceId, value: matchRank({ whole, label: name ?? deviceId }) }
+          : place
       // Most devices are on a later page at best, or on an earlier one in any case.
       if (isBeyond(ranked(mostWhole)) || isBefore(ranked(0))) return
       const key = deviceSearchKey(name, deviceId)
       if (!isFound(key, words)) return
       place = ranked(wholeWords(key, words))
     }
-    if (isBeyond(place) || isBefore(place)) return
+    if (isBeyond(place) || isBefore(place) || taken.has(deviceId)) return
+    if (isInOrder) taken.add(deviceId)
     places.push(place)
     if (places.length >= 2 * limit + 1_000) cut()
   }
@@ -128,7 +120,7 @@ async function firstPlaces(
 const SURROGATE = /[\ud800-\udfff]/
 
 /** In the order of UTF-8 bytes. JavaScript compares UTF-16 code units, which differs for surrogates. */
-function compareIds(a: string, b: string): number {
+export function compareIds(a: string, b: string): number {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : Number(a > b)
 }

@@ -172,9 +172,13 @@ export interface Devices {
   findDevices(query: { accountId: string; deviceIds: readonly string[] }): Promise<Device[]>
 
   /**
-   * Devices in the order of `sort`, those without a value last; equal ones by deviceId, in the order of
-   * its UTF-8 bytes. Fewer than `limit` only if there are no more.
+   * The places of devices in the order of `sort`; equal ones by deviceId, in the order of its UTF-8
+   * bytes. Fewer than `limit` only if there are no more. Each device once, but one whose value changes
+   * meanwhile may be missing.
    */
+  placeDevices(query: DevicePage): Promise<DevicePlace[]>
+
+  /** The devices at these places; one that was erased meanwhile is replaced by the next. */
   pageDevices(query: DevicePage): Promise<PagedDevice[]>
 
   /** The number of devices by their status at `now`, and of disabled ones. */
@@ -220,6 +224,9 @@ export interface Devices {
   /** The labels of the account's devices, sorted, and the number of devices that have each. */
   countLabels(query: {
     readonly accountId: string
+    readonly limit: number
+    /** The last label of the page before. */
+    readonly after?: string
     /** Only these: exact ids, and prefixes ending in `*`. */
     readonly devices?: readonly string[]
   }): Promise<LabelCount[]>
@@ -243,7 +250,7 @@ export type DeviceCounts = Readonly<Record<Liveness | 'total' | 'disabled', numb
 /** The place of a device in a list. */
 export type DevicePlace = {
   readonly deviceId: string
-  /** The device's value in the column that the list is sorted by; null also if that is the deviceId. */
+  /** The device's value in the column that the list is sorted by. */
   readonly value: SortValue
 }
 
@@ -258,8 +265,6 @@ export type DevicePage = {
   readonly order?: 'asc' | 'desc'
   /** Where the previous page ended. */
   readonly after?: DevicePlace
-  /** The time at which statuses are computed to sort by them. */
-  readonly now?: number
   /** Area of the last position, edges included, in WGS84 degrees; west > east crosses 180°. */
   readonly bbox?: {
     readonly west: number

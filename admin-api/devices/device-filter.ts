@@ -7,19 +7,18 @@ import { choice, parsed, type InputOf } from '../http/rule.ts'
 import { labelParameter } from './label-rules.ts'
 
 const STATUSES: readonly Liveness[] = ['online', 'idle', 'offline']
-const SORTS = Object.keys(DEVICE_SORTS) as DeviceSort[]
 
 const BBOX_PATTERN = '^-?\\d{1,3}(\\.\\d{1,20})?(,-?\\d{1,3}(\\.\\d{1,20})?){3}$'
 
 const SORT_DESCRIPTION =
-  'The column to sort by; `-` reverses the order, and devices without a value are last in both. `name` is the deviceId of a device without a name, `timestamp` the time of the last position, `status` online, idle, offline, then disabled. By default `deviceId`, and with `q` whole words and shorter names first'
+  'The column to sort by; `-` reverses the order. By default `deviceId`, and with `q` whole words and shorter names first'
 
 export const DEVICE_FILTER_PARAMETERS = {
   status: choice(STATUSES, { expected: `status must be ${STATUSES.join(' or ')}` }).described(
     'The status, computed when read',
   ),
   q: textParameter('q', 128).described(
-    'Words, each of which is in the name or the deviceId; case, separators and leading zeros do not count: `van 7` finds `van-07`',
+    'Words, each of which is in the name or the deviceId; case, separators and leading zeros do not count: `van 7` finds `van-07`. Separators alone find what has them',
   ),
   label: labelParameter,
   keyId: textParameter('keyId', 128).described(
@@ -34,9 +33,9 @@ export const DEVICE_FILTER_PARAMETERS = {
     'Where the last position is: `west,south,east,north` in WGS84 degrees, edges included; west above east crosses the 180th meridian',
   ),
   sort: choice(
-    SORTS.flatMap((sort) => [sort, `-${sort}` as const]),
+    DEVICE_SORTS.flatMap((sort) => [sort, `-${sort}` as const]),
     {
-      expected: `sort must be one of ${SORTS.join(', ')}, with a - before it to reverse the order`,
+      expected: `sort must be one of ${DEVICE_SORTS.join(', ')}, with a - before it to reverse the order`,
     },
   ).described(SORT_DESCRIPTION),
 }
@@ -54,18 +53,12 @@ export function devicePage(
   return {
     sort: sort === undefined ? (isSearch ? 'match' : 'deviceId') : columnOf(sort),
     order: sort?.startsWith('-') === true ? 'desc' : 'asc',
-    now,
     ...(bbox !== undefined && { bbox }),
     ...(isSearch && { words }),
     ...(label !== undefined && { labels: label }),
     ...(keyId !== undefined && { keyId }),
     ...(status !== undefined && { status: { is: status, now } }),
   }
-}
-
-/** The shape of the sort values in a cursor. */
-export function sortShape(sort: NonNullable<DevicePage['sort']>) {
-  return sort !== 'match' && DEVICE_SORTS[sort] === 'text' ? 'text or none' : 'measure or none'
 }
 
 function columnOf(sort: DeviceSort | `-${DeviceSort}`): DeviceSort {

@@ -12,10 +12,11 @@ import {
   type Input,
   type JsonSchema,
 } from '../http/admin-route.ts'
-import { answerPage, pageOf } from '../http/answer-page.ts'
+import { answerInParts } from '../http/answer-in-parts.ts'
+import { pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
-import { readCursor } from '../http/cursor.ts'
-import { DEVICE_FILTER_PARAMETERS, devicePage, sortShape } from './device-filter.ts'
+import { readCursor, writeCursor } from '../http/cursor.ts'
+import { DEVICE_FILTER_PARAMETERS, devicePage } from './device-filter.ts'
 import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/require-change.ts'
@@ -27,6 +28,9 @@ import { LABELS, labelsRule } from './label-rules.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
+
+/** Few enough to read, view and write in a turn even if each has all attributes. */
+const FOUND_AT_ONCE = 250
 
 const CHANGES = {
   name: nameRule('name').orNull(),
@@ -67,21 +71,40 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     const list = { name: 'devices', accountId, filter }
     const now = clock.now()
     const page = devicePage(filter, now)
-    const after = readCursor(cursor, list, ['text', sortShape(page.sort)])
-    const items = await store.pageDevices({
+    const after = readCursor(cursor, list, ['text', 'measure or none'])
+    const places = await store.placeDevices({
       accountId,
       ...page,
       ...(devices !== undefined && { devices }),
       limit: limit + 1,
       ...(after !== undefined && { after: { deviceId: after[0], value: after[1] } }),
     })
-    answerPage(ctx, {
-      list,
-      limit,
-      items,
-      placeOf: ({ place: { deviceId, value } }) => [deviceId, value],
-      view: (device) => deviceView(device, now),
+    const shown = places.slice(0, limit)
+    const last = places.length > limit ? shown.at(-1) : undefined
+    const deviceIds = shown.map(({ deviceId }) => deviceId)
+    await answerInParts(ctx, {
+      name: 'items',
+      parts: viewsOf({ accountId, deviceIds }, now),
+      after: () => ({
+        nextCursor: last === undefined ? null : writeCursor(list, [last.deviceId, last.value]),
+      }),
     })
+  }
+
+  /** Devices that were erased meanwhile are left out. */
+  async function* viewsOf(
+    { accountId, deviceIds }: { accountId: string; deviceIds: readonly string[] },
+    now: number,
+  ): AsyncGenerator<object[], void> {
+    for (let at = 0; at < deviceIds.length; at += FOUND_AT_ONCE) {
+      const some = deviceIds.slice(at, at + FOUND_AT_ONCE)
+      const devices = await store.findDevices({ accountId, deviceIds: some })
+      const byDeviceId = new Map(devices.map((device) => [device.status.deviceId, device]))
+      yield some.flatMap((deviceId) => {
+        const device = byDeviceId.get(deviceId)
+        return device === undefined ? [] : [deviceView(device, now)]
+      })
+    }
   }
 
   async function summarize(ctx: AdminContext, caller: Caller): Promise<void> {

@@ -7,13 +7,23 @@ import { DEVICES_LABELLED } from '../../store/back-office.ts'
 import type { LabelledDevice } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
+import { answerPage, pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
+import { readCursor } from '../http/cursor.ts'
+import { LIMIT_PARAMETER, PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { list, text, type InputOf } from '../http/rule.ts'
 import { LABELS, labelsRule } from './label-rules.ts'
 
 const MOST_DEVICES = 1_000
+const MOST_LABELS_SHOWN = 1_000
 const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} different deviceIds`
+
+const LABEL_PARAMETERS = {
+  ...PAGE_PARAMETERS,
+  // Few accounts have so many, and a list of all is what people want.
+  limit: LIMIT_PARAMETER.withDefault(MOST_LABELS_SHOWN),
+}
 
 const CHANGE = {
   deviceIds: list(text({ max: 128, expected: DEVICES_EXPECTED }), {
@@ -32,11 +42,22 @@ the others from being changed. A call that is repeated changes nothing more.
 
 /** The labels of an account's devices, and joint changes of many devices' labels. */
 export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
-  async function count(ctx: AdminContext, caller: Caller): Promise<void> {
+  async function count(
+    ctx: AdminContext,
+    caller: Caller,
+    { query: { limit, cursor } }: Input<PageQuery>,
+  ): Promise<void> {
     const devices = deviceList(caller)
     const { accountId } = caller
-    const items = await store.countLabels({ accountId, ...(devices !== undefined && { devices }) })
-    succeed(ctx, { items })
+    const list = { name: 'labels', accountId }
+    const [after] = readCursor(cursor, list, ['text']) ?? []
+    const items = await store.countLabels({
+      accountId,
+      limit: limit + 1,
+      ...(after !== undefined && { after }),
+      ...(devices !== undefined && { devices }),
+    })
+    answerPage(ctx, { list, limit, items, placeOf: ({ label }) => [label], view: (item) => item })
   }
 
   async function change(
@@ -77,15 +98,16 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
   }
 
   return [
-    {
+    route({
       method: 'GET',
       path: '/labels',
-      summary: 'The labels of devices, with the number of devices that have each',
+      summary: 'The labels of devices, sorted, with the number of devices that have each',
       needs: 'viewer',
       scope: 'devices:read',
-      answer: { data: LABEL_COUNTS },
+      query: LABEL_PARAMETERS,
+      answer: { data: pageOf(LABEL_COUNT) },
       handle: count,
-    },
+    }),
     route({
       method: 'POST',
       path: '/devices/labels',
@@ -123,18 +145,9 @@ function resultView(deviceId: string, device: LabelledDevice | undefined) {
   return { deviceId, error: 'CONFLICT', message }
 }
 
-const LABEL_COUNTS = objectOf(
-  {
-    items: {
-      type: 'array',
-      description: 'Sorted by label',
-      items: objectOf(
-        { label: { type: 'string' }, devices: { type: 'integer', minimum: 1 } },
-        { title: 'LabelCount' },
-      ),
-    },
-  },
-  { title: 'LabelCounts' },
+const LABEL_COUNT = objectOf(
+  { label: { type: 'string' }, devices: { type: 'integer', minimum: 1 } },
+  { title: 'LabelCount' },
 )
 
 const LABEL_CHANGES = objectOf(

@@ -12,7 +12,6 @@ export type List = {
 type Shapes = {
   readonly text: string
   readonly number: number
-  readonly 'text or none': string | null
   readonly 'measure or none': number | null
 }
 /** A place in a list. */
@@ -48,7 +47,6 @@ export function readCursor<const S extends readonly (keyof Shapes)[]>(
 const FITS: { readonly [Shape in keyof Shapes]: (value: unknown) => boolean } = {
   text: (value) => typeof value === 'string',
   number: Number.isSafeInteger,
-  'text or none': (value) => value === null || typeof value === 'string',
   'measure or none': (value) => value === null || Number.isFinite(value),
 }
 

@@ -1,9 +1,10 @@
 import type { AnyBulkWriteOperation, Collection, Filter } from 'mongodb'
 import { DependencyError } from '../../runtime/errors.ts'
-import { MOST_LABELS, relabelled, sortedLabels } from '../../schemas/labels.ts'
+import { MOST_LABELS, relabelled } from '../../schemas/labels.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
+import { LabelCounts } from '../label-counts.ts'
 import { isSameLife } from '../lives.ts'
-import type { Devices, LabelledDevice } from '../read-models.ts'
+import type { Devices, LabelCount, LabelledDevice } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { listed } from './device-search.ts'
 import { sameLife } from './device-lives.ts'
@@ -16,6 +17,7 @@ type Change = Parameters<Devices['changeLabels']>[0]
 const MOST_ATTEMPTS = 10
 /** The devices that have some labels are listed by id up to this number in an account. */
 const LISTED = 10_000
+const COUNTED_AT_ONCE = 1_000
 
 /**
  * Writes each device's labels only if they are those that were read. After a conflict everything is read
@@ -70,14 +72,15 @@ export async function devicesLabelled(
 /** Counts the devices that have each label, without those in `hidden`. */
 export async function countLabels(
   settings: Settings,
-  { accountId, devices }: Parameters<Devices['countLabels']>[0],
+  { accountId, devices, ...page }: Parameters<Devices['countLabels']>[0],
   hidden: readonly string[],
-) {
+): Promise<LabelCount[]> {
   const bounds = [
     { labels: { $exists: true }, deviceId: { $nin: [...hidden] } },
     ...listed(devices),
   ] as Filter<DeviceSettingsDocument>[]
-  const counts = await settings
+  const counts = new LabelCounts(page)
+  const groups = settings
     .aggregate<{ _id: string; devices: number }>(
       [
         { $match: { accountId, $and: bounds } },
@@ -86,12 +89,9 @@ export async function countLabels(
       ],
       READ,
     )
-    .toArray()
-  const devicesWith = new Map(counts.map(({ _id, devices }) => [_id, devices]))
-  return sortedLabels([...devicesWith.keys()]).map((label) => ({
-    label,
-    devices: devicesWith.get(label) ?? 0,
-  }))
+    .batchSize(COUNTED_AT_ONCE)
+  for await (const { _id, devices } of groups) counts.add(_id, devices)
+  return counts.list()
 }
 
 async function labelsOf(

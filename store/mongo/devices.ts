@@ -1,8 +1,8 @@
 import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Device } from '../../schemas/read-models.ts'
-import { isRanked, placeInIndex, rankedPage } from '../device-ranking.ts'
-import type { DevicePage, Devices } from '../read-models.ts'
+import { isRanked, pageAt, placesAmong } from '../device-ranking.ts'
+import type { DevicePage, DevicePlace, Devices } from '../read-models.ts'
 import {
   READ,
   type Collections,
@@ -11,7 +11,7 @@ import {
 } from './collections.ts'
 import { countDevices } from './count-devices.ts'
 import { deviceStatusOf } from './device-documents.ts'
-import { deviceRows } from './device-rows.ts'
+import { deviceRows, SORT_FIELDS } from './device-rows.ts'
 import { changeLabels, countLabels, devicesLabelled } from './device-labels.ts'
 import { listed, ownIntervals, searched, seenAs } from './device-search.ts'
 import { mongoDeviceSettings, settingsOf } from './device-settings.ts'
@@ -82,6 +82,31 @@ export function mongoDevices({
     return { bounds, joining: searched(joined, deviceSettings.collectionName) }
   }
 
+  async function placeDevices(page: DevicePage): Promise<DevicePlace[]> {
+    const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
+    const { deviceStatuses } = await readModels()
+    const { bounds, joining } = await filtering(page, deviceStatuses)
+    if (isRanked(page)) {
+      const walk = deviceRows(page, { deviceStatuses, deviceSettings, bounds, joining })
+      return placesAmong(page, { walk, isInOrder: sort === 'deviceId' })
+    }
+    const direction = order === 'asc' ? 1 : -1
+    const field = SORT_FIELDS[sort]
+    const places = await deviceStatuses
+      .aggregate<{ deviceId: string; value?: Date }>(
+        [
+          { $match: { accountId, $and: [...bounds, ...placesAfter(page)] } },
+          { $sort: { ...(field !== undefined && { [field]: direction }), deviceId: direction } },
+          ...joining,
+          { $limit: limit },
+          { $project: { _id: 0, deviceId: 1, ...(field !== undefined && { value: `$${field}` }) } },
+        ],
+        READ,
+      )
+      .toArray()
+    return places.map(({ deviceId, value }) => ({ deviceId, value: value?.getTime() ?? null }))
+  }
+
   return {
     findDevices,
 
@@ -100,36 +125,13 @@ export function mongoDevices({
       return (await pendingErasures({ hiddenDevices, deviceStatuses }, devices)).size === 0
     },
 
-    async pageDevices(page) {
-      const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
-      const { deviceStatuses } = await readModels()
-      const { bounds, joining } = await filtering(page, deviceStatuses)
-      if (isRanked(page)) {
-        return rankedPage(page, {
-          walk: () => deviceRows(page, { deviceStatuses, deviceSettings, bounds, joining }),
-          find: (deviceIds) => findDevices({ accountId, deviceIds }),
-        })
-      }
-      const direction = order === 'asc' ? 1 : -1
-      const documents = await deviceStatuses
-        .aggregate<DeviceStatusDocument>(
-          [
-            { $match: { accountId, $and: [...bounds, ...place(page)] } },
-            {
-              $sort:
-                sort === 'deviceId'
-                  ? { deviceId: direction }
-                  : { lastSeenAt: direction, deviceId: direction },
-            },
-            ...joining,
-            { $limit: limit },
-          ],
-          READ,
-        )
-        .toArray()
-      const devices = await withSettings(documents)
-      return devices.map((device) => ({ ...device, place: placeInIndex(device.status, sort) }))
-    },
+    placeDevices,
+
+    pageDevices: (page) =>
+      pageAt(page, {
+        place: placeDevices,
+        find: (deviceIds) => findDevices({ accountId: page.accountId, deviceIds }),
+      }),
 
     async countDevices(query) {
       const { accountId } = query
@@ -159,7 +161,7 @@ type Statuses = ReadModelCollections['deviceStatuses']
 type Bounds = Filter<DeviceStatusDocument>[]
 
 /** Matches devices after the end of the previous page. */
-function place({ sort = 'deviceId', order = 'asc', after }: DevicePage): Bounds {
+function placesAfter({ sort = 'deviceId', order = 'asc', after }: DevicePage): Bounds {
   if (after === undefined) return []
   const ahead = order === 'asc' ? '$gt' : '$lt'
   const further = { deviceId: { [ahead]: after.deviceId } }

@@ -1,6 +1,8 @@
-import type { Database, Value } from '../../runtime/sqlite/database.ts'
+import { turnTaker } from '../../runtime/end-of-turn.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import { sortedLabels } from '../../schemas/labels.ts'
 import { deviceRanges } from '../device-ranges.ts'
+import { LabelCounts } from '../label-counts.ts'
 import type { Devices, LabelCount } from '../read-models.ts'
 
 /** Labels as they are stored: each between line breaks, which no label contains. */
@@ -12,38 +14,45 @@ export function labelsIn(text: string): readonly string[] {
   return text.slice(1, -1).split('\n')
 }
 
-/** The condition that stored labels contain all of these. */
-export function hasLabels(labels: readonly string[]): { sql: string; values: readonly Value[] } {
-  return {
-    sql: ['labels IS NOT NULL', ...labels.map(() => 'instr(labels, ?)')].join(' AND '),
-    values: labels.map((label) => `\n${label}\n`),
-  }
-}
+const COUNTED_AT_ONCE = 1_000
 
-/** One scan of the index of labelled devices. */
-const LABELS_OF_DEVICES = `SELECT labels, count(*) AS devices
-  FROM json_each(?2) AS listed CROSS JOIN device_settings
-  WHERE account_id = ?1 AND labels IS NOT NULL
-    AND device_id BETWEEN listed.value ->> 0 AND listed.value ->> 1
-    AND device_id NOT IN (SELECT value FROM json_each(?3))
-  GROUP BY labels`
+/** Along the index of labelled devices. */
+const LABELLED = `SELECT device_id, labels FROM device_settings
+  WHERE account_id = ? AND labels IS NOT NULL AND device_id > ? AND device_id <= ?
+  ORDER BY device_id LIMIT ${COUNTED_AT_ONCE}`
 
-/** Counts the devices that have each label, without those in `hidden`. */
+/** Counts the devices that have each label, without those in `hidden`; other work has its turn meanwhile. */
 export function sqliteLabelCounts(database: Database) {
-  const find = database.prepare<{ labels: string; devices: number }>(LABELS_OF_DEVICES)
+  const find = database.prepare<{ device_id: string; labels: string }>(LABELLED)
+  const first = database.prepare<{ labels: string | null }>(
+    'SELECT labels FROM device_settings WHERE account_id = ? AND device_id = ?',
+  )
 
-  return function countLabels(
-    { accountId, devices = ['*'] }: Parameters<Devices['countLabels']>[0],
+  return async function countLabels(
+    { accountId, devices = ['*'], ...page }: Parameters<Devices['countLabels']>[0],
     hidden: readonly string[],
-  ): LabelCount[] {
-    const rows = find.all(accountId, JSON.stringify(deviceRanges(devices)), JSON.stringify(hidden))
-    const counts = new Map<string, number>()
-    for (const { labels, devices } of rows) {
-      for (const label of labelsIn(labels)) counts.set(label, (counts.get(label) ?? 0) + devices)
+  ): Promise<LabelCount[]> {
+    const counts = new LabelCounts(page)
+    const absent = new Set(hidden)
+    const turnEnds = turnTaker()
+    for (const [from, to] of deviceRanges(devices)) {
+      await turnEnds()
+      const exact = first.get(accountId, from)?.labels
+      if (typeof exact === 'string') count(from, exact)
+      if (from === to) continue
+      for (let last = from; ;) {
+        const part = find.all(accountId, last, to)
+        for (const { device_id, labels } of part) count(device_id, labels)
+        last = part.at(-1)?.device_id ?? to
+        if (part.length < COUNTED_AT_ONCE) break
+        await turnEnds()
+      }
     }
-    return sortedLabels([...counts.keys()]).map((label) => ({
-      label,
-      devices: counts.get(label) ?? 0,
-    }))
+    return counts.list()
+
+    function count(deviceId: string, labels: string): void {
+      if (absent.has(deviceId)) return
+      for (const label of labelsIn(labels)) counts.add(label, 1)
+    }
   }
 }

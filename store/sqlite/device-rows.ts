@@ -1,49 +1,108 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
-import { needsNames } from '../device-ranking.ts'
 import type { DevicePage } from '../read-models.ts'
 import { labelText } from './device-labels.ts'
-import { filtering, indexOfKey, seenWithin, silentAtMost, type Clause } from './device-filters.ts'
+import { filtering, silentAtMost, type Clause } from './device-filters.ts'
 
-/** A part of the walk through an account's devices: the ids of a range, or its remainder. */
-export type WalkedRange = {
-  readonly from: string
-  readonly to: string
-  /** The last device of the part before. */
-  readonly after?: string
-  readonly limit: number
+/** A statement, and its values. */
+export type Selection = { readonly sql: string; readonly values: readonly Value[] }
+
+/** The account and the key, if only its devices count, whose devices a walk goes through. */
+export type Walked = Pick<DevicePage, 'accountId' | 'keyId' | 'order'>
+
+type Index = 'id' | 'time'
+
+const ORDERED: Readonly<Record<Index, readonly string[]>> = {
+  id: ['device_id'],
+  time: ['last_seen_at', 'device_id'],
 }
 
 /**
- * The statement for the rows of `rankedPage`, in a range of ids: a walk along the index of the ids.
+ * The statement for the place, in an index, of the last of the next devices, whatever filters they pass;
+ * no row if there are fewer.
  */
-export function deviceRows(
+export function endOfPart(
+  { accountId, keyId, order }: Walked,
+  { index, bounds, size }: { index: Index; bounds: readonly Clause[]; size: number },
+): Selection {
+  const columns = ORDERED[index]
+  const clauses = [...ofKey(keyId), ...bounds]
+  const sql = `SELECT ${columns.join(', ')} FROM device_statuses ${indexOfKey(keyId)}
+    WHERE ${conditions(clauses)} ORDER BY ${sorted(columns, order)} LIMIT 1 OFFSET ?`
+  return { sql, values: [accountId, ...valuesOf(clauses), size - 1] }
+}
+
+/** The statement for the narrow rows of a part, in the order of the index. */
+export function rowsOfPart(
   query: DevicePage,
-  { from, to, after, limit }: WalkedRange,
-  hidden: readonly string[],
-): { readonly sql: string; readonly values: readonly Value[] } {
-  const { sort = 'deviceId', order = 'asc', now = NaN } = query
-  const isUp = order === 'asc'
-  const value = SORT_VALUES[sort]
-  const filters: readonly Clause[] = [
-    {
-      sql: `device_id ${after !== undefined && isUp ? '>' : '>='} ?`,
-      values: [isUp ? (after ?? from) : from],
-    },
-    {
-      sql: `device_id ${after !== undefined && !isUp ? '<' : '<='} ?`,
-      values: [isUp ? to : (after ?? to)],
-    },
-    ...seenWithin(query),
-    ...filtering(query, hidden),
-    ...labelled(query),
-  ]
-  const name = needsNames(query) ? 'settings.name' : 'NULL'
-  const sql = `SELECT device_id, ${name}, ${value}
-    FROM device_statuses ${indexOfKey(query.keyId)} LEFT JOIN accounts.device_settings AS settings USING (account_id, device_id)
-    WHERE account_id = ? AND ${filters.map(({ sql }) => sql).join(' AND ')}
-    ORDER BY device_id ${isUp ? 'ASC' : 'DESC'} LIMIT ?`
-  const values = [query.accountId, ...filters.flatMap(({ values }) => values), limit]
-  return { sql, values: sort === 'status' ? [now, now, ...values] : values }
+  {
+    index,
+    bounds,
+    most,
+    hidden,
+  }: { index: Index; bounds: readonly Clause[]; most: number; hidden: readonly string[] },
+): Selection {
+  const { accountId, keyId, order, sort = 'deviceId', words, labels, status } = query
+  const clauses = [...ofKey(keyId), ...bounds, ...seenWithin(query), ...filtering(query, hidden)]
+  const withSettings = [...clauses, ...labelled(query)]
+  const isJoined = words !== undefined || labels !== undefined || status !== undefined
+  const sql = `SELECT device_id, ${words === undefined ? 'NULL' : 'settings.name'}, ${SORT_VALUES[sort]}
+    FROM device_statuses ${indexOfKey(keyId)} ${isJoined ? JOINED : ''}
+    WHERE ${conditions(withSettings)} ORDER BY ${sorted(ORDERED[index], order)} LIMIT ?`
+  return { sql, values: [accountId, ...valuesOf(withSettings), most] }
+}
+
+/** The statement that counts the devices of a part by their status. */
+export function countsOfPart(
+  { accountId, now }: { readonly accountId: string; readonly now: number },
+  { bounds, hidden }: { bounds: readonly Clause[]; hidden: readonly string[] },
+): Selection {
+  const clauses = [...bounds, ...filtering({}, hidden)]
+  const [online, idle] = [silentAtMost('online'), silentAtMost('idle')]
+  const sql = `SELECT count(*) AS total,
+      count(*) FILTER (WHERE ${online}) AS online,
+      count(*) FILTER (WHERE ${idle} AND NOT ${online}) AS idle,
+      count(*) FILTER (WHERE NOT ${idle}) AS offline,
+      count(*) FILTER (WHERE settings.disabled) AS disabled
+    FROM device_statuses ${JOINED} WHERE ${conditions(clauses)}`
+  return { sql, values: [now, now, now, now, accountId, ...valuesOf(clauses)] }
+}
+
+const JOINED = 'LEFT JOIN accounts.device_settings AS settings USING (account_id, device_id)'
+
+const SORT_VALUES: Readonly<Record<NonNullable<DevicePage['sort']>, string>> = {
+  deviceId: 'NULL',
+  match: 'NULL',
+  lastSeenAt: 'last_seen_at',
+  firstSeenAt: 'first_seen_at',
+}
+
+function conditions(clauses: readonly Clause[]): string {
+  return ['account_id = ?', ...clauses.map(({ sql }) => sql)].join(' AND ')
+}
+
+function valuesOf(clauses: readonly Clause[]): Value[] {
+  return clauses.flatMap(({ values }) => values)
+}
+
+function sorted(columns: readonly string[], order: DevicePage['order']): string {
+  return columns.map((column) => `${column} ${order === 'desc' ? 'DESC' : 'ASC'}`).join(', ')
+}
+
+function ofKey(keyId: string | undefined): Clause[] {
+  return keyId === undefined ? [] : [{ sql: 'last_key_id = ?', values: [keyId] }]
+}
+
+/** With a range of ids, the planner takes the index of the ids even for the devices of one key. */
+function indexOfKey(keyId: string | undefined): string {
+  return keyId === undefined ? '' : 'INDEXED BY device_statuses_by_key'
+}
+
+/** The `+` stops the planner from scanning by time and sorting the result. */
+function seenWithin({ seenFrom, seenBefore }: DevicePage): Clause[] {
+  const clauses: Clause[] = []
+  if (seenFrom !== undefined) clauses.push({ sql: '+last_seen_at >= ?', values: [seenFrom] })
+  if (seenBefore !== undefined) clauses.push({ sql: '+last_seen_at < ?', values: [seenBefore] })
+  return clauses
 }
 
 /** Not as the condition of a join, which the planner would begin with the labels. */
@@ -52,24 +111,4 @@ function labelled({ labels = [] }: DevicePage): Clause[] {
     sql: 'coalesce(instr(settings.labels, ?), 0)',
     values: [labelText([label])],
   }))
-}
-
-const INTERVAL = 'settings.expected_interval_seconds'
-
-/** The values that devices are sorted by, in rows with their settings joined. */
-const SORT_VALUES: Readonly<Record<NonNullable<DevicePage['sort']>, string>> = {
-  deviceId: 'NULL',
-  match: 'NULL',
-  name: 'NULL',
-  // As `statusOrder` says.
-  status: `CASE WHEN settings.disabled THEN 3
-    WHEN ${silentAtMost('online', INTERVAL)} THEN 0
-    WHEN ${silentAtMost('idle', INTERVAL)} THEN 1 ELSE 2 END`,
-  lastSeenAt: 'last_seen_at',
-  speed: 'speed',
-  timestamp: 'timestamp',
-  battery: 'battery',
-  labels: `replace(trim(settings.labels, char(10)), char(10), ', ')`,
-  reportCount: 'report_count',
-  firstSeenAt: 'first_seen_at',
 }

@@ -27,6 +27,8 @@ export type SettingsOfDevices = Pick<
 export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
 const INTERVALS_AT_ONCE = 1_000
+/** Devices whose labels one transaction changes: all of a large call would hold up other work. */
+const LABELLED_AT_ONCE = 250
 
 type Row = {
   readonly device_id: string
@@ -114,21 +116,28 @@ export function sqliteDeviceSettings(database: Database, lives: DeviceLives): Se
 
     changeDeviceSettings: async (changes) => database.transaction(() => change(changes)),
 
-    changeLabels: async ({ accountId, deviceIds, lives: read, changedAt, ...labelChange }) =>
-      database.transaction(() =>
-        deviceIds.map((deviceId): LabelledDevice => {
-          const life = read?.get(deviceId)
-          if (!isSameLife(life, lives.of({ accountId, deviceId }))) {
-            return { deviceId, outcome: 'erased', labels: [] }
-          }
-          const { labels = [] } = findSettings({ accountId, deviceId })
-          const newLabels = relabelled(labels, labelChange)
-          if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels }
-          if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
-          change({ accountId, deviceId, life, changedAt, labels: newLabels })
-          return { deviceId, outcome: 'changed', labels: newLabels }
-        }),
-      ),
+    async changeLabels({ accountId, deviceIds, lives: read, changedAt, ...labelChange }) {
+      const labelled: LabelledDevice[] = []
+      for (let at = 0; at < deviceIds.length; at += LABELLED_AT_ONCE) {
+        const some = deviceIds.slice(at, at + LABELLED_AT_ONCE)
+        labelled.push(...database.transaction(() => some.map(relabel)))
+        await endOfTurn()
+      }
+      return labelled
+
+      function relabel(deviceId: string): LabelledDevice {
+        const life = read?.get(deviceId)
+        if (!isSameLife(life, lives.of({ accountId, deviceId }))) {
+          return { deviceId, outcome: 'erased', labels: [] }
+        }
+        const { labels = [] } = findSettings({ accountId, deviceId })
+        const newLabels = relabelled(labels, labelChange)
+        if (newLabels === labels) return { deviceId, outcome: 'unchanged', labels }
+        if (newLabels.length > MOST_LABELS) return { deviceId, outcome: 'too many', labels }
+        change({ accountId, deviceId, life, changedAt, labels: newLabels })
+        return { deviceId, outcome: 'changed', labels: newLabels }
+      }
+    },
 
     forget({ accountId, deviceId, erasedAt }) {
       forget.run(accountId, deviceId, erasedAt)

@@ -1,9 +1,6 @@
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
-import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
-import type { DeviceRow } from '../device-ranking.ts'
-import { deviceCounts, devicePage } from './device-page.ts'
-import { deviceRows, type WalkedRange } from './device-rows.ts'
+import type { Selection } from './device-rows.ts'
 import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-columns.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
@@ -13,12 +10,10 @@ export type NumberedStatus = { readonly number: number; readonly status: DeviceS
 
 export type DeviceStatuses = {
   find(device: DeviceName): NumberedStatus | undefined
-  /** A page without the devices in `hidden`. */
-  page(query: DevicePage, hidden?: readonly string[]): DeviceStatus[]
-  /** Narrow rows of a range of devices without those in `hidden`. */
-  rows(query: DevicePage, range: WalkedRange, hidden?: readonly string[]): DeviceRow[]
-  /** The number of an account's devices, without those in `hidden`. */
-  count(query: Parameters<Devices['countDevices']>[0], hidden: readonly string[]): DeviceCounts
+  /** An account's statuses by deviceId, after the one of the page before. */
+  page(query: { accountId: string; after?: string; limit: number }): DeviceStatus[]
+  /** The rows of a statement from `device-rows`, as arrays. */
+  select<Row>(selection: Selection): Row[]
   /** The next account after this one that has a status. */
   accountAfter(accountId: string): string | undefined
   /** The greatest number that any device has ever had. */
@@ -77,15 +72,17 @@ const REMOVE_SILENT = `DELETE FROM device_statuses
   WHERE account_id = ? AND device_id = ? AND last_received_at < ?
     AND NOT EXISTS (SELECT 1 FROM records WHERE device = number)`
 
-const NONE: DeviceCounts = { total: 0, online: 0, idle: 0, offline: 0, disabled: 0 }
-
 export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   const find = database.prepare<Row>(
     'SELECT * FROM device_statuses WHERE account_id = ? AND device_id = ?',
     { asArrays: true },
   )
-  // One per kind of page requested; there are few.
-  const pages = new Map<string, Statement<Row | DeviceRow>>()
+  const page = database.prepare<Row>(
+    'SELECT * FROM device_statuses WHERE account_id = ? AND device_id > ? ORDER BY device_id LIMIT ?',
+    { asArrays: true },
+  )
+  // One for each kind of page; there are few.
+  const selections = new Map<string, Statement<unknown>>()
   const accountAfter = database.prepare<{ next: string | null }>(
     'SELECT min(account_id) AS next FROM device_statuses WHERE account_id > ?',
   )
@@ -114,28 +111,16 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   )
   const removeIfSilentSince = database.prepare(REMOVE_SILENT)
 
-  function all<Of extends Row | DeviceRow>({ sql, values }: ReturnType<typeof devicePage>): Of[] {
-    let statement = pages.get(sql)
-    if (statement === undefined) {
-      statement = database.prepare<Row | DeviceRow>(sql, { asArrays: true })
-      pages.set(sql, statement)
-    }
-    return statement.all(...values) as Of[]
-  }
-
   return {
     find({ accountId, deviceId }) {
       const row = find.get(accountId, deviceId)
       return row && { number: row[0], status: status(row) }
     },
-    page(query, hidden = []) {
-      return all<Row>(devicePage(query, hidden)).map(status)
-    },
-    rows: (query, range, hidden = []) => all<DeviceRow>(deviceRows(query, range, hidden)),
-    count(query, hidden) {
-      const { sql, values } = deviceCounts(query, hidden)
-      const [counts] = database.prepare<DeviceCounts>(sql).all(...values)
-      return counts ?? NONE
+    page: ({ accountId, after = '', limit }) => page.all(accountId, after, limit).map(status),
+    select<Row>({ sql, values }: Selection) {
+      const statement = selections.get(sql) ?? database.prepare<unknown>(sql, { asArrays: true })
+      selections.set(sql, statement)
+      return statement.all(...values) as Row[]
     },
     accountAfter: (accountId) => accountAfter.get(accountId)?.next ?? undefined,
     greatestNumber: () => greatestNumber.get()?.seq ?? 0,

@@ -1,21 +1,20 @@
-import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { endOfTurn, turnTaker } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/read-models.ts'
-import { deviceRanges } from '../device-ranges.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
+import { pageAt, placesAmong } from '../device-ranking.ts'
 import type { Documents } from '../documents.ts'
 import type { Shares } from '../back-office.ts'
 import { erasingDevices } from '../erasing-devices.ts'
-import { isRanked, placeInIndex, rankedPage, type DeviceRow } from '../device-ranking.ts'
-import type { DevicePage, Devices, Erasures, ReadModels } from '../read-models.ts'
+import type { Devices, Erasures, ReadModels } from '../read-models.ts'
 import type { sqliteLabelCounts } from './device-labels.ts'
 import type { DeviceLives } from './device-lives.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
+import { countDevices, isWalkInOrder, walkDevices, type WalkedModels } from './device-walk.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'
 import type { RecordReads } from './records.ts'
 
-/** Takes a few milliseconds. */
-const ROWS_AT_ONCE = 5_000
+const FOUND_AT_ONCE = 100
 
 /**
  * Devices and their records as operators see them: joined with their settings, without erased ones.
@@ -41,32 +40,34 @@ export function sqliteDevices({
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
   async function findDevices({ accountId, deviceIds }: Parameters<Devices['findDevices']>[0]) {
-    const models = readModels.current()
-    const absent = new Set(hidden.of(accountId, models))
+    const turnEnds = turnTaker()
+    const different = [...new Set(deviceIds)]
     const devices: Device[] = []
-    for (const deviceId of new Set(deviceIds)) {
-      const device = { accountId, deviceId }
-      const row = absent.has(deviceId) ? undefined : models.statuses.find(device)
-      if (row === undefined) continue
-      devices.push({ status: row.status, settings: settings.find(device) })
+    for (let at = 0; at < different.length; at += FOUND_AT_ONCE) {
+      await turnEnds()
+      const models = readModels.current()
+      const absent = new Set(hidden.of(accountId, models))
+      const some = different.slice(at, at + FOUND_AT_ONCE).filter((one) => !absent.has(one))
+      const made = settings.findAll(accountId, some)
+      for (const deviceId of some) {
+        const status = models.statuses.find({ accountId, deviceId })?.status
+        if (status === undefined) continue
+        devices.push({ status, settings: made.get(deviceId) ?? DEFAULT_SETTINGS })
+      }
     }
     return devices
   }
 
-  async function* walk(query: DevicePage): AsyncGenerator<readonly DeviceRow[]> {
-    const { accountId, devices = ['*'], order } = query
-    const ranges = deviceRanges(devices)
-    for (const [from, to] of order === 'desc' ? ranges.reverse() : ranges) {
-      for (let after: string | undefined; ;) {
-        const models = readModels.current()
-        const range = { from, to, limit: ROWS_AT_ONCE, ...(after !== undefined && { after }) }
-        const rows = models.statuses.rows(query, range, hidden.of(accountId, models))
-        yield rows
-        after = rows.at(-1)?.[0]
-        if (rows.length < ROWS_AT_ONCE) break
-        await endOfTurn()
-      }
+  function walked(accountId: string): WalkedModels {
+    return () => {
+      const models = readModels.current()
+      return { select: models.statuses.select, hidden: hidden.of(accountId, models) }
     }
+  }
+
+  async function placeDevices(query: Parameters<Devices['placeDevices']>[0]) {
+    const walk = walkDevices(query, walked(query.accountId))
+    return placesAmong(query, { walk, isInOrder: isWalkInOrder(query) })
   }
 
   return {
@@ -87,27 +88,15 @@ export function sqliteDevices({
 
     findDevices,
 
-    async pageDevices(query) {
-      const { accountId, sort } = query
-      if (isRanked(query)) {
-        const find = (deviceIds: readonly string[]) => findDevices({ accountId, deviceIds })
-        return rankedPage(query, { walk: () => walk(query), find })
-      }
-      const models = readModels.current()
-      const page = models.statuses.page(query, hidden.of(accountId, models))
-      const deviceIds = page.map(({ deviceId }) => deviceId)
-      const made = settings.findAll(accountId, deviceIds)
-      return page.map((status) => ({
-        status,
-        settings: made.get(status.deviceId) ?? DEFAULT_SETTINGS,
-        place: placeInIndex(status, sort),
-      }))
-    },
+    placeDevices,
 
-    async countDevices(query) {
-      const models = readModels.current()
-      return models.statuses.count(query, hidden.of(query.accountId, models))
-    },
+    pageDevices: (query) =>
+      pageAt(query, {
+        place: placeDevices,
+        find: (deviceIds) => findDevices({ accountId: query.accountId, deviceIds }),
+      }),
+
+    countDevices: (query) => countDevices(query, walked(query.accountId)),
 
     async countLabels(query) {
       return countLabels(query, hidden.of(query.accountId, readModels.current()))

@@ -122,11 +122,7 @@ function generationOn(readModels: SqliteReadModels): Generation {
     project: async (batch) => readModels.project(batch),
     origins: async ({ receivedSince }) => readModels.origins(receivedSince),
     accounts: async () => readModels.accounts(),
-    pageStatuses: async ({ after, ...query }) =>
-      readModels.statuses.page({
-        ...query,
-        ...(after !== undefined && { after: { deviceId: after, value: null } }),
-      }),
+    pageStatuses: async (query) => readModels.statuses.page(query),
     scanRecords: (query) => readModels.scanRecords(query),
     async erasedUpTo({ accountId, deviceIds }) {
       const found = deviceIds.map(

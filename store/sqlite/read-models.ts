@@ -17,7 +17,7 @@ import { sqliteRecords, type RecordReads, type Records } from './records.ts'
 
 /** One generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
-  readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'rows' | 'count'>
+  readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'select'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
   readonly countPositions: Records['count']
   /** The accounts that have a device. */

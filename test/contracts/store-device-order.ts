@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { DEVICE_SORTS, type DeviceSort } from '../../schemas/device-order.ts'
+import { DEVICE_SORTS } from '../../schemas/device-order.ts'
 import {
   deviceSearchKey,
   isFound,
@@ -8,7 +8,7 @@ import {
   wholeWords,
   type SearchKey,
 } from '../../schemas/device-search.ts'
-import { liveness, type Device } from '../../schemas/read-models.ts'
+import type { Device } from '../../schemas/read-models.ts'
 import type { DevicePage } from '../../store/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { batchOf, newAccountId, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'
@@ -19,7 +19,6 @@ type Sort = NonNullable<DevicePage['sort']>
 
 const MINUTE = 60_000
 const NOW = T0 + 100 * MINUTE
-const SORTS = Object.keys(DEVICE_SORTS) as DeviceSort[]
 const ORDERS = ['asc', 'desc'] as const
 
 const VANS = ['van-07', 'van-7', 'VAN_70', 'Van 17', 'van-700', 'caravan-7', 'truck-7', 'van']
@@ -36,11 +35,7 @@ export function deviceOrderContract({ promise, shared, log }: StoreSuite): void 
       for (const [n, deviceId] of DEVICE_IDS.entries()) {
         const receivedAt = NOW - ((n * 7) % 90) * MINUTE
         const fields = { receivedAt, timestamp: receivedAt - (n % 5) * MINUTE }
-        const measured = {
-          ...(n % 3 > 0 && { speed: (n * 5) % 7 }),
-          ...(n % 4 > 0 && { battery: ((n * 3) % 5) / 4 }),
-        }
-        const event = positionReported({ accountId, deviceId, ...fields, ...measured })
+        const event = positionReported({ accountId, deviceId, ...fields })
         const earlier = { ...event, recordId: `0${event.recordId.slice(1)}`, timestamp: T0 }
         const again = n % 6 === 0 ? [log.append({ ...earlier, receivedAt: T0 + (n % 2) })] : []
         await shared.store.project(batchOf(log.append(event), ...again))
@@ -50,8 +45,6 @@ export function deviceOrderContract({ promise, shared, log }: StoreSuite): void 
           changedAt: T0,
           ...(n % 2 === 0 && { name: NAMES[n % NAMES.length] ?? null }),
           ...(n % 5 < 2 && { labels: LABELS[n % LABELS.length] ?? [] }),
-          ...(n % 7 === 0 && { disabled: true }),
-          ...(n % 8 === 0 && { expectedIntervalSeconds: 3_600 }),
         })
       }
       const other = positionReported({ accountId: newAccountId(), deviceId: 'van-07' })
@@ -60,15 +53,12 @@ export function deviceOrderContract({ promise, shared, log }: StoreSuite): void 
       expect(devices).toHaveLength(DEVICE_IDS.length)
     })
 
-    const eachOrder = SORTS.flatMap((sort) => ORDERS.map((order) => [sort, order] as const))
-    test.each(eachOrder)(
-      'pages by %s %s hold each device once, those without a value last',
-      async (sort, order) => {
-        const query = { sort, order, now: NOW }
-        const wanted = inOrder(devices, query)
-        for (const limit of [1, 4, 100]) expect(await ids(query, limit)).toEqual(wanted)
-      },
-    )
+    const eachOrder = DEVICE_SORTS.flatMap((sort) => ORDERS.map((order) => [sort, order] as const))
+    test.each(eachOrder)('pages by %s %s hold each device once', async (sort, order) => {
+      const query = { sort, order }
+      const wanted = inOrder(devices, query)
+      for (const limit of [1, 4, 100]) expect(await ids(query, limit)).toEqual(wanted)
+    })
 
     promise('a search puts whole words first, then shorter names', async () => {
       const account = newAccountId()
@@ -85,6 +75,17 @@ export function deviceOrderContract({ promise, shared, log }: StoreSuite): void 
       expect((await shared.store.pageDevices(page)).map(idOf)).toEqual([
         ...['van-7', 'van-07', 'VAN_70', 'Van 17', 'van-700', 'caravan-7'],
       ])
+    })
+
+    promise('places are those of the devices on a page', async () => {
+      await fc.assert(
+        fc.asyncProperty(search, fc.integer({ min: 1, max: 9 }), async (query, limit) => {
+          const page = await shared.store.pageDevices({ accountId, limit, ...query })
+          const places = await shared.store.placeDevices({ accountId, limit, ...query })
+          expect(places).toEqual(page.map(({ place }) => place))
+        }),
+        { numRuns: 30 },
+      )
     })
 
     promise('any search in any order gives what sorting all devices gives', async () => {
@@ -110,32 +111,21 @@ export function deviceOrderContract({ promise, shared, log }: StoreSuite): void 
 }
 
 const filter = {
-  now: fc.nat(4).map((n) => NOW + n * 20 * MINUTE),
   devices: fc.subarray(['van*', 'VAN*', 'truck', 'Truck', 'truck-7', 'c*', 'zz'], { minLength: 1 }),
   labels: fc.constantFrom(['van'], ['night']),
   seenFrom: fc.nat(9).map((n) => NOW - n * n * MINUTE),
 }
 const words = fc.constantFrom('van', '7', 'v a', 'süd', 'TRUCK', 'zz').map(searchWords)
-const sort = fc.constantFrom(...SORTS)
+const sort = fc.constantFrom(...DEVICE_SORTS)
 const order = fc.constantFrom(...ORDERS)
 
 const search: fc.Arbitrary<Query> = fc.oneof(
-  fc.record({ ...filter, sort, order, words }, { requiredKeys: ['now'] }),
-  fc.record(
-    { ...filter, sort: fc.constant('match'), words },
-    { requiredKeys: ['now', 'sort', 'words'] },
-  ),
+  fc.record({ ...filter, sort, order, words }, { requiredKeys: [] }),
+  fc.record({ ...filter, sort: fc.constant('match'), words }, { requiredKeys: ['sort', 'words'] }),
 )
 
 function inOrder(devices: readonly Device[], query: Query): string[] {
-  const {
-    sort = 'deviceId',
-    order = 'asc',
-    now = NOW,
-    words = [],
-    seenFrom = 0,
-    labels = [],
-  } = query
+  const { sort = 'deviceId', order = 'asc', words = [], seenFrom = 0, labels = [] } = query
   const turn = order === 'asc' ? 1 : -1
   const found = devices.filter(
     ({ status, settings }) =>
@@ -147,16 +137,11 @@ function inOrder(devices: readonly Device[], query: Query): string[] {
       ) ??
         true),
   )
-  const valued = found.map((device) => ({ device, values: valuesOf(device, { sort, now, words }) }))
-  const text = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
+  const valued = found.map((device) => ({ device, values: valuesOf(device, { sort, words }) }))
   valued.sort((a, b) => {
-    const [emptyA, emptyB] = [a, b].map(({ values }) => Number(values.includes(undefined)))
-    if (emptyA !== emptyB) return (emptyA ?? 0) - (emptyB ?? 0)
     for (const [n, one] of a.values.entries()) {
-      const other = b.values[n]
-      const compared =
-        typeof one === 'string' ? text.compare(one, String(other)) : Number(one) - Number(other)
-      if (compared) return turn * compared
+      const compared = one - (b.values[n] ?? NaN)
+      if (compared !== 0) return turn * compared
     }
     return turn * Buffer.compare(Buffer.from(idOf(a.device)), Buffer.from(idOf(b.device)))
   })
@@ -166,30 +151,18 @@ function inOrder(devices: readonly Device[], query: Query): string[] {
 /** By which a device is sorted, the weightiest first. */
 function valuesOf(
   device: Device,
-  { sort, now, words }: { sort: Sort; now: number; words: readonly SearchKey[] },
-): (string | number | undefined)[] {
+  { sort, words }: { sort: Sort; words: readonly SearchKey[] },
+): number[] {
   const { status, settings } = device
-  const label = settings.name ?? status.deviceId
   switch (sort) {
     case 'deviceId':
       return []
-    case 'name':
-      return [label]
-    case 'status':
-      return [settings.disabled ? 3 : ['online', 'idle', 'offline'].indexOf(liveness(device, now))]
-    case 'speed':
-    case 'battery':
-    case 'timestamp':
-      return [status.lastPosition[sort]]
     case 'lastSeenAt':
-    case 'reportCount':
     case 'firstSeenAt':
       return [status[sort]]
-    case 'labels':
-      return [settings.labels?.join(', ')]
     case 'match': {
       const key = deviceSearchKey(settings.name ?? null, status.deviceId)
-      return [-wholeWords(key, words), label.length]
+      return [-wholeWords(key, words), (settings.name ?? status.deviceId).length]
     }
   }
 }

@@ -95,14 +95,24 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     const van = ['van']
     await label(accountId, { 'a-1': ODD_LABELS, 'a-2': van, 'b-1': ['van', 'tug'], gone: van })
     await shared.store.hideErased(deviceErased({ accountId, deviceId: 'gone' }))
-    const all = await shared.store.countLabels({ accountId })
+    const all = await shared.store.countLabels({ accountId, limit: 99 })
     expect(all.map(({ label }) => label)).toEqual([...ODD_LABELS, 'tug'].sort())
     expect(counted(all)).toMatchObject({ van: 3, tug: 1, VAN: 1, ',': 1 })
-    const listed = await shared.store.countLabels({ accountId, devices: ['a-2', 'b*', 'gone'] })
-    expect(listed).toEqual([
+    const devices = ['a-2', 'b*', 'gone']
+    expect(await shared.store.countLabels({ accountId, limit: 99, devices })).toEqual([
       { label: 'tug', devices: 1 },
       { label: 'van', devices: 2 },
     ])
+    for (const limit of [1, 3, all.length]) {
+      const paged = []
+      for (let after: string | undefined; ;) {
+        const page = await shared.store.countLabels({ accountId, limit, ...(after && { after }) })
+        paged.push(...page)
+        after = page.at(-1)?.label
+        if (page.length < limit) break
+      }
+      expect(paged).toEqual(all)
+    }
   })
 
   alone(
@@ -119,7 +129,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
       }
       await store.forgetErased(deviceErased({ accountId, deviceId: 'forgotten', erasedAt: T0 }))
       await store.expire(T0 + 1)
-      expect(await store.countLabels({ accountId })).toEqual([])
+      expect(await store.countLabels({ accountId, limit: 9 })).toEqual([])
       expect(await store.isDisabled({ accountId, deviceId: 'disabled' })).toBe(true)
     },
   )

@@ -26,7 +26,20 @@ describe('finding devices by words', () => {
     ['3f2a', '9c3f-2a00'],
     ['😀', '😀😀'],
     ['', 'anything'],
-    [' - ', 'anything'],
+    [' - ', 'any-thing'],
+    ['(', 'van (old)'],
+    ['van (', 'van 7'],
+    [') (', 'van (old)'],
+    ['istanbul', 'İstanbul'],
+    ['İSTANBUL', 'istanbul-1'],
+    ['ISTANBUL', 'ıstanbul'],
+    ['strasse', 'Große Straße 5'],
+    ['STRAẞE', 'strasse'],
+    ['ß', 'buss'],
+    ['οδοσ', 'ΟΔΟΣ'],
+    ['οδός', 'ΟΔΌΣ 7'],
+    ['fish', 'ﬁsh'],
+    ['K', 'K'],
     ['an', 'van-07'],
     ['0', 'van-00'],
     ['van-0', 'van-07'],
@@ -40,6 +53,12 @@ describe('finding devices by words', () => {
     ['van-10', 'van-1'],
     ['van 7', 'truck-07'],
     ['f32a', '9c3f-2a00'],
+    ['-', 'anything'],
+    ['(', 'van-7'],
+    ['()', 'van (old'],
+    ['%', 'van-7'],
+    ['sud', 'Süd'],
+    ['ß', 'Süd'],
   ])('%s does not find %s', (text, deviceId) => {
     expect(finds(text, deviceId)).toBe(false)
   })
@@ -60,7 +79,7 @@ describe('finding devices by words', () => {
 describe('a quick look at a device', () => {
   const someText = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 12 }),
-    fc.string({ unit: fc.constantFrom(...'aiksvAIKſKİıéÉe\u0301 -_/0127'), maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom(...'aiksvAIKſKİıéÉe\u0301ßẞΣσςﬁ -_/(0127'), maxLength: 12 }),
   )
 
   test('excludes no device that is found, and counts no whole word too few', () => {
@@ -84,6 +103,12 @@ describe('a quick look at a device', () => {
     ['v', 'van-7', 0],
     ['van 7', 'ban-7', undefined],
     ['7v', 'van-7', undefined],
+    ['ß', 'Süd', undefined],
+    ['ß', 'Straße', 0],
+    ['strasse', 'Straße', 1],
+    ['😀', 'van-7', undefined],
+    ['(', 'van-7', undefined],
+    ['(', 'van (7', 1],
   ])('for %s at %s counts %s words that may be whole', (text, deviceId, most) => {
     expect(quickLook(searchWords(text))(deviceId)).toBe(most)
   })

@@ -1,22 +1,22 @@
 import { describe, expect, test } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
-import { rankedPage, type DeviceRow } from '../../store/device-ranking.ts'
+import { pageAt, placesAmong, type DeviceRow } from '../../store/device-ranking.ts'
 import type { DevicePlace } from '../../store/read-models.ts'
 import { positionReported } from '../samples.ts'
 
 const accountId = 'acc-1'
 const DEVICE_IDS = Array.from({ length: 30 }, (_, n) => `tracker-${String(n).padStart(2, '0')}`)
 
-/** Devices by battery, of which some are erased between the look at all and the reading of some. */
+/** Devices by a value of three, of which some are erased between the look at all and the reading of some. */
 async function pageWithout(erased: (found: string) => boolean, after?: DevicePlace) {
   let read = 0
   async function* walk(): AsyncGenerator<readonly DeviceRow[]> {
     yield DEVICE_IDS.map((deviceId, n): DeviceRow => [deviceId, null, n % 3])
   }
-  const page = rankedPage(
-    { accountId, limit: 4, sort: 'battery', ...(after && { after }) },
+  const page = pageAt(
+    { accountId, limit: 4, sort: 'firstSeenAt', ...(after && { after }) },
     {
-      walk,
+      place: (query) => placesAmong(query, { walk: walk(), isInOrder: false }),
       async find(deviceIds) {
         read += deviceIds.length
         return deviceIds.filter((deviceId) => !erased(deviceId)).map(device)
@@ -38,6 +38,24 @@ function device(deviceId: string) {
     settings: { disabled: false },
   }
 }
+
+describe('the places of devices that report meanwhile', () => {
+  test('are each of one device', async () => {
+    async function* walk(): AsyncGenerator<readonly DeviceRow[]> {
+      yield [
+        ['a', null, 1],
+        ['b', null, 2],
+      ]
+      yield [
+        ['a', null, 3],
+        ['c', null, 4],
+      ]
+    }
+    const query = { accountId, limit: 9, sort: 'lastSeenAt' } as const
+    const places = await placesAmong(query, { walk: walk(), isInOrder: true })
+    expect(places.map(({ deviceId }) => deviceId)).toEqual(['a', 'b', 'c'])
+  })
+})
 
 describe('a page of ranked devices', () => {
   test('reads only the devices on it', async () => {

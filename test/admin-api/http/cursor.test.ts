@@ -78,11 +78,8 @@ test('a cursor made by somebody who knows how can hold nothing but the shapes as
   }
   expect(() => readCursor(forged('[1.5]'), list, ['number'])).toThrow(ApiError)
   expect(readCursor(forged('[1.5]'), list, ['measure or none'])).toEqual([1.5])
-  for (const shape of ['measure or none', 'text or none'] as const) {
-    expect(readCursor(forged('[null]'), list, [shape])).toEqual([null])
-    expect(() => readCursor(forged('[["a"]]'), list, [shape])).toThrow(ApiError)
-  }
-  expect(() => readCursor(forged('[1]'), list, ['text or none'])).toThrow(ApiError)
+  expect(readCursor(forged('[null]'), list, ['measure or none'])).toEqual([null])
+  expect(() => readCursor(forged('[["a"]]'), list, ['measure or none'])).toThrow(ApiError)
   expect(() => readCursor(forged('["a"]'), list, ['measure or none'])).toThrow(ApiError)
   expect(() => readCursor(forged('["a","b"]'), list, ['text'])).toThrow(ApiError)
 })

@@ -81,8 +81,8 @@ test('a label excludes the devices without it, and each is counted', () => {
   ])
 })
 
-test('the API sorts by each column of the list', () => {
-  expect(COLUMNS.map(({ field }) => field).sort()).toEqual(Object.keys(DEVICE_SORTS).sort())
+test('the list sorts by each column that the API sorts by', () => {
+  expect(COLUMNS.map(({ field }) => field)).toEqual(expect.arrayContaining([...DEVICE_SORTS]))
 })
 
 describe('the order of the list', () => {
