@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
+import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { openSqliteLogWriter } from '../event-log/sqlite/sqlite-event-log.ts'
 import { startIngestApi } from '../ingest-api/service.ts'
@@ -60,6 +61,8 @@ async function serve(program: Program): Promise<void> {
   await stat(directory)
   const thread = new Worker(new URL('./worker/main.js', import.meta.url), {
     workerData: settings,
+    // By default it could take more than the machine has, whatever the limit of this thread.
+    resourceLimits: { maxOldGenerationSizeMb: getHeapStatistics().heap_size_limit / 1024 ** 2 },
   })
   const worker = joinThread<MainThread, WorkerThread>(thread, {
     erase: eventLog.erase,

@@ -40,6 +40,13 @@ test('a command of operators gets its arguments as they are', async () => {
   expect(words).toEqual(['dist/commands/set-password/main.js', ...args])
 })
 
+test('the heaps of both threads fit the memory that the guide to a small server asks for', () => {
+  const [, heapMb] = /--max-old-space-size=(\d+) /.exec(scripts['start'] ?? '') ?? []
+  const [, gigabytes] = /with (\d+) GB of memory/.exec(read('docs/small-server.md')) ?? []
+  // Beside the heaps: their young objects, buffers, caches, and the rest of the machine.
+  expect(2 * Number(heapMb) + 800).toBeLessThanOrEqual(Number(gigabytes) * 1_000)
+})
+
 test('options of Node are stated in package.json alone', () => {
   expect(scripts['start:ingest-api']).toContain('--max-old-space-size=1024 ')
   for (const file of ['Dockerfile', 'docker-compose.yml']) {
