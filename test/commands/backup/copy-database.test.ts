@@ -11,13 +11,18 @@ const ROWS = 20_000
 test('a copy has the state at its beginning, however much is written meanwhile', async () => {
   const writer = aTable()
   const insert = writer.prepare('INSERT INTO reports VALUES (NULL, randomblob(1000))')
-  const parts: number[] = []
-  await copyDatabase(file('source'), file('copy'), (part) => {
-    parts.push(part)
+  const write = () => {
     for (let n = 0; n < 10; n += 1) insert.run()
+  }
+  const parts: number[] = []
+  const copying = copyDatabase(file('source'), file('copy'), (part) => {
+    parts.push(part)
+    write()
   })
+  // It has begun. How often it tells its progress depends on what else the machine does.
+  write()
+  await copying
   writer.close()
-  expect(parts.length).toBeGreaterThan(2)
   expect(parts.at(-1)).toBe(1)
   expect(parts).toEqual([...parts].sort((a, b) => a - b))
   expect(rowsOf('copy')).toBe(ROWS)
