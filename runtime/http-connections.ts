@@ -15,9 +15,12 @@ const LONGEST_REST_SECONDS = 8
 export type ConnectionLimits = OpenLimits & {
   /** Requests of one connection that are handled concurrently. */
   readonly atOnce?: number | undefined
-  /** The length of a second of a rest; shorter in tests. */
-  readonly secondMs?: number | undefined
+  /** Ends the rests of refused clients' connections; a test does so itself. */
+  readonly wait?: Rests | undefined
 }
+
+/** Calls `end` after so many seconds, from a timer. */
+export type Rests = (seconds: number, end: () => void) => void
 
 /**
  * Handles a few requests of each connection concurrently. While others wait, the connection is not read, so
@@ -28,17 +31,17 @@ export class HttpConnections {
   readonly #begin: (request: IncomingMessage, response: HttpAnswer) => void
   readonly #atOnce: number
   readonly #trustsProxy: boolean
-  readonly #secondMs: number
+  readonly #wait: Rests
 
   constructor(
     begin: (request: IncomingMessage, response: HttpAnswer) => void,
-    { atOnce = AT_ONCE, secondMs = 1_000, ...limits }: ConnectionLimits = {},
+    { atOnce = AT_ONCE, wait = waitFor, ...limits }: ConnectionLimits = {},
   ) {
     this.#begin = begin
     this.#open = new OpenConnections(limits)
     this.#atOnce = atOnce
     this.#trustsProxy = (limits.trustProxy ?? 0) > 0
-    this.#secondMs = secondMs
+    this.#wait = wait
   }
 
   /** Takes a new connection, or closes it if there is no room. */
@@ -98,14 +101,14 @@ export class HttpConnections {
     connection.restSeconds = readsEarly ? Math.min(2 * restSeconds, LONGEST_REST_SECONDS) : afresh
     connection.resting = true
     socket.pause()
-    setTimeout(() => {
+    this.#wait(connection.restSeconds, () => {
       connection.resting = false
       if (connection.held.length > 0) return
       socket.resume()
       // Data that has arrived by now is read before the turn ends.
       connection.readsEarly = true
       setImmediate(() => (connection.readsEarly = false))
-    }, connection.restSeconds * this.#secondMs).unref()
+    })
     return connection.restSeconds
   }
 
@@ -155,6 +158,10 @@ function noteClient(connection: Connection, { headers }: IncomingMessage): void 
   if (forwardedFor === connection.forwardedFor) return
   connection.forwardedFor = forwardedFor
   connection.client = undefined
+}
+
+function waitFor(seconds: number, end: () => void): void {
+  setTimeout(end, seconds * 1_000).unref()
 }
 
 /**

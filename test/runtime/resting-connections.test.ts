@@ -1,72 +1,96 @@
-import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
-import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
+import type { Rests } from '../../runtime/http-connections.ts'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
 import { Load } from '../../runtime/load.ts'
+import { eventually } from '../eventually.ts'
+import { rawConnection } from '../raw-connection.ts'
 
-const CONNECTIONS = 20
+const REQUEST = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'
 
 let server: HttpServer
-const sockets: Socket[] = []
+const opened: { destroy(): void }[] = []
 
 afterEach(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy()
+  for (const socket of opened.splice(0)) socket.destroy()
   await server.close()
 })
 
-async function serve(more: { secondMs?: number } = {}): Promise<void> {
+async function serve(wait?: Rests): Promise<void> {
   // No request is so small that it could carry it.
-  const overload = { load: new Load({ mostRequests: 0 }), onRefused: () => undefined }
+  const load = new Load({ mostRequests: 0 })
+  const overload = { load, onRefused: () => undefined }
   const options = { app: new Koa(), host: '127.0.0.1', port: 0, graceMs: 500 }
-  server = await serveHttp({ ...options, ...more, overload })
+  server = await serveHttp({ ...options, ...(wait !== undefined && { wait }), overload })
 }
 
-const RETRY_AFTER = /retry-after: (\d+)\r/i
-
-/**
- * The `Retry-After`, in seconds, of each of `requests` on one connection, of which the next follows
- * `pauseMs` after the answer; and how many milliseconds after the first was sent each was answered.
- */
-async function refused(requests: number, pauseMs: (retryAfter: number) => number) {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
-  sockets.push(socket)
-  const retryAfter: number[] = []
-  const answeredMs: number[] = []
-  const begun = performance.now()
-  while (retryAfter.length < requests) {
-    socket.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}')
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    answeredMs.push(performance.now() - begun)
-    const asked = Number(RETRY_AFTER.exec(answer.toString())?.[1])
-    retryAfter.push(asked)
-    await wait(pauseMs(asked))
+/** Serves refusals whose rests end when the test says so. */
+async function serveResting() {
+  const rests: { readonly seconds: number; readonly end: () => void }[] = []
+  await serve((seconds, end) => rests.push({ seconds, end }))
+  return {
+    rests,
+    /** From a timer, as without a test. */
+    async endRest() {
+      const { end } = rests.at(-1)!
+      await new Promise<void>((resolve) => setTimeout(() => resolve(end()), 0))
+    },
   }
-  return { retryAfter, answeredMs }
 }
 
-const onAll = <T>(act: () => Promise<T>) => Promise.all(Array.from({ length: CONNECTIONS }, act))
+/** A connection, and the seconds of `Retry-After` in its answers so far. */
+function client() {
+  const { socket, received } = rawConnection(server.url)
+  opened.push(socket)
+  return {
+    send: () => new Promise((sent) => socket.write(REQUEST, sent)),
+    retryAfter: () => [...received().matchAll(/retry-after: (\d+)\r/gi)].map(([, n]) => Number(n)),
+  }
+}
+
+/** Resolves when others have been answered, many in a row: what was sent before is there. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 30; turn += 1) await (await fetch(server.url)).text()
+}
 
 test('a client that does not wait is read twice as late each time, after 8 s at most', async () => {
-  const secondMs = 100
-  await serve({ secondMs })
-  for (const { retryAfter, answeredMs } of await onAll(() => refused(3, () => 0))) {
-    const [first = 0, second = 0, third] = retryAfter
-    expect([1, 2, 3]).toContain(first)
-    expect([second, third]).toEqual([2 * first, Math.min(4 * first, 8)])
-    // From the first request on: an answer that this busy process takes up late does not shorten a rest.
-    expect(answeredMs[1]).toBeGreaterThan(first * secondMs - 20)
-    expect(answeredMs[2]).toBeGreaterThan((first + second) * secondMs - 20)
+  const { rests, endRest } = await serveResting()
+  const { send, retryAfter } = client()
+  for (let requests = 1; requests <= 5; requests += 1) {
+    await send()
+    if (requests > 1) {
+      await turns()
+      expect(retryAfter()).toHaveLength(requests - 1)
+      await endRest()
+    }
+    await eventually(() => retryAfter().length === requests)
   }
+  const [first = 0, ...others] = retryAfter()
+  expect([1, 2, 3]).toContain(first)
+  expect(others).toEqual([2, 4, 8, 16].map((times) => Math.min(times * first, 8)))
+  expect(rests.map(({ seconds }) => seconds)).toEqual([first, ...others])
 })
 
 test('a client that waits for as many seconds as it was asked to is not held longer', async () => {
+  const { endRest } = await serveResting()
+  const { send, retryAfter } = client()
+  for (let requests = 1; requests <= 40; requests += 1) {
+    await send()
+    await eventually(() => retryAfter().length === requests)
+    await endRest()
+    await new Promise(setImmediate)
+  }
+  expect(new Set(retryAfter())).toEqual(new Set([1, 2, 3]))
+})
+
+test('a connection rests for as many seconds as its answer says', async () => {
   await serve()
-  const [all, hasty] = await Promise.all([
-    onAll(() => refused(2, (retryAfter) => retryAfter * 1_000 + 200)),
-    refused(2, () => 0),
-  ])
-  expect(hasty.answeredMs[1]).toBeGreaterThan(hasty.retryAfter[0]! * 1_000 - 20)
-  expect(Math.max(...all.flatMap(({ retryAfter }) => retryAfter))).toBe(3)
+  const { send, retryAfter } = client()
+  const begun = performance.now()
+  await send()
+  await eventually(() => retryAfter().length === 1)
+  await send()
+  await eventually(() => retryAfter().length === 2)
+  // Timers may be a millisecond early.
+  expect(performance.now() - begun).toBeGreaterThan(retryAfter()[0]! * 1_000 - 20)
 })
