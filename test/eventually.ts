@@ -1,3 +1,7 @@
+// The real ones, also where a test has faked those of the code.
+const { setTimeout } = globalThis
+const now = performance.now.bind(performance)
+
 /**
  * Resolves with what `check` gives once it gives something truthy; asks again every few
  * milliseconds. Rejects with the last failure when that has not happened within `withinMs`.
@@ -6,7 +10,7 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   { withinMs = 30_000, everyMs = 10 }: { withinMs?: number; everyMs?: number } = {},
 ): Promise<Truthy<T>> {
-  const deadline = Date.now() + withinMs
+  const deadline = now() + withinMs
   let last: unknown
   for (;;) {
     try {
@@ -16,7 +20,7 @@ export async function eventually<T>(
     } catch (error) {
       last = error
     }
-    if (Date.now() >= deadline) throw last
+    if (now() >= deadline) throw last
     await new Promise((resolve) => setTimeout(resolve, everyMs))
   }
 }

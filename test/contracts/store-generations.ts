@@ -32,8 +32,8 @@ export function generationsContract({ alone }: StoreSuite): void {
       expect(await reportCounts(store)).toEqual([1])
 
       await rebuild.switchOver()
-      await eventually(async () => (await store.currentGeneration()) === 2, { withinMs: 1_500 })
-      await eventually(async () => (await reportCounts(store))[0] === 2, { withinMs: 2_500 })
+      await eventually(async () => (await store.currentGeneration()) === 2)
+      await eventually(async () => (await reportCounts(store))[0] === 2)
       await rebuild.end()
       await built.close()
       expect(await reportCounts(store)).toEqual([2])

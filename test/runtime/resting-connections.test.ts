@@ -31,7 +31,7 @@ async function serveResting() {
   return {
     rests,
     /** From a timer, as without a test. */
-    async endRest() {
+    endRest: async () => {
       const { end } = rests.at(-1)!
       await new Promise<void>((resolve) => setTimeout(() => resolve(end()), 0))
     },

@@ -36,7 +36,7 @@ test('events that another process appends to the file arrive', async () => {
   const writer = startWriter({ appends: 20 })
   const mine = events(20)
   for (const event of mine) await log.append([event])
-  await once(writer.child, 'exit')
+  await writer.ended
   await eventually(() => arrived.length >= 40)
   expect(new Set(arrived)).toEqual(
     new Set([...mine.map((event) => event.recordId), ...writer.acknowledged]),
@@ -52,7 +52,7 @@ test('every acknowledged event is in the log after kill -9, once and in order', 
     const writer = startWriter({ appends: Infinity })
     await eventually(() => writer.acknowledged.length >= 50 + 70 * round)
     writer.child.kill('SIGKILL')
-    await once(writer.child, 'close')
+    await writer.ended
     acknowledged.push(...writer.acknowledged)
   }
   const stored = (await readAll(files.open())).map(recordId)
@@ -63,8 +63,7 @@ test('every acknowledged event is in the log after kill -9, once and in order', 
 
 test('programs that open a new file in the same moment all succeed', async () => {
   const writers = Array.from({ length: 4 }, () => startWriter({ appends: 5 }))
-  const codes = await Promise.all(writers.map(({ child }) => once(child, 'exit')))
-  expect(codes.map(([code]) => code as number)).toEqual([0, 0, 0, 0])
+  expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0])
   expect(await readAll(files.open())).toHaveLength(20)
 })
 
@@ -90,5 +89,7 @@ function startWriter({ appends }: { appends: number }) {
   children.push(child)
   const acknowledged: string[] = []
   createInterface({ input: child.stdout }).on('line', (line) => acknowledged.push(line))
-  return { child, acknowledged }
+  // Listens from here on: it may end while the test is busy.
+  const ended = once(child, 'close').then(([code]) => code as number | null)
+  return { child, acknowledged, ended }
 }

@@ -25,7 +25,7 @@ const grant: KeyGrant = {
   accountSuspended: false,
   disabledDevices: new Set(['van-stolen']),
 }
-const soon = { withinMs: 1_000 }
+const soon = { withinMs: 60_000 }
 const seen = { kind: 'seen' }
 
 let appends: (readonly AppendedEvent[])[]

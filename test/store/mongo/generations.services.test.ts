@@ -44,6 +44,19 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     },
   )
 
+  promise('readers follow a switch within two seconds', async ({ open, log }) => {
+    const [store, reader] = [await open(), await open()]
+    const entry = log.append(positionReported())
+    const query = { accountId: entry.event.accountId, recordId: entry.event.recordId }
+    expect(await reader.findPosition(query)).toBeUndefined()
+    const rebuild = await store.beginRebuild()
+    const built = await store.openGeneration(2)
+    await built.project(batchOf(entry))
+    await rebuild?.switchOver()
+    await eventually(() => reader.findPosition(query), { withinMs: 2_000 })
+    await rebuild?.end()
+  })
+
   promise('a removed generation can no longer be written to', async ({ open, db, log }) => {
     const store = await open()
     const slow = await store.openGeneration(1)

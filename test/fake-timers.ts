@@ -1,0 +1,16 @@
+import { jest } from '@jest/globals'
+
+const APIS = [
+  ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
+  ...(['requestAnimationFrame', 'cancelAnimationFrame'] as const),
+  ...(['requestIdleCallback', 'cancelIdleCallback', 'setImmediate', 'clearImmediate'] as const),
+  ...(['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] as const),
+]
+
+/**
+ * From now on these clocks and timers alone go by `jest.advanceTimersByTime`; sockets, files and `eventually`
+ * go on as ever. Ends with `jest.useRealTimers()`.
+ */
+export function fakeTimers(...faked: (typeof APIS)[number][]): void {
+  jest.useFakeTimers({ doNotFake: APIS.filter((api) => !faked.includes(api)) })
+}
