@@ -46,7 +46,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
       limit: limit + 1,
       ...(after !== undefined && { after }),
     })
-    answerPage(ctx, {
+    await answerPage(ctx, {
       list,
       limit,
       items,

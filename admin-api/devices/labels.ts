@@ -57,7 +57,13 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
       ...(after !== undefined && { after }),
       ...(devices !== undefined && { devices }),
     })
-    answerPage(ctx, { list, limit, items, placeOf: ({ label }) => [label], view: (item) => item })
+    await answerPage(ctx, {
+      list,
+      limit,
+      items,
+      placeOf: ({ label }) => [label],
+      view: (item) => item,
+    })
   }
 
   async function change(

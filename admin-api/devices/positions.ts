@@ -75,7 +75,7 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
       ...(timestamp !== undefined && recordId !== undefined && { after: { timestamp, recordId } }),
     })
     if (items.length === 0) await requireDevice(store, caller, deviceId)
-    answerPage(ctx, {
+    await answerPage(ctx, {
       list,
       limit,
       items,

@@ -1,5 +1,5 @@
-import { succeed } from '../../runtime/http.ts'
 import type { AdminContext, JsonSchema } from './admin-route.ts'
+import { answerInParts, viewedInParts } from './answer-in-parts.ts'
 import { writeCursor, type List, type Place } from './cursor.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
@@ -28,14 +28,15 @@ type Shown<Item> = {
  * Answers one page of a list. `items` holds one more than `limit` if there are more, so that the
  * last page is marked as such.
  */
-export function answerPage<Item>(
+export async function answerPage<Item>(
   ctx: AdminContext,
   { list, limit, items, placeOf, view }: Shown<Item> & { readonly limit: number },
-): void {
+): Promise<void> {
   const page = items.slice(0, limit)
   const last = items.length > limit ? page.at(-1) : undefined
-  succeed(ctx, {
-    items: page.map(view),
-    nextCursor: last === undefined ? null : writeCursor(list, placeOf(last)),
+  await answerInParts(ctx, {
+    name: 'items',
+    parts: viewedInParts(page, view),
+    after: () => ({ nextCursor: last === undefined ? null : writeCursor(list, placeOf(last)) }),
   })
 }

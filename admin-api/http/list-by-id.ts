@@ -32,6 +32,12 @@ export function listById<Item extends PlaceByAge>({
       limit: limit + 1,
       ...(createdAt !== undefined && id !== undefined && { after: { id, createdAt } }),
     })
-    answerPage(ctx, { list, limit, items, placeOf: ({ createdAt, id }) => [createdAt, id], view })
+    await answerPage(ctx, {
+      list,
+      limit,
+      items,
+      placeOf: ({ createdAt, id }) => [createdAt, id],
+      view,
+    })
   }
 }

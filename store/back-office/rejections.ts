@@ -9,8 +9,8 @@ import type { RejectionFilter, Rejections } from '../rejections.ts'
 import type { Documents } from '../documents.ts'
 import type { RejectionDocument } from './kinds.ts'
 
-/** The number of rejections read at a time when a filter skips some of them. */
-const LOOKED_AT_ONCE = 500
+/** The number of rejections read at a time, with their bodies: other work has its turn after each. */
+const LOOKED_AT_ONCE = 100
 
 /** Saving removes what exceeds the age or number limits, `expireRejections` what has become too old; such rejections are never shown. */
 export function rejectionsOf(
@@ -47,10 +47,11 @@ export function rejectionsOf(
       const { keyId, deviceId, error, to } = filter
       const isPicked =
         error !== undefined || to !== undefined || (keyId !== undefined && deviceId !== undefined)
-      const size = isPicked ? Math.max(limit, LOOKED_AT_ONCE) : limit
+      const size = isPicked ? LOOKED_AT_ONCE : Math.min(limit, LOOKED_AT_ONCE)
       for await (const page of pages(filter, size, after)) {
         rejections.push(...page)
         if (rejections.length >= limit) break
+        await endOfTurn()
       }
       return rejections.slice(0, limit)
     },
