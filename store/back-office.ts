@@ -245,8 +245,10 @@ export interface Shares {
 /** The reason why an operator stays unchanged: the account, or the service, would be left without one. */
 export type OperatorKept = 'last admin' | 'last platform operator'
 
-/** The changes that operators and keys made. Append-only. */
+/** The changes that operators and keys made. Append-only, but for details of erased devices. */
 export interface Audit {
+  /** Removes what entries on a device say of it, such as name and labels; who did what and when stays. */
+  forgetAuditDetails(device: { accountId: string; deviceId: string }): Promise<void>
   appendAudit(entry: AuditEntry): Promise<void>
   /** Newest first. `from` inclusive, `to` exclusive. An entry on many devices is found by each of them. */
   pageAudit(query: AuditQuery): Promise<AuditPage>

@@ -6,6 +6,8 @@ import {
   type AuditPage,
   type AuditQuery,
 } from '../back-office.ts'
+import { auditDetailsOf } from './audit-details.ts'
+import type { AuditDetailsDocument } from './kinds.ts'
 import type { Documents, Query, Revisioned } from '../documents.ts'
 
 /** The number of entries read at a time; each may name a thousand devices. */
@@ -15,11 +17,17 @@ const LOOKED_AT_MOST = 20_000
 
 type Index = Pick<Query<AuditEntry>, 'index' | 'where'>
 
-export function auditOf(audit: Documents<AuditEntry>): Audit {
+export function auditOf(
+  audit: Documents<AuditEntry>,
+  detailDocuments: Documents<AuditDetailsDocument>,
+): Audit {
+  const details = auditDetailsOf(detailDocuments)
   return {
     async appendAudit(entry) {
-      await audit.insert([entry])
+      await audit.insert([await details.split(entry)])
     },
+
+    forgetAuditDetails: (device) => details.forget(device),
 
     async pageAudit(query): Promise<AuditPage> {
       const entries: AuditEntry[] = []
@@ -29,14 +37,18 @@ export function auditOf(audit: Documents<AuditEntry>): Audit {
         // Two indexes may hold the same one.
         if (entry.id === last) continue
         if (last !== undefined && (entries.length === query.limit || looked > LOOKED_AT_MOST)) {
-          return { entries, next: last }
+          return { entries: await withDetails(entries), next: last }
         }
         if (isWanted(entry, query)) entries.push(entry)
         looked += 1 + devicesIn(entry).length
         last = entry.id
       }
-      return { entries }
+      return { entries: await withDetails(entries) }
     },
+  }
+
+  async function withDetails(entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
+    return Promise.all(entries.map((entry) => details.join(entry)))
   }
 
   /** The entries of all indexes that may hold wanted ones, merged. */

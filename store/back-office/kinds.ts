@@ -119,6 +119,19 @@ export const AUDIT: Kind<AuditEntry> = {
   appendOnly: true,
 }
 
+/** Details of an audit entry on a device, which go when it is erased; the id is the entry's. */
+export type AuditDetailsDocument = {
+  readonly id: string
+  readonly accountId: string
+  readonly deviceId: string
+  readonly details: NonNullable<AuditEntry['details']>
+}
+
+export const AUDIT_DETAILS: Kind<AuditDetailsDocument> = {
+  name: 'audit_details',
+  indexes: { device: { fields: ['accountId', 'deviceId'] } },
+}
+
 export type RejectionDocument = {
   /** The rejectionId. */
   readonly id: string

@@ -11,6 +11,7 @@ import {
   ACCOUNTS,
   ANNOUNCED_ERASURES,
   AUDIT,
+  AUDIT_DETAILS,
   INSTANCE_HOURS,
   INSTANCES,
   KEYS,
@@ -39,6 +40,7 @@ export const BACK_OFFICE = [
   SHARES,
   ANNOUNCED_ERASURES,
   AUDIT,
+  AUDIT_DETAILS,
   INSTANCES,
   INSTANCE_HOURS,
 ] as const
@@ -72,7 +74,7 @@ export function openBackOffice(
     ...keysOf(keys),
     ...grantsOf({ keys, accounts, disabledDevices }),
     ...sharesOf({ shares: open(SHARES), accounts, livesOf }),
-    ...auditOf(open(AUDIT)),
+    ...auditOf(open(AUDIT), open(AUDIT_DETAILS)),
     ...instancesOf({ instances: open(INSTANCES), hours: open(INSTANCE_HOURS) }),
   }
 }

@@ -34,6 +34,30 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
+    'entries on a device lose their details with it, and stay themselves',
+    async ({ accountId }) => {
+      const on = (id: string, account = accountId, kind: 'device' | 'key' = 'device') =>
+        entry({
+          ...{ accountId: account, at: T0, subject: { kind, id }, action: 'device.changed' },
+          details: { name: 'Name of a person', labels: ['home'] },
+        })
+      const [erased, other, ofKey] = [on('van'), on('van 2'), on('van', accountId, 'key')]
+      const theirs = on('van', newAccountId())
+      for (const one of [erased, other, ofKey, theirs]) await shared.store.appendAudit(one)
+      for (let n = 0; n < 2; n += 1) {
+        await shared.store.forgetAuditDetails({ accountId, deviceId: 'van' })
+      }
+      const kept = await page(accountId)
+      expect(kept).toHaveLength(3)
+      expect(kept).toEqual(
+        expect.arrayContaining([{ ...erased, details: undefined }, other, ofKey]),
+      )
+      expect(kept.find(({ id }) => id === erased.id)).not.toHaveProperty('details')
+      expect(await page(theirs.accountId)).toEqual([theirs])
+    },
+  )
+
+  promise(
     'the audit keeps what was written under an id, whoever writes there again',
     async ({ accountId }) => {
       const first = entry({ accountId, at: T0 })

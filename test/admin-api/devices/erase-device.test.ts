@@ -75,6 +75,22 @@ test('erasing a device appends the erasure to the log under its account and answ
   })
 })
 
+test('erasing a device takes its name and labels out of the audit, which keeps who changed it and when', async () => {
+  await harness.project({ deviceId: 'private' })
+  const body = { name: 'Name of a person', labels: ['label of a person'] }
+  await harness.api('PATCH', '/devices/private', { headers, body })
+  const audit = () => harness.api('GET', '/audit?subjectId=private', { headers })
+  expect((await audit()).body.data?.items?.[0]).toMatchObject({ details: body })
+  const [before] = (await audit()).body.data?.items ?? []
+  await erase('private')
+  const { body: after, text } = await audit()
+  expect(text).not.toContain('of a person')
+  expect(after.data?.items).toMatchObject([
+    { action: 'device.erased' },
+    { action: 'device.changed', at: before?.['at'], actor: before?.['actor'] },
+  ])
+})
+
 test('erasing a device leaves no trace of the device, and everything of the others', async () => {
   const [record, other] = await harness.project(
     { deviceId: 'gone' },
