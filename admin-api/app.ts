@@ -115,6 +115,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
  * @param authLimit how many unknown keys, and tokens of shares, a client address may send.
  * @param console without it, browsers get the API's answers too.
  * @param ready rejects with a message that names the missing part.
+ * @param mayRead throws while calls, except signing in, must not be answered yet.
  * @param trustProxy how many proxies to trust for X-Forwarded-* headers.
  */
 export function createAdminApp({
@@ -122,6 +123,7 @@ export function createAdminApp({
   callLimit,
   authLimit,
   ready,
+  mayRead = () => undefined,
   metricsElsewhere = false,
   console,
   ...given
@@ -130,6 +132,7 @@ export function createAdminApp({
   callLimit: RateLimit | 'off'
   authLimit: RateLimit | 'off'
   ready: () => Promise<void>
+  mayRead?: () => void
   metricsElsewhere?: boolean
   console?: ConsolePage
 }): Koa<HttpState> {
@@ -161,8 +164,13 @@ export function createAdminApp({
     ...{ store, clock, logger, limits, lookUp, identifyShare },
     writeLateEntries: () => late.write(),
   }
+  const openNow = (_ctx: unknown, next: Koa.Next) => {
+    mayRead()
+    return next()
+  }
   for (const route of routes) {
-    router.register(PREFIX + route.path, [route.method], [authorized(route, callers)])
+    const gate = route.path.startsWith('/session') ? [] : [openNow]
+    router.register(PREFIX + route.path, [route.method], [...gate, authorized(route, callers)])
   }
 
   const app = new Koa<HttpState>({ proxy: trustProxy > 0 })

@@ -1,4 +1,5 @@
 import { systemClock as clock } from '../runtime/clock.ts'
+import { unavailable } from '../runtime/errors.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { Program } from '../runtime/program.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
@@ -6,6 +7,7 @@ import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
 import { builtConsole } from './console-page/built-console.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
+import { hideErasedAhead } from './erasures-ahead.ts'
 import type { DataDirectory, Mode } from './system.ts'
 import { ingestAddresses, type OwnIngest } from './ingest-addresses.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
@@ -39,8 +41,14 @@ export async function startAdminApi(
     REPORT_INSTANCE_EVERY_MS,
     reportInstance({ service: 'admin-api', save, clock }),
   )
+  const erasures = hideErasedAhead({ eventLog, store, logger, signal: stopping })
+  lifecycle.run('hiding erased devices', erasures.done)
+  const mayRead = () => {
+    if (erasures.isReading()) throw unavailable('the log is read for erasures, please try again')
+  }
   let canSignIn = false
   const ready = async () => {
+    mayRead()
     // Without the log everything can still be read; calls that need it answer 503.
     await store.ready()
     if (!canSignIn) throw new Error('the first operator is not made yet')
@@ -58,6 +66,7 @@ export async function startAdminApi(
         stopping,
         trustProxy,
         ready,
+        mayRead,
       },
       console: builtConsole(config),
       ingest: ingestAddresses(config, ownIngest),

@@ -12,6 +12,7 @@ import { newApiKey } from '../../schemas/api-key.ts'
 import { eventually } from '../eventually.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { rawConnection } from '../raw-connection.ts'
+import { positionReported } from '../samples.ts'
 import { freePort } from '../services/own-server.ts'
 
 test('the admin API is ready once its first operator can sign in, and not before', async () => {
@@ -95,5 +96,37 @@ test('requests that a client sends ahead of the answers are begun one after the 
   socket.destroy()
   await lifecycle.close()
   await opened.close()
+  await eventLog.close()
+})
+
+test('nothing is shown while the log is read for erasures, but the process lives', async () => {
+  const directory = await ownDirectory()
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
+  const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  await eventLog.append([positionReported()])
+  let goOn = () => {}
+  const held = new Promise<void>((resolve) => (goOn = resolve))
+  const slow: typeof eventLog = {
+    ...eventLog,
+    async *tail(options) {
+      await held
+      yield* eventLog.tail(options)
+    },
+  }
+  const store = openSqliteStore({ directory })
+  const config = loadConfig({ ADMIN_PORT: '0' })
+  const program = { config, logger, metrics: createMetrics(), lifecycle }
+  const { url } = await startAdminApi({ store, eventLog: slow, mode: 'distributed' }, program)
+  const statusOf = async (path: string) => (await fetch(url + path)).status
+  for (const path of ['/readyz', '/api/v1/devices', '/api/v1/shared', '/api/v1/stream']) {
+    expect(await statusOf(path)).toBe(503)
+  }
+  expect(await statusOf('/healthz')).toBe(200)
+  expect(await statusOf('/api/v1/session')).toBe(401)
+  goOn()
+  await eventually(async () => (await statusOf('/api/v1/devices')) === 401)
+  await lifecycle.close()
+  await store.close()
   await eventLog.close()
 })
