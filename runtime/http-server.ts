@@ -7,10 +7,11 @@ import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.t
 import { HttpConnections, type ConnectionLimits } from './http-connections.ts'
 import { listen } from './listen.ts'
 import type { Load } from './load.ts'
+import { ReadingClients } from './reading-clients.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
-/** A client is disconnected if it does not read its answer for this long. */
+/** A client is disconnected if it does not read its answer for one to one and a half times this long. */
 const UNREAD_MS = 20_000
 /** A request must arrive within this time, its headers within 10 s. */
 const ARRIVES_WITHIN_MS = 15_000
@@ -127,15 +128,21 @@ export async function serveHttp({
   server.on('connect', (_request, socket) =>
     refuseConnection(socket, 'METHOD_NOT_ALLOWED', 'CONNECT is not served'),
   )
+  const clients = new ReadingClients()
   server.setTimeout(unreadMs, (socket: Socket) => {
     const [answer] = connections.underWay(socket)
+    if (answer === undefined) return void socket.destroy()
     // The live stream has its own rules for slow readers.
-    const isStream = answer?.getHeader('content-type') === 'text/event-stream'
+    const isStream = answer.getHeader('content-type') === 'text/event-stream'
     const isUnread = socket.writableLength > 0 && !isStream
-    if (answer === undefined || isUnread) socket.destroy()
-    // The answer has not begun yet: check again later.
-    else socket.setTimeout(unreadMs)
+    // The answer has not begun yet, or its client may read more slowly than shows here: check again later.
+    socket.setTimeout(isUnread ? unreadMs / 2 : unreadMs)
+    if (isUnread) cutOffIfStopped(socket).catch(() => socket.destroy())
   })
+
+  async function cutOffIfStopped(socket: Socket): Promise<void> {
+    if (await clients.hasStopped(socket)) socket.destroy()
+  }
 
   const further = await listen(server, { host, port, handles })
   // For Node, line breaks before a request keep its connection in use.

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { ReadingClients } from '../../runtime/reading-clients.ts'
 import type { AdminContext } from '../http/admin-route.ts'
 import { compressTexts, takesGzip } from '../http/compress.ts'
 
@@ -12,16 +13,18 @@ const CUT_AFTER_MS = 500
 
 /**
  * Answers with frames, each rendered only when the client has taken the previous ones. Ends with
- * them, or shortly after `signal` is aborted. Returns a function that returns for how many
- * milliseconds the client has taken none of the data waiting for it.
+ * them, or shortly after `signal` is aborted. Returns a function that resolves with the number of
+ * milliseconds for which the client has read nothing while data waits for it.
  */
 export function answerWithFrames(
   ctx: AdminContext,
   frames: AsyncGenerator<string, void>,
   { signal, chunkBytes }: ConnectionOptions & { signal: AbortSignal },
-): () => number {
-  const { res } = ctx
+): () => Promise<number> {
+  const { res, req } = ctx
+  const clients = new ReadingClients()
   let offeredAt: number | undefined
+  let readAt = 0
 
   async function* offered(): AsyncGenerator<string | Buffer, void> {
     for await (const frame of takesGzip(ctx) ? compressTexts(frames) : frames) {
@@ -37,7 +40,12 @@ export function answerWithFrames(
     const cut = setTimeout(() => res.destroy(), CUT_AFTER_MS).unref()
     res.once('close', () => clearTimeout(cut))
   })
-  return () => (offeredAt === undefined ? 0 : performance.now() - offeredAt)
+  return async function stalledForMs() {
+    if (offeredAt === undefined) return 0
+    const now = performance.now()
+    if (!(await clients.hasStopped(req.socket))) readAt = now
+    return now - Math.max(offeredAt, readAt)
+  }
 }
 
 /** Like `answerWithFrames`, without the frames: for HEAD. */

@@ -13,6 +13,7 @@ import type { ReadableLog } from '../../event-log/follow/followed.ts'
 import type { Place } from '../../event-log/follow/mark.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader, type Showing } from './reader.ts'
+import { sharedTurns } from './shared-turns.ts'
 import { seats, type LinkSeatOwner, type SeatOwner } from './seats.ts'
 
 export type StreamDependencies = {
@@ -53,6 +54,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
   const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
   const shared = channel({ ...deps, options })
   const places = seats(options)
+  const nextTurn = sharedTurns()
   const readers = new Set<AbortController>()
   stopping.addEventListener('abort', () => {
     for (const reader of readers) reader.abort()
@@ -89,7 +91,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
         turn = undefined
         return taken
       },
-      ...{ feed, joined, eventLog, store, logger, metrics, signal, options },
+      ...{ nextTurn, feed, joined, eventLog, store, logger, metrics, signal, options },
     })
     const { chunkBytes } = options
     const stalledForMs = answerWithFrames(ctx, reader.frames, { signal, chunkBytes })
@@ -97,9 +99,10 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
       what: 'whether a reader of the live stream may go on',
       everyMs: checkEveryMs,
       async task() {
+        const ms = await stalledForMs()
         const stalled =
-          (reader.isCatchingUp() && stalledForMs() > options.stalledCatchingUpMs) ||
-          (reader.isTooLate() && stalledForMs() > options.stalledMs)
+          (reader.isCatchingUp() && ms > options.stalledCatchingUpMs) ||
+          (reader.isTooLate() && ms > options.stalledMs)
         if (stalled) metrics.streamCutOff.inc()
         if (stalled || !(await mayStillRead())) ending.abort()
       },

@@ -52,6 +52,9 @@ export type Showing = {
   readonly resumable: boolean
 }
 
+/** Ring entries that a reader looks at in one turn, also if none is for it. */
+const LOOKED_AT_ONCE = 500
+
 /**
  * One reader of the stream: a cursor into the ring, without a buffer. Ends when `signal`
  * is aborted. `takeTurn` takes a turn at catching up, if one is free, and returns the function that
@@ -61,6 +64,7 @@ export function streamReader({
   showing,
   resumeAfter,
   takeTurn,
+  nextTurn,
   feed,
   joined,
   eventLog,
@@ -73,6 +77,8 @@ export function streamReader({
   showing: Showing
   resumeAfter?: Place
   takeTurn: () => (() => void) | undefined
+  /** Waits until this reader may render and write a chunk. */
+  nextTurn: () => Promise<void>
   feed: LiveFeed
   /**
    * Ring entries before this one are older than the reader: only those from the log are replayed.
@@ -149,6 +155,7 @@ export function streamReader({
     })
     try {
       for (;;) {
+        await nextTurn()
         const next = yield* pulse.meanwhile(items.next())
         if (next === undefined) return false
         if (next.done !== true) yield* past(next.value, from)
@@ -166,7 +173,7 @@ export function streamReader({
     }
   }
 
-  function* past(item: PastItem, at: Place): Generator<string, void> {
+  async function* past(item: PastItem, at: Place): AsyncGenerator<string, void> {
     if (item.kind === 'gap') {
       yield gap(item.reason)
       return
@@ -178,6 +185,7 @@ export function streamReader({
       if (chunk.length < chunkBytes) continue
       yield chunk
       chunk = ''
+      await nextTurn()
     }
     if (chunk !== '') yield chunk
   }
@@ -196,7 +204,8 @@ export function streamReader({
         return
       }
       let chunk = ''
-      while (cursor < feed.ring.end && chunk.length < chunkBytes) {
+      const until = Math.min(feed.ring.end, cursor + LOOKED_AT_ONCE)
+      while (cursor < until && chunk.length < chunkBytes) {
         const entry = feed.ring.at(cursor)
         if (entry !== undefined) chunk += ringText(entry, at, cursor)
         cursor += 1
@@ -206,9 +215,10 @@ export function streamReader({
         inStep = true
       }
       const due = chunk === '' ? pulse.beat() : chunk
-      if (due === undefined) await pulse.heard()
-      else yield due
+      if (due !== undefined) yield due
+      else if (cursor === feed.ring.end) await pulse.heard()
       if (chunk !== '' && cursor === feed.ring.end) await gather()
+      await nextTurn()
     }
   }
 

@@ -204,6 +204,28 @@ test('an answer that is not read goes on while its client takes some of it now a
   await server.close()
 })
 
+test('an answer that is read slowly goes on, also while the kernel takes no more of it', async () => {
+  const { app, open } = patientApp()
+  const server = await serve(app, 3_000)
+  const get = 'GET /large/slowly HTTP/1.1\r\nHost: a\r\n\r\n'
+  const { socket, closed } = rawConnection(server.url, get)
+  await eventually(() => open.has('/large/slowly'))
+  let isOtherCutOff = false
+  const other = isCutOff(server, open).then(() => (isOtherCutOff = true))
+  // The kernel holds megabytes: until it takes more, this client has read for many seconds.
+  const taken = async () => {
+    socket.resume()
+    await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed])
+    socket.pause()
+    return isOtherCutOff
+  }
+  await eventually(taken, { everyMs: 300 })
+  await other
+  expect([...open]).toEqual(['/large/slowly'])
+  socket.destroy()
+  await server.close()
+})
+
 test('an answer that is not read that takes long to be made is not cut off, nor is a stream of events', async () => {
   const { app, waiting, open } = patientApp()
   const server = await serve(app, 1_000)

@@ -53,6 +53,15 @@ export async function openEventSource(url: string, headers: Record<string, strin
     recordIds: () => parser.events.flatMap(({ data }) => data['recordId'] ?? []) as string[],
     pause: () => response.pause(),
     resume: () => response.resume(),
+    /** Takes this much more of its text, and pauses again. */
+    take(length: number) {
+      let left = length
+      response.on('data', function count(text: string) {
+        left -= text.length
+        if (left <= 0) response.off('data', count).pause()
+      })
+      response.resume()
+    },
     close: () => response.destroy(),
   }
 }

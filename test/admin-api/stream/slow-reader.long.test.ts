@@ -86,6 +86,28 @@ test('readers of the past that take nothing leave turns to other accounts, and s
   await eventually(async () => (await open({ lastEventId: begin })).status === 200)
 })
 
+test('a reader of the past that takes a little now and then keeps its turn, unlike those that take nothing', async () => {
+  const { listen, open, metric } = await start({
+    stream: { ringEntries: 600, stalledCatchingUpMs: 2_000 },
+  })
+  const live = await listen({ query: '?deviceId=silent' })
+  const begin = live.lastEventId()
+  await appendMany()
+  const slow = await open({ lastEventId: begin })
+  slow.pause()
+  // The kernel takes more of the stream only once it has been read for many seconds.
+  const taking = setInterval(() => slow.take(50_000), 300)
+  for (let cutOff = 1; cutOff <= 2; cutOff += 1) {
+    const stuck = await open({ lastEventId: begin })
+    stuck.pause()
+    await eventually(async () => (await metric('gps_stream_cut_off_total')) === cutOff)
+  }
+  clearInterval(taking)
+  slow.resume()
+  await eventually(() => slow.hasEnded() || slow.events.length === MANY)
+  expect(slow.events.length).toBe(MANY)
+})
+
 test('readers that keep up do not wait for one that does not', async () => {
   const { listen } = await start({ stream: { ringEntries: MANY, ringBytes: 2 ** 27 } })
   const slow = await listen()

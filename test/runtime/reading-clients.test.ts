@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { expect, test } from '@jest/globals'
+import { ReadingClients } from '../../runtime/reading-clients.ts'
+import { unacknowledgedBytes } from '../../runtime/unacknowledged.ts'
+import { closeAfterwards } from '../closing.ts'
+import { eventually } from '../eventually.ts'
+
+/** A connection whose client has read nothing, with more in it than the kernel's buffers take. */
+async function unread(host: string): Promise<{ own: Socket; client: Socket }> {
+  const server = createServer().listen(0, host)
+  await once(server, 'listening')
+  const client = connect((server.address() as AddressInfo).port, host)
+  client.on('error', () => undefined)
+  const [own] = (await once(server, 'connection')) as [Socket]
+  own.on('error', () => undefined)
+  closeAfterwards(() => {
+    own.destroy()
+    client.destroy()
+    server.close()
+  })
+  own.write(Buffer.alloc(64 * 1024 * 1024))
+  await eventually(() => client.readableLength > 0 && own.writableLength > 0)
+  return { own, client }
+}
+
+/** Takes some of what the client has received, as if it read slowly. */
+async function take(client: Socket, bytes: number): Promise<void> {
+  for (let taken = 0; taken < bytes;) {
+    const chunk = client.read() as Buffer | null
+    if (chunk === null) await once(client, 'readable')
+    else taken += chunk.length
+  }
+}
+
+/** Only Linux has the kernel's table. */
+const onLinux = existsSync('/proc/net/tcp') ? test : test.skip
+const interfaces = Object.values(networkInterfaces()).flat()
+const HOSTS = ['127.0.0.1', '::1'].filter((host) => interfaces.some((one) => one?.address === host))
+
+onLinux.each(HOSTS)(
+  'a client at %s that reads little is seen to read before the kernel takes more',
+  async (host) => {
+    const { own, client } = await unread(host)
+    const clients = new ReadingClients()
+    await eventually(() => clients.hasStopped(own))
+    const [handedOver, before] = [own.writableLength, await unacknowledgedBytes(own)]
+    expect(before).toBeGreaterThan(100_000)
+
+    await take(client, 300_000)
+    await eventually(async () => ((await unacknowledgedBytes(own)) ?? 0) < (before ?? 0))
+    expect(own.writableLength).toBe(handedOver)
+    expect(await clients.hasStopped(own)).toBe(false)
+    await eventually(() => clients.hasStopped(own))
+  },
+)
+
+test('nothing is known of a connection that has ended', async () => {
+  const { own, client } = await unread('127.0.0.1')
+  client.destroy()
+  own.destroy()
+  await eventually(async () => (await unacknowledgedBytes(own)) === undefined)
+})
