@@ -203,6 +203,10 @@ export type Share = {
   readonly name?: string
   readonly devices: readonly SharedDevice[]
   readonly trailMinutes: number
+  /** Whether it shows where its devices were when it was made. Version 0.2.0 made shares without it. */
+  readonly showsNow?: boolean
+  /** Whether its page may load maps from a third party. */
+  readonly showsStreets?: boolean
   readonly createdAt: number
   readonly expiresAt: number
 }
@@ -213,6 +217,8 @@ export type SharedDevice = {
   readonly ref: string
   /** The name in the share, whatever the device's own name is. */
   readonly name?: string
+  /** The recordId of the last position known when the share was made, if it shows that. */
+  readonly lastKnown?: string
   /** The life in which the device was shared: it leaves the share once it is erased. */
   readonly life?: string
 }

@@ -14,7 +14,9 @@ export type Rule<Made> = {
   orNull(): Rule<Made | null>
   /** Treats `null` as absence. */
   nullIsAbsence(): Rule<Made>
-  withDefault(value: Exclude<Made, undefined> & (string | number)): Rule<Exclude<Made, undefined>>
+  withDefault(
+    value: Exclude<Made, undefined> & (string | number | boolean),
+  ): Rule<Exclude<Made, undefined>>
   described(text: string): Rule<Made>
   /** `now`: milliseconds since the epoch. */
   check(

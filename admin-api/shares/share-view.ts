@@ -6,6 +6,7 @@ import { objectOf } from '../../runtime/openapi/json-schema.ts'
 /** A share as operators see it, without the token. */
 export function shareView(share: Share, title: string, now: number) {
   const { id, devices, trailMinutes, createdAt, expiresAt } = share
+  const { showsNow = false, showsStreets = false } = share
   return {
     id,
     name: title,
@@ -14,7 +15,7 @@ export function shareView(share: Share, title: string, now: number) {
     names: Object.fromEntries(
       devices.flatMap(({ deviceId, name }) => (name === undefined ? [] : [[deviceId, name]])),
     ),
-    trailMinutes,
+    ...{ trailMinutes, showsNow, showsStreets },
     createdAt: isoTime(createdAt),
     expiresAt: isoTime(expiresAt),
   }
@@ -31,6 +32,14 @@ const PROPERTIES = {
     additionalProperties: { type: 'string' },
   },
   trailMinutes: { type: 'integer' },
+  showsNow: {
+    type: 'boolean',
+    description: 'Whether it showed the last known positions from the beginning',
+  },
+  showsStreets: {
+    type: 'boolean',
+    description: 'Whether its page loads streets from OpenStreetMap',
+  },
   createdAt: TIME,
   expiresAt: TIME,
 }

@@ -27,9 +27,17 @@ export function sharedPosition(
   }
 }
 
+/** Whether a share shows a position: it was received, and by its timestamp true, since the share was made. */
+export function isSince(
+  { createdAt }: Pick<Share, 'createdAt'>,
+  { timestamp, receivedAt }: Pick<LastPosition, 'timestamp' | 'receivedAt'>,
+): boolean {
+  return timestamp >= createdAt && receivedAt >= createdAt
+}
+
 /**
- * The positions of a share's devices, and their trails if the share shows any: only devices that
- * have reported a position since the share was made.
+ * The positions of a share's devices, and their trails if the share shows any. A device that has not
+ * reported since the share was made is at its last known position, if the share shows that.
  */
 export async function sharedDevices(
   share: Share,
@@ -41,36 +49,45 @@ export async function sharedDevices(
   const statuses = new Map(knownDevices.map(({ status }) => [status.deviceId, status]))
   const from = Math.max(createdAt, now - trailMinutes * MINUTE_MS)
   const items = []
-  for (const { deviceId } of devices) {
+  for (const { deviceId, lastKnown } of devices) {
     const [status, named] = [statuses.get(deviceId), names.get(deviceId)]
     if (status === undefined || named === undefined) continue
-    if (status.lastPosition.timestamp < createdAt) continue
-    const device = { accountId, deviceId, from, most: RECORDS_READ / devices.length }
-    const trail = trailMinutes > 0 ? { trail: await readTrail(device, store) } : {}
-    items.push({ ...sharedPosition(named, status.lastPosition), ...trail })
+    // If any of its positions is from since then, its last one is.
+    const isCurrent = isSince(share, status.lastPosition)
+    const position = isCurrent
+      ? status.lastPosition
+      : lastKnown && (await store.findPosition({ accountId, recordId: lastKnown }))
+    if (!position) continue
+    const device = { share, deviceId, from, most: RECORDS_READ / devices.length }
+    const trail = trailMinutes > 0 && { trail: isCurrent ? await readTrail(device, store) : [] }
+    items.push({ ...sharedPosition(named, position), ...trail })
   }
   return items
 }
 
 /** Reads from the newest record back, up to `most` records. */
 async function readTrail(
-  { most, ...device }: { accountId: string; deviceId: string; from: number; most: number },
+  { share, deviceId, from, most }: { share: Share; deviceId: string; from: number; most: number },
   store: Pick<Store, 'pagePositions'>,
 ) {
+  const device = { accountId: share.accountId, deviceId, from }
   const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
+  let read = 0
   let after: { timestamp: number; recordId: string } | undefined
   do {
-    const limit = Math.min(READ_AT_ONCE, Math.ceil(most) - track.total)
+    const limit = Math.min(READ_AT_ONCE, Math.ceil(most) - read)
     const page = await store.pagePositions({
       ...{ ...device, order: 'desc', limit },
       ...(after !== undefined && { after }),
     })
+    read += page.length
     for (const record of page) {
+      if (!isSince(share, record)) continue
       track.add(record, record.timestamp, placeOf(record.latitude, record.longitude))
     }
     after = page.length < limit ? undefined : page.at(-1)
     await endOfTurn()
-  } while (after !== undefined && track.total < most)
+  } while (after !== undefined && read < most)
   return track
     .records()
     .reverse()

@@ -10,7 +10,7 @@ import { shareInForce, type ShareCaller } from '../http/share-callers.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { mapView, MAPS } from '../map-view.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
-import { SHARED_DEVICE, sharedDevices, sharedPosition } from './shared-devices.ts'
+import { isSince, SHARED_DEVICE, sharedDevices, sharedPosition } from './shared-devices.ts'
 import { sharedNames, shareTitle } from './shared-names.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
@@ -55,20 +55,21 @@ export function sharedRoutes({
   }
 
   async function view(share: Share): Promise<object> {
-    const { expiresAt, trailMinutes } = share
+    const { expiresAt, trailMinutes, showsStreets = false } = share
     const now = clock.now()
     const names = await sharedNames(share, store)
     const items = await sharedDevices(share, names, { store, now })
     const name = shareTitle(share, names)
     return {
       ...{ name, expiresAt: isoTime(expiresAt), trailMinutes, asOf: isoTime(now), items },
-      maps: maps.map(mapView),
+      showsStreets,
+      maps: maps.map(mapView).filter(({ seenBy }) => seenBy === null || showsStreets),
     }
   }
 
   async function follow(ctx: AdminContext, caller: ShareCaller): Promise<void> {
     const { share, tokenHash } = caller
-    const { accountId, createdAt } = share
+    const { accountId } = share
     const names = await sharedNames(share, store)
     const before = devicesOf(share)
     await streams.open(ctx, {
@@ -77,7 +78,7 @@ export function sharedRoutes({
         events: new Set(['position']),
         wants: ({ deviceId = '', ...subject }) =>
           subject.accountId === accountId && names.has(deviceId),
-        isShown: ({ timestamp }) => timestamp >= createdAt,
+        isShown: (position) => isSince(share, position),
         record: ({ deviceId, ...position }) =>
           sharedPosition(names.get(deviceId) ?? { ref: '', name: '' }, position),
         resumable: false,
@@ -151,6 +152,10 @@ const SHARED: JsonSchema = objectOf(
     trailMinutes: { type: 'integer' },
     asOf: { ...TIME, description: 'For the ages of the positions' },
     items: { type: 'array', items: SHARED_DEVICE },
+    showsStreets: {
+      type: 'boolean',
+      description: 'Whether its page loads maps with `seenBy` unasked; if not, `maps` has none',
+    },
     maps: MAPS,
   },
   { title: 'Shared' },

@@ -22,7 +22,7 @@ import { listById } from '../http/list-by-id.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
-import { list, parsed, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
+import { flag, list, parsed, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
 import { isoTime } from '../http/views.ts'
 import { sharedNames, shareTitle, shareTitles } from './shared-names.ts'
 import { SHARE, SHARE_WITH_TOKEN, shareView } from './share-view.ts'
@@ -67,6 +67,16 @@ const NEW_SHARE = {
   })
     .nullIsAbsence()
     .withDefault(0),
+  showsNow: flag('showsNow')
+    .nullIsAbsence()
+    .withDefault(true)
+    .described('Whether each device is shown at once, at its last known position'),
+  showsStreets: flag('showsStreets')
+    .nullIsAbsence()
+    .withDefault(false)
+    .described(
+      'Whether the page of the link loads streets from OpenStreetMap, which then sees which area viewers look at',
+    ),
 }
 
 /** Links that show some devices to people without an account, for a limited time. */
@@ -77,32 +87,39 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     { body }: Input<object, InputOf<typeof NEW_SHARE>>,
   ): Promise<void> {
     const { accountId } = caller
-    const { name, deviceIds, names = {}, expiresAt, trailMinutes } = body
+    const { name, deviceIds, names = {}, expiresAt, trailMinutes, showsNow, showsStreets } = body
     const lives = await store.livesOf({ accountId, deviceIds })
     const knownDevices = await store.findDevices({ accountId, deviceIds })
     if (knownDevices.length < deviceIds.length) throw unknownDevice()
     if (Object.keys(names).some((deviceId) => !deviceIds.includes(deviceId))) {
       throw invalidParams([{ field: 'names', message: NAMES_EXPECTED }])
     }
+    const lastRecords = new Map(
+      knownDevices.map(({ status }) => [status.deviceId, status.lastPosition.recordId]),
+    )
     const createdAt = clock.now()
     const id = ulid(createdAt, randomBytes(10))
     const devices = deviceIds.map((deviceId) => {
       const nameOnShare = Object.hasOwn(names, deviceId) ? names[deviceId] : undefined
       const life = lives.get(deviceId)
+      const lastKnown = showsNow ? lastRecords.get(deviceId) : undefined
       return {
         ...{ deviceId, ref: newRef(), ...(nameOnShare !== undefined && { name: nameOnShare }) },
+        ...(lastKnown !== undefined && { lastKnown }),
         ...(life !== undefined && { life }),
       }
     })
     const named = name === undefined ? {} : { name }
     const share: Share = {
-      ...{ id, accountId, ...named, devices, trailMinutes, createdAt, expiresAt },
+      ...{ id, accountId, ...named, devices, trailMinutes, showsNow, showsStreets },
+      ...{ createdAt, expiresAt },
     }
     const token = newShareToken()
     if (!(await store.createShare(share, secretHash(token)))) throw unknownDevice()
     const title = shareTitle(share, await sharedNames(share, store))
-    const details = { name: title, deviceIds, trailMinutes, expiresAt: isoTime(expiresAt) }
-    await record(ctx, caller, 'share.created', id, details)
+    const details = { name: title, deviceIds, trailMinutes, showsNow, showsStreets }
+    const ends = { expiresAt: isoTime(expiresAt) }
+    await record(ctx, caller, 'share.created', id, { ...details, ...ends })
     const message = 'keep the token, it is shown this once'
     succeed(ctx, { ...shareView(share, title, createdAt), token }, { status: 201, message })
   }
@@ -169,8 +186,9 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
 
 const DESCRIPTION = `
 Everybody who has the token sees where these devices are until \`expiresAt\`, at most 30 days from now, with a
-trail of \`trailMinutes\`: no ids, nothing of the account, and nothing from before the share was made.
-A device is there once it has reported since. An erased device leaves its shares for good. Open streams end within 5 s of a change.
+trail of \`trailMinutes\`: no ids, nothing of the account, and nothing that was received, or by its \`timestamp\` true,
+before the share was made, except one last known position of each device. With \`"showsNow":false\` that is left out too, and
+a device is there once it has reported. An erased device leaves its shares for good. Open streams end within 5 s of a change.
 `.trim()
 
 function unknownDevice(): ApiError {

@@ -25,6 +25,9 @@ export const WORLD = 'World (offline)'
 /** The layers that the service offers besides the base map; undefined: not read yet. */
 export const offered = signal<readonly Layer[] | undefined>(undefined)
 
+/** Whether a layer that others see is shown unasked: the sender of a link has chosen it for its page. */
+export const areStreetsShown = signal(false)
+
 /** The name of the layer that the operator has chosen; empty: none yet. */
 const chosenName = kept('layer', '', (text) => text)
 
@@ -33,7 +36,7 @@ const shown = computed(() => {
   const layers = offered.value ?? []
   if (chosenName.value === WORLD) return undefined
   const chosen = layers.find(({ name }) => name === chosenName.value)
-  return chosen ?? layers.find(({ seenBy }) => seenBy === null)
+  return chosen ?? layers.find(({ seenBy }) => seenBy === null || areStreetsShown.value)
 })
 
 export const shownName = computed(() => shown.value?.name ?? WORLD)

@@ -7,7 +7,7 @@ import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { shownMoment } from '../../ui/shown.ts'
 import { Ago } from '../../ui/time.tsx'
 import { SharedMap } from './shared-map.tsx'
-import { silenceText } from './shared-words.ts'
+import { NO_POSITION, silenceText } from './shared-words.ts'
 import { statusOf } from './shared-view.ts'
 import { useShared } from './use-shared.ts'
 import './share.css'
@@ -50,7 +50,7 @@ export function SharePage() {
             </li>
           ))}
         </ul>
-        {shared.items.length === 0 && <p>No position yet. It appears here when there is one.</p>}
+        {shared.items.length === 0 && <p>{NO_POSITION}</p>}
       </header>
       <SharedMap items={shared.items} />
     </main>

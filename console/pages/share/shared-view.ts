@@ -23,6 +23,6 @@ export function withPosition(shared: Shared, told: SharedDevice): Shared {
   return { ...shared, items }
 }
 
-export function statusOf({ timestamp }: SharedDevice, at: number): Liveness {
+export function statusOf({ timestamp }: Pick<SharedDevice, 'timestamp'>, at: number): Liveness {
   return livenessOf({ lastSeenAt: Date.parse(timestamp) }, at)
 }

@@ -4,7 +4,7 @@ import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/f
 import { openStream } from '../../live/open-stream.ts'
 import { withPosition, type Shared, type SharedDevice } from './shared-view.ts'
 import { addressOf } from '../../core/address.ts'
-import { offered } from '../../map/layers.ts'
+import { areStreetsShown, offered } from '../../map/layers.ts'
 import { now } from '../../ui/clock.ts'
 
 type SharedState = {
@@ -43,6 +43,7 @@ export function useShared(token: string): SharedState {
           if (signal.aborted) return
           noteServerTime(Date.parse(shared.asOf))
           now.value = serverNow()
+          areStreetsShown.value = shared.showsStreets
           offered.value ??= shared.maps
           setState(({ isLive }) => ({
             shared: [...told.values()].reduce(withPosition, shared),

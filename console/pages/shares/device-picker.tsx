@@ -15,6 +15,8 @@ import './device-picker.css'
 export type Pickable = {
   readonly deviceId: string
   readonly name: string | null
+  /** The time of its last known position, once that is read. */
+  readonly lastAt?: string | undefined
   /** What the link calls it instead. */
   readonly given?: string
 }
@@ -45,7 +47,11 @@ export function DevicePicker({
     [q, label, chosen.length],
   )
   const known = new Set(chosen.map(({ deviceId }) => deviceId))
-  const others = (data?.items ?? []).filter(({ deviceId }) => !known.has(deviceId))
+  const others = (data?.items ?? [])
+    .filter(({ deviceId }) => !known.has(deviceId))
+    .map(({ deviceId, name, lastPosition }): Pickable => ({
+      ...{ deviceId, name, lastAt: lastPosition.timestamp },
+    }))
   const found = others.slice(0, SHOWN)
   const canAddAll =
     label !== '' &&
@@ -53,8 +59,8 @@ export function DevicePicker({
     data?.nextCursor === null &&
     chosen.length + others.length <= MOST
 
-  function add({ deviceId, name }: Pickable) {
-    choose([...chosen, { deviceId, name }])
+  function add(device: Pickable) {
+    choose([...chosen, device])
     setTyped('')
   }
 

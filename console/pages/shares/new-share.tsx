@@ -1,4 +1,5 @@
-import { useEffect, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { nameOnLink, titleOfDevices } from '../../../schemas/share-names.ts'
 import { api, serverNow } from '../../api/client.ts'
 import { faultAt } from '../../core/failure.ts'
@@ -11,6 +12,7 @@ import { shownZone } from '../../ui/preferences.ts'
 import { place } from '../../ui/router.ts'
 import { SelectField } from '../../ui/select-field.tsx'
 import { shownMoment } from '../../ui/shown.ts'
+import { useLoad } from '../../ui/use-load.ts'
 import { DevicePicker, type Pickable } from './device-picker.tsx'
 import { SharePreview } from './share-preview.tsx'
 import { addressOf } from '../../core/address.ts'
@@ -33,6 +35,10 @@ export function NewShare(props: DialogProps) {
   const [name, setName] = useState('')
   const [end, setEnd] = useState(() => toInput(serverNow() + DAY_MS, zone))
   const [trailMinutes, setTrailMinutes] = useState<string>(TRAILS[0][0])
+  const [showsNow, setShowsNow] = useState(true)
+  const [showsStreets, setShowsStreets] = useState(false)
+  const { data: service } = useLoad((signal) => api.get('/console', { signal }), [])
+  const streets = service?.maps.find(({ seenBy }) => seenBy !== null)
   const until = fromInput(end, zone)
   const givenTo = (device: Pickable) => device.given?.trim() || undefined
   const names = chosen.map((device, index) =>
@@ -53,6 +59,7 @@ export function NewShare(props: DialogProps) {
       ...(given.length > 0 && { names: Object.fromEntries(given) }),
       expiresAt: new Date(until).toISOString(),
       trailMinutes: Number(trailMinutes),
+      ...{ showsNow, showsStreets },
     }
     const { token } = await api.post('/shares', { body })
     setLink(`${location.origin}${addressOf('/share')}#${token}`)
@@ -112,15 +119,60 @@ export function NewShare(props: DialogProps) {
           onChange={setTrailMinutes}
         />
       </div>
+      <div class="stack tight">
+        <Tick label="Also where it is now" isOn={showsNow} set={setShowsNow}>
+          One last known position, without a trail. Otherwise the link is empty until the next
+          report.
+        </Tick>
+        {streets !== undefined && (
+          <Tick label="Streets on the customer’s map" isOn={showsStreets} set={setShowsStreets}>
+            {streets.seenBy} then sees which area the customer looks at.
+          </Tick>
+        )}
+      </div>
       <SharePreview
         title={title}
-        names={names}
+        devices={chosen.map(({ deviceId, lastAt }, index) => ({
+          name: names[index] ?? '',
+          lastAt: fleet.devices.get(deviceId)?.position.timestamp ?? lastAt,
+        }))}
+        showsNow={showsNow}
         until={until}
         trail={
           trailMinutes === '0' ? undefined : TRAILS.find(([value]) => value === trailMinutes)?.[1]
         }
       />
     </FormDialog>
+  )
+}
+
+function Tick({
+  label,
+  isOn,
+  set,
+  children,
+}: {
+  label: string
+  isOn: boolean
+  set: (isOn: boolean) => void
+  children: ComponentChildren
+}) {
+  const hint = useId()
+  return (
+    <div>
+      <label class="check">
+        <input
+          type="checkbox"
+          aria-describedby={hint}
+          checked={isOn}
+          onChange={({ currentTarget }) => set(currentTarget.checked)}
+        />
+        {label}
+      </label>
+      <p id={hint} class="note">
+        {children}
+      </p>
+    </div>
   )
 }
 
@@ -139,9 +191,12 @@ function useAskedDevices() {
     const unknown = asked.filter(({ deviceId }) => !fleet.devices.has(deviceId))
     async function readNames() {
       for (const { deviceId } of unknown) {
-        const { name } = await api.get('/devices/{deviceId}', { path: { deviceId }, signal })
+        const { name, lastPosition } = await api.get('/devices/{deviceId}', {
+          ...{ path: { deviceId }, signal },
+        })
+        const lastAt = lastPosition.timestamp
         setChosen((chosen) =>
-          chosen.map((device) => (device.deviceId === deviceId ? { ...device, name } : device)),
+          chosen.map((one) => (one.deviceId === deviceId ? { ...one, name, lastAt } : one)),
         )
       }
     }

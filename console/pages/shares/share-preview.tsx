@@ -1,24 +1,32 @@
 import { now } from '../../ui/clock.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownMoment } from '../../ui/shown.ts'
-import { silenceText } from '../share/shared-words.ts'
+import { Ago } from '../../ui/time.tsx'
+import { statusOf } from '../share/shared-view.ts'
+import { NO_POSITION, silenceText } from '../share/shared-words.ts'
 
 /** So many devices are listed before the rest is counted. */
 const LISTED = 3
 
+type Previewed = { readonly name: string; readonly lastAt: string | undefined }
+
 /** What the customer will read on the page of the link. */
 export function SharePreview({
   title,
-  names,
+  devices,
+  showsNow,
   until,
   trail,
 }: {
   title: string
-  names: readonly string[]
+  devices: readonly Previewed[]
+  showsNow: boolean
   until: number | undefined
   /** The choice of the trail in words; undefined if none is shown. */
   trail: string | undefined
 }) {
+  const isOne = devices.length <= 1
+  const place = isOne ? 'its last known place' : 'their last known places'
   return (
     <section class="notice stack near" aria-label="What the customer sees">
       <p class="note">What the customer sees</p>
@@ -28,19 +36,38 @@ export function SharePreview({
         </h3>
         {until !== undefined && <p class="quiet">live · until {shownMoment(until)}</p>}
       </div>
+      {!showsNow && (
+        <p>
+          Until {isOne ? 'its' : 'their'} next report: “{NO_POSITION}” Then:
+        </p>
+      )}
       <ul class="stack tight">
-        {names.slice(0, LISTED).map((name, index) => (
+        {devices.slice(0, LISTED).map(({ name, lastAt }, index) => (
           <li key={index}>
-            {name !== title && <Isolated class="strong">{name}</Isolated>} Updated just now
+            {name !== title && <Isolated class="strong">{name}</Isolated>}{' '}
+            {showsNow ? <LastKnown at={lastAt} /> : 'Updated just now'}
           </li>
         ))}
-        {names.length > LISTED && <li>and {names.length - LISTED} more</li>}
+        {devices.length > LISTED && <li>and {devices.length - LISTED} more</li>}
       </ul>
       <p>
-        {names.length > 1 ? 'The map shows where they are, ' : 'The map shows where it is, '}
+        The map shows {showsNow ? `${place} at once, then ` : ''}
+        {isOne ? 'where it is, ' : 'where they are, '}
         {trail === undefined ? 'without a trail.' : `with a trail of ${trail.toLowerCase()}.`}
       </p>
       <p>If it is silent for 5 minutes: “{silenceText(now.value)}”</p>
     </section>
+  )
+}
+
+function LastKnown({ at }: { at: string | undefined }) {
+  if (at === undefined) return null
+  return (
+    <>
+      Updated <Ago at={at} inFull />
+      {statusOf({ timestamp: at }, now.value) !== 'online' && (
+        <p class="quiet">{silenceText(Date.parse(at))}</p>
+      )}
+    </>
   )
 }

@@ -57,11 +57,14 @@ test('a share’s stream shows its devices as the share does, without ids', asyn
   const { token } = await share(headers)
   const source = await listen(token)
   const now = harness.clock.now()
+  const place = { latitude: 9, longitude: 8 }
   await harness.eventLog.append([
-    positionReported({ deviceId: 'other', timestamp: now }),
-    positionReported({ deviceId: 'tug', timestamp: now - 1 }),
-    positionReported({ deviceId: 'tug', accountId: 'acc-2', timestamp: now }),
-    positionReported({ deviceId: 'ferry', timestamp: now, latitude: 9, longitude: 8, speed: 7 }),
+    positionReported({ deviceId: 'other', timestamp: now, receivedAt: now }),
+    positionReported({ deviceId: 'tug', timestamp: now - 1, receivedAt: now }),
+    // Its clock is ahead, and it was received before, on its way through a spool.
+    positionReported({ deviceId: 'tug', timestamp: now + HOUR, receivedAt: now - 1 }),
+    positionReported({ deviceId: 'tug', accountId: 'acc-2', timestamp: now, receivedAt: now }),
+    positionReported({ deviceId: 'ferry', timestamp: now, receivedAt: now, ...place, speed: 7 }),
   ])
   await eventually(() => source.events.length > 0)
   const [, ferry] = (await harness.api('GET', '/shared', { headers: bearer(token) })).body.data
@@ -70,7 +73,7 @@ test('a share’s stream shows its devices as the share does, without ids', asyn
     {
       event: 'position',
       data: {
-        ...{ ref: ferry?.['ref'], name: 'Device 2', latitude: 9, longitude: 8 },
+        ...{ ref: ferry?.['ref'], name: 'Device 2', ...place },
         ...{ timestamp: new Date(now).toISOString(), speed: 7 },
       },
       hasId: false,
@@ -96,6 +99,7 @@ const ENDINGS: readonly (readonly [string, Ending])[] = [
     'loses a device by its erasure',
     (_, headers) => harness.api('DELETE', '/devices/tug', { headers }),
   ],
+  ['loses a device by an erasure whose process then ended', () => harness.erase('tug')],
   [
     'is of a suspended account',
     () => harness.store.suspendAccount({ accountId: 'acc-1', suspended: true }),

@@ -18,6 +18,9 @@ const shared = (token: string, from = '192.0.2.1') => {
   return harness.api('GET', '/shared', { headers: { ...bearer(token), ...place } })
 }
 
+/** Viewers of a share get the same answer for a moment: a test that reads twice makes two. */
+const itemsOf = async (token: string) => (await shared(token)).body.data?.items
+
 /** The token of a share made before its devices reported, or `agoMs` ago. */
 async function newToken(body: object = {}, agoMs = 5 * MINUTE): Promise<string> {
   const wanted = { ...usual(), ...body }
@@ -25,6 +28,12 @@ async function newToken(body: object = {}, agoMs = 5 * MINUTE): Promise<string> 
   const { data } = (await create(wanted)).body
   harness.clock.time += agoMs
   return data?.['token'] as string
+}
+
+/** The times of a report, so long before or after now. */
+function received(ms: number): { timestamp: number; receivedAt: number } {
+  const time = harness.clock.now() + ms
+  return { timestamp: time, receivedAt: time }
 }
 
 async function startWithDevices(options: Parameters<typeof startAdmin>[0] = {}) {
@@ -58,7 +67,8 @@ describe('making shares', () => {
     expect(view).toEqual({
       id: expect.stringMatching(/^[0-9A-Z]{26}$/),
       ...{ name: 'Ferries', status: 'active', deviceIds: ['tug', 'ferry'], trailMinutes: 30 },
-      ...{ names: {}, createdAt: iso(0), expiresAt: iso(DAY) },
+      ...{ names: {}, showsNow: true, showsStreets: false },
+      ...{ createdAt: iso(0), expiresAt: iso(DAY) },
     })
     const list = await harness.api('GET', '/shares', { headers })
     expect(list.body.data?.items?.[0]).toEqual(view)
@@ -70,6 +80,8 @@ describe('making shares', () => {
         name: 'Ferries',
         deviceIds: ['tug', 'ferry'],
         trailMinutes: 30,
+        showsNow: true,
+        showsStreets: false,
         expiresAt: iso(DAY),
       },
     })
@@ -107,6 +119,8 @@ describe('making shares', () => {
     ['expiresAt', { expiresAt: new Date(T0).toISOString() }],
     ['expiresAt', { expiresAt: new Date(T0 + 3_600_001 + 30 * DAY).toISOString() }],
     ['trailMinutes', { trailMinutes: 1_441 }],
+    ['showsNow', { showsNow: 'yes' }],
+    ['showsStreets', { showsStreets: 1 }],
   ])('making a share refuses a fault in %s: %j', async (field, fields) => {
     const answer = await create({ ...usual(), ...fields })
     expect(answer.status).toBe(400)
@@ -151,7 +165,7 @@ describe('what a share shows', () => {
           timestamp: iso(-2 * MINUTE),
         },
       ],
-      maps: [],
+      ...{ showsStreets: false, maps: [] },
     })
     expect(answer.text).not.toMatch(/tug|"ferry"|acc-1|recordId|op-1|ana@/)
     const refs = (answer.body.data?.items ?? []).map(({ ref }) => ref)
@@ -203,16 +217,90 @@ describe('what a share shows', () => {
     expect(list.text).not.toContain('The tug')
   })
 
-  test('a share shows no place from before it was made', async () => {
+  test('a share without the place of now shows no place from before it was made', async () => {
     await startWithDevices()
-    const token = await newToken({}, MINUTE)
+    const token = await newToken({ showsNow: false }, MINUTE)
     const { items } = (await shared(token)).body.data ?? {}
     expect(items).toMatchObject([{ name: 'Device 1', timestamp: iso(-MINUTE) }])
+    const list = await harness.api('GET', '/shares', { headers })
+    expect(list.body.data?.items?.[0]).toMatchObject({ showsNow: false })
+  })
+
+  test('a share shows one last known position at once, and no trail from before', async () => {
+    await startWithDevices()
+    await harness.project({ deviceId: 'tug', ...received(-MINUTE / 2), latitude: 3 })
+    const body = { deviceIds: ['tug'], trailMinutes: 1_440 }
+    const [first, second] = [await newToken(body, 0), await newToken(body, 0)]
+    expect(await itemsOf(first)).toMatchObject([
+      { name: 'Device 1', latitude: 3, timestamp: iso(-MINUTE / 2), trail: [] },
+    ])
+    const known = await shared(await newToken({ deviceIds: ['tug'] }, 0))
+    expect(known.body.data?.items?.[0]).not.toHaveProperty('trail')
+    expect(known.text).not.toMatch(/recordId|lastKnown/)
+    harness.clock.time += MINUTE
+    await harness.project({ deviceId: 'tug', ...received(0), latitude: 4 })
+    expect(await itemsOf(second)).toMatchObject([{ latitude: 4, trail: [{ latitude: 4 }] }])
+  })
+
+  test('the last known position of a share stays one, whatever arrives late', async () => {
+    await startWithDevices()
+    const body = { deviceIds: ['tug'], trailMinutes: 1_440, names: { tug: 'Tug' } }
+    const [first, second] = [await newToken(body, 0), await newToken(body, 0)]
+    const empty = await newToken({ ...body, showsNow: false }, 0)
+    const place = { name: 'Tug', latitude: 1, timestamp: iso(-MINUTE), trail: [] }
+    expect(await itemsOf(first)).toMatchObject([place])
+    const begun = harness.clock.now()
+    harness.clock.time += 5 * MINUTE
+    // A tracker that was out of reach sends what it kept.
+    for (const ago of [0.75, 0.5, 0.25]) {
+      const timestamp = begun - ago * MINUTE
+      await harness.project({ deviceId: 'tug', timestamp, receivedAt: harness.clock.now() })
+    }
+    // The projector had not come to it when the share was made.
+    await harness.project({ deviceId: 'tug', timestamp: begun - 1, receivedAt: begun - 1 })
+    harness.clock.time = begun
+    expect(await itemsOf(second)).toMatchObject([place])
+    expect(await itemsOf(empty)).toEqual([])
+  })
+
+  test('a share shows nothing received before it was made, although its tracker’s clock is ahead', async () => {
+    await startWithDevices()
+    const ahead = (ms: number, minutes = 100) => {
+      const receivedAt = harness.clock.now() + ms
+      return { deviceId: 'tug', receivedAt, timestamp: receivedAt + minutes * MINUTE }
+    }
+    for (let n = 100; n > 0; n -= 1) await harness.project({ ...ahead(-n * MINUTE), latitude: n })
+    const body = { deviceIds: ['tug'], trailMinutes: 1_440 }
+    const since = { ...body, showsNow: false }
+    const tokens = []
+    for (const one of [body, since, body, since]) tokens.push(await newToken(one, 0))
+    const [now = '', empty = '', ...later] = tokens
+    expect(await itemsOf(now)).toMatchObject([{ latitude: 1, trail: [] }])
+    expect(await itemsOf(empty)).toEqual([])
+    harness.clock.time += MINUTE
+    const timestamp = new Date(harness.clock.now() + 100 * MINUTE).toISOString()
+    await harness.project({ ...ahead(0), latitude: 50 })
+    const seen = [{ latitude: 50, timestamp, trail: [{ latitude: 50, timestamp }] }]
+    for (const token of later) expect(await itemsOf(token)).toMatchObject(seen)
+  })
+
+  test('a trail is found behind many places that the share does not show', async () => {
+    await startWithDevices()
+    const token = await newToken({ deviceIds: ['tug'], trailMinutes: 60, showsNow: false }, 0)
+    const begun = harness.clock.now()
+    harness.clock.time += 60 * MINUTE
+    await harness.project({ deviceId: 'tug', ...received(0), latitude: 50 })
+    const early = Array.from({ length: 2_500 }, (_, n) => ({
+      ...{ deviceId: 'tug', receivedAt: begun - 1, timestamp: begun + 61 * MINUTE + n },
+    }))
+    await harness.project(early[0] ?? {}, ...early.slice(1))
+    expect(await itemsOf(token)).toMatchObject([{ latitude: 50, trail: [{ latitude: 50 }] }])
   })
 
   test('a share has a trail of so many minutes, and nothing from before it was made', async () => {
     await startWithDevices()
-    const token = await newToken({ trailMinutes: 2, deviceIds: ['tug'] }, 0)
+    const body = { trailMinutes: 2, deviceIds: ['tug'], showsNow: false }
+    const token = await newToken(body, 0)
     const trail = async () => {
       const [item] = (await shared(token)).body.data?.items ?? []
       return (item?.['trail'] as { timestamp: string }[]).map(({ timestamp }) => timestamp)
@@ -225,10 +313,32 @@ describe('what a share shows', () => {
       await harness.project({ deviceId: 'tug', timestamp, receivedAt: harness.clock.now() })
     }
     // Viewers get the same answer for a moment.
-    const again = await newToken({ trailMinutes: 2, deviceIds: ['tug'] }, 0)
+    const again = await newToken(body, 0)
     expect((await shared(again)).body.data?.items).toMatchObject([{ trail: [{}] }])
     await new Promise((resolve) => setTimeout(resolve, 2_100))
     expect(await trail()).toEqual(times.slice(2).map((time) => new Date(time).toISOString()))
+  })
+
+  test('a share offers maps that others see only if it was made to show streets', async () => {
+    const tiles = { kind: 'tiles', url: 'https://tiles.example.com/{z}/{x}/{y}.png' } as const
+    const [own, streets] = [
+      { name: 'Own', ...tiles },
+      { name: 'Streets', ...tiles, seenBy: 'Others' },
+    ]
+    await startWithDevices({ maps: [own, streets] })
+    const offered = async (body: object) => {
+      const { data } = (await shared(await newToken(body))).body
+      const maps = data?.['maps'] as { name: string }[]
+      return { showsStreets: data?.['showsStreets'], maps: maps.map(({ name }) => name) }
+    }
+    const without = { showsStreets: false, maps: ['Own'] }
+    expect(await offered({})).toEqual(without)
+    expect(await offered({ showsStreets: false })).toEqual(without)
+    const all = { showsStreets: true, maps: ['Own', 'Streets'] }
+    expect(await offered({ showsStreets: true })).toEqual(all)
+    const list = await harness.api('GET', '/shares', { headers })
+    const views = (list.body.data?.items ?? []).map((one) => one['showsStreets'])
+    expect(views).toEqual([true, false, false])
   })
 
   test('a share is one and the same 404 once it is expired, revoked, unknown, or the account suspended', async () => {

@@ -54,6 +54,42 @@ describeConsole('the layers of a map', () => {
     expect([await world(page).isChecked(), tiles.asked]).toEqual([true, after])
   })
 
+  test('the page of a link loads streets if the dialog said so, else it does not offer them', async () => {
+    await suite.report({ deviceId: 'van-2', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn()
+    await page.getByText('Natural Earth').waitFor()
+
+    async function guestOf({ hasStreets }: { hasStreets: boolean }) {
+      await page.goto(`${suite.url}/shares?device=van-2`)
+      const dialog = page.getByRole('dialog', { name: 'New link' })
+      const tick = dialog.getByRole('checkbox', { name: 'Streets on the customer’s map' })
+      await dialog.getByText('OpenStreetMap then sees which area the customer looks at').waitFor()
+      expect(await tick.isChecked()).toBe(false)
+      if (hasStreets) await tick.check()
+      await dialog.getByRole('button', { name: 'Create link' }).click()
+      const made = page.getByRole('dialog', { name: 'Link created' })
+      const link = await made.getByRole('textbox', { name: 'Link' }).inputValue()
+      const guest = await (await suite.open()).newPage()
+      const tiles = await standIn(guest)
+      await guest.goto(link)
+      await guest.getByText('Updated just now').waitFor()
+      await guest.getByRole('button', { name: 'Layers' }).click()
+      await world(guest).waitFor()
+      return { guest, tiles }
+    }
+
+    const without = await guestOf({ hasStreets: false })
+    expect(await streets(without.guest).count()).toBe(0)
+    expect(await without.guest.getByText('This map shows no streets').count()).toBe(0)
+    const { guest, tiles } = await guestOf({ hasStreets: true })
+    await eventually(() => tiles.asked > 0)
+    expect(await streets(guest).isChecked()).toBe(true)
+    await guest.getByText('OpenStreetMap sees which area you look at').waitFor()
+    await world(guest).check()
+    await guest.getByText('© OpenStreetMap contributors').waitFor({ state: 'hidden' })
+    expect(without.tiles.asked).toBe(0)
+  })
+
   test('close to the ground the base map says that it shows no streets, and leads to the layers', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn()

@@ -13,8 +13,8 @@ describeConsole('the dialog that shares devices', () => {
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'New link' })
   const preview = (page: Page) => page.getByRole('region', { name: 'What the customer sees' })
 
-  async function device(deviceId: string, name?: string): Promise<void> {
-    await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
+  async function device(deviceId: string, name?: string, more: object = {}): Promise<void> {
+    await suite.report({ deviceId, latitude: 48.2, longitude: 16.4, ...more })
     await eventually(async () => (await suite.call('GET', `/devices/${deviceId}`)).status === 200)
     if (name !== undefined) await suite.call('PATCH', `/devices/${deviceId}`, { name })
   }
@@ -95,6 +95,44 @@ describeConsole('the dialog that shares devices', () => {
       return items.map(({ name }) => name).join() === 'Tanker of the north,Spare tanker'
     })
     expect(await shared(link)).toMatchObject({ name: 'Oil for Ebensee', trailMinutes: 60 })
+  })
+
+  test('a link to a parked van shows its last known place at once, as the dialog said', async () => {
+    const timestamp = new Date(Date.now() - 3 * 3_600_000).toISOString()
+    await device('parked', 'Parked van', { timestamp })
+    const page = await suite.signedIn('/shares?device=parked')
+    const shown = preview(page)
+    await shown.getByText('Updated 3 hours ago').waitFor()
+    await shown
+      .getByText('It may have no network. Its last known position is from')
+      .first()
+      .waitFor()
+    await shown.getByText('The map shows its last known place at once').waitFor()
+    const now = dialog(page).getByRole('checkbox', { name: 'Also where it is now' })
+    expect(await now.isChecked()).toBe(true)
+    expect(await accessFaults(page)).toEqual([])
+    await dialog(page).getByRole('button', { name: 'Create link' }).click()
+    const guest = await (await suite.open()).newPage()
+    await guest.goto(await createdLink(page))
+    await guest.getByText('Updated 3 hours ago').waitFor()
+    await guest.getByText('It may have no network').waitFor()
+  })
+
+  test('a link without the place of now is empty until the next report, as the dialog said', async () => {
+    await device('secret-yard', 'Van of the yard')
+    const page = await suite.signedIn('/shares?device=secret-yard')
+    await preview(page).getByText('Updated just now').waitFor()
+    const empty = 'No position yet. It appears here when there is one.'
+    expect(await preview(page).getByText(empty).count()).toBe(0)
+    await dialog(page).getByRole('checkbox', { name: 'Also where it is now' }).uncheck()
+    await preview(page).getByText(`Until its next report: “${empty}” Then:`).waitFor()
+    expect(await preview(page).getByText('last known place').count()).toBe(0)
+    await dialog(page).getByRole('button', { name: 'Create link' }).click()
+    const guest = await (await suite.open()).newPage()
+    await guest.goto(await createdLink(page))
+    await guest.getByText(empty).waitFor()
+    await suite.report({ deviceId: 'secret-yard', latitude: 48.2, longitude: 16.4 })
+    await guest.getByText('Updated just now').waitFor()
   })
 
   test('it fits a phone with long names, light and dark', async () => {
