@@ -239,7 +239,7 @@ export interface Shares {
   deleteShare(query: { accountId: string; shareId: string }): Promise<Share | undefined>
   /**
    * Removes an erased device, with its name, from its account's shares that were made up to
-   * `sharedUpTo`; they no longer show it.
+   * `sharedUpTo` or in a life before; they no longer show it.
    */
   unshareDevice(device: {
     readonly accountId: string

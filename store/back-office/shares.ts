@@ -1,4 +1,4 @@
-import type { Share, Shares } from '../back-office.ts'
+import type { Share, SharedDevice, Shares } from '../back-office.ts'
 import type { Documents, Revisioned } from '../documents.ts'
 import { isSameLife } from '../lives.ts'
 import type { Erasures } from '../read-models.ts'
@@ -64,16 +64,18 @@ export function sharesOf({
     },
 
     async unshareDevice({ accountId, deviceId, sharedUpTo }) {
+      const current = (await livesOf({ accountId, deviceIds: [deviceId] })).get(deviceId)
+      const isLeft = ({ createdAt }: Share, device: SharedDevice) =>
+        device.deviceId !== deviceId || (createdAt > sharedUpTo && isSameLife(device.life, current))
       const without = (share: Revisioned<ShareDocument>) => ({
         ...share,
-        devices: share.devices.filter((device) => device.deviceId !== deviceId),
+        devices: share.devices.filter((device) => isLeft(share, device)),
       })
       const query = { index: 'oldest', where: { accountId }, limit: LOOKED_AT_ONCE } as const
       for (let page = await shares.find(query); ;) {
-        for (const { id, createdAt, devices } of page) {
-          if (createdAt > sharedUpTo) continue
-          if (!devices.some((device) => device.deviceId === deviceId)) continue
-          await changed(shares, id, without)
+        for (const share of page) {
+          if (share.devices.every((device) => isLeft(share, device))) continue
+          await changed(shares, share.id, without)
         }
         const after = page.at(-1)
         if (after === undefined || page.length < LOOKED_AT_ONCE) return

@@ -148,6 +148,27 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
     expect(await lives()).toEqual(new Map())
   })
 
+  alone(
+    'a share made beside an erasure has nothing of the device left, once its life is gone',
+    async ({ store }) => {
+      const device = { accountId: 'acc-1', deviceId }
+      const erasure = deviceErased({ ...device, erasedAt: T0 })
+      await store.announceErasure(erasure)
+      const share = {
+        ...{ id: 'share', accountId: 'acc-1', trailMinutes: 0, createdAt: T0 + 1 },
+        ...{ expiresAt: T0 + DAY_MS, devices: [{ deviceId, ref: 'ref', name: NAME }] },
+      }
+      expect(await store.createShare(share, secretHash(share.id))).toBe(true)
+      await store.hideErased(erasure)
+      await store.unshareDevice({ ...device, sharedUpTo: T0 })
+      await store.expire(T0 + 34 * DAY_MS)
+      expect(await store.livesOf({ accountId: 'acc-1', deviceIds: [deviceId] })).toEqual(new Map())
+      expect(await store.pageShares({ accountId: 'acc-1', limit: 9 })).toMatchObject([
+        { devices: [] },
+      ])
+    },
+  )
+
   /** What is left of a change in all that operators and viewers read. */
   async function said(accountId: string) {
     const device = await shared.store.findDevice({ accountId, deviceId })
