@@ -180,15 +180,24 @@ export function successEnvelope(
   return { success: true, code: status, message, data }
 }
 
-/** The body of every error answer. */
+/** The body of every error answer; a caller's API key is never repeated in it. */
 export function errorEnvelope({ status, message, error, details }: ApiError) {
   return {
     success: false,
     code: status,
-    message,
+    message: masked(message),
     error,
-    ...(details !== undefined && { details }),
+    ...(details !== undefined && {
+      details: details.map((fault) => ({
+        field: masked(fault.field),
+        message: masked(fault.message),
+      })),
+    }),
   }
+}
+
+function masked(text: string): string {
+  return withoutApiKeys(text, { cut: false })
 }
 
 type RouterContext = {

@@ -1,4 +1,4 @@
-import { containsApiKey, withoutApiKeys } from './keys-in-text.ts'
+import { containsApiKey, shownName } from './keys-in-text.ts'
 import { KNOWN_ATTRIBUTES } from './known-attributes.ts'
 import type { Attributes, AttributeValue } from './report-fields.ts'
 
@@ -121,7 +121,7 @@ function faultOf(
   const holdsKey = isLogged ? () => false : containsApiKey
   const message = nameFault(name, holdsKey) ?? valueFault(value, holdsKey)
   if (message === undefined) return undefined
-  const shown = withoutApiKeys(name.slice(0, 64), { cut: name.length > 64 }).toWellFormed()
+  const shown = shownName(name)
   return { field: `attributes.${shown}`, message: `attributes.${shown} ${message}` }
 }
 

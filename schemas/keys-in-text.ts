@@ -18,6 +18,8 @@ const CUT_ESCAPE =
   /(?:%(?:25)*(?:u0{0,2})?[0-9A-Fa-f]?|\\(?:u[0-9A-Fa-f]{0,3}|x[0-9A-Fa-f]?)?|&#?\w*)$/
 /** An escape may hide another: JSON in a query, a query in JSON. */
 const MOST_LAYERS = 4
+/** Characters of a caller's name for something that an answer repeats. */
+const SHOWN = 64
 /** A text in Base64 that may hold the random characters, such as the credentials of Basic authentication. */
 const BASE64 = /[0-9A-Za-z+/_-]{48,}/g
 const BASE64_AT_END = /[0-9A-Za-z+/_-]{8,}$/g
@@ -50,6 +52,11 @@ export function withoutApiKeys(text: string, { cut }: { cut: boolean }): string 
     copied = end === plain.length ? text.length : places(end)
   }
   return masked + text.slice(copied)
+}
+
+/** The beginning of a name that a caller has sent, fit to be repeated in an answer. */
+export function shownName(name: string): string {
+  return withoutApiKeys(name.slice(0, SHOWN), { cut: name.length > SHOWN }).toWellFormed()
 }
 
 type Range = readonly [begin: number, end: number]

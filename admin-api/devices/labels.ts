@@ -2,6 +2,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import { withoutApiKeys } from '../../schemas/keys-in-text.ts'
 import { MOST_LABELS } from '../../schemas/labels.ts'
 import { DEVICES_LABELLED } from '../../store/back-office.ts'
 import type { LabelledDevice } from '../../store/read-models.ts'
@@ -98,7 +99,10 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
       await recordAction(ctx, caller, action, { store, clock })
     }
     const outcomes = new Map(labelled.map((device) => [device.deviceId, device]))
-    const results = deviceIds.map((deviceId) => resultView(deviceId, outcomes.get(deviceId)))
+    const results = deviceIds.map((deviceId) => {
+      const shown = withoutApiKeys(deviceId, { cut: false })
+      return resultView(shown, outcomes.get(deviceId))
+    })
     const refused = results.filter((result) => 'error' in result).length
     succeed(ctx, { changed: changed.length, refused, results })
   }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import bodyParser from 'koa-bodyparser'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { shownName } from '../../schemas/keys-in-text.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, type InputOf, type Rules } from './rule.ts'
 
@@ -45,9 +46,9 @@ export async function readBody<Fields extends Rules>(
   const body = new Map(absent ? [] : Object.entries(await readJsonObject(ctx, limitBytes)))
   const known = Object.keys(fields)
   const unknown = [...body.keys()].filter((field) => !known.includes(field))
-  const faults = unknown.map((field) => ({
-    field: field.slice(0, 64),
-    message: `${field.slice(0, 64)} is not a field of this call: it takes ${known.join(', ')}`,
+  const faults = unknown.map(shownName).map((field) => ({
+    field,
+    message: `${field} is not a field of this call: it takes ${known.join(', ')}`,
   }))
   return inputOf(fields, { read: (field) => body.get(field), now, faults })
 }

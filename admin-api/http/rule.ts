@@ -1,6 +1,7 @@
 import Joi from 'joi'
 import { invalidParams, type Fault } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import { shownName } from '../../schemas/keys-in-text.ts'
 
 /**
  * The values that a field may hold, and the type they are parsed to. Only the functions below make
@@ -93,7 +94,7 @@ export function inputOf<R extends Rules>(
 function fieldAt(path: readonly (string | number)[]): string {
   const inList = path.findIndex((step) => typeof step === 'number')
   const steps = inList === -1 ? path : path.slice(0, inList)
-  return steps.map((step) => String(step).slice(0, 64)).join('.')
+  return steps.map((step) => shownName(String(step))).join('.')
 }
 
 /** The message for a value that breaks a rule, and the OpenAPI schema that replaces Joi's. */

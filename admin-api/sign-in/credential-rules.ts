@@ -1,3 +1,4 @@
+import { containsApiKey } from '../../schemas/keys-in-text.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { text, type Rule } from '../http/rule.ts'
 
@@ -6,7 +7,7 @@ export function emailRule(field: string): Rule<string | undefined> {
   return text({
     email: true,
     max: 254,
-    fits: isWellFormed,
+    fits: (email) => isWellFormed(email) && !containsApiKey(email),
     expected: `${field} must be an e-mail address of at most 254 characters`,
   })
 }

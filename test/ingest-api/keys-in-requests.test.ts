@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { pino } from 'pino'
+import { ingestDocument } from '../../ingest-api/openapi.ts'
+import { requestsWith, textsWith } from '../keys-in-requests.ts'
+import { bearer } from './apps/app-requests.ts'
+import { startIngest, type IngestHarness } from './ingest-harness.ts'
+
+let ingest: IngestHarness
+const logged: string[] = []
+
+beforeAll(async () => {
+  const logger = pino({ level: 'trace' }, { write: (line: string) => void logged.push(line) })
+  ingest = await startIngest({ logger })
+})
+
+afterAll(() => ingest.close())
+
+test('an API key anywhere in a request is repeated neither in the answer nor in the log', async () => {
+  const { secret: key } = await ingest.createKey({
+    scopes: ['positions:write', 'positions:import'],
+  })
+  const said: string[] = []
+  for (const text of textsWith(key)) {
+    const reports = [
+      { deviceId: text, latitude: 1, longitude: 2 },
+      { deviceId: 'a', latitude: text, longitude: 2, [text]: text },
+      { deviceId: 'a', latitude: 1, longitude: 2, timestamp: text },
+      { deviceId: 'a', latitude: 1, longitude: 2, attributes: { [text]: text } },
+      { deviceId: 'a', latitude: 1, longitude: 2, attributes: text },
+    ]
+    const ours = ['submit', 'batch', 'import'].flatMap((way) =>
+      reports.map((report) => ({
+        method: 'POST',
+        path: `/api/v1/gps/${way}`,
+        body: way === 'submit' ? report : { reports: [report] },
+      })),
+    )
+    const requests = [...requestsWith(text, ingestDocument()), ...ours]
+    // Together, because an answer to an app waits for its rejection.
+    const answers = requests.map(async ({ method, path, body }) => {
+      const response = await fetch(ingest.url + path, {
+        method,
+        headers: {
+          ...bearer(key),
+          'Idempotency-Key': `${text} `,
+          ...(body && { 'Content-Type': 'application/json' }),
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      if ((await response.text()).includes(key.slice(4, 16))) said.push(`${method} ${path}`)
+    })
+    await Promise.all(answers)
+  }
+  expect(said).toEqual([])
+  expect(logged.filter((line) => line.includes(key.slice(4, 16)))).toEqual([])
+})
