@@ -1,19 +1,22 @@
-import { expect, test } from '@jest/globals'
-import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, expect, jest, test } from '@jest/globals'
 import { paced } from '../../embedded/paced.ts'
-import { eventually } from '../eventually.ts'
+import { fakeTimers } from '../fake-timers.ts'
 
-test('what is told often is told at once, then at its pace, and the last of it too', async () => {
+afterEach(() => void jest.useRealTimers())
+
+test('what is told often is told at once, then at its pace, and the last of it too', () => {
+  fakeTimers('performance', 'setTimeout')
   const told: number[] = []
   let said = 0
   const tell = paced(20, () => told.push(said))
-  const started = performance.now()
-  while (performance.now() - started < 100) {
+  for (let ms = 0; ms < 50; ms += 1) {
     said += 1
     tell()
-    await pause(1)
+    jest.advanceTimersByTime(1)
   }
-  expect(told[0]).toBe(1)
-  expect(told.length).toBeLessThanOrEqual(7)
-  await eventually(() => told.at(-1) === said)
+  expect(told).toEqual([1, 20, 40])
+  jest.advanceTimersByTime(20)
+  expect(told).toEqual([1, 20, 40, 50])
+  jest.advanceTimersByTime(1_000)
+  expect(told).toHaveLength(4)
 })

@@ -1,14 +1,16 @@
-import { setTimeout } from 'node:timers/promises'
-import { describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import { gatheringWriter, waitingRoom } from '../../event-log/gathering-writer.ts'
 import { eventually } from '../eventually.ts'
+import { fakeTimers } from '../fake-timers.ts'
 import { heldWriter, numbered, recordingWriter, turns } from './gathering-writers.ts'
 
 /** The key of an item such as `a7`. */
 const keyOf = (item: string) => item[0]
 
 describe('gathering writer', () => {
+  afterEach(() => void jest.useRealTimers())
+
   test('calls of one event-loop turn share a batch, in the order of the calls', async () => {
     const { writer, batches } = recordingWriter()
     await Promise.all([writer.write(['a', 'b'], 2), writer.write(['c'], 1), writer.write(['d'], 1)])
@@ -68,25 +70,29 @@ describe('gathering writer', () => {
   })
 
   test('after a batch of four calls the next waits, and takes all that came meanwhile', async () => {
+    fakeTimers('performance', 'setTimeout')
     const { writer, batches } = recordingWriter({ restMs: 300 })
     await Promise.all(numbered(4).map((item) => writer.write([item], 1)))
-    const begun = performance.now()
     const first = writer.write(['a'], 1)
     await turns(5)
     const second = writer.write(['b'], 1)
+    jest.advanceTimersByTime(298)
+    await turns(5)
+    expect(batches).toEqual([numbered(4)])
+    jest.advanceTimersByTime(2)
     await Promise.all([first, second])
-    expect(performance.now() - begun).toBeGreaterThan(250)
     expect(batches).toEqual([numbered(4), ['a', 'b']])
-    const after = performance.now()
-    await writer.write(['after two calls none waits'], 1)
-    expect(performance.now() - after).toBeLessThan(250)
+    // After two calls none waits.
+    await writer.write(['after'], 1)
+    expect(batches).toHaveLength(3)
   })
 
   test('a batch that took longer than the rest is followed at once', async () => {
+    fakeTimers('performance', 'setTimeout')
     const { writer, batches, settleNext } = heldWriter({ restMs: 30 })
     const answers = numbered(4).map((item) => writer.write([item], 1))
     await eventually(() => batches.length === 1)
-    await setTimeout(40)
+    jest.advanceTimersByTime(40)
     answers.push(writer.write(['next'], 1))
     settleNext()
     await turns(3)

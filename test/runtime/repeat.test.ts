@@ -21,15 +21,17 @@ test('pauses grow up to the longest', async () => {
 })
 
 test('pauses are short again after a success', async () => {
-  const pauses = backOff({ firstMs: 20, longestMs: 60_000 })
-  for (let turn = 0; turn < 12; turn += 1) await pauses.pause(AbortSignal.abort())
+  // After these it would be half an hour.
+  const pauses = backOff({ firstMs: 20, longestMs: 3_600_000 })
+  for (let turn = 0; turn < 20; turn += 1) await pauses.pause(AbortSignal.abort())
   pauses.reset()
-  expect(await took(() => pauses.pause())).toBeLessThan(5_000)
+  await pauses.pause()
 })
 
 test('a pause ends at once when its signal is aborted', async () => {
   const ending = new AbortController()
-  const pausing = took(() => backOff({ firstMs: 60_000, longestMs: 60_000 }).pause(ending.signal))
+  const pauses = backOff({ firstMs: 3_600_000, longestMs: 3_600_000 })
+  const pausing = pauses.pause(ending.signal)
   ending.abort()
-  expect(await pausing).toBeLessThan(5_000)
+  await pausing
 })

@@ -1,6 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { newShareToken } from '../../../schemas/share-token.ts'
+import { eventually } from '../../eventually.ts'
+import { fakeTimers } from '../../fake-timers.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
@@ -9,6 +11,8 @@ const DAY = 24 * 60 * MINUTE
 
 let harness: AdminHarness
 let headers: Record<string, string>
+
+afterEach(() => void jest.useRealTimers())
 
 const iso = (afterMs: number) => new Date(harness.clock.now() + afterMs).toISOString()
 const create = (body: object) => harness.api('POST', '/shares', { headers, body })
@@ -298,14 +302,12 @@ describe('what a share shows', () => {
   })
 
   test('a share has a trail of so many minutes, and nothing from before it was made', async () => {
+    fakeTimers('performance')
     await startWithDevices()
     const body = { trailMinutes: 2, deviceIds: ['tug'], showsNow: false }
     const token = await newToken(body, 0)
-    const trail = async () => {
-      const [item] = (await shared(token)).body.data?.items ?? []
-      return (item?.['trail'] as { timestamp: string }[]).map(({ timestamp }) => timestamp)
-    }
-    expect((await shared(token)).body.data?.items).toEqual([])
+    const items = async () => (await shared(token)).body.data?.items
+    expect(await items()).toEqual([])
     const begun = harness.clock.now()
     const times = [-1, 0, 60_000, 120_000, 180_000].map((ms) => begun + ms)
     harness.clock.time += 180_000
@@ -315,8 +317,11 @@ describe('what a share shows', () => {
     // Viewers get the same answer for a moment.
     const again = await newToken(body, 0)
     expect((await shared(again)).body.data?.items).toMatchObject([{ trail: [{}] }])
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
-    expect(await trail()).toEqual(times.slice(2).map((time) => new Date(time).toISOString()))
+    expect(await items()).toEqual([])
+    jest.advanceTimersByTime(2_100)
+    await eventually(async () => (await items())?.length === 1)
+    const trail = times.slice(2).map((time) => ({ timestamp: new Date(time).toISOString() }))
+    expect(await items()).toMatchObject([{ trail }])
   })
 
   test('a share offers maps that others see only if it was made to show streets', async () => {

@@ -85,21 +85,14 @@ describe('spools', () => {
     const events = samples(20)
     const began = performance.now()
     await Promise.all(events.map((event) => spool.append([event])))
-    const tookMs = performance.now() - began
-    expect(tookMs).toBeGreaterThan(950)
-    expect(tookMs).toBeLessThan(10_000)
-    // Later appends do not wait for the log again.
-    const later = positionReported()
-    const beganLater = performance.now()
-    await spool.append([later])
-    expect(performance.now() - beganLater).toBeLessThan(950)
+    expect(performance.now() - began).toBeGreaterThan(950)
     harness.becomes('up')
     await drained()
-    expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
+    expect(await loggedIds()).toEqual(events.map(({ recordId }) => recordId))
   })
 
-  test('a spool does not wait so long when the log is silent and very many are under way', async () => {
-    await reopen({ directWithinMs: 60_000 })
+  test('a spool does not wait so long when the log is silent and very many are under way, nor for later appends', async () => {
+    await reopen({ directWithinMs: 600_000 })
     harness.becomes('hung')
     // One fewer than very many.
     const appends = samples(299).map((event) => spool.append([event]))
@@ -110,7 +103,8 @@ describe('spools', () => {
       return spool.depth().events >= 300
     })
     await Promise.all(appends)
-    expect(spool.depth().events).toBe(appends.length)
+    await spool.append([positionReported()])
+    expect(spool.depth().events).toBe(appends.length + 1)
   })
 
   test.each(['answers lost', 'mute'] as const)(

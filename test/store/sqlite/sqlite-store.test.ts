@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,6 +13,7 @@ import { storeContract } from '../../contracts/store-contract.ts'
 // Builds the code that the processes below run.
 import '../../programs.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
+import { fakeTimers } from '../../fake-timers.ts'
 import { statementsStayFast } from '../../runtime/sqlite/statements-stay-fast.ts'
 import { positionReported } from '../../samples.ts'
 import { openTemporaryStore } from './open-sqlite-store.ts'
@@ -69,6 +70,7 @@ test('read models of other tables are refused, and made again once their file is
 })
 
 test('the old read models are read until the new ones have caught up', async () => {
+  fakeTimers('performance')
   const store = openSqliteStore({ directory: directory() })
   const event = positionReported()
   const batch = batchOf({ kind: 'position', origin: { partition: 0, offset: 1 }, event })
@@ -76,9 +78,9 @@ test('the old read models are read until the new ones have caught up', async () 
   const rebuild = await store.beginRebuild()
   await rebuild?.switchOver()
   const find = () => store.findPosition(event)
-  for (const end = performance.now() + 500; performance.now() < end;) {
+  for (let ms = 0; ms < 1_000; ms += 100) {
     expect(await find()).toBeDefined()
-    await new Promise(setImmediate)
+    jest.advanceTimersByTime(100)
   }
   const built = await store.openGeneration(2)
   await built.project(batch)
@@ -87,6 +89,7 @@ test('the old read models are read until the new ones have caught up', async () 
   await rebuild?.end()
   expect(await find()).toBeDefined()
   await store.close()
+  jest.useRealTimers()
 })
 
 test('other rebuilds start after one that failed at its beginning or its end', async () => {
