@@ -1,24 +1,28 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { memoryRateCounters } from '../../runtime/rate-counters.ts'
-import { eventually } from '../eventually.ts'
+import { fakeTimers } from '../fake-timers.ts'
 
 const execute = promisify(execFile)
 
 test('a counter counts for its window and then starts anew', async () => {
+  fakeTimers('performance')
   const counters = memoryRateCounters({ seconds: 1 })
   expect(await counters.get('a')).toBeUndefined()
   await counters.add('a', 2)
   const { consumedPoints, msBeforeNext } = await counters.add('a', 3)
   expect(consumedPoints).toBe(5)
-  expect(msBeforeNext).toBeGreaterThan(0)
-  expect(msBeforeNext).toBeLessThanOrEqual(1_000)
+  expect(msBeforeNext).toBe(1_000)
   expect(await counters.get('a')).toMatchObject({ consumedPoints: 5 })
   expect((await counters.add('b', 1)).consumedPoints).toBe(1)
-  await eventually(async () => (await counters.get('a')) === undefined)
+  jest.advanceTimersByTime(999)
+  expect(await counters.get('a')).toMatchObject({ msBeforeNext: 1 })
+  jest.advanceTimersByTime(1)
+  expect(await counters.get('a')).toBeUndefined()
   expect((await counters.add('a', 1)).consumedPoints).toBe(1)
+  jest.useRealTimers()
 })
 
 test('only so many counters are kept, and those whose windows began first go first', async () => {

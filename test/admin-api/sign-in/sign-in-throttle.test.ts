@@ -1,12 +1,13 @@
-import { describe, expect, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { setImmediate } from 'node:timers/promises'
 import { SignInThrottle } from '../../../admin-api/sign-in/sign-in-throttle.ts'
-import { eventually } from '../../eventually.ts'
+import { fakeTimers } from '../../fake-timers.ts'
 
 const wrong = async () => undefined
 const right = async (maySucceed: boolean) => (maySucceed ? 'in' : undefined)
 
 test('a window that is over opens the way again', async () => {
+  fakeTimers('Date', 'setTimeout', 'clearTimeout')
   const throttle = new SignInThrottle({ failures: 2, seconds: 1 })
   const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   await throttle.attempt(who, wrong)
@@ -15,7 +16,9 @@ test('a window that is over opens the way again', async () => {
     status: 429,
     headers: { 'Retry-After': '1' },
   })
-  expect(await eventually(() => throttle.attempt(who, right))).toBe('in')
+  jest.advanceTimersByTime(1_000)
+  expect(await throttle.attempt(who, right)).toBe('in')
+  jest.useRealTimers()
 })
 
 test('one e-mail is counted for each address by itself, whatever its case', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import {
   acceptReports,
   type Accept,
@@ -13,6 +13,7 @@ import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
 import { eventIdOf, type AppendedEvent } from '../../../schemas/appended-event.ts'
 import type { KeyGrant } from '../../../store/back-office.ts'
+import { fakeTimers } from '../../fake-timers.ts'
 import { T0 } from '../../samples.ts'
 
 const grant: KeyGrant = {
@@ -136,7 +137,9 @@ describe('reports of one request', () => {
 
   test('reports that come together pass as far as the key’s limit goes, the first ones; the others may come later', async () => {
     const reports = Array.from({ length: 1_000 }, (_, number) => van(number))
+    fakeTimers('performance')
     const outcomes = await accept(grant, reports, soon)
+    jest.useRealTimers()
     expect(appends).toHaveLength(1)
     // The first of them was counted before it was read.
     expect(appends[0]?.map(({ deviceId }) => deviceId)).toEqual(
@@ -161,9 +164,13 @@ test('others have their turn while thousands of reports are judged', async () =>
     waiting = setImmediate(turn)
   }
   let waiting = setImmediate(turn)
+  // Each look at the clock is 5 ms after the one before.
+  let now = 0
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 5))
   const faulty = Array.from({ length: 5_000 }, () => ({ json: { latitude: 'x' } }))
   await accept(grant, faulty, { ...soon, app: 'overland' })
   clearImmediate(waiting)
+  clock.mockRestore()
   expect(turns).toBeGreaterThan(3)
 })
 

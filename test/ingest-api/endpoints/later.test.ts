@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { Load } from '../../../runtime/load.ts'
 import { eventually } from '../../eventually.ts'
 import { fakeTimers } from '../../fake-timers.ts'
@@ -10,6 +10,8 @@ import { rejectionsOf } from '../apps/rejections-of.ts'
 
 let ingest: IngestHarness
 let points = 0
+
+beforeEach(() => fakeTimers('performance'))
 
 afterEach(async () => {
   jest.useRealTimers()
@@ -137,7 +139,6 @@ describe('requests that may succeed later', () => {
 
 describe('batches larger than their key’s limit', () => {
   test('a batch larger than its key’s limit is accepted whole, and the rest is owed', async () => {
-    fakeTimers('performance')
     const { secret } = await start({ rateLimits: { key: { points: 5, seconds: 1 } } })
     const twenty = Array.from({ length: 20 }, () => feature())
     expect((await overland(secret, ...twenty)).status).toBe(200)
@@ -198,7 +199,6 @@ describe('batches larger than their key’s limit', () => {
   })
 
   test('a batch larger than its key’s limit owes nothing while it is repeated for a device that is not on the key’s list', async () => {
-    fakeTimers('performance')
     const limit = { key: { points: 5, seconds: 1 } }
     const { secret } = await start({ rateLimits: limit }, { deviceIds: ['van', 'tug'] })
     const twenty = Array.from({ length: 20 }, () => feature())

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, jest, test } from '@jest/globals'
+import { Load } from '../../../runtime/load.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
@@ -54,14 +55,9 @@ test('a client that disconnects in the middle of its body causes one debug line'
   const logger = createLogger({ level: 'silent', name: 'test' })
   logger.debug = (...line: unknown[]) => void lines.push(line)
   const spied = jest.spyOn(console, 'error').mockImplementation(() => undefined)
-  let asked = false
-  const wrapKeys = (store: Store) => ({
-    findGrant: (hash: Uint8Array) => {
-      asked = true
-      return store.findGrant(hash)
-    },
-  })
-  const own = await startIngest({ logger, wrapKeys })
+  const load = new Load()
+  const begun = jest.spyOn(load, 'beginBody')
+  const own = await startIngest({ logger, load })
   const { secret } = await own.createKey()
   const socket = connect(Number(new URL(own.url).port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -69,8 +65,7 @@ test('a client that disconnects in the middle of its body causes one debug line'
     `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\n` +
       'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"deviceId"',
   )
-  await eventually(() => asked)
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await eventually(() => begun.mock.calls.length === 1)
   socket.resetAndDestroy()
   await eventually(() => lines.length > 0)
   await own.close()
