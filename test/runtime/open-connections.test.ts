@@ -40,7 +40,7 @@ async function serve(limits: ConnectionLimits & { idleMs?: number }): Promise<vo
     paths.push(ctx.path)
     if (ctx.path === '/wait') await new Promise<void>((resolve) => waiting.push(resolve))
     if (ctx.path === '/body') await ctx.req.toArray()
-    ctx.req.socket.once('close', () => closed.push(ctx.path))
+    ctx.req.socket.setMaxListeners(0).once('close', () => closed.push(ctx.path))
     if (ctx.path.startsWith('/large')) ctx.body = Buffer.alloc(LARGE_BYTES)
     else if (ctx.path.startsWith('/endless')) ctx.body = Readable.from(endless())
     else ctx.body = `served ${ctx.path}`
