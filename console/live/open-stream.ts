@@ -133,10 +133,12 @@ async function connect(options: StreamOptions, mark: Mark, closing: AbortSignal)
 
 function pause(ms: number, closing: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    closing.addEventListener('abort', () => {
+    const end = () => {
       clearTimeout(timer)
+      closing.removeEventListener('abort', end)
       resolve()
-    })
+    }
+    const timer = setTimeout(end, ms)
+    closing.addEventListener('abort', end)
   })
 }

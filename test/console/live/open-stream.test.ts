@@ -1,6 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { openStream, type StreamOptions } from '../../../console/live/open-stream.ts'
 import { eventually } from '../../eventually.ts'
 
@@ -92,6 +93,16 @@ describe('a stream', () => {
     open({ settledMs: 0 })
     // With growing delays this would take a minute.
     await eventually(() => asked >= 15)
+  })
+
+  test('a stream that is opened often keeps nothing of the pauses before', async () => {
+    const any = jest.spyOn(AbortSignal, 'any')
+    answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
+    open({ settledMs: 0 })
+    await eventually(() => asked >= 15)
+    const [[closing] = []] = any.mock.calls[0] ?? []
+    any.mockRestore()
+    expect(getEventListeners(closing!, 'abort').length).toBeLessThan(3)
   })
 
   test('a stream goes on after the last event it has seen, and says so', async () => {
