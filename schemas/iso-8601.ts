@@ -82,21 +82,29 @@ function daysIn(year: number, month: number): number {
 const DAY_MS = 86_400_000
 const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'))
 const THREE_DIGITS = Array.from({ length: 1000 }, (_, n) => String(n).padStart(3, '0'))
-const lastWritten = { begin: NaN, day: '' }
+type Day = { begin: number; day: string }
+/** The last two, because a batch alternates between the day of its points and the day of their receipt. */
+let last: Day = { begin: NaN, day: '' }
+let lastButOne: Day = { begin: NaN, day: '' }
 
-/** The result of `Date.toISOString`, in a tenth of its time: most times are of the same day. */
+/** The result of `Date.toISOString`, in a tenth of its time: most times are of the same two days. */
 export function isoTime(milliseconds: number): string {
   const time = milliseconds % DAY_MS
   const begin = milliseconds - time
   if (!(time >= 0) || !Number.isInteger(time)) return new Date(milliseconds).toISOString()
-  if (begin !== lastWritten.begin) {
-    lastWritten.day = new Date(begin).toISOString().slice(0, -'00:00:00.000Z'.length)
-    lastWritten.begin = begin
+  if (begin !== last.begin) {
+    const other = lastButOne
+    lastButOne = last
+    last = other
+    if (begin !== last.begin) {
+      last.day = new Date(begin).toISOString().slice(0, -'00:00:00.000Z'.length)
+      last.begin = begin
+    }
   }
   const seconds = Math.floor(time / 1000)
   const minutes = Math.floor(seconds / 60)
   return (
-    `${lastWritten.day}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:` +
+    `${last.day}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:` +
     `${TWO_DIGITS[seconds % 60]}.${THREE_DIGITS[time % 1000]}Z`
   )
 }
