@@ -30,6 +30,7 @@ export class CallQueue<Item> {
   // the old generation.
   #few: Call<Item>[] = []
   #many: ManyCall<Item>[] = []
+  #fewWentAlone = false
   /** The number of expired calls among these. */
   #expired = 0
 
@@ -58,16 +59,18 @@ export class CallQueue<Item> {
   }
 
   /**
-   * The calls of the next batch: of few items as many as fit, then of many items the oldest, even if it
-   * does not fit, or endless small ones would keep it waiting.
+   * The calls of the next batch: of few items as many as fit; of many items, if none of few waits or those
+   * went alone the last time, the oldest, even if it does not fit: endless small ones do not keep it waiting.
    */
   take(): Call<Item>[] {
     const batch = new Batch<Item>(this.#limits)
     this.#few = this.#takeFrom(this.#few, (call) => batch.add(call))
-    if (this.#many.length > 0) {
-      batch.admitsOneMore = true
-      this.#many = this.#takeFrom(this.#many, (call) => !this.#leads(call) && batch.add(call))
-    }
+    if (this.#many.length === 0) return batch.calls
+    const fewGoAlone = batch.calls.length > 0 && !this.#fewWentAlone
+    this.#fewWentAlone = fewGoAlone
+    if (fewGoAlone) return batch.calls
+    batch.admitsOneMore = true
+    this.#many = this.#takeFrom(this.#many, (call) => !this.#leads(call) && batch.add(call))
     return batch.calls
   }
 

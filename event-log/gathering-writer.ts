@@ -1,3 +1,4 @@
+import { atEndOfTurn } from '../runtime/end-of-turn.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import { CallQueue, type Call, type QueueLimits } from './call-queue.ts'
 
@@ -88,7 +89,7 @@ export function gatheringWriter<Item>({
 }: GatheringWriterOptions<Item>): GatheringWriter<Item> {
   const queue = new CallQueue<Item>({ maxBatchItems, maxBatchBytes, fewItems, keyOf })
   let unanswered = 0
-  let scheduled: NodeJS.Immediate | undefined
+  let unschedule: (() => void) | undefined
   let resting: NodeJS.Timeout | undefined
   /** In the time of `performance.now()`. */
   let restsUntil = 0
@@ -135,7 +136,7 @@ export function gatheringWriter<Item>({
 
   function schedule() {
     if (outstanding || queue.length === 0) return
-    if (scheduled !== undefined || resting !== undefined) return
+    if (unschedule !== undefined || resting !== undefined) return
     const leftMs = restsUntil - performance.now()
     // No timer is shorter than a millisecond.
     if (leftMs >= 1) resting = setTimeout(startAtEndOfTurn, leftMs)
@@ -144,13 +145,13 @@ export function gatheringWriter<Item>({
 
   function startAtEndOfTurn() {
     resting = undefined
-    scheduled = setImmediate(startBatch)
+    unschedule = atEndOfTurn(startBatch)
   }
 
   function startBatch() {
-    clearImmediate(scheduled)
+    unschedule?.()
     clearTimeout(resting)
-    scheduled = resting = undefined
+    unschedule = resting = undefined
     outstanding = true
     const calls = queue.take()
     for (const call of calls) room.leave(call.items.length, call.bytes)

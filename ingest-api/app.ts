@@ -36,6 +36,12 @@ import { submitPosition } from './endpoints/submit.ts'
 import { KeyCache } from './keys/key-cache.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
+import { LARGE_BODY_BYTES, WorkTurns } from './requests/work-turns.ts'
+
+/** Imports that are worked on at the same time; the others wait. */
+const IMPORTS_AT_ONCE = 2
+/** The same of other requests with large bodies. */
+const LARGE_AT_ONCE = 4
 
 /** The ingest API: endpoints for senders, and a Koa app for all other requests. */
 export function createIngestApp({
@@ -97,13 +103,16 @@ export function createIngestApp({
     ...{ keyCache, failures, usage, tally, clock, trustProxy, testSecret },
   })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
-  const receive = receiveReports({ admit, scope: 'positions:write', keyLimit, tally, load })
+  const largeTurns = new WorkTurns({ atOnce: LARGE_AT_ONCE })
+  const turnsFor = (bytes: number) => (bytes < LARGE_BODY_BYTES ? undefined : largeTurns)
+  const receiving = { admit, tally, load }
+  const receive = receiveReports({ ...receiving, scope: 'positions:write', keyLimit, turnsFor })
   const ours = [
     submitPosition({ receive, accept }),
     submitBatch({ receive, accept }),
     importHistory(importing()),
   ]
-  const appEndpoint = appEndpoints({ admit, keyLimit, tally, load, clock, accept })
+  const appEndpoint = appEndpoints({ ...receiving, keyLimit, turnsFor, clock, accept })
   // Known to the router for its 405 alone. It may read an odd target as one of these paths: they differ.
   for (const { path } of ours) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {
@@ -132,8 +141,10 @@ export function createIngestApp({
     const limit = rateLimits.import
     const keyLimit = new KeyLimit({ bucket: 'import', limit, openCounters })
     const deviceLimit = new DeviceLimit({ limit: 'off', openCounters })
+    const turns = new WorkTurns({ atOnce: IMPORTS_AT_ONCE })
+    const turnsFor = () => turns
     return {
-      receive: receiveReports({ admit, scope: 'positions:import', keyLimit, tally, load }),
+      receive: receiveReports({ ...receiving, scope: 'positions:import', keyLimit, turnsFor }),
       accept: acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock }),
     }
   }

@@ -2,6 +2,8 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 
 /** The longest that a piece of work may block the others of its thread. */
 const TURN_MS = 10
+/** The same for large requests, beside which small ones must be answered in milliseconds. */
+const PIECE_MS = 1
 /** The number of items between two looks at the clock, which cost something too. */
 const ASKED_EVERY = 32
 
@@ -18,17 +20,62 @@ export function turnTaker(): () => Promise<void> {
   }
 }
 
-/** Maps a list, and yields to the event loop every 10 ms. */
+type Due = { call: (() => void) | undefined }
+let due: Due[] = []
+const waiting: (() => void)[] = []
+
+/**
+ * Calls a function at the end of this turn of the event loop, before any work that waits in `ownTurn`. Returns
+ * a function that cancels the call.
+ */
+export function atEndOfTurn(call: () => void): () => void {
+  const one: Due = { call }
+  due.push(one)
+  const immediate = setImmediate(callDue)
+  return () => {
+    one.call = undefined
+    clearImmediate(immediate)
+  }
+}
+
+function callDue(): void {
+  const all = due
+  due = []
+  for (const one of all) {
+    const { call } = one
+    one.call = undefined
+    call?.()
+  }
+}
+
+/**
+ * Yields like `endOfTurn`, but of all the pieces of work that wait here only one has each turn: however many
+ * there are, whatever arrives meanwhile waits for one of them.
+ */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(beginNext)
+  })
+}
+
+function beginNext(): void {
+  callDue()
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(beginNext)
+}
+
+/** Maps a list in pieces of a millisecond, each in a turn of its own. */
 export async function mapInTurns<T, R>(
   list: readonly T[],
   map: (one: T, index: number) => R,
 ): Promise<R[]> {
   const mapped: R[] = []
+  await ownTurn()
   let began = performance.now()
   for (const [index, one] of list.entries()) {
     mapped.push(map(one, index))
-    if (index % ASKED_EVERY !== ASKED_EVERY - 1 || performance.now() - began < TURN_MS) continue
-    await endOfTurn()
+    if (index % ASKED_EVERY !== ASKED_EVERY - 1 || performance.now() - began < PIECE_MS) continue
+    await ownTurn()
     began = performance.now()
   }
   return mapped

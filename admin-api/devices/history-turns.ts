@@ -1,6 +1,6 @@
 import { tooMany } from '../http/call-rate.ts'
 import { PartyTurns } from '../http/party-turns.ts'
-import { Turns } from '../http/turns.ts'
+import { Turns } from '../../runtime/turns.ts'
 
 const AT_ONCE = 2
 const WAITING = 32

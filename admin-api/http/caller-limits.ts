@@ -1,7 +1,7 @@
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { callRate, tooMany } from './call-rate.ts'
 import { PartyTurns } from './party-turns.ts'
-import type { GiveBack } from './turns.ts'
+import type { GiveBack } from '../../runtime/turns.ts'
 
 const AT_ONCE = 8
 const WAITING = 32

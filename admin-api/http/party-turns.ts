@@ -1,4 +1,4 @@
-import { Turns, type GiveBack, type TurnLimits } from './turns.ts'
+import { Turns, type GiveBack, type TurnLimits } from '../../runtime/turns.ts'
 
 /** Limits the concurrent turns of each party by itself; a party without turns takes no memory. */
 export class PartyTurns {

@@ -1,5 +1,5 @@
 import { unavailable, type ApiError } from '../../runtime/errors.ts'
-import { Turns } from '../http/turns.ts'
+import { Turns } from '../../runtime/turns.ts'
 
 /** The turns of all password work, by client: see `clientOf`. */
 export type PasswordTurns = Pick<Turns, 'run'>

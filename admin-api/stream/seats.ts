@@ -1,5 +1,5 @@
 import { ApiError } from '../../runtime/errors.ts'
-import type { GiveBack } from '../http/turns.ts'
+import type { GiveBack } from '../../runtime/turns.ts'
 
 export type SeatLimits = {
   /** Links have at most half of them. */

@@ -1,6 +1,6 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { type Clock, within } from '../../runtime/clock.ts'
-import { mapInTurns } from '../../runtime/end-of-turn.ts'
+import { mapInTurns, ownTurn } from '../../runtime/end-of-turn.ts'
 import { tellFaults, unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
 import type { WritableReport } from '../../schemas/plain-report.ts'
@@ -60,11 +60,12 @@ export type AcceptOptions = {
   readonly app?: string
 }
 
-/** The most events that a log takes in one append. */
-const APPENDED_AT_ONCE = 1_000
-
-/** Judging many more faulty reports in one turn would delay other requests. */
-const JUDGED_AT_ONCE = 100
+/**
+ * More reports are worked on in pieces, each in a turn of its own, and appended in pieces of which each is
+ * durable before the next: so no other request waits for all of them.
+ */
+const FEW_REPORTS = 100
+const APPENDED_AT_ONCE = 500
 
 type Judged =
   | { readonly kind: 'good'; readonly event: AppendedEvent }
@@ -102,13 +103,17 @@ export function acceptReports({
       index < fitting || keyAllowance === undefined
         ? judge(report, grant, receivedAt)
         : limited(keyAllowance, beyondKeyLimit)
-    const judged =
-      reports.length > JUDGED_AT_ONCE ? await mapInTurns(reports, judgeAt) : reports.map(judgeAt)
+    const areFew = reports.length <= FEW_REPORTS
+    const judged = areFew ? reports.map(judgeAt) : await mapInTurns(reports, judgeAt)
     const devices = await limitDevices(judged, key)
     const events = judged.flatMap((verdict) => (verdict.kind === 'good' ? [verdict.event] : []))
     try {
       const leftMs = Math.max(0, withinMs - (performance.now() - began))
-      if (events.length > 0) await within(leftMs, append(events), tooLate)
+      if (events.length > 0) {
+        const until = performance.now() + leftMs
+        const appended = areFew ? eventLog.append(events) : appendInTurns(events, until)
+        await within(leftMs, appended, tooLate)
+      }
     } catch (error) {
       tally.failed(error, { reports: reports.length, app })
       throw error
@@ -140,11 +145,14 @@ export function acceptReports({
   // Only a heartbeat is `seen`.
   return accept as Accept
 
-  async function append(events: readonly AppendedEvent[]): Promise<void> {
-    if (events.length <= APPENDED_AT_ONCE) return eventLog.append(events)
+  /** @param until in the time of `performance.now()`. */
+  async function appendInTurns(events: readonly AppendedEvent[], until: number): Promise<void> {
     for (let from = 0; from < events.length; from += APPENDED_AT_ONCE) {
+      await ownTurn()
+      if (performance.now() > until) throw tooLate()
       await eventLog.append(events.slice(from, from + APPENDED_AT_ONCE))
     }
+    await ownTurn()
   }
 
   /** Counts the devices of the valid reports, and in `judged` refuses reports beyond their limit. */

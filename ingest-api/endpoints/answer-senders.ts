@@ -74,6 +74,7 @@ export function answerSenders(
       write(request, response, { status: told.status, body: JSON.stringify(errorEnvelope(told)) })
     } finally {
       load.release(request)
+      request.endWork?.()
     }
     const { method = '' } = http
     observe({ requestId, method, status: response.statusCode, route, started })

@@ -13,7 +13,9 @@ import { credentialsIn, withoutKey } from '../apps/credentials.ts'
 import { fieldsIn } from '../apps/fields.ts'
 import { submittedReports } from '../apps/submitted-reports.ts'
 import { overloaded, readBody } from '../requests/read-body.ts'
+import { hasTooManyParts } from '../requests/json-parts.ts'
 import { headerOf, mediaTypeOf, type SenderRequest } from '../requests/sender-request.ts'
+import type { WorkTurns } from '../requests/work-turns.ts'
 import { exhausted, type Admit } from './admit.ts'
 import type { Endpoint } from './answer-senders.ts'
 
@@ -35,6 +37,7 @@ export function appEndpoints({
   keyLimit,
   tally,
   load,
+  turnsFor,
   clock,
   accept,
 }: {
@@ -42,6 +45,8 @@ export function appEndpoints({
   readonly keyLimit: KeyLimit
   readonly tally: Tally
   readonly load: Load
+  /** The turns in which a body of this size is worked on; none: at once. */
+  readonly turnsFor: (bytes: number) => WorkTurns | undefined
   readonly clock: Clock
   readonly accept: Accept
 }): (route: AppRoute) => Endpoint {
@@ -78,12 +83,20 @@ export function appEndpoints({
     const body = await bodyOf(request, { app, chunks })
     const began = performance.now()
     const left = () => Math.max(0, withinMs - (performance.now() - began))
-    if (body instanceof ApiError) {
-      const error = body.error === 'PAYLOAD_TOO_LARGE' ? body.error : 'INVALID_PARAMS'
-      const { message } = body
+    const refuse = async ({ error: fault, message }: ApiError) => {
+      const error = fault === 'PAYLOAD_TOO_LARGE' ? fault : 'INVALID_PARAMS'
       const refusal = { key, error, message, received: { chunks }, isAwaited: true } as const
       await durable([tally.refused(refusal, app.name)], left())
       return app.answer(head)
+    }
+    if (body instanceof ApiError) return refuse(body)
+    const turns = turnsFor(body.length)
+    if (turns !== undefined) {
+      await turns.begin(request).catch((error: unknown) => {
+        tally.failed(error, { reports: 1, app: app.name })
+        throw error
+      })
+      if (await hasTooManyParts(body)) return refuse(TOO_MANY_PARTS)
     }
     const items = app.read({ body, ...head })
     if (items.length > 1 && !load.hold(request, items.length * POINT_BYTES)) {
@@ -134,6 +147,7 @@ export function appEndpoints({
 }
 
 const CUT_OFF = unavailable('the request was cut off')
+const TOO_MANY_PARTS = new ApiError('INVALID_PARAMS', 'the body has too many parts')
 
 /**
  * A 503 for every refused request, so that the app resends it, except one without a valid key, or with

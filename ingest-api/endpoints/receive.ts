@@ -6,8 +6,9 @@ import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { KeyLimit } from '../accept/key-limit.ts'
 import type { Tally } from '../accept/tally.ts'
 import { bearerIn } from '../keys/authenticate.ts'
-import { readJson, type JsonBody } from '../requests/read-json.ts'
+import { parseJson, readJson, type JsonBody } from '../requests/read-json.ts'
 import { headerOf, type SenderRequest } from '../requests/sender-request.ts'
+import type { WorkTurns } from '../requests/work-turns.ts'
 import type { Admission, Admit } from './admit.ts'
 
 export type Receive = (
@@ -26,22 +27,28 @@ export function receiveReports({
   keyLimit,
   tally,
   load,
+  turnsFor,
 }: {
   readonly admit: Admit
   readonly scope: Scope
   readonly keyLimit: KeyLimit
   readonly tally: Tally
   readonly load: Load
+  /** The turns in which a body of this size is worked on; none: at once. */
+  readonly turnsFor: (bytes: number) => WorkTurns | undefined
 }): Receive {
   return async function receive(request, { limitBytes, reportsIn }) {
     const credentials = bearerIn(headerOf(request, 'authorization'))
     const admission = await admit(request, { credentials, scope, keyLimit })
     const chunks: Buffer[] = []
     try {
-      const reports = reportsIn(await readJson(request, { limitBytes, chunks, load }))
+      const bytes = await readJson(request, { limitBytes, chunks, load })
       // A spread of `admission` would cost an eighth of the CPU time of the whole ingest app.
-      const { grant, allowance, withinMs } = admission
-      return { grant, allowance, withinMs, reports }
+      const { grant, allowance } = admission
+      let { withinMs } = admission
+      const turns = turnsFor(bytes.length)
+      if (turns !== undefined) withinMs -= await turns.begin(request)
+      return { grant, allowance, withinMs, reports: reportsIn({ json: parseJson(bytes), chunks }) }
     } catch (error) {
       const { grant, allowance } = admission
       tally.failed(error, { reports: 1, key: grant.key, received: { chunks } })

@@ -19,6 +19,8 @@ export type SenderRequest = {
   key: Pick<ApiKey, 'id' | 'accountId'> | undefined
   /** Bytes held for the request, released once its work is done. */
   heldBytes: number
+  /** Ends the turn of its work, if it has one: see `WorkTurns`. */
+  endWork?: (() => void) | undefined
   /** After an error, a longer unread body closes the connection rather than being read to its end. */
   mostUnreadBytes?: number | undefined
 }

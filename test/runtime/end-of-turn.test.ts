@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals'
-import { turnTaker } from '../../runtime/end-of-turn.ts'
+import {
+  atEndOfTurn,
+  endOfTurn,
+  mapInTurns,
+  ownTurn,
+  turnTaker,
+} from '../../runtime/end-of-turn.ts'
 
 test('a turn of more than 10 ms ends, so that other work has its own', async () => {
   const turnEnds = turnTaker()
@@ -8,4 +14,65 @@ test('a turn of more than 10 ms ends, so that other work has its own', async () 
   for (const begin = performance.now(); performance.now() - begin < 11;);
   await turnEnds()
   expect(others).toBe(1)
+})
+
+/** Counts the turns of the event loop until it is stopped. */
+function countTurns() {
+  let turns = 0
+  let next = setImmediate(count)
+  function count() {
+    turns += 1
+    next = setImmediate(count)
+  }
+  return { turns: () => turns, stop: () => clearImmediate(next) }
+}
+
+test('pieces of work take turns, one in each turn of the event loop', async () => {
+  const counter = countTurns()
+  const done: string[] = []
+  const turnsOfPieces: number[] = []
+  const work = async (name: string) => {
+    for (let piece = 1; piece <= 3; piece += 1) {
+      await ownTurn()
+      done.push(name + piece)
+      turnsOfPieces.push(counter.turns())
+    }
+  }
+  await Promise.all(['a', 'b', 'c'].map(work))
+  counter.stop()
+  expect(done).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3', 'b3', 'c3'])
+  expect(new Set(turnsOfPieces).size).toBe(9)
+})
+
+test('what is due at the end of a turn comes before the work that waited already', async () => {
+  const done: string[] = []
+  const work = ownTurn().then(() => done.push('work'))
+  const more = ownTurn().then(() => done.push('more'))
+  atEndOfTurn(() => done.push('due'))
+  atEndOfTurn(() => done.push('cancelled'))()
+  await work
+  atEndOfTurn(() => done.push('due too'))
+  await more
+  await endOfTurn()
+  expect(done).toEqual(['due', 'work', 'due too', 'more'])
+})
+
+test('a list is mapped in order, in turns of which each ends after a millisecond', async () => {
+  const counter = countTurns()
+  let longest = 0
+  const list = Array.from({ length: 320 }, (_, number) => number)
+  let inTurn = 0
+  let turn = -1
+  const mapped = await mapInTurns(list, (number, index) => {
+    inTurn = counter.turns() === turn ? inTurn + 1 : 1
+    turn = counter.turns()
+    longest = Math.max(longest, inTurn)
+    const until = performance.now() + 0.05
+    while (performance.now() < until);
+    return number + index
+  })
+  counter.stop()
+  expect(mapped).toEqual(list.map((number) => 2 * number))
+  // 32 take more than a millisecond.
+  expect(longest).toBe(32)
 })

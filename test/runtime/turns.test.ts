@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { Turns } from '../../../admin-api/http/turns.ts'
+import { Turns } from '../../runtime/turns.ts'
 
 const refusal = () => new Error('no room')
 

@@ -1,0 +1,71 @@
+import { Agent, request } from 'node:http'
+
+// Sends what the parent process orders, and answers each order with one message: single reports at a rate
+// that does not depend on the answers, or points in large requests, one behind another on each stream.
+
+const agent = new Agent({ keepAlive: true })
+let points = 0
+
+process.on('message', (order) => {
+  const { perSecond } = order
+  const sending = perSecond === undefined ? sendLarge(order) : sendReports(order)
+  sending.then((result) => process.send(result))
+})
+process.on('disconnect', () => process.exit())
+
+/** The times from when each report was due until its answer, in milliseconds. */
+async function sendReports({ url, key, perSecond, seconds }) {
+  const begun = performance.now()
+  const answers = []
+  const inAll = perSecond * seconds
+  for (let due = 0; due < inAll; due += 1) {
+    const dueAt = begun + (due * 1_000) / perSecond
+    const waitMs = dueAt - performance.now()
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs))
+    const report = JSON.stringify(pointOf(`device-${due % 500}`))
+    const answered = post(`${url}/api/v1/gps/submit`, key, report).then((status) => {
+      if (status !== 200) throw new Error(`a report was answered with ${status}`)
+      return performance.now() - dueAt
+    })
+    answers.push(answered)
+  }
+  return Promise.all(answers)
+}
+
+/** The points that were accepted, and the seconds that it took. */
+async function sendLarge({ url, key, path, streams, points: count, seconds }) {
+  const begun = performance.now()
+  let accepted = 0
+  const stream = async (number) => {
+    while (performance.now() - begun < seconds * 1_000) {
+      const reports = Array.from({ length: count }, () => pointOf(`history-${number}`))
+      const status = await post(url + path, key, JSON.stringify({ reports }))
+      if (status === 200) accepted += count
+    }
+  }
+  await Promise.all(Array.from({ length: streams }, (_, number) => stream(number)))
+  return { accepted, seconds: (performance.now() - begun) / 1_000 }
+}
+
+function pointOf(deviceId) {
+  points += 1
+  return {
+    deviceId,
+    latitude: (points % 90_000) / 1_000,
+    longitude: 10.125,
+    timestamp: new Date(1_500_000_000_000 + points * 1_000).toISOString(),
+    speed: 3.25,
+    accuracy: 5.5,
+    battery: 0.5,
+  }
+}
+
+function post(url, key, body) {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+    const sent = request(url, { method: 'POST', agent, headers }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode))
+    })
+    sent.on('error', reject).end(body)
+  })
+}
