@@ -41,7 +41,10 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
       const reads = asked.filter((command) => 'find' in command || 'aggregate' in command)
       const collections = reads.map((command) => String(command['find'] ?? command['aggregate']))
       expect(new Set(collections)).toEqual(
-        new Set(['meta', 'positions_g1', 'device_status_g1', 'device_settings', 'hidden_devices']),
+        new Set([
+          ...['meta', 'positions_g1', 'device_status_g1', 'applied_g1'],
+          ...['device_settings', 'hidden_devices'],
+        ]),
       )
       expect(reads.filter(({ maxTimeMS }) => maxTimeMS !== 5_000)).toEqual([])
     },
