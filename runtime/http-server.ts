@@ -13,6 +13,8 @@ import { ReadingClients } from './reading-clients.ts'
 const MOST_HEADERS = 100
 /** A client is disconnected if it does not read its answer for one to one and a half times this long. */
 const UNREAD_MS = 20_000
+/** The second look at such a client comes after this time: all together it has less than 45 s. */
+const LOOKS_AGAIN_MS = 2_500
 /** A request must arrive within this time, its headers within 10 s. */
 const ARRIVES_WITHIN_MS = 15_000
 const HEADERS_WITHIN_MS = 10_000
@@ -136,7 +138,7 @@ export async function serveHttp({
     const isStream = answer.getHeader('content-type') === 'text/event-stream'
     const isUnread = socket.writableLength > 0 && !isStream
     // The answer has not begun yet, or its client may read more slowly than shows here: check again later.
-    socket.setTimeout(isUnread ? unreadMs / 2 : unreadMs)
+    socket.setTimeout(isUnread ? Math.min(unreadMs / 2, LOOKS_AGAIN_MS) : unreadMs)
     if (isUnread) cutOffIfStopped(socket).catch(() => socket.destroy())
   })
 

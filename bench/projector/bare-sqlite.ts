@@ -42,7 +42,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
        received_at = excluded.received_at, applied = excluded.applied,
        ${MEASUREMENTS.map((name) => `${name} = excluded.${name}`).join(', ')}`,
   )
-  const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(4)})`)
+  const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(5)})`)
   const numbers = new Map<string, number>()
   const numberOf = (deviceId: string) => {
     const known = numbers.get(deviceId)
@@ -91,7 +91,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         ...optional(last),
       )
     }
-    checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null)
+    checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null, 1)
     database.exec('COMMIT')
     watch.count(records.length)
   }

@@ -58,7 +58,10 @@ describeConsole('maps of one’s own', () => {
 
   test('people with a shared link have the layers too', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-    const share = { name: 'Today', deviceIds: ['van-1'], trailMinutes: 0, expiresAt }
+    const share = {
+      ...{ name: 'Today', deviceIds: ['van-1'], trailMinutes: 0, expiresAt },
+      showsStreets: true,
+    }
     const { token } = await suite.made('/shares', share)
     await suite.report({ deviceId: 'van-1', ...MIDDLE })
     const page = await (await suite.open()).newPage()
