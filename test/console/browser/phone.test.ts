@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Locator, Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
 
@@ -93,10 +94,11 @@ describeConsole('the console on a phone', () => {
     const legend = page.getByRole('list', { name: 'Colours of the track, by speed' })
     const scale = page.getByRole('img', { name: /^Scale: / })
     const credits = page.locator('.map-credits')
-    const [left, middle, below] = [await boxOf(legend), await boxOf(scale), await boxOf(credits)]
-    expect([areApart(left, middle), areApart(left, below), areApart(middle, below)]).toEqual([
-      ...[true, true, true],
-    ])
+    // The scale changes its length while the map moves to the track.
+    await eventually(async () => {
+      const [left, middle, below] = [await boxOf(legend), await boxOf(scale), await boxOf(credits)]
+      return areApart(left, middle) && areApart(left, below) && areApart(middle, below)
+    })
     // One line of words of 10 pixels.
     expect((await boxOf(credits)).height).toBeLessThan(24)
     const lefts = new Set()
