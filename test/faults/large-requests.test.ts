@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { operatorEnv, signIn } from '../deployments.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { startEmbedded } from '../programs.ts'
-import { noteFault } from './table.ts'
+import { noteFault, SHORT } from './table.ts'
 
 const ROUNDS = 5
 const SECONDS = 4
@@ -55,12 +55,16 @@ type Round = { readonly without: Times; readonly meanwhile: Times; readonly perS
 const median = (numbers: readonly number[]) =>
   [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
 
-test.each([
-  ['/api/v1/gps/import', 1],
+const IMPORTS: [path: string, streams: number][] = [
   ['/api/v1/gps/import', 2],
   ['/api/v1/gps/import', 8],
+]
+const OTHERS: typeof IMPORTS = [
+  ['/api/v1/gps/import', 1],
   ['/api/v1/gps/batch', 8],
-])(
+]
+
+test.each(SHORT ? IMPORTS : [...IMPORTS, ...OTHERS])(
   'while others send 1000 points at a time to %s, %d at once, reports take at most ten times as long',
   async (path, streams) => {
     const rounds: Round[] = []
