@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { stolenShare } from './cpu-time.ts'
 
@@ -69,6 +70,7 @@ export function readResult(file: string): Result {
 }
 
 export function writeResult(file: string, result: Result): void {
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, `${JSON.stringify(result, undefined, 2)}\n`)
 }
 

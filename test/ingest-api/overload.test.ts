@@ -73,7 +73,7 @@ function beginBody(bytes: number, length: number, path = '/gps/submit', header =
 describe('requests beyond the load', () => {
   test('a fully loaded server refuses further requests at once, and takes them again when those under way are answered', async () => {
     const waiting = await fill()
-    // Those under way are answered only later.
+    // The log has not answered yet.
     const refused = await ingest.submit(minimal, { key })
     expectRefused(refused, 503, 'SERVICE_UNAVAILABLE')
     expect(refused.headers.get('retry-after')).toMatch(/^[123]$/)

@@ -49,7 +49,7 @@ async function serve(limits: ConnectionLimits & { idleMs?: number }): Promise<vo
 }
 
 const MIB = 1024 * 1024
-/** Of which the buffers of a connection take a part. */
+/** The buffers of a connection take a part of it. */
 const LARGE_BYTES = 16 * MIB
 
 function* endless() {
@@ -190,7 +190,7 @@ describe('connections without a request', () => {
 })
 
 describe('memory that waits for clients', () => {
-  test('of answers that are not read those of the client are cut off for which most wait', async () => {
+  test('the client with most unread answers loses its connections', async () => {
     await serve({ mostWaitingBytes: 3 * LARGE_BYTES })
     const own = await come(FEW, get('/large/few'), { paused: true })
     for (let n = 1; cutOff.length === 0; n += 1) {
@@ -203,7 +203,7 @@ describe('memory that waits for clients', () => {
     expect(new Set(cutOff)).toEqual(new Set(['/large/many']))
   })
 
-  test('of answers that are made while they are sent those of such a client are cut off too', async () => {
+  test('so does a client whose answers are made while they are sent', async () => {
     await serve({ mostWaitingBytes: MIB / 2 })
     const own = await come(FEW, get('/endless/few'), { paused: true })
     for (let n = 0; n < 12; n += 1) await come(MANY, get('/endless/many'), { paused: true })

@@ -4,7 +4,7 @@ import { LabelCounts } from '../../store/label-counts.ts'
 
 const labels = fc.array(fc.nat(9_000).map(String), { maxLength: 4_000 })
 
-test('of any labels the first after one of them are counted, as if all were', () => {
+test('a page of label counts equals that part of all counts', () => {
   fc.assert(
     fc.property(labels, fc.integer({ min: 1, max: 60 }), fc.nat(9_000), (added, limit, last) => {
       const [counts, all] = [
