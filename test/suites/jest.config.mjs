@@ -1,0 +1,81 @@
+/**
+ * All suites, one project each: `npm test` and `npm run test:NAME` select one. A file's name or
+ * folder says which suite it belongs to.
+ */
+const common = {
+  rootDir: '.',
+  roots: ['<rootDir>/test'],
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: { '^.+\\.ts$': '<rootDir>/scripts/javascript.mjs' },
+  setupFilesAfterEnv: ['<rootDir>/test/suites/end-programs.ts'],
+}
+
+const withServers = {
+  ...common,
+  globalSetup: '<rootDir>/test/services/before-all.mjs',
+  globalTeardown: '<rootDir>/test/services/after-all.mjs',
+}
+
+/** @type {import('jest').Config} */
+export default {
+  rootDir: '../..',
+  testSequencer: '<rootDir>/test/suites/slowest-first.mjs',
+  // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
+  maxWorkers: 3,
+  // A worker keeps modules of all its files: at two gigabytes it takes longer to end than jest waits.
+  workerIdleMemoryLimit: '800MB',
+  // Long, for a machine that does other things too, and still short enough to notice a hang.
+  testTimeout: 120_000,
+  projects: [
+    {
+      ...common,
+      // What needs nothing but Node.
+      displayName: 'unit',
+      testMatch: ['**/*.test.ts'],
+      testPathIgnorePatterns: [
+        '\\.(services|long)\\.test\\.ts$',
+        '/test/compose/',
+        '/test/console/browser/',
+        '/test/faults/',
+        '/test/schemathesis/',
+      ],
+    },
+    {
+      ...common,
+      // What needs nothing but Node and keeps the processor busy for long, such as builds and loads.
+      displayName: 'long',
+      testMatch: ['**/*.long.test.ts'],
+    },
+    {
+      ...withServers,
+      // What needs Kafka, the schema registry or MongoDB.
+      displayName: 'services',
+      testMatch: ['**/*.services.test.ts'],
+    },
+    {
+      ...withServers,
+      // Kills, outages and overload, with real servers.
+      displayName: 'faults',
+      testMatch: ['<rootDir>/test/faults/**/*.test.ts'],
+    },
+    {
+      ...common,
+      // The console in headless Chromium, against the real embedded server.
+      displayName: 'console',
+      testMatch: ['<rootDir>/test/console/browser/**/*.test.ts'],
+    },
+    {
+      ...withServers,
+      // The containers, built and brought up for real.
+      displayName: 'compose',
+      testMatch: ['<rootDir>/test/compose/**/*.test.ts'],
+    },
+    {
+      ...withServers,
+      // Requests made up from the OpenAPI documents.
+      displayName: 'schemathesis',
+      testMatch: ['<rootDir>/test/schemathesis/**/*.test.ts'],
+    },
+  ],
+}
