@@ -22,7 +22,7 @@ type FleetLister = {
    */
   readAhead(): void
   /** The stream misses nothing since `since`: reads the list, unless this was done for `since`. */
-  listFor(since: string): void
+  listFor(since: number): void
   /** The stream is lost: a list that is being read would not belong to the next one. */
   stop(): void
   /** Retries a failed read immediately. */
@@ -65,8 +65,8 @@ export function listFleet({
   let ahead: AbortController | undefined
   let reading: AbortController | undefined
   /** The openings of the stream that the last list, and the one being read, belong to. */
-  let listedSince = ''
-  let wantedSince = ''
+  let listedSince = 0
+  let wantedSince = 0
   let listedAt = 0
   let endPause: (() => void) | undefined
 
@@ -181,7 +181,7 @@ export function listFleet({
       stop()
       fleet.devices.clear()
       isListed.value = false
-      listedSince = ''
+      listedSince = 0
     },
   }
 }

@@ -5,7 +5,7 @@ import type { ApiDevice, ApiRecord } from '../core/live-device.ts'
 import { markChanged } from './announce-changes.ts'
 import { listFleet } from './list-fleet.ts'
 import { askToSignIn, me } from './session.ts'
-import { shareStream, type Connection, type ToldEvent } from './shared-stream.ts'
+import { streamWhileVisible, type AccountEvent, type Connection } from './visible-stream.ts'
 
 /** All devices of the account; components that show them read them again on `changed`. */
 export const fleet = new Fleet()
@@ -70,7 +70,7 @@ export function startLive(): void {
   isStarted = true
   effect(() => {
     if (!shownTo.value) return undefined
-    return untracked(() => openAccount(me.value?.operator.id ?? ''))
+    return untracked(openAccount)
   })
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted) returns.value += 1
@@ -78,14 +78,14 @@ export function startLive(): void {
 }
 
 /** Opens all that follows the account; the returned function ends it. */
-function openAccount(operatorId: string): () => void {
-  let opening = ''
+function openAccount(): () => void {
+  let opening = 0
 
   function connected(next: Connection): void {
     connection.value = next
     if (next.kind !== 'open') {
       lister.stop()
-      opening = ''
+      opening = 0
       return
     }
     lister.listFor(next.wholeSince)
@@ -94,8 +94,7 @@ function openAccount(operatorId: string): () => void {
     tell('opened', {})
   }
 
-  const stream = shareStream({
-    operatorId,
+  const stream = streamWhileVisible({
     onEvents: take,
     onConnection: connected,
     onUnauthorized: askToSignIn,
@@ -118,7 +117,7 @@ function age(): void {
   markChanged()
 }
 
-function take(events: readonly ToldEvent[]): void {
+function take(events: readonly AccountEvent[]): void {
   const now = serverNow()
   for (const { name, data } of events) {
     const value: unknown = JSON.parse(data)

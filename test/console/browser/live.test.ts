@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { BrowserContext, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
@@ -28,15 +28,6 @@ describeConsole('what is live', () => {
     page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
       document.dispatchEvent(new Event('visibilitychange'))`)
 
-  async function threeTabs(): Promise<{ context: BrowserContext; pages: Page[] }> {
-    const first = await suite.signedIn()
-    const context = first.context()
-    const pages = [first, await context.newPage(), await context.newPage()]
-    for (const page of pages.slice(1)) await page.goto(suite.url)
-    for (const page of pages) await connection(page).getByText('live').waitFor()
-    return { context, pages }
-  }
-
   test('the map is live again after Back, and shows what was reported meanwhile', async () => {
     await suite.report({ deviceId: 'before', latitude: 1, longitude: 1 })
     const page = await suite.signedIn()
@@ -53,27 +44,19 @@ describeConsole('what is live', () => {
     await connection(page).getByText('live').waitFor()
   })
 
-  test('a stream that ends after each opening is resumed, and no tab lists again', async () => {
-    const { context, pages } = await threeTabs()
-    const marks: (string | undefined)[] = []
+  test('a stream that ends after each opening is resumed, and the page does not list again', async () => {
+    const page = await suite.signedIn()
+    await connection(page).getByText('live').waitFor()
+    const marks: (string | null)[] = []
     let lists = 0
-    context.on('request', (request) => {
-      if (request.url().includes('/api/v1/devices?')) lists += 1
-    })
-    let event = 0
-    await context.route('**/api/v1/stream**', async (route) => {
-      marks.push(
-        await route
-          .request()
-          .headerValue('Last-Event-ID')
-          .then((mark) => mark ?? undefined),
-      )
-      event += 1
-      const body = `event: heartbeat\nid: mark-${event}\ndata: {}\n\n`
+    page.on('request', (request) => (lists += request.url().includes('/api/v1/devices?') ? 1 : 0))
+    await page.route('**/api/v1/stream**', async (route) => {
+      marks.push(await route.request().headerValue('Last-Event-ID'))
+      const body = `event: heartbeat\nid: mark-${marks.length}\ndata: {}\n\n`
       await route.fulfill({ contentType: 'text/event-stream', body })
     })
-    // Its stream goes with the tab that leads, and another one takes over.
-    await pages[0]?.close()
+    await hide(page, true)
+    await hide(page, false)
     await eventually(() => marks.length >= 4)
     expect(lists).toBe(0)
     expect(marks[0]).toMatch(/.+/)
@@ -114,25 +97,13 @@ describeConsole('what is live', () => {
     await deviceRow(page, 'while-hidden').waitFor()
   })
 
-  test('one of two visible windows keeps asking while the service is away', async () => {
-    const context = (await suite.signedIn()).context()
-    await context.clock.install()
-    const pages = [await context.newPage(), await context.newPage()]
-    await context.pages()[0]?.close()
-    for (const page of pages) {
-      await page.goto(suite.url)
-      await connection(page).getByText('live').waitFor()
-    }
-    const askers = new Set<Page>()
-    await context.route('**/api/v1/stream**', async (route) => {
-      askers.add(route.request().frame().page())
-      await route.abort()
-    })
-    for (const page of pages) await page.evaluate('window.dispatchEvent(new Event("offline"))')
-    await context.setOffline(true)
-    for (let step = 0; step < 30; step += 1) await context.clock.runFor(5_000)
-    await eventually(() => askers.size > 0)
-    expect(askers.size).toBe(1)
+  test('two visible windows are live, each with a stream of its own', async () => {
+    const first = await suite.signedIn()
+    const second = await first.context().newPage()
+    await second.goto(suite.url)
+    for (const page of [first, second]) await connection(page).getByText('live').waitFor()
+    await suite.report({ deviceId: 'in-both', latitude: 2, longitude: 2 })
+    for (const page of [first, second]) await deviceRow(page, 'in-both').waitFor()
   })
 
   test('a list that cannot be read says why, and is read once it is tried again', async () => {

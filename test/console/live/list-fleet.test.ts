@@ -56,7 +56,7 @@ const page = (...ids: string[]): Answer => ({ items: ids.map(device), nextCursor
 describe('the lists of a fleet', () => {
   test('a list is read page by page, and only then is the fleet current', async () => {
     const { lister: list, asked, ids } = lister()
-    list.listFor('opening 1')
+    list.listFor(1)
     asked[0]?.answer({ ...page('a'), nextCursor: 'next' })
     await eventually(() => asked.length === 2)
     expect([asked[1]?.cursor, ids(), list.isCurrent.value]).toEqual(['next', ['a'], false])
@@ -67,21 +67,21 @@ describe('the lists of a fleet', () => {
 
   test('a stream that was resumed without a loss needs no other list', async () => {
     const { lister: list, asked } = lister()
-    list.listFor('opening 1')
+    list.listFor(1)
     asked[0]?.answer(page('a'))
     await eventually(() => list.isCurrent.value)
     list.stop()
-    list.listFor('opening 1')
+    list.listFor(1)
     expect([asked.length, list.isCurrent.value]).toEqual([1, true])
   })
 
   test('a lost stream ends the reading, and what still comes of it changes nothing', async () => {
     const { lister: list, asked, ids } = lister()
-    list.listFor('opening 1')
+    list.listFor(1)
     list.stop()
     expect(asked[0]?.signal.aborted).toBe(true)
     asked[0]?.answer(page('late'))
-    list.listFor('opening 2')
+    list.listFor(2)
     asked[1]?.answer(page('a'))
     await eventually(() => list.isCurrent.value)
     expect(ids()).toEqual(['a'])
@@ -89,22 +89,22 @@ describe('the lists of a fleet', () => {
 
   test('many gaps in a row wait for one list, which retrying reads at once', async () => {
     const { lister: list, asked } = lister()
-    list.listFor('opening 1')
+    list.listFor(1)
     asked[0]?.answer(page('a'))
     await eventually(() => list.isCurrent.value)
-    for (const gap of ['gap 1', 'gap 2', 'gap 3']) list.listFor(gap)
+    for (const gap of [2, 3, 4]) list.listFor(gap)
     expect([asked.length, list.isCurrent.value]).toEqual([1, false])
     list.retry()
     await eventually(() => asked.length === 2)
     asked[1]?.answer(page('b'))
     await eventually(() => list.isCurrent.value)
-    list.listFor('gap 3')
+    list.listFor(4)
     expect([asked.length, list.isCurrent.value]).toEqual([2, true])
   })
 
   test('a failure is told, and reading is tried again at once when asked', async () => {
     const { lister: list, asked } = lister()
-    list.listFor('opening 1')
+    list.listFor(1)
     asked[0]?.fail(new ApiFailure('no', { status: 503, error: 'SERVICE_UNAVAILABLE' }))
     await eventually(() => list.failure.value?.status === 503)
     await eventually(() => {
@@ -119,7 +119,7 @@ describe('the lists of a fleet', () => {
   test('the latest devices read ahead do not undo the list that follows', async () => {
     const { lister: list, asked, ids } = lister()
     list.readAhead()
-    list.listFor('opening 1')
+    list.listFor(1)
     asked[1]?.answer(page('a'))
     await eventually(() => list.isCurrent.value)
     asked[0]?.answer(page('erased meanwhile'))
@@ -129,13 +129,13 @@ describe('the lists of a fleet', () => {
 
   test('closing ends what is being read and forgets the devices', async () => {
     const { lister: list, asked, ids } = lister()
-    list.listFor('opening 1')
+    list.listFor(1)
     asked[0]?.answer(page('a'))
     await eventually(() => list.isCurrent.value)
-    list.listFor('opening 2')
+    list.listFor(2)
     list.close()
     expect([ids(), list.isListed.value]).toEqual([[], false])
-    list.listFor('opening 1')
+    list.listFor(1)
     await eventually(() => asked.length === 2)
   })
 })
