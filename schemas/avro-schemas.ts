@@ -18,6 +18,12 @@ type AvroField = {
 type AvroType = string | { readonly type: string; readonly [detail: string]: unknown }
 
 const TIME = { type: 'long', logicalType: 'timestamp-millis' }
+const ATTRIBUTES = {
+  name: 'attributes',
+  type: ['null', { type: 'map', values: ['boolean', 'double', 'string'] }],
+  default: null,
+  doc: 'What else the device knows.',
+} as const
 
 // The Avro schemas of the events that have a value, each with its own subject (compatibility
 // BACKWARD). Fields added later need a default, so that new readers can read old events.
@@ -46,12 +52,7 @@ export const POSITION_REPORTED_AVRO: AvroRecord = {
       default: null,
       doc: `${meaning}.`,
     })),
-    {
-      name: 'attributes',
-      type: ['null', { type: 'map', values: ['boolean', 'double', 'string'] }],
-      default: null,
-      doc: 'What else the device knows.',
-    },
+    ATTRIBUTES,
     {
       name: 'imported',
       type: ['null', 'boolean'],
@@ -71,5 +72,7 @@ export const DEVICE_SEEN_AVRO: AvroRecord = {
     { name: 'deviceId', type: 'string' },
     { name: 'keyId', type: 'string', doc: 'The API key that sent the heartbeat.' },
     { name: 'receivedAt', type: TIME, doc: 'When the ingest API received it.' },
+    { name: 'battery', type: ['null', 'double'], default: null, doc: 'A fraction from 0 to 1.' },
+    ATTRIBUTES,
   ],
 }

@@ -1,12 +1,22 @@
-import { accountIdOf, identifier, jsonObject, milliseconds, time, ulid } from './event-fields.ts'
+import {
+  accountIdOf,
+  attributesIn,
+  identifier,
+  jsonObject,
+  milliseconds,
+  number,
+  time,
+  ulid,
+} from './event-fields.ts'
 import { isoTime } from './iso-8601.ts'
+import { RANGES, type Telemetry } from './report-fields.ts'
 
 /**
  * The event in the log: a heartbeat, a device reported without a position. It has the device's
- * key. It updates the time when the device was last seen and the key it last used, nothing else, and before the device's
- * first position it has no effect. Repeats do no harm, so consumers need not recognise them.
+ * key. It updates the time when the device was last seen, the key it last used and its telemetry, nothing else, and
+ * before the device's first position it has no effect. Repeats do no harm, so consumers need not recognise them.
  */
-export type DeviceSeen = {
+export type DeviceSeen = Telemetry & {
   /** ULID; in the log it is the event's id and not part of its value. */
   readonly eventId: string
   readonly accountId: string
@@ -19,8 +29,10 @@ export type DeviceSeen = {
 export const DEVICE_SEEN = 'DeviceSeen.v1'
 
 /** The event's value as JSON text, the time as ISO 8601 UTC with milliseconds. */
-export function encodeDeviceSeen({ eventId: _, receivedAt, ...device }: DeviceSeen): string {
-  return JSON.stringify({ ...device, receivedAt: isoTime(receivedAt) })
+export function encodeDeviceSeen(event: DeviceSeen): string {
+  const { accountId, deviceId, keyId, receivedAt, battery, attributes } = event
+  const seen = { accountId, deviceId, keyId, receivedAt: isoTime(receivedAt) }
+  return JSON.stringify({ ...seen, battery, attributes })
 }
 
 /**
@@ -41,11 +53,16 @@ export function checkDeviceSeen(
   fields: Record<string, unknown>,
   eventId: string | undefined,
 ): DeviceSeen {
-  return {
+  const event: { -readonly [Name in keyof DeviceSeen]: DeviceSeen[Name] } = {
     eventId: ulid(eventId, 'eventId'),
     accountId: accountIdOf(fields['accountId']),
     deviceId: identifier(fields['deviceId'], 'deviceId'),
     keyId: identifier(fields['keyId'], 'keyId'),
     receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
+  const battery = fields['battery'] ?? undefined
+  if (battery !== undefined) event.battery = number(battery, 'battery', ...RANGES.battery)
+  const attributes = attributesIn(fields['attributes'])
+  if (attributes !== undefined) event.attributes = attributes
+  return event
 }

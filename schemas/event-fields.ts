@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { judgeAttributes } from './attributes.ts'
 import { parseIso8601 } from './iso-8601.ts'
+import type { Attributes } from './report-fields.ts'
 
 /** An entry of the log, or an event to be written to it, is invalid. */
 export class UndecodableEventError extends Error {
@@ -94,6 +96,14 @@ export function time(value: unknown, name: string): number {
     throw new UndecodableEventError(`${name} is not an ISO 8601 time`)
   }
   return found
+}
+
+/** Undefined: there are none. */
+export function attributesIn(value: unknown): Attributes | undefined {
+  if (value === undefined || value === null) return undefined
+  const judged = judgeAttributes(value, { isLogged: true })
+  if ('faults' in judged) throw new UndecodableEventError(judged.faults[0]?.message)
+  return judged.attributes
 }
 
 export function oneOf<Known extends string>(

@@ -1,6 +1,6 @@
-import { judgeAttributes } from './attributes.ts'
 import {
   accountIdOf,
+  attributesIn,
   identifier,
   jsonObject,
   milliseconds,
@@ -8,17 +8,10 @@ import {
   oneOf,
   time,
   ulid,
-  UndecodableEventError,
 } from './event-fields.ts'
 import { isoTime } from './iso-8601.ts'
 import { quoted } from './json-text.ts'
-import {
-  MEASUREMENTS,
-  measurementsWriter,
-  RANGES,
-  type Attributes,
-  type OptionalFields,
-} from './report-fields.ts'
+import { MEASUREMENTS, measurementsWriter, RANGES, type OptionalFields } from './report-fields.ts'
 
 /**
  * The event in the log: a device's position was reported and accepted.
@@ -107,11 +100,4 @@ export function checkPositionReported(fields: Record<string, unknown>): Position
   if (attributes !== undefined) event.attributes = attributes
   if (fields['imported'] === true) event.imported = true
   return event
-}
-
-function attributesIn(value: unknown): Attributes | undefined {
-  if (value === undefined || value === null) return undefined
-  const judged = judgeAttributes(value, { isLogged: true })
-  if ('faults' in judged) throw new UndecodableEventError(judged.faults[0]?.message)
-  return judged.attributes
 }

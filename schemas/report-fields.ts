@@ -99,6 +99,9 @@ export type OptionalFields = Measurements & {
   readonly imported?: true
 }
 
+/** The state of a device, apart from its position. */
+export type Telemetry = Pick<OptionalFields, 'battery' | 'attributes'>
+
 export const OPTIONAL_FIELDS = [...MEASUREMENTS, 'attributes', 'imported'] as const
 
 /** Adds the optional fields present to an object, which takes half the time of a spread. */

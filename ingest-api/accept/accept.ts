@@ -199,8 +199,8 @@ function judge(submitted: SubmittedReport, grant: KeyGrant, receivedAt: number):
 /** The parts of a report that a rejection shows. */
 function received(submitted: SubmittedReport | undefined): Received {
   if (submitted === undefined || !('seen' in submitted)) return submitted ?? {}
-  const { seen: deviceId, ...rest } = submitted
-  return { json: { deviceId }, ...rest }
+  const { seen: deviceId, chunks } = submitted
+  return { json: { deviceId }, ...(chunks !== undefined && { chunks }) }
 }
 
 function limited(allowance: Allowance, tell: (allowance: Allowance) => string): Judged {

@@ -9,7 +9,7 @@ import { deviceRefusal } from './reportable-devices.ts'
 
 /** The event of a heartbeat, or its refusal. */
 export function judgeHeartbeat(
-  { seen: deviceId }: SubmittedHeartbeat,
+  { seen: deviceId, battery, attributes }: SubmittedHeartbeat,
   grant: KeyGrant,
   receivedAt: number,
 ): DeviceSeen | Refused {
@@ -19,13 +19,15 @@ export function judgeHeartbeat(
   return (
     deviceRefusal(grant, deviceId) ?? {
       ...{ eventId: newUlid(receivedAt), accountId, deviceId, keyId, receivedAt },
+      ...(battery !== undefined && { battery }),
+      ...(attributes !== undefined && { attributes }),
     }
   )
 }
 
 /**
- * Drops all but one heartbeat of each device. Returns the remaining reports, and for each submitted
- * report its place among them. Undefined if all are needed.
+ * Drops all but one heartbeat of each device, the last with telemetry if any has it. Returns the remaining reports,
+ * and for each submitted report its place among them. Undefined if all are needed.
  */
 export function withoutRepeats(
   submitted: readonly SubmittedReport[],
@@ -35,9 +37,16 @@ export function withoutRepeats(
   const heartbeats = new Map<unknown, number>()
   const places = submitted.map((report) => {
     const known = 'seen' in report ? heartbeats.get(report.seen) : undefined
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      if ('seen' in report && hasTelemetry(report)) reports[known] = report
+      return known
+    }
     if ('seen' in report) heartbeats.set(report.seen, reports.length)
     return reports.push(report) - 1
   })
   return reports.length === submitted.length ? undefined : { reports, places }
+}
+
+function hasTelemetry({ battery, attributes }: SubmittedHeartbeat): boolean {
+  return battery !== undefined || attributes !== undefined
 }

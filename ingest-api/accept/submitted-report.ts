@@ -1,5 +1,6 @@
 import type { Fault } from '../../runtime/errors.ts'
 import type { parsePositionReport } from '../../schemas/position-report.ts'
+import type { Telemetry } from '../../schemas/report-fields.ts'
 
 /** One report as sent. */
 export type SubmittedReport = SubmittedPosition | SubmittedHeartbeat
@@ -23,7 +24,7 @@ export type SubmittedPosition = {
 }
 
 /** A device reported without a position. A request appends one heartbeat of each device. */
-export type SubmittedHeartbeat = {
+export type SubmittedHeartbeat = Telemetry & {
   /** The device id; an invalid one refuses the heartbeat. */
   readonly seen: string
   /** As for a position. */

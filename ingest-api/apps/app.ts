@@ -37,7 +37,12 @@ export type SentPoint = {
 export type AppItem =
   | SentPoint
   /** A sign of life without a position. */
-  | { readonly kind: 'seen'; readonly deviceId: string | undefined }
+  | {
+      readonly kind: 'seen'
+      readonly deviceId: string | undefined
+      readonly battery?: number | undefined
+      readonly attributes?: SentAttributes
+    }
   /** Anything else. */
   | {
       readonly kind: 'malformed'

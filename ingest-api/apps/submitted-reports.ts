@@ -1,4 +1,5 @@
 import { mapInTurns } from '../../runtime/end-of-turn.ts'
+import { fittingAttributes } from '../../schemas/attributes.ts'
 import { isListed } from '../../schemas/device-list.ts'
 import type { ApiKey } from '../../store/back-office.ts'
 import type { SubmittedReport } from '../accept/accept.ts'
@@ -28,10 +29,18 @@ export async function submittedReports(
         if ('report' in translated) droppedAttributes += translated.dropped
         return [{ ...whole, json: item.sent, deviceId, translated }]
       }
-      case 'seen':
+      case 'seen': {
         // Otherwise an app without a device name would resend it for ever, with all its points behind it.
         if (item.deviceId === undefined && !isListed(key.deviceIds, fallback)) return []
-        return [{ seen: deviceId }]
+        const { battery } = item
+        const { attributes, dropped } = fittingAttributes(item.attributes ?? {})
+        droppedAttributes += dropped
+        const telemetry = {
+          ...(battery !== undefined && { battery }),
+          ...(attributes !== undefined && { attributes }),
+        }
+        return [{ seen: deviceId, ...telemetry }]
+      }
       case 'malformed': {
         const translated = { faults: [{ field: 'body', message: item.message }] }
         const sent = item.sent === undefined ? { chunks } : whole

@@ -30,6 +30,15 @@ export function otherEventsContract(suite: EventLogSuite): void {
     make: (deviceId, receivedAt) => deviceSeen({ deviceId, receivedAt }),
     put: (log, event) => log.append([event]),
   })
+  otherEventContract(suite, {
+    kind: 'a heartbeat with telemetry',
+    make: (deviceId, receivedAt) =>
+      deviceSeen({
+        ...{ deviceId, receivedAt, battery: 0.42 },
+        attributes: { ignition: true, rpm: 800, note: 'Süd 🚜' },
+      }),
+    put: (log, event) => log.append([event]),
+  })
   orderContract(suite)
   malformedContract(suite)
 }

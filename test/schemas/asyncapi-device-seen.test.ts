@@ -8,10 +8,11 @@ import { deviceErased, deviceSeen, positionReported, reportRejected } from '../s
 import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 
 const { schemas, messages } = document.components
+const TELEMETRY = { battery: 0.42, attributes: { ignition: true, hdop: 1.5, event: 'parked' } }
 
 describe('a heartbeat in the AsyncAPI document', () => {
   test('the documented heartbeat matches the written message: key, headers, value', () => {
-    const message = toMessage(deviceSeen({ deviceId: 'a/b' }))
+    const message = toMessage(deviceSeen({ deviceId: 'a/b', ...TELEMETRY }))
     expectEnvelope(message, messages.deviceSeenJson)
     const value = JSON.parse(String(message.value)) as object
     expect(checkerOf(schemas.deviceSeen)(value)).toEqual([])
@@ -44,7 +45,10 @@ describe('a heartbeat in the AsyncAPI document', () => {
     const headers = example!.headers ?? {}
     expect(await toEntry({ key: null, value, headers, offset: '0' }, 0)).toMatchObject({
       kind: 'seen',
-      event: { eventId: headers['ce_id'], deviceId: 'tracker-1' },
+      event: {
+        ...{ eventId: headers['ce_id'], deviceId: 'tracker-1' },
+        ...{ battery: 0.42, attributes: { ignition: true } },
+      },
     })
   })
 
@@ -63,5 +67,31 @@ describe('a heartbeat in the AsyncAPI document', () => {
 
   test('a heartbeat has the Avro schema that the code registers', () => {
     expect(messages.deviceSeenAvro.payload.schema).toEqual(DEVICE_SEEN_AVRO)
+  })
+
+  test('a heartbeat of an earlier version, without telemetry, is read as before', async () => {
+    const event = deviceSeen()
+    const value = Buffer.from(
+      JSON.stringify({
+        ...{ accountId: event.accountId, deviceId: event.deviceId, keyId: event.keyId },
+        receivedAt: new Date(event.receivedAt).toISOString(),
+      }),
+    )
+    const headers = { ce_type: 'DeviceSeen.v1', ce_id: event.eventId }
+    const entry = await toEntry({ key: null, value, headers, offset: '0' }, 0)
+    expect(entry).toMatchObject({ kind: 'seen' })
+    expect('event' in entry && entry.event).toEqual(event)
+    expect(toMessage(event).value).toBe(value.toString())
+  })
+
+  test.each([
+    ['battery', { battery: 2 }],
+    ['battery', { battery: '0.5' }],
+    ['attributes', { attributes: [] }],
+    ['attributes', { attributes: { nested: {} } }],
+  ])('a heartbeat with invalid telemetry is unreadable: %s, %j', (name, telemetry) => {
+    const { headers = {}, value } = toMessage(deviceSeen())
+    const json = JSON.stringify({ ...(JSON.parse(String(value)) as object), ...telemetry })
+    expect(() => decodeDeviceSeen(json, String(headers['ce_id']))).toThrow(name)
   })
 })

@@ -14,9 +14,8 @@ await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schema
   const { url } = schemaRegistry
 
   test('a consumer that knows only the document can read the topics', async () => {
-    const heartbeat = deviceSeen()
-    const { accountId, deviceId, keyId, receivedAt } = heartbeat
-    const value = { accountId, deviceId, keyId, receivedAt }
+    const heartbeat = deviceSeen({ battery: 0.42, attributes: { ignition: true } })
+    const { eventId: _eventId, ...value } = heartbeat
     const avro = await openFormats()
     for (const [event, described, expected] of [
       [everyField, messages.positionReportedAvro, everyField],

@@ -10,7 +10,7 @@ import { encodePositionReported } from '../../../schemas/position-reported.ts'
 import { eventFormatContract } from '../../contracts/event-log-contract.ts'
 import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
-import { positionReported } from '../../samples.ts'
+import { deviceSeen, positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import {
   logOptions,
@@ -145,6 +145,30 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     await eventually(() => reader.entries.length >= 4)
     await reader.stop()
     expect(reader.entries.map((entry) => entry.kind === 'position' && entry.event)).toEqual(events)
+  })
+
+  test('heartbeats of the schema before telemetry, and with it, are read side by side', async () => {
+    const { log, topic } = await open()
+    const subject = topic.replace(/position-reported$/, 'device-seen-value')
+    const before = await register(subject, {
+      ...DEVICE_SEEN_AVRO,
+      fields: DEVICE_SEEN_AVRO.fields.slice(0, 4),
+    })
+    const telemetry = { battery: 0.42, attributes: { ignition: true, rpm: 800, note: 'parked' } }
+    const [older, newer] = [deviceSeen(), deviceSeen(telemetry)]
+    await putRaw(brokers, topic, {
+      key: 'acc-1/tracker-1',
+      value: await registryClient().encode(before, older),
+      headers: { ce_type: 'DeviceSeen.v1', ce_id: older.eventId },
+    })
+    await log.append([newer])
+    const reader = startReading(log)
+    await eventually(() => reader.entries.length >= 2)
+    await reader.stop()
+    expect(reader.entries.map((entry) => entry.kind === 'seen' && entry.event)).toEqual([
+      older,
+      newer,
+    ])
   })
 
   test('Avro that is cut short, of an unknown schema or of another event is unreadable', async () => {

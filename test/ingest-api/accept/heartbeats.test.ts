@@ -106,6 +106,18 @@ describe('heartbeats', () => {
     expect(await counted()).toEqual({ accepted: 2, seen: 2 })
   })
 
+  test('of a device’s heartbeats in one request the last with telemetry is appended', async () => {
+    const seenWith = (battery: number) => ({
+      seen: 'van-1',
+      battery,
+      attributes: { motion: false },
+    })
+    const reports = [{ seen: 'van-1' }, seenWith(0.5), seenWith(0.4), { seen: 'van-1' }]
+    expect(await outcomes(...reports)).toEqual(reports.map(() => seen))
+    expect(appends.flat()).toMatchObject([{ battery: 0.4, attributes: { motion: false } }])
+    expect(appends.flat()).toHaveLength(1)
+  })
+
   test('a heartbeat costs one position of the key’s limit, however often its device is named', async () => {
     const many = Array.from({ length: 20 }, () => ({ seen: 'van-1' }))
     expect(await outcomes(...many)).toEqual(many.map(() => seen))
