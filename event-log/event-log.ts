@@ -159,5 +159,10 @@ export type UnreadableEntry = {
   readonly headers?: Readonly<Record<string, unknown>>
 }
 
-export type TailItem =
-  ({ readonly kind: 'batch' } & LogBatch) | { readonly kind: 'gap'; readonly partition: number }
+export type TailItem = ({ readonly kind: 'batch' } & LogBatch) | TailGap
+
+/**
+ * Entries have been deleted, or the partition is another one. What follows comes after the offset
+ * `after`, which is before entries already read if the partition was made again.
+ */
+export type TailGap = { readonly kind: 'gap'; readonly partition: number; readonly after: number }

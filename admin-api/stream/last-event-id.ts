@@ -1,16 +1,16 @@
 import { invalidParams } from '../../runtime/errors.ts'
 import type { AdminContext } from '../http/admin-route.ts'
-import { readMark, type Place } from '../../event-log/follow/mark.ts'
+import { readMark, type Position } from '../../event-log/follow/mark.ts'
 
 /**
  * The place after which a returning client resumes, if it sends one.
  * @throws {ApiError} 400 for an id that is not from this stream.
  */
-export function lastEventId(ctx: AdminContext): Place | undefined {
+export function lastEventId(ctx: AdminContext): Position | undefined {
   const mark = ctx.get('last-event-id')
   if (mark === '') return undefined
-  const place = readMark(mark)
-  if (place !== undefined) return place
+  const position = readMark(mark)
+  if (position !== undefined) return position
   const message =
     'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with new events'
   throw invalidParams([{ field: 'Last-Event-ID', message }])

@@ -10,7 +10,7 @@ import { onceAnswered } from '../http/once-answered.ts'
 import { channel } from './channel.ts'
 import { answerWithFrames, setHeaders } from './connection.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
-import type { Place } from '../../event-log/follow/mark.ts'
+import type { Position } from '../../event-log/follow/mark.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader, type Showing } from './reader.ts'
 import { sharedTurns } from './shared-turns.ts'
@@ -43,7 +43,7 @@ export type LiveStreams = {
 export type StreamOpening = {
   readonly showing: Showing
   readonly seat: SeatOwner | LinkSeatOwner
-  readonly resumeAfter?: Place | undefined
+  readonly resumeAfter?: Position | undefined
   /** Asked every `checkEveryMs`. */
   readonly mayStillRead: () => Promise<boolean>
   readonly checkEveryMs: number
@@ -76,7 +76,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
       feed.began,
       pause(options.beginsWithinMs, undefined, { signal, ref: false }).catch(() => undefined),
     ])
-    const late = resumeAfter !== undefined && feed.hasBegun() && !feed.holds(resumeAfter)
+    const late = resumeAfter !== undefined && feed.hasBegun() && !feed.holds(resumeAfter.offsets)
     let turn = late ? places.turn(accountId) : undefined
     if (late && turn === undefined) {
       throw unavailable('too many streams are catching up, please connect again')

@@ -8,9 +8,10 @@ import type { Store } from '../../store/store.ts'
 import { notErased } from '../../event-log/follow/erased.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
 import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
-import { writeMark, type Place } from '../../event-log/follow/mark.ts'
+import { lastEntry, writeMark, type Position } from '../../event-log/follow/mark.ts'
 import { readPast, type PastItem, type Wanted } from '../../event-log/follow/past.ts'
 import { placeInLog } from '../../event-log/follow/place-in-log.ts'
+import { isStillThere } from '../../event-log/follow/same-entry.ts'
 import { startPulse } from './pulse.ts'
 import type { GapReason, RingEntry } from '../../event-log/follow/ring.ts'
 import { eventFrame, retryLine, type ChosenEvent, type StreamEvent } from './sse.ts'
@@ -75,7 +76,7 @@ export function streamReader({
   options: { chunkBytes, heartbeatMs, gatherMs, retryMs, pendingMs },
 }: {
   showing: Showing
-  resumeAfter?: Place
+  resumeAfter?: Position
   takeTurn: () => (() => void) | undefined
   /** Waits until this reader may render and write a chunk. */
   nextTurn: () => Promise<void>
@@ -91,7 +92,7 @@ export function streamReader({
   signal: AbortSignal
   options: ReaderOptions
 }): StreamReader {
-  let place: Place | undefined
+  let place: Position | undefined
   let catchingUp = false
   /** The next ring entry, once it reads from the ring. */
   let cursor: number | undefined
@@ -107,7 +108,7 @@ export function streamReader({
       event.imported !== true && wants('position', event) && showing.isShown(event),
     erasure: (event) => wants('device-erased', event),
   }
-  const idAt = (at: Place) => (resumable ? writeMark(at) : undefined)
+  const idAt = (at: Position) => (resumable ? writeMark(at) : undefined)
   const mark = () => place && idAt(place)
   const pulse = startPulse({ heartbeatMs, mark, signal })
 
@@ -120,29 +121,43 @@ export function streamReader({
   async function* frames(): AsyncGenerator<string, void> {
     const stopListening = feed.listen(() => pulse.ring())
     try {
-      if (resumeAfter === undefined && feed.hasBegun()) place = feed.end()
+      if (resumeAfter === undefined && feed.hasBegun()) place = atEnd()
       const placed = place !== undefined
       yield retryLine() + pulse.beatNow()
       yield* pulse.meanwhile(feed.began)
       if (signal.aborted) return
-      place ??= resumeAfter === undefined ? feed.end() : yield* checked(resumeAfter)
+      place ??= resumeAfter === undefined ? atEnd() : yield* checked(resumeAfter)
       yield* pulse.meanwhile(feed.caughtUp)
-      while (!feed.holds(place)) if (!(yield* catchUp(place))) return
+      while (!feed.holds(place.offsets)) if (!(yield* catchUp(place))) return
       if (!signal.aborted) yield* readRing(place, { placed })
     } finally {
       stopListening()
     }
   }
 
-  async function* checked(claimed: Place): AsyncGenerator<string, Place> {
-    const found = yield* pulse.meanwhile(
-      placeInLog(claimed, { feed, eventLog, retryMs, signal, logger }),
-    )
-    if (found?.beyond === true) yield gap('expired')
-    return found?.place ?? { ...claimed }
+  function atEnd(): Position {
+    return { offsets: feed.end(), last: feed.last }
   }
 
-  async function* catchUp(from: Place): AsyncGenerator<string, boolean> {
+  async function* checked({ offsets, last }: Position): AsyncGenerator<string, Position> {
+    const following = { feed, eventLog, retryMs, signal, logger }
+    const found = yield* pulse.meanwhile(placeInLog(offsets, following))
+    if (found?.beyond === true) {
+      yield gap('expired')
+      return { offsets: found.place }
+    }
+    const place = found?.place ?? { ...offsets }
+    if (last === undefined) return { offsets: place }
+    // Then it most probably has read the entry itself.
+    yield* pulse.meanwhile(feed.caughtUp)
+    const isThere = yield* pulse.meanwhile(isStillThere(last, following))
+    if (isThere !== false) return { offsets: place, last }
+    yield gap('expired')
+    // Where the client's log has left this one is unknown: it gets all that is at hand.
+    return { offsets: { ...feed.ring.before } }
+  }
+
+  async function* catchUp(from: Position): AsyncGenerator<string, boolean> {
     const endTurn = takeTurn()
     if (endTurn === undefined) {
       yield frame('lagging', COME_AGAIN)
@@ -173,14 +188,15 @@ export function streamReader({
     }
   }
 
-  async function* past(item: PastItem, at: Place): AsyncGenerator<string, void> {
+  async function* past(item: PastItem, at: Position): AsyncGenerator<string, void> {
     if (item.kind === 'gap') {
       yield gap(item.reason)
       return
     }
     let chunk = ''
     for (const entry of item.entries) {
-      at[entry.origin.partition] = entry.origin.offset
+      at.offsets[entry.origin.partition] = entry.origin.offset
+      at.last = lastEntry(entry)
       chunk += textOf(entry, at)
       if (chunk.length < chunkBytes) continue
       yield chunk
@@ -191,7 +207,7 @@ export function streamReader({
   }
 
   async function* readRing(
-    at: Place,
+    at: Position,
     { placed }: { placed: boolean },
   ): AsyncGenerator<string, void> {
     cursor = feed.ring.first
@@ -210,8 +226,9 @@ export function streamReader({
         if (entry !== undefined) chunk += ringText(entry, at, cursor)
         cursor += 1
       }
-      if (cursor === feed.ring.end && (inStep || hasReached(feed.upTo, at))) {
-        Object.assign(at, feed.upTo)
+      if (cursor === feed.ring.end && (inStep || hasReached(feed.upTo, at.offsets))) {
+        Object.assign(at.offsets, feed.upTo)
+        at.last = feed.last ?? at.last
         inStep = true
       }
       const due = chunk === '' ? pulse.beat() : chunk
@@ -226,7 +243,7 @@ export function streamReader({
     await pause(gatherMs, undefined, { signal, ref: false }).catch(() => undefined)
   }
 
-  function ringText(entry: RingEntry, at: Place, number: number): string {
+  function ringText(entry: RingEntry, at: Position, number: number): string {
     if (entry.kind === 'aside') {
       if (number < joined || !wants(entry.name, entry)) return ''
       metrics.streamEvents.inc({ event: entry.name })
@@ -235,10 +252,17 @@ export function streamReader({
     if (entry.origin === undefined) {
       return entry.kind === 'gap' && number >= joined ? gap(entry.reason) : ''
     }
-    const { partition, offset } = entry.origin
-    if (includes(at, entry.origin)) return ''
-    at[partition] = offset
-    if (entry.kind === 'gap') return gap(entry.reason)
+    if (entry.kind === 'gap') {
+      const { partition, offset } = entry.origin
+      if (entry.isBack !== true && includes(at.offsets, entry.origin)) return ''
+      if (offset < 0) delete at.offsets[partition]
+      else at.offsets[partition] = offset
+      if (entry.isBack === true) at.last = undefined
+      return gap(entry.reason)
+    }
+    if (includes(at.offsets, entry.origin)) return ''
+    at.offsets[entry.origin.partition] = entry.origin.offset
+    if (entry.kind !== 'erased') at.last = lastEntry(entry)
     if (entry.kind === 'erasure') return wanted.erasure(entry.event) ? textOf(entry, at) : ''
     if (entry.kind !== 'position' || !wanted.position(entry.event)) return ''
     if (!inStep || !resumable) return textOf(entry, at)
@@ -248,7 +272,7 @@ export function streamReader({
   }
 
   /** `after`: the place after the entry. */
-  function textOf(entry: PositionEntry | ErasureEntry, after: Place): string {
+  function textOf(entry: PositionEntry | ErasureEntry, after: Position): string {
     if (entry.kind === 'position') {
       return frame('position', JSON.stringify(showing.record(entry.event)), idAt(after))
     }
@@ -268,7 +292,8 @@ export function streamReader({
 
 const GAPS = {
   expired: JSON.stringify({
-    reason: 'events after the Last-Event-ID are no longer in the log: what there is follows',
+    reason:
+      'events after the Last-Event-ID are no longer in the log, or it is another log: what there is follows',
   }),
   unreadable: JSON.stringify({ reason: 'there are events that cannot be read: others follow' }),
 }

@@ -95,7 +95,7 @@ const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). The service 
 | \`rejection\` | A refused report, as in the list of rejections. It has no \`id\` and is not replayed; one may come twice and is known by its \`rejectionId\`. For operators, and for API keys with the scope \`admin\` |
 | \`device-erased\` | \`{deviceId}\` of a device that an operator has erased. Its \`id\` is a mark like a position's |
 | \`heartbeat\` | \`{}\`, at once and every 4 s. Its \`id\` moves the place in the log on |
-| \`gap\` | Events after the \`Last-Event-ID\` are no longer in the log, or cannot be read: what there is follows |
+| \`gap\` | Events after the \`Last-Event-ID\` are no longer in the log, which may be another one, or cannot be read: what there is follows |
 | \`lagging\` | The connection is too slow and ends: connect again with the last \`id\` |
 
 A client that sends the last \`id\` it has seen in the header \`Last-Event-ID\`, as browsers do when

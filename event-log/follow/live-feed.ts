@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { LogBatch, PositionEntry, SeenEntry, UnreadableEntry } from '../event-log.ts'
+import type { LogBatch, PositionEntry, SeenEntry, TailGap, UnreadableEntry } from '../event-log.ts'
 import { furthest, hasReached } from '../offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
@@ -8,7 +8,7 @@ import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { FollowerLogger, KnownErasures, ReadableLog, ReadErasure } from './followed.ts'
-import type { Place } from './mark.ts'
+import { lastEntry, type LastEntry, type Place } from './mark.ts'
 import { createRing, type Ring, type RingEntry } from './ring.ts'
 import { unreadableEntries } from './unreadable.ts'
 
@@ -22,8 +22,11 @@ export type LiveFeed = {
   isCaughtUp(): boolean
   /** Available once it has begun. */
   readonly ring: Ring
-  /** How far it has read. */
+  /** How far it has read, and the last entry. */
   readonly upTo: Readonly<Place>
+  readonly last: LastEntry | undefined
+  /** The time of an entry that it has read, as far as it remembers. */
+  timeAt(origin: Origin): number | undefined
   /** The end of the log as known here, where new readers begin. */
   end(): Place
   /** Whether the ring holds everything after this place. */
@@ -39,6 +42,9 @@ export type LiveFeed = {
 
 const ERASURES_REMEMBERED = 10_000
 const HEARTBEATS_REMEMBERED = 10_000
+const TIMES_REMEMBERED = 20_000
+/** More than there are partitions: an offset and a partition make one number. */
+const PARTITIONS = 100_000
 
 /**
  * Reads the log until `signal` is aborted, starting shortly before its end, so that clients that
@@ -72,6 +78,7 @@ export function startLiveFeed({
   const listeners = new Set<() => void>()
   const erasures = new LRUCache<string, ReadErasure>({ max: ERASURES_REMEMBERED })
   const heartbeats = new LRUCache<string, SeenEntry>({ max: HEARTBEATS_REMEMBERED })
+  const times = new LRUCache<number, number>({ max: TIMES_REMEMBERED })
   const beginning = deferred()
   const catchingUp = deferred()
   const unreadable = unreadableEntries({
@@ -79,6 +86,7 @@ export function startLiveFeed({
   })
   let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
   let endAtBegin: Place = {}
+  let last: LastEntry | undefined
   let caughtUp = false
   let begun = false
 
@@ -92,6 +100,10 @@ export function startLiveFeed({
       return ring
     },
     upTo,
+    get last() {
+      return last
+    },
+    timeAt: (origin) => times.get(numberOf(origin)),
     end: () => furthest(upTo, endAtBegin),
     holds: (place) => begun && hasReached(place, ring.before),
     erasure: (device) => erasures.get(deviceKey(device)),
@@ -109,7 +121,7 @@ export function startLiveFeed({
         if (!begun) await begin()
         for await (const item of eventLog.tail({ after: { ...upTo }, signal })) {
           if (item.kind === 'batch') take(item, await erasedBefore(item))
-          else await pass(item.partition)
+          else pass(item)
           // Lets other work of this process run.
           await endOfTurn()
         }
@@ -165,6 +177,11 @@ export function startLiveFeed({
   ): void {
     for (const entry of entries) {
       const { origin } = entry
+      const read = lastEntry(entry)
+      if (read !== undefined) {
+        last = read
+        times.set(numberOf(origin), read.time)
+      }
       if (entry.kind === 'position') {
         if (!isShown(entry, erased)) continue
         // An import of years would push everything live out of the ring.
@@ -188,14 +205,13 @@ export function startLiveFeed({
     moved()
   }
 
-  /** Continues after the entries that retention has deleted. */
-  async function pass(partition: number): Promise<void> {
-    const extent = await eventLog.extent()
-    const first = extent.find((one) => one.partition === partition)?.first ?? 0
-    const last = Math.max(first - 1, upTo[partition] ?? -1)
-    if (last < 0) return
-    ring.push({ kind: 'gap', reason: 'expired', origin: { partition, offset: last } })
-    upTo[partition] = last
+  /** Continues after a gap. */
+  function pass({ partition, after: offset }: TailGap): void {
+    const isBack = offset < (upTo[partition] ?? -1)
+    ring.push({ kind: 'gap', reason: 'expired', origin: { partition, offset }, isBack })
+    if (offset < 0) delete upTo[partition]
+    else upTo[partition] = offset
+    if (isBack) last = undefined
     moved()
   }
 
@@ -212,6 +228,10 @@ export function startLiveFeed({
     ring.push(entry)
     for (const wake of listeners) wake()
   }
+}
+
+function numberOf({ partition, offset }: Origin): number {
+  return offset * PARTITIONS + partition
 }
 
 function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {

@@ -1,49 +1,88 @@
 import { crc32 } from 'node:zlib'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets, Origin } from '../../schemas/read-models.ts'
+import type { LogEntry } from '../event-log.ts'
 
-/** A reader's current place in the whole log. */
+/** Offsets in the whole log. */
 export type Place = Record<number, number>
+
+/** A reader's current place, and the last entry that it has passed. */
+export type Position = { readonly offsets: Place; last?: LastEntry | undefined }
+
+/**
+ * Where an entry is, and when it was received. Another log, or one restored from a backup, has
+ * another entry there.
+ */
+export type LastEntry = Origin & { readonly time: number }
 
 const MOST_PARTITIONS = 1_000
 /** A longer mark does not fit in a request's headers. */
 const LONGEST = 12_000
+/** In milliseconds, 4.7 hours: enough to tell entries apart, without the full times of others' entries. */
+const TIMES = 2 ** 24
 
-/** A place in the whole log as an id for readers: opaque, but not secret. */
-export function writeMark(place: Offsets): string {
-  const offsets = JSON.stringify(place)
-  const check = crc32(offsets).toString(36)
-  return Buffer.from(`{"v":1,"check":"${check}","offsets":${offsets}}`).toString('base64url')
+/** Undefined for an entry without a time. */
+export function lastEntry(entry: LogEntry): LastEntry | undefined {
+  switch (entry.kind) {
+    case 'position':
+    case 'seen':
+      return { ...entry.origin, time: entry.event.receivedAt % TIMES }
+    case 'erasure':
+      return { ...entry.origin, time: entry.event.erasedAt % TIMES }
+    case 'unknown':
+    case 'unreadable':
+      return undefined
+  }
+}
+
+/** A position in the whole log as an id for readers: opaque, but not secret. */
+export function writeMark({ offsets, last }: { offsets: Offsets; last?: LastEntry | undefined }) {
+  const place = JSON.stringify(offsets)
+  const content =
+    last === undefined
+      ? `"offsets":${place}`
+      : `"offsets":${place},"last":[${last.partition},${last.offset},${last.time}]`
+  // Marks without a last entry are as version 0.2.0 wrote them.
+  const check = crc32(last === undefined ? place : content).toString(36)
+  return Buffer.from(`{"v":1,"check":"${check}",${content}}`).toString('base64url')
 }
 
 /**
- * The place in a mark; undefined if invalid. The checksum detects mistakes, not forgery, so the
+ * The position in a mark; undefined if invalid. The checksum detects mistakes, not forgery, so the
  * content is validated like any input.
  */
-export function readMark(mark: string): Place | undefined {
+export function readMark(mark: string): Position | undefined {
   if (mark.length > LONGEST) return undefined
-  const offsets = offsetsIn(Buffer.from(mark, 'base64url').toString())
-  if (offsets === undefined) return undefined
-  const entries = Object.entries(offsets)
+  const claimed = claimedIn(Buffer.from(mark, 'base64url').toString())
+  if (claimed === undefined) return undefined
+  const entries = Object.entries(claimed.offsets)
   const fits =
     entries.length <= MOST_PARTITIONS &&
-    entries.every(
-      ([partition, offset]) =>
-        /^(0|[1-9]\d{0,4})$/.test(partition) && Number.isSafeInteger(offset) && offset >= 0,
-    )
+    entries.every(([partition, offset]) => /^(0|[1-9]\d{0,4})$/.test(partition) && isWhole(offset))
   if (!fits) return undefined
-  const place: Place = Object.fromEntries<number>(entries)
-  return writeMark(place) === mark ? place : undefined
+  const offsets: Place = Object.fromEntries<number>(entries)
+  const position = claimed.last === undefined ? { offsets } : withLast(offsets, claimed.last)
+  return position !== undefined && writeMark(position) === mark ? position : undefined
 }
 
-/** The claimed offsets, not yet validated. */
-function offsetsIn(text: string): Readonly<Record<string, number>> | undefined {
+function withLast(offsets: Place, last: unknown): Position | undefined {
+  if (!Array.isArray(last) || last.length !== 3 || !last.every(isWhole)) return undefined
+  const [partition, offset, time] = last as [number, number, number]
+  return { offsets, last: { partition, offset, time } }
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+type Claimed = { readonly offsets: Readonly<Record<string, number>>; readonly last?: unknown }
+
+/** The claimed content, not yet validated. */
+function claimedIn(text: string): Claimed | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null || !('offsets' in value)) return undefined
     const { offsets } = value
-    return typeof offsets === 'object' && offsets !== null
-      ? (offsets as Record<string, number>)
-      : undefined
+    return typeof offsets === 'object' && offsets !== null ? (value as Claimed) : undefined
   } catch {
     return undefined
   }

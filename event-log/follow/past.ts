@@ -7,7 +7,7 @@ import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { NotErased } from './erased.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
-import type { Place } from './mark.ts'
+import { lastEntry, type Position } from './mark.ts'
 import type { GapReason } from './ring.ts'
 
 /** The entries that a reader wants. */
@@ -38,7 +38,7 @@ export async function* readPast({
   eventLog: ReadableLog
   feed: LiveFeed
   notErased: NotErased
-  place: Place
+  place: Position
   wanted: Wanted
   retryMs: number
   signal: AbortSignal
@@ -46,7 +46,7 @@ export async function* readPast({
 }): AsyncGenerator<PastItem, boolean> {
   let gapTold = false
   let unknown = false
-  const arrived = () => feed.isCaughtUp() && feed.holds(place)
+  const arrived = () => feed.isCaughtUp() && feed.holds(place.offsets)
 
   while (!signal.aborted && !arrived() && !unknown) {
     try {
@@ -61,7 +61,8 @@ export async function* readPast({
   async function* readOn(): AsyncGenerator<PastItem, void> {
     const ending = new AbortController()
     const ended = AbortSignal.any([signal, ending.signal])
-    const items = eventLog.tail({ after: { ...place }, signal: ended })[Symbol.asyncIterator]()
+    const tail = eventLog.tail({ after: { ...place.offsets }, signal: ended })
+    const items = tail[Symbol.asyncIterator]()
     try {
       while (!signal.aborted && !arrived() && !unknown) {
         const next = await nextUnlessArrived(items)
@@ -95,9 +96,9 @@ export async function* readPast({
       return
     }
     yield* tellGap('expired')
-    const extent = await eventLog.extent()
-    const first = extent.find(({ partition }) => partition === item.partition)?.first ?? 0
-    if (first > 0) place[item.partition] = Math.max(place[item.partition] ?? -1, first - 1)
+    const { partition, after } = item
+    if (after < 0) delete place.offsets[partition]
+    else place.offsets[partition] = after
   }
 
   function* tellGap(reason: GapReason): Generator<PastItem, void> {
@@ -120,6 +121,7 @@ export async function* readPast({
       entry.kind === 'erasure' ? wanted.erasure(entry.event) : shown.has(entry),
     )
     if (entries.length > 0) yield { kind: 'entries', entries }
-    place[batch.partition] = batch.lastOffset
+    place.offsets[batch.partition] = batch.lastOffset
+    place.last = batch.entries.map(lastEntry).findLast((last) => last !== undefined) ?? place.last
   }
 }

@@ -15,7 +15,13 @@ export type RingEntry =
    * Retention has overtaken the feed, or the feed cannot read an entry or, without origin, any
    * later one.
    */
-  | { readonly kind: 'gap'; readonly reason: GapReason; readonly origin?: Origin }
+  | {
+      readonly kind: 'gap'
+      readonly reason: GapReason
+      readonly origin?: Origin
+      /** It leads back before readers' places, because the partition was made again. */
+      readonly isBack?: boolean
+    }
   | { readonly kind: 'erased'; readonly origin?: Origin }
 
 export type GapReason = 'expired' | 'unreadable'

@@ -1,4 +1,5 @@
 import type { Offsets } from '../../schemas/read-models.ts'
+import type { TailGap } from '../event-log.ts'
 import { backOff } from '../../runtime/repeat.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
@@ -12,7 +13,7 @@ export type TailItemOf<Entry> =
       readonly lastOffset: number
       readonly entries: readonly Entry[]
     }
-  | { readonly kind: 'gap'; readonly partition: number }
+  | TailGap
 
 export type TailOptions<Entry> = {
   readonly after: Offsets | 'end'
@@ -49,8 +50,9 @@ export async function* tail<Entry>({
     const nextOffset = after === 'end' ? high : (after[partition] ?? -1) + 1
     // A mark beyond the end belongs to another log; reading from there would start all over.
     const known = nextOffset >= low && nextOffset <= high
-    next.set(partition, known ? nextOffset : nextOffset < low ? low : high)
-    if (!known) yield { kind: 'gap', partition }
+    const begin = known ? nextOffset : nextOffset < low ? low : high
+    next.set(partition, begin)
+    if (!known) yield { kind: 'gap', partition, after: begin - 1 }
   }
 
   if (signal.aborted) return
@@ -82,11 +84,14 @@ export async function* tail<Entry>({
 
   async function deal(chunk: Chunk): Promise<boolean> {
     const { partition, messages, firstOffset, lastOffset } = chunk
-    if (firstOffset > (next.get(partition) ?? 0)) {
+    const due = next.get(partition) ?? 0
+    if (firstOffset > due) {
       const low = (await bounds()).find((one) => one.partition === partition)?.low ?? 0
       // Retention has overtaken the reader.
-      if (low > (next.get(partition) ?? 0)) await items.give({ kind: 'gap', partition })
+      if (low > due) await items.give({ kind: 'gap', partition, after: low - 1 })
     }
+    // kafkajs goes to the beginning of a topic that was made again and is shorter.
+    if (firstOffset < due) await items.give({ kind: 'gap', partition, after: firstOffset - 1 })
     const entries = await Promise.all(messages.map((message) => toEntry(message, partition)))
     if (!(await items.give({ kind: 'batch', partition, lastOffset, entries }))) return false
     next.set(partition, lastOffset + 1)

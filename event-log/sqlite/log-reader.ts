@@ -109,7 +109,7 @@ export function sqliteLogReader(
       const gone = trimmedUpTo()
       if (after < gone) {
         after = gone
-        yield { kind: 'gap', partition: PARTITION }
+        yield { kind: 'gap', partition: PARTITION, after }
         continue
       }
       const batch = read(after)

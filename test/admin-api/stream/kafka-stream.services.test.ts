@@ -4,7 +4,8 @@ import type { TailItem } from '../../../event-log/event-log.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import type { StreamOptions } from '../../../admin-api/stream/options.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
-import { logOptions, whenReady } from '../../event-log/kafka/harness.ts'
+import { createTopic, logOptions, plainKafka, whenReady } from '../../event-log/kafka/harness.ts'
+import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
@@ -15,6 +16,7 @@ const SOON = { withinMs: 30_000 }
 await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
   const { brokers } = kafka
   let harness: StreamHarness
+  let topicPrefix = ''
   let tails = 0
 
   async function* counted(tail: AsyncIterable<TailItem>) {
@@ -64,11 +66,38 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     }
   }, 90_000)
 
+  test('readers are told of the gap after the topic was made again, and miss nothing new', async () => {
+    const { eventLog, listen } = await start({ heartbeatMs: 50, gatherMs: 0 })
+    const running = await listen()
+    await eventLog.append(some(60))
+    await eventually(() => running.events.length === 60, SOON)
+    const lastEventId = running.lastEventId()
+    const topic = `${topicPrefix}.position-reported`
+    const admin = plainKafka(brokers).admin()
+    await admin.connect()
+    await admin.deleteTopics({ topics: [topic] })
+    await eventually(async () => !(await admin.listTopics()).includes(topic), SOON)
+    await admin.disconnect()
+    await createTopic(brokers, { topic, numPartitions: 12 })
+    const other = openKafkaEventLog(logOptions({ brokers, topicPrefix }))
+    closeAfterwards(() => other.close())
+    await whenReady(other)
+    // The running reader's consumer notices with the first events that the topic has begun again.
+    const events = some(24)
+    await other.append(events)
+    const again = await listen({ lastEventId })
+    const ids = events.map(({ recordId }) => recordId)
+    for (const reader of [running, again]) {
+      await eventually(() => ids.every((id) => reader.recordIds().includes(id)), SOON)
+      expect(reader.of('gap').length).toBeGreaterThan(0)
+    }
+  }, 180_000)
+
   async function start(stream: Partial<StreamOptions>) {
+    topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
     harness = await startStreaming({
       stream,
       openLog({ clock }) {
-        const topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`
         const log = openKafkaEventLog(logOptions({ brokers, clock, topicPrefix }))
         return { ...log, tail: (options) => counted(log.tail(options)) }
       },

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { writeMark } from '../../../event-log/follow/mark.ts'
+import { readMark, writeMark } from '../../../event-log/follow/mark.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
@@ -65,8 +65,8 @@ describe('readers that come back', () => {
       await eventLog.append(some(20))
       await eventually(() => again.events.length === total)
     }
-    expect(again.events.map(({ id }) => id)).toEqual(
-      again.events.map((_, index) => writeMark({ 0: index + 1 })),
+    expect(again.events.map(({ id }) => offsetsIn(id))).toEqual(
+      again.events.map((_, index) => ({ 0: index + 1 })),
     )
   })
 
@@ -99,13 +99,48 @@ describe('readers that come back', () => {
   test('a reader that comes back with an id from beyond the end of the log is told of a gap and misses nothing new', async () => {
     const { eventLog, listen } = await start()
     await eventLog.append(some(3))
-    const source = await listen({ lastEventId: writeMark({ 0: 10_000, 7: 1 }) })
+    const source = await listen({ lastEventId: writeMark({ offsets: { 0: 10_000, 7: 1 } }) })
     const events = some(3)
     await eventLog.append(events)
     await eventually(() => source.of('position').length === 3)
     expect(source.events[0]).toMatchObject({ event: 'gap' })
     expect(source.recordIds()).toEqual(ids(events))
   })
+
+  test.each([
+    ['as far as the ring reaches', { stream: {} }, 20],
+    ['however far back', { stream: SMALL }, 400],
+  ])(
+    'a reader that comes back to a restored log is told of the gap though its offsets have come again, %s',
+    async (_name, options, since) => {
+      const kept = some(20, { receivedAt: T0 })
+      const before = await start(options)
+      await before.eventLog.append(kept)
+      const reader = await before.listen()
+      await before.eventLog.append(some(10, { receivedAt: T0 + 1_000 }))
+      await eventually(() => reader.events.length === 10)
+      const lastEventId = reader.lastEventId()
+      await before.close()
+
+      const { eventLog, listen } = await start(options)
+      const others = some(since, { receivedAt: T0 + 60_000 })
+      await eventLog.append([...kept, ...others])
+      const again = await listen({ lastEventId })
+      const live = some(1)
+      await eventLog.append(live)
+      await eventually(() => again.recordIds().includes(live[0]?.recordId ?? ''))
+      expect(again.events[0]?.event).toBe('gap')
+      expect(again.of('gap')).toHaveLength(1)
+      const shown = again.recordIds().filter((id) => ids(others).includes(id))
+      expect(shown.length).toBeGreaterThanOrEqual(20)
+
+      const resumed = await listen({ lastEventId: again.lastEventId() })
+      const more = some(1)
+      await eventLog.append(more)
+      await eventually(() => resumed.events.length > 0)
+      expect(resumed.recordIds()).toEqual(ids(more))
+    },
+  )
 
   test('a reader that comes back gets a 503 while too many others read the past, unless the ring has its place', async () => {
     const { eventLog, listen, open } = await start({ stream: { ...SMALL, catchingUp: 0 } })
@@ -129,7 +164,7 @@ describe('readers that come back', () => {
     const live = await listen()
     for (let round = 1; round <= 3; round += 1) {
       await eventLog.append(some(40, { accountId: 'acc-2' }))
-      await eventually(() => live.lastEventId() === writeMark({ 0: round * 40 }))
+      await eventually(() => offsetsIn(live.lastEventId())?.[0] === round * 40)
     }
     for (let time = 0; time < 3; time += 1) {
       const source = await open(FROM_THE_START)
@@ -219,7 +254,7 @@ describe('erased devices', () => {
     for (const upTo of [40, 80, 120]) {
       const others = some(37, { accountId: 'acc-2' })
       await eventLog.append([...some(3), ...others])
-      await eventually(() => live.lastEventId() === writeMark({ 0: upTo }))
+      await eventually(() => offsetsIn(live.lastEventId())?.[0] === upTo)
     }
     const event = { accountId: 'acc-1', deviceId: 'tracker-1', erasedAt: T0 }
     const eventId = '01KDVN9C00ERASED9000000000'
@@ -239,7 +274,11 @@ describe('erased devices', () => {
 })
 
 /** The id of a reader that was there before the first event of a log in one file. */
-const FROM_THE_START = { lastEventId: writeMark({ 0: 0 }) }
+const FROM_THE_START = { lastEventId: writeMark({ offsets: { 0: 0 } }) }
+
+function offsetsIn(id: string | undefined) {
+  return readMark(id ?? '')?.offsets
+}
 
 function some(count: number, changes: Partial<PositionReported> = {}): PositionReported[] {
   return Array.from({ length: count }, () => positionReported(changes))

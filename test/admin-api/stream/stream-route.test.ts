@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { writeMark } from '../../../event-log/follow/mark.ts'
+import { readMark } from '../../../event-log/follow/mark.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { bearer } from '../admin-harness.ts'
@@ -114,9 +114,9 @@ describe('what comes', () => {
     const { eventLog, listen, erase } = await start({ stream: { heartbeatMs: 20 } })
     const source = await listen({ query: '?deviceId=silent' })
     await eventLog.append([positionReported(), positionReported()])
-    await eventually(() => source.lastEventId() === writeMark({ 0: 2 }))
+    await eventually(() => readMark(source.lastEventId())?.offsets[0] === 2)
     await erase('another')
-    await eventually(() => source.lastEventId() === writeMark({ 0: 3 }))
+    await eventually(() => readMark(source.lastEventId())?.offsets[0] === 3)
     expect(source.heartbeats.length).toBeGreaterThan(1)
     const again = await listen({ lastEventId: source.lastEventId() })
     const event = positionReported()

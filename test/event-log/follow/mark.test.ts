@@ -2,21 +2,26 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { readMark, writeMark } from '../../../event-log/follow/mark.ts'
 
+const whole = fc.maxSafeNat()
+const last = fc.option(fc.record({ partition: whole, offset: whole, time: whole }), {
+  nil: undefined,
+})
 const place = fc.dictionary(fc.nat(99_999).map(String), fc.maxSafeNat(), { maxKeys: 40 })
 
 describe('a mark', () => {
   test('leads back to its place', () => {
     fc.assert(
-      fc.property(place, (offsets) => {
-        const mark = writeMark(offsets)
+      fc.property(place, last, (offsets, last) => {
+        const mark = writeMark({ offsets, last })
         expect(mark).toMatch(/^[\w-]+$/)
-        expect(readMark(mark)).toEqual({ ...offsets })
+        expect(readMark(mark)).toEqual({ offsets: { ...offsets }, ...(last && { last }) })
       }),
     )
   })
 
   test('a mark that is damaged in any one character is refused', () => {
-    const mark = writeMark({ 0: 17, 3: 0, 11: 9_007_199_254_740_991 })
+    const offsets = { 0: 17, 3: 0, 11: 9_007_199_254_740_991 }
+    const mark = writeMark({ offsets, last: { partition: 3, offset: 0, time: 4_000_000 } })
     fc.assert(
       fc.property(fc.nat(mark.length - 1), fc.constantFrom(...'abcXYZ019-_.=+/ é'), (at, other) => {
         fc.pre(mark[at] !== other)
@@ -36,7 +41,22 @@ describe('a mark', () => {
     ['a partition too large', { 100_000: 1 }],
     ['more partitions than there can be', { ...Array.from({ length: 1_001 }, () => 1) }],
   ])('a mark with %s is refused though its checksum is right', (_, offsets) => {
-    expect(readMark(writeMark(offsets as Record<number, number>))).toBeUndefined()
+    const written = { offsets: offsets as Record<number, number> }
+    expect(readMark(writeMark(written))).toBeUndefined()
+  })
+
+  test.each([
+    [{ partition: -1, offset: 0, time: 0 }],
+    [{ partition: 0, offset: 0.5, time: 0 }],
+    [{ partition: 0, offset: 0, time: NaN }],
+  ])('a mark whose last entry is %j is refused though its checksum is right', (last) => {
+    expect(readMark(writeMark({ offsets: { 0: 1 }, last }))).toBeUndefined()
+  })
+
+  test('a mark of version 0.2.0 leads back to its place', () => {
+    const written = '{"v":1,"check":"1ejelkx","offsets":{"0":17,"3":4}}'
+    const mark = Buffer.from(written).toString('base64url')
+    expect(readMark(mark)).toEqual({ offsets: { 0: 17, 3: 4 } })
   })
 
   test('any other text is refused as a mark', () => {

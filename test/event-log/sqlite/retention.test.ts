@@ -70,7 +70,7 @@ test('a slow tail that retention overtakes is told so', async () => {
   expect(first).toMatchObject({ kind: 'batch', lastOffset: 500 })
   await log.append(events(1))
   await log.trim(T0 + 1)
-  expect((await tail.next()).value).toEqual({ kind: 'gap', partition: 0 })
+  expect((await tail.next()).value).toEqual({ kind: 'gap', partition: 0, after: 501 })
   expect((await tail.next()).value).toMatchObject({ kind: 'batch', lastOffset: 502 })
   stop.abort()
   expect(await tail.next()).toEqual({ done: true, value: undefined })
