@@ -126,7 +126,8 @@ const TEXTS: Readonly<Record<string, AppText>> = {
     description: `The logging URLs of PhoneTrack with the key in place of the session's token: \`app\` is osmand,
 gpslogger, owntracks, ulogger, traccar, opengts, overland, locusmap or another one that sends \`lat\`, \`lon\` and
 \`timestamp\`. \`/logGet\`, \`/logPost\` and \`/logPostMultiple\` work too, with or without \`/apps/phonetrack\` before
-them. At most 2 MiB, and 10 000 points.`,
+them. At most 2 MiB, and 10 000 points. μlogger may send a point with a photo (\`multipart/form-data\`, 8 MiB), which is
+dropped.`,
     parameters: [
       field('lat', 'Degrees'),
       field('lon', 'Degrees'),

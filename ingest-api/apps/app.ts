@@ -14,7 +14,7 @@ export type AppHead = {
   readonly literalBasic: boolean
 }
 
-/** The body is decompressed and valid UTF-8. */
+/** The body is decompressed, valid UTF-8 (but for files in multipart), and without a byte order mark. */
 export type AppRequest = AppHead & { readonly body: Buffer }
 
 /** A position as an app has sent it. Its measurements are in our units and within their ranges. */
@@ -82,6 +82,8 @@ export type App = {
   /** Never throws. */
   readonly read: (request: AppRequest) => readonly AppItem[]
   readonly answer: (head: AppHead) => AppAnswer
+  /** Whether it sends files, such as photos, as `multipart/form-data`. */
+  readonly takesFiles?: true
   /** Whether the app deletes its data on a 4xx. */
   readonly never4xx?: boolean
 }

@@ -4,7 +4,7 @@ export type Fields = Readonly<Record<string, string>>
 export const NO_FIELDS: Fields = {}
 
 /** A text that is neither a valid device id nor a number. */
-const ILL_FORMED = '\ud800'
+export const ILL_FORMED = '\ud800'
 
 /** Reads `a=1&b=2`. */
 export function fieldsIn(text: string): Fields {

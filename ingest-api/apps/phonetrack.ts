@@ -11,6 +11,7 @@ import {
 import type { Fields } from './fields.ts'
 import { gprmcIn } from './gprmc.ts'
 import { jsonObjectIn } from './json-in.ts'
+import { multipartFields } from './multipart.ts'
 import { sentPoint } from './point.ts'
 import { otherScalars, typedTexts } from './sent-attributes.ts'
 import { isSent, measure, METRES_PER_SECOND, numberIn, textIn, type Measured } from './values.ts'
@@ -19,6 +20,7 @@ import { readBatch } from './overland.ts'
 import { readOwntracks } from './owntracks.ts'
 
 const LIMIT_BYTES = 2 * 1024 * 1024
+const PHOTO_LIMIT_BYTES = 8 * 1024 * 1024
 /** Placeholders for the device's name in the URLs that PhoneTrack's pages show. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set(['yourname', 'devicename', 'name'])
 
@@ -39,6 +41,13 @@ export const phonetrack: App = {
 
 /** PhoneTrack's URL for OwnTracks, which deletes data on a 4xx here as at its own paths. */
 export const phonetrackOwntracks: App = { ...phonetrack, never4xx: true }
+
+/** PhoneTrack's URL for μlogger, which sends a point with a photo as multipart. The photo is dropped. */
+export const phonetrackUlogger: App = {
+  ...phonetrack,
+  limitBytes: PHOTO_LIMIT_BYTES,
+  takesFiles: true,
+}
 
 type Reader = (request: AppRequest, named: Named) => readonly AppItem[]
 
@@ -71,7 +80,7 @@ function named({ parameters: { device } }: { parameters: Fields }): Named {
 
 /** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and any other configurable logger. */
 function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
-  const parsed = isJson(request) ? jsonObjectIn(request.body) : formAndQuery(request)
+  const parsed = isJson(request) ? jsonObjectIn(request.body) : anyForm(request)
   if ('malformed' in parsed) return [parsed.malformed]
   const fields: Sent = parsed.fields
   const { lat: latitude, lon: longitude } = fields
@@ -82,6 +91,15 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
   return [
     sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields }),
   ]
+}
+
+/** Form and query; the form may be multipart, as μlogger's is with a photo. */
+function anyForm(request: AppRequest): ReturnType<typeof formAndQuery> {
+  if (request.mediaType !== 'multipart/form-data') return formAndQuery(request)
+  const form = multipartFields(request.body, request.header('content-type'))
+  if (form !== undefined) return { fields: { ...request.query, ...form } }
+  const message = 'the body must be well-formed multipart/form-data'
+  return { malformed: { kind: 'malformed', message, sent: undefined } }
 }
 
 const TIMES = ['timestamp', 'tst', 'time', 'datetime']

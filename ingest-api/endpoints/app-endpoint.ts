@@ -96,7 +96,7 @@ export function appEndpoints({
         tally.failed(error, { reports: 1, app: app.name })
         throw error
       })
-      if (await hasTooManyParts(body)) return refuse(TOO_MANY_PARTS)
+      if (!isMultipart(request) && (await hasTooManyParts(body))) return refuse(TOO_MANY_PARTS)
     }
     const items = app.read({ body, ...head })
     if (items.length > 1 && !load.hold(request, items.length * POINT_BYTES)) {
@@ -128,13 +128,16 @@ export function appEndpoints({
   /** The body, or the reason why it can never be accepted. */
   async function bodyOf(
     request: SenderRequest,
-    { app: { limitBytes, name }, chunks }: { app: App; chunks: Buffer[] },
+    { app, chunks }: { app: App; chunks: Buffer[] },
   ): Promise<Buffer | ApiError> {
+    const { limitBytes, name } = app
     const { http } = request
     if (http.method === 'GET') return NO_BODY
     try {
       const body = await readBody(request, { limitBytes, chunks, load })
-      return isUtf8(body) ? body : new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
+      if (app.takesFiles === true && isMultipart(request)) return body
+      if (isUtf8(body)) return body
+      return new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
     } catch (thrown) {
       const error = toApiError(thrown)
       // An app that has disconnected sends it again.
@@ -144,6 +147,10 @@ export function appEndpoints({
       throw error
     }
   }
+}
+
+function isMultipart(request: SenderRequest): boolean {
+  return mediaTypeOf(request).startsWith('multipart/')
 }
 
 const CUT_OFF = unavailable('the request was cut off')

@@ -47,7 +47,7 @@ const time = fc.oneof(
   ),
   odd,
 )
-const device = fc.oneof(fc.constantFrom<unknown>('van', 'jane/phone', '車-7', 7, '', ' a '), odd)
+const device = fc.oneof(fc.constantFrom<unknown>('van', 'jane/phone', '車-7', 7, 2 ** 53, '', ' a '), odd)
 const NUMBERS =
   'lat lon latitude longitude acc alt vel cog batt altitude speed bearing heading accuracy battery_level course level bat'
 const TIMES = 'tst timestamp time fixTime received_at'
@@ -122,9 +122,22 @@ export const anyQuery = fc
     return damage === null ? text : text + damage
   })
 
+/** A form as `multipart/form-data; boundary=x`, with a photo. */
+const multipart = flat.map((fields) => {
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `; name="${name}"\r\n\r\n${String(value)}`,
+  )
+  return [...parts, '; name="image"; filename="a"\r\n\r\n\u0000']
+    .map((part) => `--x\r\nContent-Disposition: form-data${part}\r\n`)
+    .concat('--x--')
+    .join('')
+})
+
 const written = fc.oneof(
   { weight: 6, arbitrary: json.map((value) => JSON.stringify(value) ?? '') },
   { weight: 3, arbitrary: anyQuery },
+  { weight: 1, arbitrary: multipart },
+  { weight: 1, arbitrary: json.map((value) => `\ufeff${JSON.stringify(value) ?? ''}`) },
   {
     weight: 1,
     arbitrary: fc.constantFrom('', '""', '{', '['.repeat(15_000), '{"locations":[[[[', '{"a":1}x'),
