@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import bodyParser from 'koa-bodyparser'
+import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { shownName } from '../../schemas/keys-in-text.ts'
 import type { AdminContext } from './admin-route.ts'
@@ -76,7 +77,7 @@ async function readJsonObject(
     throw bodyFault('the body is empty: send a JSON object')
   }
   if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
-  const value = parseJson(bytes.toString('utf8'))
+  const value = parseJson(withoutByteOrderMark(bytes).toString('utf8'))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw bodyFault('the body must be a JSON object')
   }

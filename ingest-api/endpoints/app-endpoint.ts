@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runtime/errors.ts'
 import { within, type Clock } from '../../runtime/clock.ts'
 import type { Load } from '../../runtime/load.ts'
@@ -136,7 +137,7 @@ export function appEndpoints({
     try {
       const body = await readBody(request, { limitBytes, chunks, load })
       if (app.takesFiles === true && isMultipart(request)) return body
-      if (isUtf8(body)) return body
+      if (isUtf8(body)) return withoutByteOrderMark(body)
       return new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
     } catch (thrown) {
       const error = toApiError(thrown)

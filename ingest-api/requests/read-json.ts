@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Load } from '../../runtime/load.ts'
 import { bodyFault, readBody } from './read-body.ts'
@@ -28,7 +29,8 @@ export async function readJson(
  * device's id into another's.
  * @throws {ApiError} 400.
  */
-export function parseJson(bytes: Buffer): unknown {
+export function parseJson(body: Buffer): unknown {
+  const bytes = withoutByteOrderMark(body)
   if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
   if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
   try {

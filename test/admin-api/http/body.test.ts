@@ -167,3 +167,7 @@ test('a body that stops halfway harms nobody', async () => {
   expect((await post({ name: 'after' })).status).toBe(201)
   expect(harness.logged.filter((line) => line.includes('"level":50'))).toEqual([])
 })
+
+test('a body after a byte order mark is read', async () => {
+  expect((await post('\ufeff{"name":"x"}')).status).toBe(201)
+})
