@@ -6,7 +6,7 @@ import { EARLIEST, FURTHEST_AHEAD_MS, type WritableReport } from '../../schemas/
 import type { PositionReport } from '../../schemas/position-report.ts'
 import { RANGES, withOptionalFields } from '../../schemas/report-fields.ts'
 import type { SentPoint } from './app.ts'
-import { isSent, numberIn } from './values.ts'
+import { INEXACT_ID, INEXACT_ID_FAULT, isSent, numberIn } from './values.ts'
 
 /** The number of characters of a faulty value that the message shows. */
 const SHOWN_LENGTH = 40
@@ -41,12 +41,17 @@ export function judgePoint(
     return { report, dropped }
   }
   const possible = [
-    fault('deviceId', deviceIdFault(deviceId)),
+    fault('deviceId', appDeviceIdFault(deviceId)),
     fault('latitude', coordinateFault('latitude', point.latitude)),
     fault('longitude', coordinateFault('longitude', point.longitude)),
     fault('timestamp', timeFault(point, now)),
   ]
   return { faults: possible.filter((one) => one !== undefined) }
+}
+
+/** The fault of a device id as an app has sent it, or in parts that were joined. */
+export function appDeviceIdFault(deviceId: string): string | undefined {
+  return deviceId.includes(INEXACT_ID) ? INEXACT_ID_FAULT : deviceIdFault(deviceId)
 }
 
 function fault(field: string, message: string | undefined): Fault | undefined {

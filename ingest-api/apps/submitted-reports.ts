@@ -5,6 +5,7 @@ import type { ApiKey } from '../../store/back-office.ts'
 import type { SubmittedReport } from '../accept/accept.ts'
 import type { AppItem } from './app.ts'
 import { judgePoint } from './judge-point.ts'
+import { INEXACT_ID, INEXACT_ID_FAULT } from './values.ts'
 
 const LARGE_BYTES = 16 * 1024
 
@@ -23,6 +24,12 @@ export async function submittedReports(
   const whole = items.length === 1 && length > LARGE_BYTES ? { chunks } : {}
   const reportsOf = (item: AppItem): SubmittedReport[] => {
     const deviceId = item.deviceId ?? fallback
+    if (deviceId.includes(INEXACT_ID)) {
+      const translated = { faults: [{ field: 'deviceId', message: INEXACT_ID_FAULT }] }
+      // Only the bytes have all digits.
+      const json = 'sent' in item ? item.sent : undefined
+      return [{ json, ...(items.length === 1 && { chunks }), translated }]
+    }
     switch (item.kind) {
       case 'point': {
         const translated = judgePoint(item, { deviceId, now })

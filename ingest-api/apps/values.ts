@@ -19,13 +19,26 @@ export function numberIn(value: unknown): number | undefined {
   return Number.isFinite(number) ? number : undefined
 }
 
+/**
+ * In place of an id that is a JSON number beyond 2⁵³: parsing has changed its digits, so that it could be
+ * the id of another device. No device has this one.
+ */
+export const INEXACT_ID = '\ud800 beyond 2^53'
+
+export const INEXACT_ID_FAULT =
+  'the device’s id is a number beyond 2⁵³, of which JSON keeps only the first digits: send it as a text'
+
 /** A text without white space at its ends; undefined if it is empty, or not a text. */
 export function textIn(value: unknown): string | undefined {
   // Some apps number their devices.
-  const text = typeof value === 'number' ? String(value) : value
+  const text = typeof value === 'number' ? exactText(value) : value
   if (typeof text !== 'string') return undefined
   const trimmed = text.trim()
   return trimmed === '' ? undefined : trimmed
+}
+
+function exactText(number: number): string {
+  return Math.abs(number) > Number.MAX_SAFE_INTEGER ? INEXACT_ID : String(number)
 }
 
 /** Whether a field was sent and is not empty. */

@@ -47,7 +47,10 @@ const time = fc.oneof(
   ),
   odd,
 )
-const device = fc.oneof(fc.constantFrom<unknown>('van', 'jane/phone', '車-7', 7, 2 ** 53, '', ' a '), odd)
+const device = fc.oneof(
+  fc.constantFrom<unknown>('van', 'jane/phone', '車-7', 7, 2 ** 53, '', ' a '),
+  odd,
+)
 const NUMBERS =
   'lat lon latitude longitude acc alt vel cog batt altitude speed bearing heading accuracy battery_level course level bat'
 const TIMES = 'tst timestamp time fixTime received_at'
