@@ -34,13 +34,27 @@ export function admitPages(
 /** The headers that let pages of these origins read the answer to a request. */
 export function pageHeaders(
   origins: CorsOrigins,
-  { headers: { origin } }: IncomingMessage,
+  { headers: { origin } }: { readonly headers: { readonly origin?: string | undefined } },
 ): Record<string, string> {
   if (origins === '*') return origin === undefined ? {} : admitted('*')
   const vary = { Vary: 'Origin' }
   if (origin === undefined || !origins.includes(origin)) return vary
   return { ...vary, ...admitted(origin) }
 }
+
+/**
+ * The same for a request whose headers could not be parsed. The origin is taken from the bytes received; if it is not
+ * among them, the only listed origin is assumed: a page of another one cannot read the answer anyway.
+ */
+export function pageHeadersUnread(origins: CorsOrigins, received?: Buffer): Record<string, string> {
+  if (origins === '*') return admitted('*')
+  const [, sent] = ORIGIN_LINE.exec(received?.toString('latin1') ?? '') ?? []
+  const [only, ...others] = origins
+  const origin = sent ?? (others.length === 0 ? only : undefined)
+  return pageHeaders(origins, { headers: { ...(origin !== undefined && { origin }) } })
+}
+
+const ORIGIN_LINE = /^origin:[ \t]*(\S+)[ \t]*\r?$/im
 
 function admitted(origin: string) {
   return { 'Access-Control-Allow-Origin': origin, 'Access-Control-Expose-Headers': EXPOSED }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { HttpAnswer } from './http-answer.ts'
-import { admitPages, pageHeaders, type CorsOrigins } from './cors.ts'
+import { admitPages, pageHeaders, pageHeadersUnread, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections, type ConnectionLimits } from './http-connections.ts'
 import { listen } from './listen.ts'
@@ -113,9 +113,10 @@ export async function serveHttp({
   server.on('connection', (socket) => connections.open(socket))
   server.on('request', (request, response) => connections.take(request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ClientError, socket) => {
     const response = connections.underWay(socket).at(-1)
-    if (response === undefined) return refuse(socket, error)
+    const unread = () => corsOrigins && pageHeadersUnread(corsOrigins, error.rawPacket)
+    if (response === undefined) return refuse(socket, error, unread())
     if (response.headersSent) return void socket.destroy()
     const { req: request } = response
     if (!request.complete) {
@@ -125,7 +126,7 @@ export async function serveHttp({
       return refuseConnection(socket, 'SERVICE_UNAVAILABLE', message, headers)
     }
     // The fault follows a valid request on the same connection, which is answered first.
-    response.once('close', () => refuse(socket, error))
+    response.once('close', () => refuse(socket, error, unread()))
   })
   server.on('connect', (_request, socket) =>
     refuseConnection(socket, 'METHOD_NOT_ALLOWED', 'CONNECT is not served'),
@@ -187,14 +188,17 @@ export function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** @param headers absent if those of the request are not known. */
+/** `rawPacket`: the bytes in which the parser met the fault. */
+type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer }
+
 function refuse(
   socket: Duplex,
-  error: NodeJS.ErrnoException,
+  error: ClientError,
   headers?: Readonly<Record<string, string>>,
 ): void {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
-    return refuseConnection(socket, 'HEADERS_TOO_LARGE', 'the headers are larger than 16 KiB')
+    const message = 'the headers are larger than 16 KiB'
+    return refuseConnection(socket, 'HEADERS_TOO_LARGE', message, headers)
   }
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     const message = 'the request did not arrive in time: send it again'

@@ -77,11 +77,16 @@ test.each([
 })
 
 const BODY_OF_9 = 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n'
+const LONG_URL = `GET /?${'x'.repeat(17_000)} HTTP/1.1\r\nHost: a\r\n`
+const LONG_HEADER = `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n`
 const CHUNKS = 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n'
 
 test.each([
   ['408', 'did not arrive in time', BODY_OF_9, '{'],
   ['400', 'was not well-formed', CHUNKS, 'zz\r\n'],
+  ['400', 'has a malformed header', 'GET / HTTP/1.1\r\nHo st: a\r\n', ''],
+  ['431', 'has a URL that is too long', LONG_URL, ''],
+  ['431', 'has a header that is too large', LONG_HEADER, ''],
 ])('a page of a listed origin reads the %s to a request that %s', async (status, _, head, body) => {
   const { received, closed } = rawConnection(listed.url, `${head}Origin: ${PAGE}\r\n\r\n${body}`)
   await closed
@@ -93,6 +98,16 @@ test.each([
   await other.closed
   expect(other.received()).toContain(`HTTP/1.1 ${status} `)
   expect(other.received()).not.toContain('Access-Control')
+})
+
+test.each([
+  ['a listed one, if no other is listed', () => listed, PAGE],
+  ['every one, if * is listed', () => open, '*'],
+])('the 431 to a request whose origin did not arrive may be read by %s', async (_, of, origin) => {
+  const { received, closed } = rawConnection(of().url, LONG_URL)
+  await closed
+  expect(received()).toContain('HTTP/1.1 431 ')
+  expect(received()).toContain(`Access-Control-Allow-Origin: ${origin}\r\n`)
 })
 
 test('with * a page of every origin is let in', async () => {
