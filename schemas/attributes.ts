@@ -1,4 +1,5 @@
-import { containsApiKey, shownName } from './keys-in-text.ts'
+import { fieldPath } from './field-path.ts'
+import { containsApiKey } from './keys-in-text.ts'
 import { KNOWN_ATTRIBUTES } from './known-attributes.ts'
 import type { Attributes, AttributeValue } from './report-fields.ts'
 
@@ -121,8 +122,8 @@ function faultOf(
   const holdsKey = isLogged ? () => false : containsApiKey
   const message = nameFault(name, holdsKey) ?? valueFault(value, holdsKey)
   if (message === undefined) return undefined
-  const shown = shownName(name)
-  return { field: `attributes.${shown}`, message: `attributes.${shown} ${message}` }
+  const field = fieldPath(['attributes', name])
+  return { field, message: `${field} ${message}` }
 }
 
 function nameFault(name: string, holdsKey: (text: string) => boolean): string | undefined {

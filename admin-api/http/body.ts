@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import bodyParser from 'koa-bodyparser'
 import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
-import { shownName } from '../../schemas/keys-in-text.ts'
+import { fieldPath } from '../../schemas/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, type InputOf, type Rules } from './rule.ts'
 
@@ -47,10 +47,10 @@ export async function readBody<Fields extends Rules>(
   const body = new Map(absent ? [] : Object.entries(await readJsonObject(ctx, limitBytes)))
   const known = Object.keys(fields)
   const unknown = [...body.keys()].filter((field) => !known.includes(field))
-  const faults = unknown.map(shownName).map((field) => ({
-    field,
-    message: `${field} is not a field of this call: it takes ${known.join(', ')}`,
-  }))
+  const faults = unknown.map((name) => {
+    const field = fieldPath([name])
+    return { field, message: `${field} is not a field of this call: it takes ${known.join(', ')}` }
+  })
   return inputOf(fields, { read: (field) => body.get(field), now, faults })
 }
 

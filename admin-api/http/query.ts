@@ -1,6 +1,6 @@
 import { invalidParams, type Fault } from '../../runtime/errors.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
-import { shownName } from '../../schemas/keys-in-text.ts'
+import { fieldPath } from '../../schemas/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
 
@@ -110,8 +110,8 @@ export function textParameter(name: string, longest: number) {
 
 function unknownParameter(name: string, known: readonly string[]): Fault {
   const takes = known.length === 0 ? 'takes no parameters' : `takes ${known.join(', ')}`
-  const shown = shownName(name)
-  return { field: shown, message: `${shown} is not a parameter of this call: it ${takes}` }
+  const field = fieldPath([name])
+  return { field, message: `${field} is not a parameter of this call: it ${takes}` }
 }
 
 function decode(text: string): string | undefined {

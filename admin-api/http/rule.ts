@@ -1,7 +1,8 @@
 import Joi from 'joi'
 import { invalidParams, type Fault } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { shownName } from '../../schemas/keys-in-text.ts'
+import { fieldPath } from '../../schemas/field-path.ts'
+import { anObject, valuesSchema } from './any-object.ts'
 
 /**
  * The values that a field may hold, and the type they are parsed to. Only the functions below make
@@ -94,7 +95,7 @@ export function inputOf<R extends Rules>(
 function fieldAt(path: readonly (string | number)[]): string {
   const inList = path.findIndex((step) => typeof step === 'number')
   const steps = inList === -1 ? path : path.slice(0, inList)
-  return steps.map((step) => shownName(String(step))).join('.')
+  return fieldPath(steps.map(String))
 }
 
 /** The message for a value that breaks a rule, and the OpenAPI schema that replaces Joi's. */
@@ -188,12 +189,12 @@ export function valuesOf<Value>(
   values: Rule<Value>,
   { max, ...rest }: Wording & { readonly max: number },
 ): Rule<Readonly<Record<string, Exclude<Value, undefined>>> | undefined> {
-  return rule(worded(Joi.object().pattern(Joi.string(), values.schema).max(max), rest))
+  return rule(worded(valuesSchema(values.schema, max), rest))
 }
 
 /** An object with any fields. */
 export function anyObject(wording: Wording): Rule<Readonly<Record<string, unknown>> | undefined> {
-  return rule(worded(Joi.object().unknown(), wording))
+  return rule(worded(anObject(), wording))
 }
 
 export function schemasOf(rules: Rules): { [field: string]: Joi.Schema } {

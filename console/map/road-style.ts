@@ -20,15 +20,19 @@ const ROADS = {
 type RoadKind = keyof typeof ROADS
 
 /** The words of other versions of the schema. */
-const OTHER_WORDS: Readonly<Record<string, RoadKind>> = {
-  medium_road: 'major_road',
-  other: 'path',
-  light_rail: 'rail',
-  tram: 'rail',
-}
+const OTHER_WORDS = new Map<string, RoadKind>([
+  ['medium_road', 'major_road'],
+  ['other', 'path'],
+  ['light_rail', 'rail'],
+  ['tram', 'rail'],
+])
 
 /** Parts of the width, by what OpenStreetMap calls a road. */
-const PARTS: Readonly<Record<string, number>> = { secondary: 0.85, tertiary: 0.75, service: 0.5 }
+const PARTS = new Map([
+  ['secondary', 0.85],
+  ['tertiary', 0.75],
+  ['service', 0.5],
+])
 
 /**
  * The styles of roads and railways: wider the closer one looks, with a casing below, so that
@@ -43,11 +47,11 @@ export function roadStyle(palette: Palette) {
 
   return (feature: FeatureLike, zoom: number): Style[] => {
     const word = wordOf(feature, 'kind')
-    const kind = word in ROADS ? (word as RoadKind) : OTHER_WORDS[word]
+    const kind = Object.hasOwn(ROADS, word) ? (word as RoadKind) : OTHER_WORDS.get(word)
     if (kind === undefined) return []
     const { width, from, namedFrom, rank, colour } = ROADS[kind]
     if (zoom < from) return []
-    const part = isLink(feature) ? 0.6 : (PARTS[wordOf(feature, 'kind_detail')] ?? 1)
+    const part = isLink(feature) ? 0.6 : (PARTS.get(wordOf(feature, 'kind_detail')) ?? 1)
     const across = Math.max(0.6, width * part * 1.45 ** (zoom - 16))
     fill.setColor(palette[colour])
     fill.setWidth(across)

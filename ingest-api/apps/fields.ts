@@ -16,8 +16,10 @@ export function fieldsIn(text: string): Fields {
     let equals = text.indexOf('=', from)
     if (equals === -1 || equals > to) equals = to
     const name = decoded(text.slice(from, equals))
-    // This also keeps the properties that every object has from being overwritten.
-    if (fields[name] === undefined) fields[name] = decoded(text.slice(equals + 1, to))
+    // `constructor` and others are there before they are sent; `__proto__` cannot be set to a text.
+    if (fields[name] === undefined || !Object.hasOwn(fields, name)) {
+      fields[name] = decoded(text.slice(equals + 1, to))
+    }
     from = to + 1
   }
   return fields

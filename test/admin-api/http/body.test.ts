@@ -37,6 +37,8 @@ test('a body that is deep in a field is a 400 that names the field', async () =>
 test('a body cannot reach what it does not own', async () => {
   const inherited = await post('{"name":"x","__proto__":{"scopes":["admin"]}}')
   expect(inherited.body.details?.map(({ field }) => field)).toEqual(['__proto__'])
+  const empty = await post('{"name":"x","":1}')
+  expect(empty.body.details?.map(({ field }) => field)).toEqual(['""'])
   const answer = await post('{"name":"x","constructor":{"prototype":{"polluted":1}}}')
   expect(answer.status).toBe(400)
   expect(Object.prototype).not.toHaveProperty('polluted')

@@ -117,6 +117,7 @@ describe('making shares', () => {
     ['names.tug', { names: { tug: ' x' } }],
     ['names.tug', { names: { tug: newApiKey() } }],
     ['names.tug', { names: { tug: null } }],
+    ['names[""]', { names: { '': 7 } }],
     ['deviceIds', { deviceIds: ['tug', 'Tug'] }],
     ['deviceIds', { deviceIds: ['t*'] }],
     ['deviceIds', { deviceIds: Array.from({ length: 51 }, (_, n) => `d-${n}`) }],
@@ -186,6 +187,20 @@ describe('what a share shows', () => {
     expect(items?.map(({ name }) => name)).toEqual(['Device 1', 'Your ferry'])
     const list = await harness.api('GET', '/shares', { headers })
     expect(list.body.data?.items?.[0]).toMatchObject({ name: 'Ferries', names })
+  })
+
+  test('a link has a name for a device that is called as a property of every object', async () => {
+    const deviceIds = ['__proto__', 'constructor', 'toString']
+    await startWithDevices()
+    for (const deviceId of deviceIds) await harness.project({ deviceId })
+    for (const named of ['__proto__', 'constructor']) {
+      const names = JSON.parse(`{"${named}":"Your van"}`) as object
+      const token = await newToken({ deviceIds, names })
+      const shown = deviceIds.map((id, n) => (id === named ? 'Your van' : `Device ${n + 1}`))
+      expect((await shared(token)).body.data?.items?.map(({ name }) => name)).toEqual(shown)
+      const list = await harness.api('GET', '/shares', { headers })
+      expect(JSON.stringify(list.body.data?.items?.[0]?.['names'])).toBe(JSON.stringify(names))
+    }
   })
 
   test('a share that was made without a name shows those of its devices as its own', async () => {

@@ -203,6 +203,11 @@ test('a key never becomes an attribute', () => {
   expect(JSON.stringify(texts)).not.toContain(key)
 })
 
+test('fields of a query that are called as what objects inherit become attributes', () => {
+  const sent = judged(osmand, `${QUERY}&constructor=c&toString=1&toString=2&__proto__=p`)
+  expect(sent).toMatchObject({ attributes: { constructor: 'c', toString: 1 } })
+})
+
 test('names that objects inherit are harmless', () => {
   const sent = JSON.parse('{"__proto__":{"a":1},"constructor":"c","toString":1}') as object
   const { attributes } = judged(traccarForward, {
