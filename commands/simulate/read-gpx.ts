@@ -25,10 +25,10 @@ export function readGpx(text: string): TrackPoint[] {
   return points.map(trackPoint)
 }
 
-function parse(text: string): GpxPoint[] {
+function parse(text: string): readonly GpxPoint[] {
   try {
     const reader = gpxPoints()
-    const points = reader.write(text)
+    const { points } = reader.write(text)
     reader.end()
     return points
   } catch (error) {
@@ -37,12 +37,12 @@ function parse(text: string): GpxPoint[] {
   }
 }
 
-function trackPoint({ latitude, longitude, texts }: GpxPoint, index: number): TrackPoint {
-  const [lat, lon, altitude] = [numberIn(latitude), numberIn(longitude), numberIn(texts.get('ele'))]
+function trackPoint({ latitude, longitude, own }: GpxPoint, index: number): TrackPoint {
+  const [lat, lon, altitude] = [numberIn(latitude), numberIn(longitude), numberIn(own.get('ele'))]
   if (Number.isNaN(lat) || Number.isNaN(lon)) {
     throw new GpxError(`track point ${index + 1} has no lat and lon that are numbers`)
   }
-  const timeText = texts.get('time')
+  const timeText = own.get('time')
   const time = timeText === undefined ? undefined : parseIso8601(timeText)
   if (timeText !== undefined && time === undefined) {
     throw new GpxError(`track point ${index + 1} has a time that is not ISO 8601`)

@@ -10,7 +10,8 @@ import { startProgram } from '../programs.ts'
 
 const POINTS = 30_000
 const MEASURED = { accuracy: 4.25, altitude: -3.5, speed: 1.1, heading: 359.9, battery: 0.07 }
-const ATTRIBUTES = { ignition: true, note: '=1;+2', tank: 0.1, alarm: 'sos' }
+const ATTRIBUTES = { ignition: true, note: '=1;+2', tank: 0.1, alarm: '7', time: '12.5', ele: '' }
+const AT = { timestamp: '2024-01-01T00:00:00.000Z' }
 /** Texts that spreadsheets would take for formulas, and others like those that protect them. */
 const DEVICES = ['van', '=1+1', "'=1", 'a;=b', "a;'=b", "'a", '-5', '@x', 'ü;＝"1"']
 
@@ -69,7 +70,7 @@ describe('moving in', () => {
     expect(positions[0]).toMatchObject({ latitude: 52.5, longitude: 13.5, imported: true })
   }, 300_000)
 
-  test.each(['geojson', 'ndjson', 'csv'])(
+  test.each(['geojson', 'gpx', 'ndjson', 'csv'])(
     'what is exported as %s and imported elsewhere is the same, but for ids, receipt and the mark',
     async (format) => {
       const reports = DEVICES.flatMap((deviceId) =>
@@ -111,6 +112,35 @@ describe('moving in', () => {
         expect(after.map(compared)).toEqual(before.map(compared))
         expect(after).toMatchObject([{ imported: true }, { imported: true }])
       }
+    },
+  )
+
+  test.each(['geojson', 'gpx', 'ndjson', 'csv'])(
+    'an import of its own export as %s stores nothing twice',
+    async (format) => {
+      const directory = await ownDirectory()
+      function file(name: string, text: string): string {
+        writeFileSync(join(directory, name), text)
+        return join(directory, name)
+      }
+      const line = (deviceId: string, more: object = {}) =>
+        JSON.stringify({ deviceId, latitude: 1, longitude: 180, ...AT, ...more })
+      const texts = ['7', 'true', '', ' x ', '\ufeff', '\uffff', '<b>']
+      const points = texts.map((alarm, n) =>
+        line('odd', { longitude: 180 - n, attributes: { ...ATTRIBUTES, alarm } }),
+      )
+      const first = await startImport(to, [file('first.ndjson', points.join('\n'))])
+      expect(await first.ended).toBe(0)
+      const reader = adminReader(to)
+      await eventually(async () => (await reader.positions('odd')).length === points.length)
+      const before = await reader.positions('odd')
+      const again = [
+        file(`again.${format}`, await exported(to, { deviceId: 'odd', format })),
+        file('last.ndjson', line(`after ${format}`)),
+      ]
+      expect(await (await startImport(to, again)).ended).toBe(0)
+      await eventually(async () => (await reader.positions(`after ${format}`)).length === 1)
+      expect(await reader.positions('odd')).toEqual(before)
     },
   )
 })

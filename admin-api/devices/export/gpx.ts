@@ -5,9 +5,10 @@ import { labelsText, type ExportedDevice, type ExportFormat } from './export-for
 
 /**
  * GPX 1.1: one track with one segment. Speed and course use Garmin's track point extension, which
- * is widely supported; no such extension covers the other measurements. Attributes are elements of a
- * namespace of ours: their names are all valid there. The device's name and labels are the file's name
- * and keywords; the track is named after the deviceId, by which the import knows the device.
+ * is widely supported; no such extension covers the other measurements. Those, and values that GPX
+ * excludes, are elements of a namespace of ours, and so are attributes: their names are all valid there, and
+ * `type` keeps the text 7 apart from the number. The device's name and labels are the file's name and
+ * keywords; the track is named after the deviceId, by which the import knows the device.
  */
 export const gpx: ExportFormat = {
   mediaType: 'application/gpx+xml',
@@ -16,7 +17,7 @@ export const gpx: ExportFormat = {
     title: 'RecordTrack',
     type: 'string',
     description:
-      'GPX 1.1: one track with one segment, named after the deviceId; the device’s name and labels as name and keywords of the metadata, speed and course as Garmin’s TrackPointExtension v2, attributes as elements in the extensions',
+      'GPX 1.1: one track with one segment, named after the deviceId; the device’s name and labels as name and keywords of the metadata, speed and course as Garmin’s TrackPointExtension v2, other measurements and attributes as elements in the extensions, each attribute with the `type` of its value: text, number, boolean, or json for a text with characters that XML excludes',
   },
 
   async *write(pages, device) {
@@ -24,7 +25,7 @@ export const gpx: ExportFormat = {
 <gpx version="1.1" creator="gps-position-ingestion" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:gps="urn:gps-position-ingestion">
 ${metadata(device)}<trk>
 <name>${xmlText(device.deviceId)}</name>
-<trkseg>
+${trackExtensions(device)}<trkseg>
 `
     for await (const page of pages) yield page.map(trackPoint).join('')
     yield `</trkseg>
@@ -45,13 +46,21 @@ function metadata(device: ExportedDevice): string {
     .join('')
 }
 
+/** The deviceId once more, if its characters change in XML. */
+function trackExtensions({ deviceId }: ExportedDevice): string {
+  if (!EXCLUDED.test(deviceId)) return ''
+  return `<extensions>${valueElement('deviceId', deviceId)}</extensions>\n`
+}
+
 function trackPoint({
   latitude,
   longitude,
   timestamp,
+  accuracy,
   altitude,
   speed,
   heading,
+  battery,
   attributes = {},
   imported,
 }: PositionRecord): string {
@@ -62,12 +71,13 @@ function trackPoint({
     // GPX excludes a course of 360 degrees.
     ...(heading === undefined ? [] : [`<gpxtpx:course>${decimal(heading % 360)}</gpxtpx:course>`]),
   ]
-  const named = Object.entries(attributes).map(
-    ([name, value]) =>
-      `<gps:${name}>${typeof value === 'string' ? xmlText(value) : value}</gps:${name}>`,
-  )
+  const named = Object.entries(attributes).map(([name, value]) => valueElement(name, value))
   const extensions = [
     ...element('gpxtpx:TrackPointExtension', measured),
+    ...(accuracy === undefined ? [] : [`<gps:accuracy>${accuracy}</gps:accuracy>`]),
+    ...(battery === undefined ? [] : [`<gps:battery>${battery}</gps:battery>`]),
+    ...(heading === 360 ? [`<gps:heading>${heading}</gps:heading>`] : []),
+    ...(longitude === 180 ? [`<gps:longitude>${longitude}</gps:longitude>`] : []),
     ...element('gps:attributes', named),
     ...(imported === true ? ['<gps:imported>true</gps:imported>'] : []),
   ]
@@ -85,18 +95,32 @@ function element(name: string, parts: readonly string[]): readonly string[] {
   return parts.length === 0 ? [] : [`<${name}>`, ...parts, `</${name}>`]
 }
 
-/** An xs:decimal, which has no exponent. JavaScript writes one only for numbers close to zero. */
-function decimal(number: number): string {
-  const text = String(number)
-  return text.includes('e') ? number.toFixed(20).replace(/\.?0+$/, '') : text
+/** A value with its type: without it, nothing distinguishes the text 7 from the number. */
+function valueElement(name: string, value: string | number | boolean): string {
+  const isExcluded = typeof value === 'string' && EXCLUDED.test(value)
+  const type = isExcluded ? 'json' : typeof value === 'string' ? 'text' : typeof value
+  const text = isExcluded ? JSON.stringify(value).replace(EXCLUDED_ALL, escaped) : String(value)
+  return `<gps:${name} type="${type}">${xmlText(text)}</gps:${name}>`
 }
 
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
+
+/** An xs:decimal, which has no exponent. JavaScript writes one only for numbers close to zero. */
+function decimal(number: number): string {
+  const [, sign = '', first = '', rest = '', zeros] =
+    /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(String(number)) ?? []
+  if (zeros === undefined) return String(number)
+  return `${sign}0.${'0'.repeat(Number(zeros) - 1)}${first}${rest}`
+}
+
+/** Characters that XML 1.0 cannot represent. */
+const EXCLUDED = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
+const EXCLUDED_ALL = new RegExp(EXCLUDED, 'gu')
+
 function xmlText(text: string): string {
-  // Characters that XML 1.0 cannot represent.
-  const allowed = text.replace(
-    /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu,
-    '\ufffd',
-  )
+  const allowed = text.replace(EXCLUDED_ALL, '\ufffd')
   const node = new DOMImplementation().createDocument(null, '').createTextNode(allowed)
   return new XMLSerializer().serializeToString(node)
 }

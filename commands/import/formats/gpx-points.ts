@@ -1,5 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { UnreadableError } from './format.ts'
+import { exportedText, OUR_CREATOR } from './own-gpx.ts'
 
 /** A track point as the file has it. */
 export type GpxPoint = {
@@ -8,45 +9,76 @@ export type GpxPoint = {
   readonly longitude: string | undefined
   /** The name of its track. */
   readonly track: string | undefined
-  /** The texts of its elements, extensions included, by name without prefix. */
-  readonly texts: ReadonlyMap<string, string>
+  /** The texts of its own elements, by name. */
+  readonly own: ReadonlyMap<string, string>
+  /** The texts of elements of other namespaces, by name without prefix; the first of a name counts. */
+  readonly extensions: ReadonlyMap<string, string>
+  /** The attributes of our own export, which may have any name. */
+  readonly attributes: ReadonlyMap<string, unknown>
 }
 
-/**
- * Reads the track points of GPX 1.0 and 1.1 from pieces of text. Way points and routes are left out: they
- * are not recorded positions.
- */
+/** A position that was never recorded: somebody's plan or mark. */
+export type GpxOther = { readonly line: number; readonly what: 'way points' | 'points of routes' }
+
+const OTHERS = new Map<string, GpxOther['what']>([
+  ['wpt', 'way points'],
+  ['rtept', 'points of routes'],
+])
+
+/** Reads the track points of GPX 1.0 and 1.1 from pieces of text. */
 export function gpxPoints(): {
   /** The program that has written the file, once the root element is read. */
   readonly creator: () => string | undefined
-  /** @throws {UnreadableError} if it is not well-formed XML. */
-  write(text: string): GpxPoint[]
-  /** The text is complete. @throws {UnreadableError} if it is not. */
+  /**
+   * The points that this piece completes, also those before damage in it.
+   * @throws {UnreadableError} if an earlier piece was damaged.
+   */
+  write(text: string): {
+    readonly points: readonly GpxPoint[]
+    readonly others: readonly GpxOther[]
+  }
+  /** The text is complete. @throws {UnreadableError} if it is not, or was damaged. */
   end(): void
 } {
   const parser = new SaxesParser()
+  /** The names of the elements that are open, with prefix. */
   const open: string[] = []
+  /** How many of them are around the children of the point. */
+  let depth = Infinity
   let points: GpxPoint[] = []
+  let others: GpxOther[] = []
   let creator: string | undefined
   let track: string | undefined
-  let texts: Map<string, string> | undefined
-  let point: GpxPoint | undefined
+  let point: OpenPoint | undefined
   let content = ''
+  let type: string | undefined
+  let isForeign = false
+  let linesBefore = 0
+  let hasBegun = false
+  let fault: UnreadableError | undefined
 
   parser.on('error', ({ message }) => {
-    throw new UnreadableError(`it is not well-formed XML: ${message}`)
+    const place = `line ${parser.line + linesBefore}, column ${parser.column}`
+    const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')
+    throw new UnreadableError(`it is not well-formed XML at ${place}: ${reason}`)
   })
   parser.on('opentag', ({ name, attributes }) => {
     const local = withoutPrefix(name)
     if (open.length === 0) creator = attributes['creator']
     if (local === 'trk') track = undefined
-    if (local === 'trkpt') {
-      texts = new Map()
-      const { lat: latitude, lon: longitude } = attributes
-      point = { line: parser.line, latitude, longitude, track, texts }
-    }
-    open.push(local)
+    const line = parser.line + linesBefore
+    const other = point === undefined ? OTHERS.get(local) : undefined
+    if (other !== undefined) others.push({ line, what: other })
+    open.push(name)
     content = ''
+    type = attributes['type']
+    isForeign = attributes['xmlns'] !== undefined
+    if (local === 'trkpt' && point === undefined) {
+      const { lat: latitude, lon: longitude } = attributes
+      const texts = { own: new Map(), extensions: new Map(), attributes: new Map() }
+      point = { line, latitude, longitude, track, ...texts }
+      depth = open.length
+    }
   })
   parser.on('text', (text) => {
     content += text
@@ -55,29 +87,83 @@ export function gpxPoints(): {
     content += text
   })
   parser.on('closetag', () => {
-    const local = open.pop() ?? ''
-    if (local === 'trkpt' && point !== undefined) {
+    const name = open.pop() ?? ''
+    if (point === undefined) nameTrack(name)
+    else if (open.length < depth) {
       points.push(point)
-      point = texts = undefined
-    } else if (content.trim() !== '') {
-      texts?.set(local, content.trim())
-      if (local === 'name' && open.at(-1) === 'trk') track = content.trim()
-    }
+      point = undefined
+      depth = Infinity
+    } else keep(name, point)
     content = ''
+    isForeign = false
   })
+
+  function nameTrack(name: string): void {
+    const parent = withoutPrefix(open.at(-1) ?? '')
+    if (parent === 'trk' && withoutPrefix(name) === 'name') track ??= content.trim() || undefined
+    if (name === 'gps:deviceId' && creator === OUR_CREATOR) {
+      const id = exportedText(content, type)
+      if (typeof id === 'string') track = id
+    }
+  }
+
+  function keep(name: string, { own, extensions, attributes }: OpenPoint): void {
+    const local = withoutPrefix(name)
+    if (open.at(-1) === 'gps:attributes' && creator === OUR_CREATOR) {
+      attributes.set(local, exportedText(content, type, local))
+      return
+    }
+    const text = content.trim()
+    if (text === '') return
+    const isOurs = (one: string) => prefixOf(one) === prefixOf(open[depth - 1] ?? '')
+    if (open.length === depth && isOurs(name) && !isForeign) own.set(local, text)
+    else {
+      const around = open[depth] ?? name
+      // The text of a link is none of the point's.
+      if (isOurs(around) && withoutPrefix(around) !== 'extensions') return
+      if (!extensions.has(local)) extensions.set(local, text)
+    }
+  }
 
   return {
     creator: () => creator,
     write(text) {
-      parser.write(text)
-      const read = points
+      if (fault !== undefined) throw fault
       points = []
-      return read
+      others = []
+      try {
+        parser.write(hasBegun ? text : fromFirstTag(text))
+      } catch (error) {
+        if (!(error instanceof UnreadableError)) throw error
+        fault = error
+      }
+      return { points, others }
     },
-    end: () => void parser.close(),
+    end() {
+      if (fault !== undefined) throw fault
+      parser.close()
+    },
   }
+
+  /** Some programs write white space before the XML declaration. */
+  function fromFirstTag(text: string): string {
+    const trimmed = text.trimStart()
+    linesBefore += text.slice(0, text.length - trimmed.length).split('\n').length - 1
+    hasBegun = trimmed !== ''
+    return trimmed
+  }
+}
+
+type OpenPoint = GpxPoint & {
+  readonly own: Map<string, string>
+  readonly extensions: Map<string, string>
+  readonly attributes: Map<string, unknown>
 }
 
 function withoutPrefix(name: string): string {
   return name.slice(name.indexOf(':') + 1)
+}
+
+function prefixOf(name: string): string {
+  return name.slice(0, name.indexOf(':') + 1)
 }

@@ -3,9 +3,7 @@ import { timeIn } from '../../../ingest-api/apps/times.ts'
 import { measure, textIn, type Measured } from '../../../ingest-api/apps/values.ts'
 import type { Format, FileItem } from './format.ts'
 import { gpxPoints, type GpxPoint } from './gpx-points.ts'
-
-/** Programs that name each track after its device: PhoneTrack and our own export. */
-const TRACKS_ARE_DEVICES = /^(?:PhoneTrack\b.*|gps-position-ingestion)$/
+import { OUR_CREATOR } from './own-gpx.ts'
 
 export const gpx: Format = {
   name: 'gpx',
@@ -16,33 +14,51 @@ export const gpx: Format = {
   async *read(text) {
     const reader = gpxPoints()
     for await (const chunk of text) {
-      const points = reader.write(chunk)
-      const isDevice = TRACKS_ARE_DEVICES.test(reader.creator() ?? '')
-      yield points.map((point) => itemOf(point, isDevice ? textIn(point.track) : undefined))
+      const { points, others } = reader.write(chunk)
+      const creator = reader.creator()
+      yield [
+        ...points.map((point) => itemOf(point, creator)),
+        ...others.map(({ line, what }) => ({ kind: 'other', place: line, what }) as const),
+      ]
     }
     reader.end()
   },
 }
 
-function itemOf({ line, latitude, longitude, texts }: GpxPoint, deviceId?: string): FileItem {
+function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined): FileItem {
+  const { latitude, own, extensions } = point
+  const isOwnExport = creator === OUR_CREATOR
+  // PhoneTrack, like our export, names each track after its device.
+  const isDevice = isOwnExport || /^PhoneTrack\b/.test(creator ?? '')
+  const deviceId = isDevice ? textIn(track) : undefined
+  const textOf = (name: string) => own.get(name) ?? extensions.get(name)
   const measured: Measured = {}
-  measure(measured, 'altitude', texts.get('ele'))
-  measure(measured, 'accuracy', texts.get('accuracy'))
-  measure(measured, 'speed', texts.get('speed'))
-  measure(measured, 'heading', texts.get('course'))
-  measure(measured, 'battery', texts.get('batterylevel'), 0.01)
-  const sentTime = texts.get('time')
+  measure(measured, 'altitude', own.get('ele'))
+  measure(measured, 'accuracy', textOf('accuracy'))
+  measure(measured, 'speed', textOf('speed'))
+  measure(measured, 'heading', textOf('course') ?? textOf('bearing'))
+  measure(measured, 'battery', textOf('batterylevel'), 0.01)
+  if (isOwnExport) {
+    measure(measured, 'heading', extensions.get('heading'))
+    measure(measured, 'battery', extensions.get('battery'))
+  }
+  const longitude = (isOwnExport ? extensions.get('longitude') : undefined) ?? point.longitude
+  const sentTime = own.get('time')
   const time = timeIn(sentTime)
-  const { atemp: temperature, ...others } = typedTexts(
-    otherScalars(Object.fromEntries(texts), USED),
-  )
-  const attributes = { temperature, ...others }
-  const point = { deviceId, latitude, longitude, time, sentTime, measured, attributes }
-  return { kind: 'point', place: line, point }
+  const attributes = isOwnExport ? Object.fromEntries(point.attributes) : otherTexts(point)
+  const read = { deviceId, latitude, longitude, time, sentTime, measured, attributes }
+  return { kind: 'point', place: line, point: read }
 }
 
-/** Measurements, the mark of our export, and descriptions of a point for people. */
+function otherTexts({ own, extensions }: Pick<GpxPoint, 'own' | 'extensions'>) {
+  const { atemp: temperature, ...others } = typedTexts(
+    otherScalars(Object.fromEntries([...extensions, ...own]), USED),
+  )
+  return { temperature, ...others }
+}
+
+/** Measurements, and descriptions of a point for people. */
 const USED = new Set([
-  ...['time', 'ele', 'accuracy', 'speed', 'course', 'batterylevel', 'imported'],
-  ...['name', 'cmt', 'desc', 'src', 'sym', 'type', 'text'],
+  ...['lat', 'lon', 'time', 'ele', 'accuracy', 'speed', 'course', 'bearing', 'batterylevel'],
+  ...['name', 'cmt', 'desc', 'src', 'sym', 'type', 'url', 'urlname'],
 ])

@@ -16,15 +16,18 @@ export async function* jsonElements(
   let number = 0
   let elements: Element[] = []
   let fault: Error | undefined
+  let hasMarks = false
   parser.onValue = ({ value }) => {
     number += 1
-    elements.push({ number, value })
+    elements.push({ number, value: hasMarks ? withMarks(value) : value })
   }
   parser.onError = (error) => {
     fault ??= error
   }
   for await (const chunk of text) {
-    parser.write(parser.isEnded ? chunk.trimStart() : chunk)
+    hasMarks ||= chunk.includes(MARK)
+    const json = hasMarks ? chunk.replaceAll(MARK, STAND_IN) : chunk
+    parser.write(parser.isEnded ? json.trimStart() : json)
     yield elements
     elements = []
     if (fault !== undefined) {
@@ -32,6 +35,20 @@ export async function* jsonElements(
     }
   }
   if (!parser.isEnded) throw new UnreadableError(`it ends after element ${number}, unfinished`)
+}
+
+/**
+ * The parser takes a U+FEFF within a text for a byte order mark and drops it. Meanwhile the escape of a lone
+ * surrogate takes its place: no text has one that is valid.
+ */
+const MARK = '\ufeff'
+const STAND_IN = '\\udfff'
+const STOOD_IN = /\udfff/gu
+
+function withMarks(value: unknown): unknown {
+  const revive = (_: string, one: unknown) =>
+    typeof one === 'string' ? one.replace(STOOD_IN, MARK) : one
+  return JSON.parse(JSON.stringify(value), revive) as unknown
 }
 
 /** The elements of a value that should be a list; none of any other. */

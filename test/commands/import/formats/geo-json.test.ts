@@ -73,3 +73,13 @@ const collection = (geometry: object, properties: object) =>
     type: 'FeatureCollection',
     features: [{ type: 'Feature', geometry, properties }],
   })
+
+test('a U+FEFF within a text stays in it', async () => {
+  const at = { type: 'Point', coordinates: [1, 2] }
+  const properties = { timestamp: '2024-01-01T00:00:00Z', deviceId: 'a', attributes: {} }
+  for (const note of ['\ufeff7', 'a\ufeff', '\ufeff\ufeffé', '𐏿\ufeff']) {
+    expect(await toldIn(collection(at, { ...properties, attributes: { note } }))).toMatchObject([
+      { attributes: { note } },
+    ])
+  }
+})
