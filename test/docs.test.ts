@@ -16,7 +16,7 @@ function blocks(language: string): string[] {
   )
 }
 
-test('what consumers.md calls with a generated client is in the document', () => {
+test('calls of generated clients in consumers.md are in the document', () => {
   const calls = [...consumers.matchAll(/client\.(GET|POST)\('([^']+)'/g)]
   expect(calls).not.toEqual([])
   for (const [, method = '', path = ''] of calls) {

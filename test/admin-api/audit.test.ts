@@ -28,7 +28,7 @@ async function recorded(accountId = 'acc-1'): Promise<AuditEntry[]> {
   return [...entries].reverse()
 }
 
-test('what changes something is recorded: who did it, from where, in which request', async () => {
+test('an audit entry has the actor, the address and the request', async () => {
   const { id } = await made('/keys', { name: 'gateway' })
   const at = new Date(harness.clock.now()).toISOString()
   const entry = (await ask('GET', '/audit')).body.data?.items?.[0]
@@ -47,13 +47,13 @@ test('what changes something is recorded: who did it, from where, in which reque
   expect((await recorded()).at(-1)?.requestId).toBe('my-own-name-for-it')
 })
 
-test('what changes something is recorded: a key that acts is the actor', async () => {
+test('an audit entry names the key that acted', async () => {
   const { id, secret } = await harness.createKey({ name: 'robot' })
   await ask('POST', '/keys', { name: 'x' }, bearer(secret))
   expect((await recorded()).at(-1)?.actor).toEqual({ kind: 'key', id, name: 'robot' })
 })
 
-test('what changes something is recorded: all of a key’s life', async () => {
+test('the audit records every step in a key’s life', async () => {
   const { id } = await made('/keys', { name: 'x', expiresAt: '2030-01-01T00:00:00Z' })
   const bounds = { name: 'y', expiresAt: null, deviceIds: ['boat-*'], rateLimit: 5 }
   await ask('PATCH', `/keys/${id}`, bounds)
@@ -74,7 +74,7 @@ test('what changes something is recorded: all of a key’s life', async () => {
   for (const { subject } of entries) expect(subject).toEqual({ kind: 'key', id })
 })
 
-test('what changes something is recorded: all of an operator’s', async () => {
+test('the audit records every change of an operator', async () => {
   const email = 'bo@example.org'
   const { id } = await made('/operators', { email, password: NEXT, role: 'viewer' })
   await ask('PATCH', `/operators/${id}`, { role: 'admin', platform: true })
@@ -96,7 +96,7 @@ test('what changes something is recorded: all of an operator’s', async () => {
   for (const { subject } of entries) expect(subject).toEqual({ kind: 'operator', id })
 })
 
-test('what changes something is recorded: an account’s, in its own audit and in that of the platform’s operator', async () => {
+test('changes of an account are in its own audit and in the platform operator’s', async () => {
   const admin = { email: 'cleo@example.org', password: NEXT }
   const { id } = await made('/accounts', { name: 'Tugs', admin })
   await ask('PATCH', `/accounts/${id}`, { suspended: true })
@@ -201,7 +201,7 @@ test('the list is of one account, newest first, page by page, while more happens
   expect(stolen.body.details?.map(({ field }) => field)).toEqual(['cursor'])
 })
 
-test('who is told that something is done finds it recorded: else the answer is a 503', async () => {
+test('a change is confirmed only after its audit entry is stored; otherwise 503', async () => {
   const deaf = await startAdmin({
     wrapStore: (store) => ({
       ...store,
@@ -218,7 +218,7 @@ test('who is told that something is done finds it recorded: else the answer is a
   expect(signedIn.headers.getSetCookie()).toEqual([])
 })
 
-test('a change that could not be recorded is recorded before it is confirmed to who repeats it', async () => {
+test('a retry first writes the audit entry that failed', async () => {
   let away = false
   harness = await startAdmin({
     operator: { platform: true },

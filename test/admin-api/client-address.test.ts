@@ -26,7 +26,7 @@ test.each([
   },
 )
 
-test('failed sign-ins are limited per address, whatever its port', async () => {
+test('failed sign-ins are limited per address, regardless of its port', async () => {
   const harness = await behindProxy()
   const signIn = async (password: string, headers: Record<string, string>) => {
     const body = { email: 'ana@example.org', password }

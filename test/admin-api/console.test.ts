@@ -19,7 +19,7 @@ test('the console learns where devices report to, and that only this machine rea
   })
 })
 
-test('an ingest API on every address is told by the host that the console is opened under', async () => {
+test('an ingest API that listens on every address is shown under the host of the console', async () => {
   const { data } = (await show({ ingest: everywhere })).body
   expect(data).toMatchObject({ ingestUrl: 'http://127.0.0.1:8080', loopback: true })
 })
@@ -29,7 +29,7 @@ test('where nothing tells the port, there is no address', async () => {
   expect((await show({ ingest })).body.data).toMatchObject({ ingestUrl: null, loopback: false })
 })
 
-test('maps are told by name in their order, and a file of the server without its place', async () => {
+test('maps are listed by name in their order, and a server’s file without its path', async () => {
   const maps: MapConfig[] = [
     { name: 'Tiles', kind: 'tiles', url: 'https://t.example/{z}/{x}/{y}', attribution: '© t' },
     { name: 'w', kind: 'pmtiles', url: 'https://t.example/w.pmtiles', maxZoom: 9 },

@@ -48,7 +48,7 @@ test('a device that the log erases is hidden although the store has never heard 
   expect(found?.settings.name).toBeUndefined()
 })
 
-test('what was written about a device after its erasure stays', async () => {
+test('settings written after a device’s erasure stay', async () => {
   await store.project(batchOf(await report(1)))
   await eventLog.erase(erasure)
   await store.project(batchOf(erased, await report(3)))

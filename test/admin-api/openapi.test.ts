@@ -44,7 +44,7 @@ test('no property that may be absent has a fixed value, for which generators wri
   expect(optionalConstantsIn(document)).toEqual([])
 })
 
-test('every call that is served is told, and no other', () => {
+test('the OpenAPI document has exactly the calls that are served', () => {
   const app = createAdminApp({
     ...unopened,
     mode: 'embedded',
@@ -172,7 +172,7 @@ test('changing calls tell the header that goes with a cookie', () => {
   expect(names('get', '/keys')).not.toContain('X-Requested-With')
 })
 
-test('parameters that are numbers and times are told as such', () => {
+test('numeric and time parameters have these types in the document', () => {
   const schemas = Object.fromEntries(
     (told('get', '/devices/{deviceId}/positions').parameters ?? []).map(({ name, schema }) => [
       name,
@@ -205,7 +205,7 @@ test('a stream tells the header that resumes it', () => {
   expect(headers).toEqual(['deviceId', 'events', 'Last-Event-ID'])
 })
 
-test('media types are told without what goes with them', () => {
+test('media types are documented without their parameters', () => {
   const history = told('get', '/devices/{deviceId}/positions').responses['200']
   expect(Object.keys(history?.content ?? {}).sort()).toEqual([
     'application/geo+json',
@@ -216,12 +216,12 @@ test('media types are told without what goes with them', () => {
   ])
 })
 
-test('a route whose path belongs to no tag cannot be told', () => {
+test('a route whose path belongs to no tag cannot be documented', () => {
   const boats = { ...route, path: '/boats' }
   expect(() => adminDocument([boats], { prefix: PREFIX })).toThrow('/boats')
 })
 
-test('answers outside the envelope stand beside it, or alone', () => {
+test('answers outside the envelope are documented beside it, or alone', () => {
   const file = { content: { 'text/csv': { type: 'string' } } }
   const list = (answer: AdminRoute['answer']) =>
     adminDocument([{ ...route, answer }], { prefix: PREFIX }).paths['/api/v1/devices']?.['get']

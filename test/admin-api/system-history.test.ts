@@ -21,7 +21,7 @@ async function report(ago: number, fields: Partial<InstanceReport>): Promise<voi
   })
 }
 
-test('every minute is told, oldest first, over all instances; what nothing told is null', async () => {
+test('every minute is listed, oldest first, over all instances; unmeasured values are null', async () => {
   await report(2 * MINUTE, { acceptedPerMinute: 10, refusedPerMinute: 1 })
   await report(2 * MINUTE, { instanceId: 'b', acceptedPerMinute: 5, refusedPerMinute: 2 })
   await report(0, { acceptedPerMinute: 20, refusedPerMinute: 0 })

@@ -41,7 +41,7 @@ test('while nothing has reported, what is not known is null', async () => {
   })
 })
 
-test('rates are summed up, the lag is the newest that is told, and what is gone does not count', async () => {
+test('rates are summed, the lag is the newest one reported, and ended instances do not count', async () => {
   await report('projector', 'a', 9, { lag: { events: 50, seconds: 5 }, deadLetters: 1 })
   await report('projector', 'b', 3, { lag: { events: 20, seconds: 2.5 }, deadLetters: 3 })
   await report('projector', 'c', 1)

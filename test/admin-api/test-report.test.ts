@@ -123,7 +123,7 @@ test('a test report with a key of another account, or none, is a 404 and goes no
   expect(asked).toBe(0)
 })
 
-test('a test report stands in the audit, without the key and what was reported', async () => {
+test('a test report is audited without its key and content', async () => {
   await startBoth()
   const { id, secret } = await writing()
   await send({ key: secret, report: { ...REPORT, deviceId: 'secret-place' } })

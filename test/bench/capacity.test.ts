@@ -30,7 +30,7 @@ function line(name: string, result: Result): string[] {
   return (found ?? '').slice(name.length).trim().split(/ {2,}/)
 }
 
-describe('what a fleet needs', () => {
+describe('capacity for a fleet', () => {
   test('the capacity of a fleet follows from the cost of a report', () => {
     const result = costing({})
     expect(line('reports/s', result)).toEqual(['1 000', '100 000', '10 000 000'])
@@ -52,7 +52,7 @@ describe('what a fleet needs', () => {
     expect(line('MongoDB: shards', result)).toEqual(['1', '10', '1 000'])
   })
 
-  test('the capacity can be told from the result that comes with the project', () => {
+  test('the capacity follows from the bench result in the project', () => {
     const text = capacity(readResult('bench/result.json'), BYTES, FLEET)
     expect(text).toMatch(/^reports\/s +1 000 +100 000 +10 000 000$/m)
     expect(text).not.toMatch(/NaN|undefined|\?/)

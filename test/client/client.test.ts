@@ -100,7 +100,7 @@ test('a refusal is final and named by its identifier', async () => {
   expect(timing.pauses).toEqual([])
 })
 
-test('what somebody else answers is a refusal too, named by its status', async () => {
+test('an answer of another server is a refusal too, named by its status', async () => {
   const { submit } = await client((_, index) => ({ status: index === 0 ? 404 : 200 }))
   expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 404' })
   expect(await submit()).toMatchObject({ kind: 'refused', error: '200 without a recordId' })
@@ -123,7 +123,7 @@ test('a broken connection and a missing answer are tried again with growing paus
   expect(seen).toEqual({ answers: 1, repeated: ['UND_ERR_SOCKET', 'TIMEOUT', 'UND_ERR_SOCKET'] })
 })
 
-test('a service that is away is given up after the time allowed; later reports try once', async () => {
+test('the client gives up an absent service after the time allowed; later reports try once', async () => {
   const { submit, standIn, timing } = await client(() => acknowledged('R1'), {
     giveUpAfterMs: 30_000,
   })
@@ -195,7 +195,7 @@ describe('sending a batch', () => {
     expect(outcomes).toMatchObject([accepted, accepted, { kind: 'refused', error: 'FORBIDDEN' }])
   })
 
-  test('a part of it that is never taken is given up like any other report', async () => {
+  test('an unsent part of it is given up like any other report', async () => {
     const { sender } = await client(
       (_, index) => results(...(index === 0 ? [yes, yes] : []), no('SERVICE_UNAVAILABLE')),
       { giveUpAfterMs: 0 },

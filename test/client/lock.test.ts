@@ -27,7 +27,7 @@ async function lockElsewhere(pid: number): Promise<string> {
   return name
 }
 
-test('a file that a process of another container has stays its own, whatever its id, while that lives', async () => {
+test('a file of a live process in another container stays locked, regardless of the process id', async () => {
   const name = await lockElsewhere(process.pid)
   let seconds = 0
   const beat = setInterval(() => {

@@ -120,7 +120,7 @@ test('nothing is lost while the service is away, answers late or is somebody els
   expect(troubles[2]).toContain('UNAUTHORIZED')
 })
 
-test('a report that is never accepted is told and leaves, and holds up no other', async () => {
+test('a refused report is announced and leaves the queue, without delaying others', async () => {
   const {
     queue: sent,
     received,
@@ -174,7 +174,7 @@ test('a single report that is too large for a proxy on the way is kept and sent 
   expect(troubles).toHaveLength(2)
 })
 
-test('a refusal is told again until it could be dealt with', async () => {
+test('a refusal is announced again until its handler succeeds', async () => {
   let told = 0
   const { queue: sent } = await queue(
     (request) => results(request, () => ({ error: 'INVALID_PARAMS', message: 'no' })),
@@ -237,7 +237,7 @@ test('a queue is drained once what is being written has been sent as well', asyn
   await added
 })
 
-test('a closed queue says so to whoever waits until it is drained, and is drained if it is empty', async () => {
+test('draining a closed queue fails, unless it is empty', async () => {
   const { queue: left } = await queue(() => 'hang-up')
   await left.add(at(1))
   await left.close()
@@ -268,7 +268,7 @@ test('the file of a queue belongs to one queue at a time; what a killed process 
   }
 })
 
-test('a report that is too large for the service is refused at once', async () => {
+test('a report too large for the service is refused immediately', async () => {
   const { queue: sent } = await queue()
   await expect(sent.add({ ...place, deviceId: 'x'.repeat(17_000) })).rejects.toThrow('16 KiB')
   expect(sent.size).toBe(0)

@@ -70,7 +70,7 @@ await describeContainers('docker run', () => {
     expect(await map.text()).toBe('PMTiles')
   })
 
-  test('it ends by itself when it is stopped, and another one goes on with its data', async () => {
+  test('the container ends when stopped, and another one continues with its data', async () => {
     await docker('stop', name)
     expect((await docker('inspect', '--format', '{{.State.ExitCode}}', name)).trim()).toBe('0')
     await docker('rm', name)

@@ -9,7 +9,7 @@ describe('the weight of the console', () => {
     expect((await weigh()).all).toBeLessThan(250)
   })
 
-  test('those that signing in loads are at most 40 kB', async () => {
+  test('files for signing in are at most 40 kB', async () => {
     const { signIn } = await weigh()
     expect(signIn).toBeLessThan(40)
     expect(signIn).toBeGreaterThan(20)

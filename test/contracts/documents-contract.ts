@@ -72,7 +72,7 @@ export function documentsContract(
       expect(await tugs.get(bare.id)).toMatchObject(bare)
     })
 
-    test('one of many who take a unique value at once gets it', async () => {
+    test('one of many concurrent writers of a unique value gets it', async () => {
       const callSign = sign()
       const all = Array.from({ length: 8 }, () => tug({ callSign }))
       const inserted = await Promise.all(
@@ -115,7 +115,7 @@ export function documentsContract(
       expect(await read(other.id)).toEqual(other)
     })
 
-    test('no replacement is lost when many are made at once', async () => {
+    test('concurrent replacements are all kept', async () => {
       const { id } = await inserted({ built: 0 })
       const add = async (documents: Documents<Tug>): Promise<void> => {
         for (;;) {

@@ -44,7 +44,7 @@ test('the text leads to "Connect a device" and warns that nothing is encrypted',
   expect(text).toMatch(/[▀▄█]{5}/)
 })
 
-test('with --lan a phone reaches the console and is told where to report', async () => {
+test('with --lan a phone reaches the console and reads where to report', async () => {
   const address = lanAddress(networkInterfaces())
   const password = 'correct horse battery staple'
   const program = startProgram('embedded/main', {

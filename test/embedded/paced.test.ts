@@ -4,7 +4,7 @@ import { fakeTimers } from '../fake-timers.ts'
 
 afterEach(() => void jest.useRealTimers())
 
-test('what is told often is told at once, then at its pace, and the last of it too', () => {
+test('frequent figures are printed immediately, then at their pace, and the last one too', () => {
   fakeTimers('performance', 'setTimeout')
   const told: number[] = []
   let said = 0

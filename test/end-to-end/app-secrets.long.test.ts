@@ -7,7 +7,7 @@ import { goldenRequests, requestsOf } from '../ingest-api/apps/golden-requests.t
 
 const suite = embeddedSuite()
 
-test('a key that apps sent wherever they can stands in no log line and no file', async () => {
+test('API keys never reach logs or files', async () => {
   const unlimited = { RATE_LIMIT_KEY: 'off', RATE_LIMIT_AUTH: 'off' }
   const running = await suite.start({ ...operatorEnv(), ...unlimited, LOG_LEVEL: 'debug' })
   const { createKey } = await signIn(running.adminUrl)

@@ -85,7 +85,7 @@ export function backOfficeStories(
       await eventually(async () => (await submit(tugs.key, { deviceId: 'tug-1' })) === 200, inForce)
     })
 
-    test('the stream tells positions and statuses as they come, and goes on where it was cut', async () => {
+    test('the stream has positions and statuses as they come, and resumes where it was cut', async () => {
       const url = `${service.adminUrl}/api/v1/stream`
       const headers = { Authorization: `Bearer ${service.key}` }
       const told = (source: EventSource, event: string) =>
@@ -113,7 +113,7 @@ export function backOfficeStories(
       expect(devices).toEqual(['ferry', 'ferry', 'ferry'])
     })
 
-    test('an erased device is gone from the answer on, and begins afresh', async () => {
+    test('an erased device is gone once the call is answered, and starts afresh', async () => {
       await submit(service.key, { deviceId: 'van' })
       await eventually(() => device('van'), PROJECTED)
       await admin.call('PATCH', '/devices/van', { name: 'Milk' })
@@ -129,7 +129,7 @@ export function backOfficeStories(
       })
     })
 
-    test('the system page tells of every service', async () => {
+    test('the system page shows every service', async () => {
       const system = await eventually(async () => {
         const found = await admin.call<{
           lag: { events: number } | null

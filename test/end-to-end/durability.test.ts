@@ -33,7 +33,7 @@ function pragma(database: DatabaseSyncInstance, name: string): unknown {
   return Object.values(database.prepare(`PRAGMA ${name}`).get() as object)[0]
 }
 
-test('whatever the log takes waits for the disk at its commit', async () => {
+test('every commit of the log waits for the disk', async () => {
   const clock = { now: () => T0 }
   const log = openSqliteEventLog({ file: join(directory(), 'log.sqlite'), clock })
   const changes = {

@@ -77,7 +77,7 @@ test.each(['reporting', 'admin-api'])(
   },
 )
 
-test('the first secrets are shown once and stand in no log line and no file', async () => {
+test('the first secrets are shown once and reach no log line and no file', async () => {
   const running = await embedded.start()
   const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running.output())?.[0])
   running.process.kill('SIGTERM')
@@ -161,7 +161,7 @@ test('a SIGTERM for npm start itself ends the program too, cleanly', async () =>
   expect(npm.output()).toContain('"msg":"stopped"')
 })
 
-test('it goes on, and stops when told to, after whoever read its output has gone', async () => {
+test('it continues after the reader of its output has gone, and stops on request', async () => {
   const port = await freePort()
   const program = 'echo $$ >&2; exec node scripts/run.mjs embedded/main'
   const shell = spawn('sh', ['-c', `sh -c '${program}' | head -n 1`], {

@@ -17,14 +17,14 @@ describe('gathering writer', () => {
     expect(batches).toEqual([['a', 'b', 'c', 'd']])
   })
 
-  test('a lone call is written at once, without waiting for company', async () => {
+  test('a lone call is written immediately, without waiting for company', async () => {
     const { writer, batches } = recordingWriter()
     await writer.write(['a'], 1)
     await writer.write(['b'], 1)
     expect(batches).toEqual([['a'], ['b']])
   })
 
-  test('a call without items is done at once', async () => {
+  test('a call without items resolves immediately', async () => {
     const { writer, batches } = recordingWriter()
     await writer.write([], 0)
     expect(batches).toEqual([])
@@ -87,7 +87,7 @@ describe('gathering writer', () => {
     expect(batches).toHaveLength(3)
   })
 
-  test('a batch that took longer than the rest is followed at once', async () => {
+  test('a batch that took longer than the pause is followed immediately', async () => {
     fakeTimers('performance', 'setTimeout')
     const { writer, batches, settleNext } = heldWriter({ restMs: 30 })
     const answers = numbered(4).map((item) => writer.write([item], 1))
@@ -178,7 +178,7 @@ describe('gathering writer', () => {
     expect(batches).toEqual([['m1', 'm2', 'a']])
   })
 
-  test('calls that would overfill the queue are rejected at once as overloaded, retriable', async () => {
+  test('calls that would overfill the queue are rejected immediately as overloaded, retriable', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const answers = [writer.write(['outstanding'], 1)]
     await eventually(() => batches.length === 1)
@@ -241,7 +241,7 @@ describe('gathering writer', () => {
     await second
   })
 
-  test('a batch whose writing throws at once fails like any other', async () => {
+  test('a batch whose write throws synchronously fails like any other', async () => {
     const writer = gatheringWriter<string>({
       writeBatch() {
         throw new Error('thrown')
@@ -270,7 +270,7 @@ describe('gathering writer', () => {
     expect(answered).toEqual(['a', 'many', 'closed', 'closed'])
   })
 
-  test('closing an idle writer is done at once, and it takes nothing more', async () => {
+  test('closing an idle writer resolves immediately, and later calls are refused', async () => {
     const { writer, batches } = recordingWriter()
     await writer.write(['a'], 1)
     let isClosed = false
@@ -282,7 +282,7 @@ describe('gathering writer', () => {
     expect(batches).toEqual([['a']])
   })
 
-  test('whatever comes, each call is written once, whole, in order, and told of its own batch', async () => {
+  test('each call is written once, whole, in order, and gets the result of its own batch', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(

@@ -84,7 +84,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     await expectAlerts('nothing', [])
   }, 90_000)
 
-  test('GpsInstanceDown fires while the projectors stand still', async () => {
+  test('GpsInstanceDown fires while the projectors are stopped', async () => {
     const projectors = [service.program('projector-1'), service.program('projector-2')]
     for (const { process } of projectors) process.kill('SIGSTOP')
     try {

@@ -91,7 +91,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     })
   })
 
-  test('MongoDB away: known keys go on, the projector catches up within 60 s', async () => {
+  test('MongoDB away: known keys still work, the projector catches up within 60 s', async () => {
     const running = load(3)
     await acknowledges(running, 100)
     await service.mongodb.kill()

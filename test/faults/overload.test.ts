@@ -78,7 +78,7 @@ test('a service at three times its capacity takes at least 80 % of its peak, and
   expect(median(recoveries)).toBeGreaterThanOrEqual(0.95)
 })
 
-test('it outlives whatever comes without a key', async () => {
+test('the service survives any requests without a key', async () => {
   const sockets: Socket[] = []
   const post = 'POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\n'
   const floods: Readonly<Record<string, string>> = {

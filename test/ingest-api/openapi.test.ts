@@ -20,7 +20,7 @@ test('no property that may be absent has a fixed value, for which generators wri
   expect(optionalConstantsIn(document)).toEqual([])
 })
 
-test('every call that is served is told, and no other', () => {
+test('the OpenAPI document has exactly the calls that are served', () => {
   const nothing = {} as Pick<Parameters<typeof createIngestApp>[0], 'eventLog' | 'keys' | 'usage'>
   const app = createIngestApp({
     ...(nothing as Parameters<typeof createIngestApp>[0]),

@@ -71,7 +71,7 @@ function beginBody(bytes: number, length: number, path = '/gps/submit', header =
 }
 
 describe('requests beyond the load', () => {
-  test('a fully loaded server refuses further requests at once, and takes them again when those under way are answered', async () => {
+  test('a fully loaded server refuses further requests immediately, and accepts them when pending ones are answered', async () => {
     const waiting = await fill()
     // The log has not answered yet.
     const refused = await ingest.submit(minimal, { key })

@@ -26,7 +26,7 @@ async function talk(text: string, drip?: string): Promise<{ received: string; se
   return { received: received(), seconds: (performance.now() - started) / 1_000 }
 }
 
-test('whatever is slow or lies about its length is answered in the envelope within 20 s', async () => {
+test('slow requests and false lengths are answered in the envelope within 20 s', async () => {
   const cases: [what: string, text: string, drip: string | undefined, status: number][] = [
     ['nothing at all', '', undefined, 408],
     ['a request line letter by letter', 'POST /', 'a', 408],

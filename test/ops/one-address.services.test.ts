@@ -113,7 +113,7 @@ for (const [name, prefix] of RECIPES) {
       ])
     })
 
-    test('what an API streams comes before its end', async () => {
+    test('streamed answers of an API arrive before their end', async () => {
       const { body } = await request(url + STREAM)
       const [first] = (await once(body, 'data')) as [Buffer]
       expect(first.toString()).toBe('first')

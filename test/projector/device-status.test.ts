@@ -108,7 +108,7 @@ describe('device status', () => {
     })
   })
 
-  test('the key is that of what was received last, of several at once that with the greatest id', () => {
+  test('the status has the key of the report received last; of concurrent ones, the greatest id', () => {
     const reported = (keyId: string, receivedAt: number, changes: Partial<PositionReported> = {}) =>
       positionReported({ keyId, receivedAt, ...changes })
     const late = reported('key-2', T0 + 2, { timestamp: T0 - HOUR_MS })

@@ -36,7 +36,7 @@ async function counted(): Promise<number | undefined> {
   return device?.status.reportCount
 }
 
-test('what another generation lacks when it is put in use is carried into it', async () => {
+test('records missing in a generation are copied when it is put in use', async () => {
   await whileProjecting(store, async () => {
     await eventLog.append([positionReported(), positionReported()])
     await eventually(async () => (await counted()) === 2)

@@ -73,7 +73,7 @@ function putGarbage(value: string, type = POSITION_REPORTED): void {
   database.close()
 }
 
-test('the projector stores every event once and goes on where it stopped', async () => {
+test('the projector stores every event once and resumes where it stopped', async () => {
   const events = Array.from({ length: 1_200 }, () => positionReported())
   await eventLog.append(events.slice(0, 700))
   await projectAll()
@@ -155,7 +155,7 @@ test('a store that is away is waited for, and nothing is skipped or dead-lettere
   )
 })
 
-test('read models that are lost are built anew from the log', async () => {
+test('lost read models are rebuilt from the log', async () => {
   await eventLog.append([positionReported(), positionReported()])
   await projectAll()
   await store.close()
@@ -180,7 +180,7 @@ test('the lag and the dead letters are in the metrics', async () => {
   expect(text).toContain('gps_dead_letters 0')
 })
 
-test('the lag is in the metrics until it cannot be measured any more', async () => {
+test('the lag is in the metrics as long as it can be measured', async () => {
   await eventLog.append([positionReported({ receivedAt: T0 })])
   clock.time = T0 + 3_000
   let away = false
@@ -265,7 +265,7 @@ test('retention leaves a device that has reported since its status was last proj
   expect(await store.findDevice(device)).toBeUndefined()
 })
 
-test('retention ends between two steps when the process stops, and goes on the next time', async () => {
+test('retention ends between two steps when the process stops, and continues next time', async () => {
   const day = 86_400_000
   await eventLog.append(Array.from({ length: 4_000 }, () => positionReported({ receivedAt: T0 })))
   await projectAll()

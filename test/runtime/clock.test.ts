@@ -4,7 +4,7 @@ import { within } from '../../runtime/clock.ts'
 const late = () => new Error('late')
 const never = new Promise<void>(() => undefined)
 
-test('work that does not come in time is given up', async () => {
+test('work beyond its deadline is abandoned', async () => {
   await expect(within(1, never, late)).rejects.toThrow('late')
 })
 

@@ -110,12 +110,12 @@ test.each([
   expect(received()).toContain(`Access-Control-Allow-Origin: ${origin}\r\n`)
 })
 
-test('with * a page of every origin is let in', async () => {
+test('with * pages of every origin may call', async () => {
   const answer = await fetch(open.url, { method: 'OPTIONS', headers: PREFLIGHT })
   expect([answer.status, allowed(answer)]).toEqual([204, '*'])
 })
 
-test('without CORS_ORIGINS no page of another origin is let in', async () => {
+test('without CORS_ORIGINS pages of other origins may not call', async () => {
   const answer = await fetch(closed.url, { method: 'OPTIONS', headers: PREFLIGHT })
   expect([answer.status, allowed(answer)]).toEqual([401, null])
 })

@@ -4,13 +4,13 @@ import { invalidParams } from '../../runtime/errors.ts'
 const faults = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ field: `f${n}`, message: `f${n} is wrong` }))
 
-test('a request with up to 20 faults is told all of them', () => {
+test('a request with up to 20 faults gets all of them', () => {
   const { details, message } = invalidParams(faults(20))
   expect(details).toEqual(faults(20))
   expect(message).toMatch(/^f0 is wrong; f1 is wrong; .*; f19 is wrong$/)
 })
 
-test('more than 20 faults are told as 20 and the number of the others', () => {
+test('more than 20 faults are reported as 20 and the number of the others', () => {
   const { details, message } = invalidParams(faults(5_000))
   expect(details).toEqual(faults(20))
   expect(message).toMatch(/; f19 is wrong; and 4980 more$/)

@@ -56,7 +56,7 @@ async function turns(): Promise<void> {
 const answers = () =>
   [...connection.received().matchAll(/<\/(\w+) (\d+)>/g)].map(([, path]) => path)
 
-test('requests that a client sends ahead of the answers are begun 16 at once, the others when those are answered, and answered in order', async () => {
+test('pipelined requests start 16 at a time, the others as those are answered, and are answered in order', async () => {
   socket.write(Array.from({ length: 100 }, (_, n) => get(n)).join(''))
   await eventually(() => begun.length >= 16)
   await turns()

@@ -49,7 +49,7 @@ async function exchange(url: string, text: string) {
   }
 }
 
-describe('what never reaches the app is answered in the envelope', () => {
+describe('requests that never reach the app are answered in the envelope', () => {
   let server: HttpServer
   const { app, logged } = patientApp()
 
@@ -178,7 +178,7 @@ test('an answer that is not read is cut off once its client has taken nothing fo
   await server.close()
 })
 
-test('an answer that is not read goes on while its client takes some of it now and then', async () => {
+test('an unread answer continues while its client reads some of it now and then', async () => {
   const { app, open } = patientApp()
   const server = await serve(app, 2_000)
   const { socket, received, closed } = rawConnection(
@@ -204,7 +204,7 @@ test('an answer that is not read goes on while its client takes some of it now a
   await server.close()
 })
 
-test('an answer that is read slowly goes on, also while the kernel takes no more of it', async () => {
+test('a slowly read answer continues, even while the kernel’s buffers are full', async () => {
   const { app, open } = patientApp()
   const server = await serve(app, 3_000)
   const get = 'GET /large/slowly HTTP/1.1\r\nHost: a\r\n\r\n'

@@ -29,7 +29,7 @@ test('a flood of answers with 503 is one line a second, with their number and no
   for (const line of lines) expect(line.length).toBeLessThan(300)
 })
 
-test('what lies behind an answer with 503 is told with it', () => {
+test('the cause of a 503 is logged with it', () => {
   const lines: string[] = []
   const note = refusalLog({ logger: pino({}, { write: (line: string) => lines.push(line) }) })
   note(unavailable('send it again', new DependencyError('the store is away', { retriable: true })))

@@ -4,7 +4,7 @@ import { reportInstance, VERSION } from '../../runtime/instance.ts'
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import { T0 } from '../samples.ts'
 
-test('an instance says what it is, since when, and what it measured, each time anew', async () => {
+test('an instance reports its identity, its start and its figures each time', async () => {
   const saved: InstanceReport[] = []
   const clock = { time: T0, now: () => clock.time }
   let deadLetters = 0

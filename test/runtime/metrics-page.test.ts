@@ -32,7 +32,7 @@ test('a rendering that failed is tried again', async () => {
   await eventually(() => page().then(String, () => false))
 })
 
-test('a thread that does not answer holds up nobody: what it told last stands in for it', async () => {
+test('an unresponsive thread delays nobody: its last metrics are shown instead', async () => {
   jest.useFakeTimers()
   try {
     const mine = registryWith('gps_mine_total')
@@ -62,7 +62,7 @@ test('a thread that does not answer holds up nobody: what it told last stands in
   }
 })
 
-test('the metrics of this thread are told when the other one has gone', async () => {
+test('this thread’s metrics are shown when the other one has gone', async () => {
   const metrics = threadMetrics(registryWith('gps_mine_total'))
   metrics.join(() => Promise.reject(new Error('the other thread of this process has ended')))
   expect(lines(await metrics.text())).toContain('gps_mine_total 1')

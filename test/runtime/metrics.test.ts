@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { Registry } from 'prom-client'
 import { readinessGauge } from '../../runtime/metrics.ts'
 
-test('what a scrape finds is whether the service can do its work then', async () => {
+test('a scrape reports whether the service can work at that moment', async () => {
   const registry = new Registry()
   let missing: Error | undefined = new Error('the log is away')
   readinessGauge(registry).watch('ingest-api', async () => {

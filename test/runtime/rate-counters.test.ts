@@ -7,7 +7,7 @@ import { fakeTimers } from '../fake-timers.ts'
 
 const execute = promisify(execFile)
 
-test('a counter counts for its window and then starts anew', async () => {
+test('a counter counts for its window and then restarts', async () => {
   fakeTimers('performance')
   const counters = memoryRateCounters({ seconds: 1 })
   expect(await counters.get('a')).toBeUndefined()
@@ -25,7 +25,7 @@ test('a counter counts for its window and then starts anew', async () => {
   jest.useRealTimers()
 })
 
-test('only so many counters are kept, and those whose windows began first go first', async () => {
+test('the number of counters is limited; those whose windows began first are dropped first', async () => {
   const counters = memoryRateCounters({ seconds: 60, kept: 3 })
   for (const name of ['a', 'b', 'c', 'a', 'd']) await counters.add(name, 1)
   expect(await counters.get('a')).toBeUndefined()

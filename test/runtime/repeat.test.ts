@@ -28,7 +28,7 @@ test('pauses are short again after a success', async () => {
   await pauses.pause()
 })
 
-test('a pause ends at once when its signal is aborted', async () => {
+test('aborting its signal ends a pause immediately', async () => {
   const ending = new AbortController()
   const pauses = backOff({ firstMs: 3_600_000, longestMs: 3_600_000 })
   const pausing = pauses.pause(ending.signal)

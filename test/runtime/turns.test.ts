@@ -3,7 +3,7 @@ import { Turns } from '../../runtime/turns.ts'
 
 const refusal = () => new Error('no room')
 
-test('no more run at once than may, all have their turn in order, failures too', async () => {
+test('no more run concurrently than allowed, and all get their turn in order, failures too', async () => {
   const turns = new Turns({ atOnce: 2, waiting: 10, refusal })
   const begun: number[] = []
   let running = 0
@@ -26,7 +26,7 @@ test('no more run at once than may, all have their turn in order, failures too',
   expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(3)
 })
 
-test('beyond the line one is turned away at once, and let in when there is room again', async () => {
+test('beyond the queue’s length a caller is refused immediately, and admitted when there is room again', async () => {
   const turns = new Turns({ atOnce: 1, waiting: 1, refusal })
   const finish: (() => void)[] = []
   const lasting = () => turns.run(() => new Promise<void>((resolve) => finish.push(resolve)))
@@ -58,7 +58,7 @@ test('only some calls of one party may wait, and parties take turns', async () =
   expect(turns.isIdle).toBe(true)
 })
 
-test('nobody waits longer than may be, and who has given up is passed over', async () => {
+test('nobody waits longer than allowed, and a caller that gave up is skipped', async () => {
   const turns = new Turns({ atOnce: 1, waiting: 1, waitsMs: 20, refusal })
   const giveBack = await turns.take()
   await expect(turns.take()).rejects.toThrow('no room')

@@ -109,20 +109,20 @@ describe('attributes of reports', () => {
 })
 
 describe('attributes that apps send', () => {
-  test('what an app sends is kept without what does not fit, and the rest is counted', () => {
+  test('an app’s attributes that do not fit are dropped and counted', () => {
     const sent = { sat: 9, deep: {}, '1st': 1, none: null, key: newApiKey(), long: 'x'.repeat(257) }
     expect(fittingAttributes(sent)).toEqual({ attributes: { sat: 9 }, dropped: 4 })
     expect(fittingAttributes({ deep: {} })).toEqual({ dropped: 1 })
     expect(fittingAttributes({})).toEqual({ dropped: 0 })
   })
 
-  test('what an app sends is kept up to the 32nd name', () => {
+  test('an app’s attributes are kept up to the 32nd name', () => {
     const { attributes = {}, dropped } = fittingAttributes(names(40))
     expect([Object.keys(attributes).length, dropped]).toEqual([32, 8])
     expect(attributes).toEqual(names(32))
   })
 
-  test('what an app sends is kept up to 2 KiB, and a small value still fits after a large one that does not', () => {
+  test('an app’s attributes are kept up to 2 KiB, and a small value still fits after a large one that does not', () => {
     expect(fittingAttributes(ofBytes(2048))).toEqual({ attributes: ofBytes(2048), dropped: 0 })
     const { rest = '', ...whole } = ofBytes(2049)
     const sent = { ...whole, rest, small: 1 }

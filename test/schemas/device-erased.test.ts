@@ -6,7 +6,7 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import { deviceErased } from '../samples.ts'
 import { anyIdentifier } from '../any-text.ts'
 
-test('account and device can be read back from the key, whatever the device’s id', () => {
+test('account and device can be read back from the key for any device id', () => {
   fc.assert(
     fc.property(anyIdentifier, (deviceId) => {
       const event = deviceErased({ deviceId })

@@ -48,7 +48,7 @@ test('a name of an attribute may not contain an API key, not even in Base64', ()
   }
 })
 
-test('whatever characters of a key are escaped, and whatever stands around it, it is found and masked', () => {
+test('a key is found and masked with any of its characters escaped and any text around it', () => {
   const escapes = [
     (_hex: string, plain: string) => plain,
     (hex: string) => `%${hex}`,

@@ -40,7 +40,7 @@ describe('a position report', () => {
     expect(parse(body)).toEqual({ report: { ...full, timestamp: NOW - 500 } })
   })
 
-  test('a report keeps its attributes in the order of their names, whatever else is odd about it', () => {
+  test('a report keeps its attributes in the order of their names, with any other oddity', () => {
     const sent = { odometer: 12.5, alarm: 'sos' }
     for (const deviceId of ['tracker-1', 'Süd']) {
       const parsed = parse({ ...minimal, deviceId, attributes: sent })
@@ -75,7 +75,7 @@ describe('a position report', () => {
     ])
   })
 
-  test('all faults are reported at once', () => {
+  test('all faults are reported together', () => {
     const body = { latitude: 91, longitude: '14', timestamp: 5, battery: 2, heading: -1 }
     expect(faultyFields(body)).toEqual([
       'deviceId',

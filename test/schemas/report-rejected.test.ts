@@ -17,7 +17,7 @@ describe('ReportRejected as JSON', () => {
     expect(written).toEqual({ ...event, receivedAt: '2026-01-01T00:00:00.001Z' })
   })
 
-  test('is read back unchanged, whatever a sender sent', () => {
+  test('a rejection of any content is read back unchanged', () => {
     const sent = anyText({ maxLength: 60 })
     const events = fc.record(
       {

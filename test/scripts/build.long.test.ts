@@ -38,7 +38,7 @@ const read = (file: string) => readFileSync(inProject(file), 'utf8')
 const build = () => promisify(execFile)('node', ['scripts/build.mjs'], { cwd: project })
 const made = (part: string) => statSync(inProject(`${part}/.made-from`)).mtimeMs
 
-test('a source or a schema that has changed is built anew, and nothing else is', async () => {
+test('a changed source or schema is built again, and nothing else is', async () => {
   await build()
   expect(read('dist/schemas/answer.js')).toContain('answer = 1')
   const built = made('dist')

@@ -51,7 +51,7 @@ test('a new operator signs in with the password, of which only a hash is kept', 
   expect(await signIn('bo@EXAMPLE.org', NEXT)).toBe(200)
 })
 
-test('a new operator is neither made nor changed nor removed by a key, whatever its scopes', async () => {
+test('no key can create, change or remove an operator, with any scope', async () => {
   const { secret } = await harness.createKey()
   const { id, email } = await harness.createOperator()
   const body = { email: 'by-key@example.org', password: NEXT, role: 'admin', platform: null }
@@ -73,7 +73,7 @@ test('a new operator may have an e-mail like that of the first one, admin@localh
   expect((await create(body)).status).toBe(201)
 })
 
-test('a new operator gets no e-mail that is taken in any case, in whichever account, and no more is told', async () => {
+test('an e-mail address in use, in any case and account, is refused for a new operator without naming its account', async () => {
   await harness.createOperator({ accountId: 'acc-2', email: 'Far.Away@example.org' })
   const answers = []
   for (const email of ['far.away@EXAMPLE.org', 'ANA@example.org']) {
@@ -151,7 +151,7 @@ test('changing an operator leaves the e-mail as it is', async () => {
   expect(answer.body.details?.map((fault) => fault.field)).toEqual(['email'])
 })
 
-test('a removed operator is gone, and so are the sessions', async () => {
+test('removing an operator ends its sessions', async () => {
   const { id, email } = await harness.createOperator()
   const session = await harness.createSession(id)
   const answer = await remove(id)
@@ -162,7 +162,7 @@ test('a removed operator is gone, and so are the sessions', async () => {
   expect((await change(id, { role: 'admin' })).status).toBe(404)
 })
 
-test('an account keeps an admin, whatever is asked', async () => {
+test('the last admin of an account cannot be removed', async () => {
   const own = await startAdmin()
   const session = await own.createSession()
   const ask = async (method: string, body?: object) =>
@@ -212,7 +212,7 @@ test('an operator of the platform is made, changed and removed only by another, 
   expect((await remove(plain, session)).status).toBe(200)
 })
 
-test('an operator of the platform is left to the service, whatever is asked', async () => {
+test('only the service changes operators of the platform', async () => {
   const own = await startAdmin({ operator: { platform: true } })
   const session = await own.createSession()
   await own.createOperator({ role: 'admin' })

@@ -100,7 +100,7 @@ describe('the page', () => {
     },
   )
 
-  test('the page tells a browser with a session at once what the map takes', async () => {
+  test('the first answer of a signed-in page preloads the map’s files', async () => {
     const Cookie = `gps_session=${'a'.repeat(22)}`
     const answer = await get('/', { Accept: BROWSER, Cookie })
     expect(answer.headers.get('link')?.split(', ')).toEqual([
@@ -113,7 +113,7 @@ describe('the page', () => {
     expect((await get('/keys', { Accept: BROWSER, Cookie })).headers.get('link')).toBeNull()
   })
 
-  test('the page tells whoever opens a shared link at once what it takes', async () => {
+  test('the first answer of a shared link preloads its files', async () => {
     const { headers } = await get('/share', { Accept: BROWSER })
     expect(headers.get('link')).toContain('</assets/share-x1.js>; rel=modulepreload')
     expect(headers.get('link')).toContain('</assets/ol-x1.js>; rel=modulepreload')

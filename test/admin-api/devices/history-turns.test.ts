@@ -28,7 +28,7 @@ async function startHeldUp() {
   return { held, ask, release }
 }
 
-test('two tracks or trips of an account are read at once, whoever asks; those of others are not kept waiting', async () => {
+test('an account reads two tracks or trips concurrently; other accounts do not wait', async () => {
   const { held, ask, release } = await startHeldUp()
   const answers = [ask('acc-1', 'track'), ask('acc-1', 'trips')]
   await eventually(() => held.length === 2)

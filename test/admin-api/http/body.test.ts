@@ -62,7 +62,7 @@ test('a body with a field of fields is a 400 that names the inner one', async ()
   expect(await harness.store.findOperatorByEmail('new@example.org')).toBeUndefined()
 })
 
-test('a body over 16 KiB is a 413, declared or not, and the connection goes on', async () => {
+test('a body over 16 KiB, declared or not, gets a 413, and the connection stays open', async () => {
   const long = JSON.stringify({ name: 'x'.repeat(17_000) })
   expect((await post(long)).body.error).toBe('PAYLOAD_TOO_LARGE')
   const response = await fetch(`${harness.url}/api/v1/keys`, {
@@ -123,7 +123,7 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-da
   },
 )
 
-test('a body of a JSON type is read, with whatever parameters', async () => {
+test('a JSON media type is read with any parameters', async () => {
   for (const type of [
     'application/json; charset=utf-8',
     'Application/JSON',

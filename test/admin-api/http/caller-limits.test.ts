@@ -146,7 +146,7 @@ test('a file is under way until it is taken or given up', async () => {
   for (const file of files) file.destroy()
 })
 
-test('files that wait behind others of a connection are given up with it', async () => {
+test('files that wait for earlier answers are closed with their connection', async () => {
   const { secret, path, pages } = await startWithFile()
   const { port } = new URL(harness.url)
   const socket = connect(Number(port), '127.0.0.1')

@@ -88,7 +88,7 @@ test('answers that hold secrets are never compressed', async () => {
   }
 })
 
-test('a compressed stream gives each event out at once', async () => {
+test('a compressed stream flushes each event immediately', async () => {
   const response = await ask('/stream', 'gzip')
   expect(response.headers['content-encoding']).toBe('gzip')
   expect(response.headers['content-type']).toBe('text/event-stream')
@@ -112,7 +112,7 @@ test('a compressed stream gives each event out at once', async () => {
   await eventually(async () => (await harness.metric('gps_stream_readers')) === 0)
 })
 
-test('texts compressed one by one can each be read before the next one is asked for, whatever their sizes', async () => {
+test('texts of any size, compressed one by one, can each be read before the next one is requested', async () => {
   const texts = ['a', 'b'.repeat(100_000), '€', Array.from({ length: 90_000 }, Math.random).join()]
   let asked = 0
   async function* all() {

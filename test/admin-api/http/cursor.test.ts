@@ -7,7 +7,7 @@ import { anyText } from '../../any-text.ts'
 
 const list = { name: 'positions', accountId: 'acc-1', filter: { deviceId: 'tug', order: 'asc' } }
 
-test('a cursor leads back to its place, whatever that holds', () => {
+test('a cursor leads back to its place with any values', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), anyText(), (time, id) => {
       const cursor = writeCursor(list, [time, id])

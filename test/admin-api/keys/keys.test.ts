@@ -73,7 +73,7 @@ test.each([
   expect(answer.body.message).toContain(field)
 })
 
-test('making a key names all faults at once', async () => {
+test('creating a key reports all faults together', async () => {
   const answer = await create({ scopes: [], rateLimit: -1, nmae: 'x' })
   expect(answer.body.details?.map(({ field }) => field).sort()).toEqual([
     'name',

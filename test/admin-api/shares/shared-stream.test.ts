@@ -128,7 +128,7 @@ test('the links of an account share its places for links, and take none from its
   await eventually(async () => (await open(other.token)).status === 200)
 })
 
-test('links take at most half of the places of a process, whatever their accounts', async () => {
+test('links of all accounts take at most half of a process’s streams', async () => {
   const headers = await start({ stream: { readers: 4 } })
   await harness.createOperator({ id: 'far', accountId: 'acc-2', role: 'admin' })
   await harness.eventLog.append([positionReported({ deviceId: 'far', accountId: 'acc-2' })])

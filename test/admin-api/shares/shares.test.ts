@@ -94,7 +94,7 @@ describe('making shares', () => {
     }
   })
 
-  test('revoking one ends it, once, and stands in the audit', async () => {
+  test('revoking a share ends it and is audited once', async () => {
     const { body } = await create(usual())
     const path = `/shares/${String(body.data?.['id'])}`
     const token = body.data?.['token'] as string
@@ -132,7 +132,7 @@ describe('making shares', () => {
     expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
   })
 
-  test('the list goes on where a share was that is revoked meanwhile', async () => {
+  test('the list of shares continues after one that was revoked meanwhile', async () => {
     for (let made = 0; made < 3; made += 1) await create(usual())
     const page = async (cursor = '') => {
       const answer = await harness.api('GET', `/shares?limit=1${cursor}`, { headers })
@@ -151,7 +151,7 @@ describe('making shares', () => {
   })
 })
 
-describe('what a share shows', () => {
+describe('contents of a share', () => {
   test('a share shows name, place and time of its devices, and no ids', async () => {
     await startWithDevices()
     const body = { name: 'The ferry' }
@@ -178,7 +178,7 @@ describe('what a share shows', () => {
     expect(new Set([...refs, ...others]).size).toBe(4)
   })
 
-  test('a share shows the name that the link has for a device, whatever its own is', async () => {
+  test('a share shows the link’s name for a device, not the device’s own', async () => {
     await startWithDevices()
     await harness.api('PATCH', '/devices/ferry', { headers, body: { name: 'F-7' } })
     const names = { ferry: 'Your ferry' }
@@ -245,7 +245,7 @@ describe('what a share shows', () => {
     expect(list.body.data?.items?.[0]).toMatchObject({ showsNow: false })
   })
 
-  test('a share shows one last known position at once, and no trail from before', async () => {
+  test('a share opens with one last known position, and no trail from before', async () => {
     await startWithDevices()
     await harness.project({ deviceId: 'tug', ...received(-MINUTE / 2), latitude: 3 })
     const body = { deviceIds: ['tug'], trailMinutes: 1_440 }
@@ -261,7 +261,7 @@ describe('what a share shows', () => {
     expect(await itemsOf(second)).toMatchObject([{ latitude: 4, trail: [{ latitude: 4 }] }])
   })
 
-  test('the last known position of a share stays one, whatever arrives late', async () => {
+  test('late reports never add a second last known position to a share', async () => {
     await startWithDevices()
     const body = { deviceIds: ['tug'], trailMinutes: 1_440, names: { tug: 'Tug' } }
     const [first, second] = [await newToken(body, 0), await newToken(body, 0)]
@@ -316,7 +316,7 @@ describe('what a share shows', () => {
     expect(await itemsOf(token)).toMatchObject([{ latitude: 50, trail: [{ latitude: 50 }] }])
   })
 
-  test('a share has a trail of so many minutes, and nothing from before it was made', async () => {
+  test('a share has a trail of its minutes, and nothing from before its creation', async () => {
     fakeTimers('performance')
     await startWithDevices()
     const body = { trailMinutes: 2, deviceIds: ['tug'], showsNow: false }
@@ -378,7 +378,7 @@ describe('what a share shows', () => {
     }
   })
 
-  test('a share loses an erased device for good, also when it reports anew', async () => {
+  test('an erased device leaves its shares for good, even if it reports again', async () => {
     await startWithDevices()
     const token = await newToken()
     expect((await shared(token)).body.data?.items).toHaveLength(2)

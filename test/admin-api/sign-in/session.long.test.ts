@@ -115,7 +115,7 @@ test.each([
   expect(/; secure/i.test(answer.headers.getSetCookie()[0] ?? '')).toBe(isSecure)
 })
 
-test('a cookie is Secure where CONSOLE_PUBLIC_URL is https, whatever a proxy says', async () => {
+test('a cookie is Secure where CONSOLE_PUBLIC_URL is https, regardless of a proxy’s headers', async () => {
   const body = { email: EMAIL, password: PASSWORD }
   for (const [consolePublicUrl, isSecure] of [
     ['https://fleet.example.org/gps', true],

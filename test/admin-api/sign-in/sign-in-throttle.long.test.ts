@@ -29,7 +29,7 @@ test('signing in is refused with 429 after 10 failures of one address and e-mail
   expect((await signIn({ email: 'other@example.org' })).status).toBe(401)
 })
 
-test('signing in is given no more guesses by asking many times at once', async () => {
+test('concurrent sign-ins get no additional guesses', async () => {
   const { email } = await harness.createOperator({ passwordHash: await hashPassword(PASSWORD) })
   const answers = await Promise.all(
     Array.from({ length: 30 }, (_, turn) => signIn({ email, password: `wrong ${turn}` })),
@@ -137,7 +137,7 @@ async function hashesDuring(work: () => Promise<unknown>): Promise<number> {
   return hashes
 }
 
-test('each failed sign-in computes one hash, whoever the e-mail belongs to, below and beyond the limit of its address', async () => {
+test('each failed sign-in computes one hash, for known and unknown e-mails, below and beyond its address’s limit', async () => {
   const passwordHash = await hashPassword(PASSWORD)
   const stranger = await harness.createOperator({ accountId: 'acc-2', passwordHash })
   const fresh = await harness.createOperator({ passwordHash, mustChangePassword: true })

@@ -21,7 +21,7 @@ test('a window that is over opens the way again', async () => {
   jest.useRealTimers()
 })
 
-test('one e-mail is counted for each address by itself, whatever its case', async () => {
+test('sign-ins are counted by e-mail and address, ignoring case', async () => {
   const throttle = new SignInThrottle({ failures: 1 })
   await throttle.attempt({ client: '192.0.2.1', email: 'a@example.org', isKnown: true }, wrong)
   await expect(
@@ -31,7 +31,7 @@ test('one e-mail is counted for each address by itself, whatever its case', asyn
   expect(await throttle.attempt(elsewhere, right)).toBe('in')
 })
 
-test('at most so many counters are remembered, the oldest go first', async () => {
+test('the number of counters is limited; the oldest are dropped first', async () => {
   const throttle = new SignInThrottle({ failures: 1, remembered: 3 })
   const at = (host: number) => ({
     client: `192.0.2.${host}`,
@@ -184,7 +184,7 @@ describe('addresses that have failed too often', () => {
     await expect(throttle.attempt(at('a@example.org', true), right)).rejects.toMatchObject(tooMany)
   })
 
-  test('many good sign-ins at once are no failures of their address', async () => {
+  test('many concurrent good sign-ins are no failures of their address', async () => {
     const throttle = new SignInThrottle({ failuresOfClient: 3, answersAfterMs: 100 })
     const good = Array.from({ length: 9 }, (_, n) => throttle.attempt(at(`${n}@x`, true), right))
     await Promise.allSettled(good)

@@ -129,7 +129,7 @@ describe('rejections on the stream', () => {
 })
 
 describe('erasures on the stream', () => {
-  test('erasures on the stream are told with an id, to those who ask and may see the device', async () => {
+  test('erasures on the stream have an id, and reach readers who chose them and may see the device', async () => {
     const { createKey, erase, listen, project, eventLog } = await start()
     project()
     const { secret } = await createKey({ scopes: ['positions:read'], deviceIds: ['ferry'] })

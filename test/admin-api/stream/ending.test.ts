@@ -147,7 +147,7 @@ test('a store that is away ends no stream', async () => {
 /** Twice the amount that the system's buffers hold of an unread answer. */
 const EVENTS = 16_000
 
-test('all streams end at once when the process stops, those that take nothing soon after', async () => {
+test('all streams end when the process stops, unread ones soon after', async () => {
   const { eventLog, listen, metric, open, stopping } = await start({
     stream: { ringEntries: 2 * EVENTS },
   })

@@ -17,7 +17,7 @@ afterEach(() => harness.close())
 const SMALL = { ringEntries: 50, chunkBytes: 1024, gatherMs: 0 }
 
 describe('readers that come back', () => {
-  test('a reader that comes back goes on from the ring where it was', async () => {
+  test('a resuming reader continues from the ring', async () => {
     const { eventLog, listen } = await start({ stream: { catchingUp: 0 } })
     const first = await listen()
     const events = some(40)
@@ -82,7 +82,7 @@ describe('readers that come back', () => {
     expect(again.recordIds()).toEqual(ids(events))
   })
 
-  test('a reader that comes back is told of the gap when retention has been faster, and gets what there is', async () => {
+  test('a resuming reader gets a gap where retention was faster, then all that is left', async () => {
     const { eventLog, listen } = await start({ stream: SMALL })
     const begin = (await listen()).lastEventId()
     const old = some(100, { receivedAt: T0 })
@@ -96,7 +96,7 @@ describe('readers that come back', () => {
     expect(again.of('gap')).toHaveLength(1)
   })
 
-  test('a reader that comes back with an id from beyond the end of the log is told of a gap and misses nothing new', async () => {
+  test('a resuming reader with an id beyond the end of the log gets a gap and misses nothing new', async () => {
     const { eventLog, listen } = await start()
     await eventLog.append(some(3))
     const source = await listen({ lastEventId: writeMark({ offsets: { 0: 10_000, 7: 1 } }) })
@@ -221,7 +221,7 @@ describe('erased devices', () => {
     },
   )
 
-  test('what comes back from a spool is not shown of an erased device, to any reader', async () => {
+  test('spooled reports of an erased device reach no reader', async () => {
     const { clock, eventLog, listen, erase } = await start({ stream: SMALL })
     const device = { deviceId: 'tracker-1', receivedAt: clock.now() - 1 }
     const overtaken = [1, 2, 3].map(() => positionReported(device))

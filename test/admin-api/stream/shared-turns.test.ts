@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { sharedTurns } from '../../../admin-api/stream/shared-turns.ts'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 
-test('a few readers work in one turn of the event loop, in the order in which they asked', async () => {
+test('a few readers work in one turn of the event loop, in their order', async () => {
   const nextTurn = sharedTurns(3)
   const worked: number[] = []
   const readers = Array.from({ length: 8 }, async (_, reader) => {
@@ -33,7 +33,7 @@ test('a reader that asks again lines up behind the others', async () => {
   expect(worked).toEqual(['a', 'b', 'c', 'a', 'b', 'c', 'a', 'b', 'c'])
 })
 
-test('a reader by itself works again and again in one turn, and goes on in the next', async () => {
+test('a single reader works repeatedly in one turn, and continues in the next', async () => {
   const nextTurn = sharedTurns(4)
   let turns = 0
   const count = () => {

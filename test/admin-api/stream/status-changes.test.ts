@@ -52,7 +52,7 @@ test('a device that has reported is shown as by the call for it, without an id',
   })
 })
 
-test('a report that changes neither the last position nor the status is not told', async () => {
+test('a report that changes neither the last position nor the status causes no status event', async () => {
   const { listen, project } = await start()
   const source = await listen()
   project()
@@ -94,7 +94,7 @@ test('a heartbeat makes a device online again, and each moves when it was last s
   expect(source.of('position')).toHaveLength(2)
 })
 
-test('a heartbeat from just before the first reader came is told once it is projected', async () => {
+test('a heartbeat from just before the first reader causes a status event once projected', async () => {
   const { clock, eventLog, listen, project, store } = await start()
   await report('tug', { receivedAt: clock.now() - 10 * MINUTE_MS })
   let behind = Promise.resolve()
@@ -109,7 +109,7 @@ test('a heartbeat from just before the first reader came is told once it is proj
   await eventually(() => statuses(source).includes('tug online'))
 })
 
-test('silence makes a device idle, then offline, and each is told once', async () => {
+test('silence makes a device idle, then offline, with one status event each', async () => {
   const { clock, listen, project } = await start()
   const source = await listen()
   project()
@@ -158,7 +158,7 @@ test('a device with an expected interval changes by that, and when the interval 
   ])
 })
 
-test('a device is told of once it is projected, also one that reported just before', async () => {
+test('a projected report causes a status event, even from just before the first reader', async () => {
   const { listen, project } = await start()
   await report('before')
   const source = await listen()
@@ -228,7 +228,7 @@ test('statuses are not replayed', async () => {
   expect(again.of('position')).toHaveLength(2)
 })
 
-test('an erased device is not told of until it reports anew', async () => {
+test('an erased device causes no status event until it reports again', async () => {
   const { clock, erase, listen, project } = await start()
   const source = await listen()
   project()
@@ -244,7 +244,7 @@ test('an erased device is not told of until it reports anew', async () => {
   expect(source.of('device-status')[2]?.data).toMatchObject({ reportCount: 1 })
 })
 
-test('a device whose erasure has been read is not told of, though the store still has it', async () => {
+test('a device whose erasure has been read causes no status event, though the store still has it', async () => {
   const { clock, eventLog, listen, project } = await start()
   const gate = { shut: Promise.resolve(), open: () => {} }
   const source = await listen()

@@ -14,7 +14,7 @@ async function start(options: Parameters<typeof startStreaming>[0] = {}) {
 
 afterEach(() => harness.close())
 
-describe('what comes', () => {
+describe('events of the stream', () => {
   test('a position is the record as everywhere, with an id', async () => {
     const { eventLog, listen, store, request, createKey } = await start()
     const { secret } = await createKey()
@@ -95,7 +95,7 @@ describe('what comes', () => {
     expect(source.events[0]?.data['deviceId']).toBe(deviceId)
   })
 
-  test('the first bytes come at once: when to connect again, and where the reader stands', async () => {
+  test('the first bytes are immediate: the retry delay, and the reader’s mark', async () => {
     const { listen } = await start()
     const source = await listen()
     expect(source.status).toBe(200)

@@ -62,7 +62,7 @@ test('an event that cannot be read is a gap in the stream, counted and logged', 
   ])
 })
 
-test('a reader hears of many such events at once and later, not of each', async () => {
+test('a reader learns of many such events together, not of each', async () => {
   const { eventLog, listen, logged, metric } = await start({ unreadableEveryMs: 300 })
   const source = await listen()
   for (let sent = 0; sent < 50; sent += 1) await eventLog.append([positionReported(AVRO)])

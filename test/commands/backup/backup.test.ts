@@ -54,7 +54,7 @@ test('a folder with anything in it is refused and stays as it is', async () => {
   expect(await lastBackupAt(data.path('data'))).toBeUndefined()
 })
 
-test('one of two backups to one folder at once is complete, and the other is refused', async () => {
+test('of two concurrent backups to one folder, one is complete and the other is refused', async () => {
   await data.report(2, { projected: true })
   mkdirSync(data.path('backup'))
   const outcomes = await Promise.allSettled([data.backUp(), data.backUp()])

@@ -36,7 +36,7 @@ test('a file that is missing or no database is not copied', async () => {
   await expect(copyDatabase(directory(), file('copy'), ignore)).rejects.toThrow('failed')
 })
 
-test('a damaged database is told from a whole one', () => {
+test('a damaged database is distinguished from a whole one', () => {
   aTable().close()
   checkDatabase(file('source'))
   const opened = openSync(file('source'), 'r+')

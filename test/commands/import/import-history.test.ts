@@ -89,7 +89,7 @@ describe('imports', () => {
     expect(text).toContain('accepted: 1,500')
   })
 
-  test('an import tells how many attributes do not fit, and keeps the points', async () => {
+  test('an import counts the attributes that do not fit, and keeps the points', async () => {
     const attributes = { long: 'x'.repeat(300), short: 'x' }
     const { received, text, exit } = await run(
       [file('a.ndjson', lines(2, { attributes }))],
@@ -157,13 +157,13 @@ skipped, FORBIDDEN: 1
     expect(failure).toContain(`${LACKS_SCOPE}. Create another key: in the console, Keys → New key`)
   })
 
-  test('an import is given up when nothing answers for five minutes', async () => {
+  test('an import ends after five minutes without an answer', async () => {
     const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
     expect(failure).toContain('for too long')
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
   })
 
-  test('an import goes on with other files after one that cannot be read to its end', async () => {
+  test('an import continues with other files after one that cannot be read to its end', async () => {
     const broken = file(
       'a.json',
       '{"locations":[{"latitudeE7":1,"longitudeE7":2,"timestampMs":"1700000000000"}',

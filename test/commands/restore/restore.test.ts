@@ -13,7 +13,7 @@ import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from '../backup/dat
 
 const data = dataToBackUpForEachTest()
 
-test('what was there when the backup began is there after the restore, once', async () => {
+test('all data at the begin of the backup are there after the restore, once', async () => {
   const made = account()
   await data.store.createAccount(made)
   const ana = operator({ accountId: made.id })

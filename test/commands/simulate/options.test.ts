@@ -24,7 +24,7 @@ test('a key alone moves ten devices against the local service', () => {
   })
 })
 
-test('a duration and a count end the run at whatever comes first', () => {
+test('the run ends at its duration or count, the first to be reached', () => {
   const count = (line: string) => parse(line) as { source: { count: number } }
   expect(count('--rate 2 --duration 30').source.count).toBe(60)
   expect(count('--rate 2 --duration 30 --count 7').source.count).toBe(7)
@@ -60,7 +60,7 @@ test('records are read with the read key, else with the same key', () => {
   })
 })
 
-test('help for the simulation is given whatever else is wrong', () => {
+test('help for the simulation is printed despite other faults', () => {
   expect(parse('--help --devices none', {})).toBe('help')
 })
 

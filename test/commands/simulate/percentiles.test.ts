@@ -7,7 +7,7 @@ function of(values: readonly number[], options?: { capacity: number }) {
   return percentiles
 }
 
-test('percentiles are the values that so many percent are not above, whatever the order', () => {
+test('percentiles are the values that their percentage does not exceed, in any order', () => {
   const descending = Array.from({ length: 1000 }, (_, index) => 1000 - index)
   expect(of(descending).read()).toEqual({ p50: 500, p95: 950, p99: 990, max: 1000 })
   expect(of([7]).read()).toEqual({ p50: 7, p95: 7, p99: 7, max: 7 })

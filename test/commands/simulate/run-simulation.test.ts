@@ -50,7 +50,7 @@ async function run(
 type Sent = { deviceId: string; timestamp: string; latitude: number }
 const parsed = ({ body }: { body: string }) => JSON.parse(body) as Sent
 
-test('each device reports in order, one at a time, while the others go on', async () => {
+test('each device reports in order, one report at a time, independently of others', async () => {
   const open = new Map<string, number>()
   let most = 0
   let together = 0
@@ -99,7 +99,7 @@ test('the summary counts what was refused by reason', async () => {
   expect(text).not.toContain('secret-key')
 })
 
-test('a key that is not accepted ends the run at once', async () => {
+test('a refused key ends the run immediately', async () => {
   const { url, received } = await standInService(() => refused(401, 'UNAUTHORIZED'))
   const { result, text } = await run(url, { plans: plans(1, 100) })
   expect(received).toHaveLength(1)

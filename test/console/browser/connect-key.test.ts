@@ -37,7 +37,7 @@ describeConsole('the key of a device that is connected', () => {
     await page.getByRole('alert').getByText('Name the device first').waitFor()
   })
 
-  test('coming back finds everything but the secret, and pasting it goes on', async () => {
+  test('a returning user finds everything but the secret, and continues after pasting it', async () => {
     const page = await connecting(suite, 'left alone', 'Python')
     const key = await secretOf(page)
     await follow(page, 'Keys')
@@ -59,7 +59,7 @@ describeConsole('the key of a device that is connected', () => {
     expect(await secretOf(page)).toBe(key)
   })
 
-  test('an address with a key in its fragment goes on with it, and no longer holds it', async () => {
+  test('an address with a key in its fragment continues with it, and drops it', async () => {
     const { key } = await suite.made('/keys', { name: 'Phone' })
     const page = await suite.signedIn(`/connect#key=${key}&device=phone&sender=gpslogger`, {
       byForm: true,

@@ -159,7 +159,7 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByText('Latitude must be').waitFor()
   })
 
-  test('what has arrived stays so when the session is renewed, and few calls ask for it', async () => {
+  test('an arrived report stays shown when the session is renewed, and few calls ask for it', async () => {
     const page = await suite.signedIn('/connect')
     await page.getByLabel('curl').check()
     await page.getByRole('textbox', { name: 'Device id' }).fill('my-device')

@@ -31,7 +31,7 @@ describeConsole('a day of a device', () => {
     page.getByRole('heading', { name: `At ${time}`, exact: true }).waitFor()
   const asked = (page: Page, name: string) => new URL(page.url()).searchParams.get(name)
 
-  test('a moment can be typed, stands in the address, and is the same for whoever opens it', async () => {
+  test('a typed moment is in the address, and the same for everybody who opens it', async () => {
     await drive('van-1', { count: 61, step: 60 })
     const page = await suite.signedIn(`/devices/van-1?day=${YESTERDAY}&at=00:05`, UTC)
     await heading(page, '00:05:00')

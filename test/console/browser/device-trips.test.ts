@@ -50,7 +50,7 @@ describeConsole('trips of a device', () => {
     expect(await pressed.textContent()).toContain('08:30 – 08:50')
   })
 
-  test('a silence is told alike at a moment of it and in the list of trips', async () => {
+  test('a silence has the same words at its moment and in the list of trips', async () => {
     const begin = Date.parse(`${DAY}T08:00:00Z`)
     const minutes = Array.from({ length: 11 }, (_, n) => [n, 130 + n, 300 + n]).flat()
     await suite.report(
@@ -70,7 +70,7 @@ describeConsole('trips of a device', () => {
     await page.getByText(/^Gap of/).waitFor()
   })
 
-  test('a trip goes on through a silence of less than an hour, on the map, in words and in totals', async () => {
+  test('a trip continues through a silence of less than an hour, on the map, in words and in totals', async () => {
     const begin = Date.parse(`${DAY}T08:00:00Z`)
     const minutes = Array.from({ length: 60 }, (_, n) => n).filter((n) => n <= 20 || n >= 47)
     await suite.report(

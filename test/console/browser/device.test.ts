@@ -98,7 +98,7 @@ describeConsole('the page of a device', () => {
     await page.getByText('There is no such device').waitFor()
   })
 
-  test('a device’s page says that it is gone when another operator erases it', async () => {
+  test('a device’s page says so when another operator erases the device', async () => {
     await suite.report({ deviceId: 'van-6', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-6')
     await page.getByRole('region', { name: 'Last position' }).waitFor()
@@ -201,7 +201,7 @@ describeConsole('the page of a device', () => {
     expect(await page.locator('.track-map').getAttribute('data-seen')).toBe('yes')
   })
 
-  test('attributes are told with names and units on card, page and table, and plotted', async () => {
+  test('attributes have names and units on card, page and table, and are plotted', async () => {
     const attributes = { ignition: true, temperature: 21.5, doorOpen: '<b>left</b>' }
     // Of reports without a time that are received together, any may be the last.
     await suite.report(

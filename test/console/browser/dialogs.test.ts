@@ -106,7 +106,7 @@ describeConsole('every dialog', () => {
     }
   }, 300_000)
 
-  test('those of the bar of selected devices give the focus back, or to the heading if their button is off', async () => {
+  test('dialogs of the selection bar return the focus, or move it to the heading if their button is off', async () => {
     const page = await suite.signedIn('/?q=dialog')
     await page.getByRole('button', { name: 'dialog-2' }).press('Space')
     for (const [name, title] of [

@@ -65,7 +65,7 @@ describeConsole('keys', () => {
     expect(await suite.submit(key, { deviceId: 'a', latitude: 1, longitude: 2 })).toBe(401)
   })
 
-  test('viewers see no control that changes anything, and are told why', async () => {
+  test('viewers see no control that changes anything, and read why', async () => {
     const viewer = { email: 'vic@example.org', password: 'a viewer of this account' }
     await suite.made('/operators', { ...viewer, role: 'viewer' })
     const page = await (await suite.open()).newPage()

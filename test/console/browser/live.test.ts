@@ -63,7 +63,7 @@ describeConsole('what is live', () => {
     expect(marks.slice(1, 4)).toEqual(['mark-1', 'mark-2', 'mark-3'])
   })
 
-  test('a gap makes a tab list again, but many of them not at once', async () => {
+  test('a gap makes a tab list again, and many gaps cause one list', async () => {
     const page = await suite.signedIn()
     await page.clock.install()
     await page.addInitScript(STREAM_BY_HAND)

@@ -33,7 +33,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'parked').getByText('Stopped 12 min').waitFor()
   })
 
-  test('the map shows whatever ids and names consist of as text', async () => {
+  test('the map shows ids and names of any characters as text', async () => {
     await suite.report(
       ...HOSTILE.map((deviceId, index) => ({ deviceId, latitude: 10 * index, longitude: 0 })),
     )
@@ -65,7 +65,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'van-1').waitFor()
   })
 
-  test('the map says that a device is gone when another operator erases it', async () => {
+  test('the map says so when another operator erases a device', async () => {
     await suite.report({ deviceId: 'to-erase', latitude: 1, longitude: 1 })
     const page = await suite.signedIn('/?device=to-erase')
     await deviceRow(page, 'to-erase').waitFor()

@@ -97,7 +97,7 @@ describeConsole('the dialog that shares devices', () => {
     expect(await shared(link)).toMatchObject({ name: 'Oil for Ebensee', trailMinutes: 60 })
   })
 
-  test('a link to a parked van shows its last known place at once, as the dialog said', async () => {
+  test('a link to a parked van opens with its last known place, as the dialog promised', async () => {
     const timestamp = new Date(Date.now() - 3 * 3_600_000).toISOString()
     await device('parked', 'Parked van', { timestamp })
     const page = await suite.signedIn('/shares?device=parked')

@@ -27,7 +27,7 @@ describeConsole('signing in', () => {
     expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe(EMAIL)
   })
 
-  test('signing in with an empty form is told at the fields', async () => {
+  test('signing in with an empty form shows the faults at the fields', async () => {
     const context = await suite.open()
     const page = await context.newPage()
     await page.goto(suite.url)
@@ -37,7 +37,7 @@ describeConsole('signing in', () => {
     expect(await email.getAttribute('aria-invalid')).toBe('true')
   })
 
-  test('signing in is asked for again where the session has ended, and the page goes on where it was', async () => {
+  test('a page whose session has ended asks to sign in, and continues where it was', async () => {
     const page = await suite.signedIn('/audit')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     await page.context().clearCookies()
@@ -55,7 +55,7 @@ describeConsole('signing in', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('signing in again goes on with what was half done', async () => {
+  test('signing in again resumes a half-done change', async () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('half done')
@@ -69,7 +69,7 @@ describeConsole('signing in', () => {
     await page.getByRole('row').filter({ hasText: 'half done' }).waitFor()
   })
 
-  test('a new operator chooses a password before anything else, and goes on', async () => {
+  test('a new operator chooses a password before anything else, then continues', async () => {
     const email = 'new@example.org'
     const body = { email, role: 'dispatcher' }
     const { body: answer } = await suite.call('POST', '/operators', body)

@@ -30,7 +30,7 @@ test.each([
   expect(attributeText(name, value, ENGLISH)).toBe(text)
 })
 
-test('an attribute that is a way is told in the units of choice', () => {
+test('an attribute that is a distance is shown in the chosen units', () => {
   expect(attributeText('odometer', 9_969, { ...ENGLISH, length: 'feet' })).toBe('6.2 mi')
 })
 

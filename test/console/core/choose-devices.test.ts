@@ -135,7 +135,7 @@ describe('the order of the list', () => {
     expect(ids(sorted)).toEqual(['c-10', 'a', 'b', 'c-9'])
   })
 
-  test('an order that is kept loses the devices that are gone and gets new ones last', () => {
+  test('a kept order loses erased devices and gets new ones last', () => {
     const [b, a, ten, nine] = fleet() as [LiveDevice, LiveDevice, LiveDevice, LiveDevice]
     expect(ids(keepOrder([a, nine, ten], [b, ten, a]))).toEqual(['c-10', 'a', 'c-9'])
   })

@@ -38,7 +38,7 @@ describe('a day in a time zone', () => {
     (text) => expect(isDay(text)).toBe(false),
   )
 
-  test('a day is told from nonsense', () => expect(isDay('2028-02-29')).toBe(true))
+  test('isDay accepts days only', () => expect(isDay('2028-02-29')).toBe(true))
 })
 
 test('a day in words has its year only where it is another than today’s', () => {

@@ -17,7 +17,7 @@ test('a message about a field calls it as the form does', () => {
   )
 })
 
-test('what the page itself says at an empty field stays', () => {
+test('the page’s own message at an empty field stays', () => {
   const message = 'Choose at least one device.'
   expect(faultText({ field: 'deviceIds', message }, 'Devices', true)).toBe(message)
 })

@@ -64,7 +64,7 @@ describe('a list and the stream that was opened before it', () => {
     })
   })
 
-  test('a device that the list lacks is there if the stream has told it meanwhile', () => {
+  test('a device that the list lacks is kept if the stream sent it meanwhile', () => {
     const fleet = new Fleet()
     const list = fleet.list()
     fleet.position(record('new', 1), NOW)
@@ -73,7 +73,7 @@ describe('a list and the stream that was opened before it', () => {
     expect([...fleet.devices.keys()].sort()).toEqual(['a', 'new'])
   })
 
-  test('a device that went while nobody listened is gone after the next list', () => {
+  test('a device erased while nobody listened disappears with the next list', () => {
     const fleet = new Fleet()
     const first = fleet.list()
     first.page([device('a', 0), device('b', 0)], NOW)
@@ -102,7 +102,7 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.size).toBe(2)
   })
 
-  test('a device erased while the list is read does not come back, unless it reports anew', () => {
+  test('a device erased while the list is read does not come back, unless it reports again', () => {
     const fleet = new Fleet()
     const list = fleet.list()
     fleet.erased('a')
@@ -113,7 +113,7 @@ describe('a list and the stream that was opened before it', () => {
     expect([...fleet.devices.keys()]).toEqual(['b'])
   })
 
-  test('settings that the stream told after the list was asked for stay', () => {
+  test('settings from the stream outlive a list requested before them', () => {
     const fleet = new Fleet()
     const list = fleet.list()
     fleet.status(device('a', 1, { name: 'New name', disabled: true }), NOW)
@@ -123,7 +123,7 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.get('a')?.position.recordId).toBe('record-2')
   })
 
-  test('in whatever order and however often events come, the last position is the same', () => {
+  test('events in any order and number lead to the same last position', () => {
     const events = fc.array(
       fc.record({
         seconds: fc.integer({ min: -50, max: 50 }),

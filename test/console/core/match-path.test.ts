@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { matchPath } from '../../../console/core/match-path.ts'
 
-test('a path gives what stands in its place', () => {
+test('a path gives its parameters', () => {
   expect(matchPath('/', '/')).toEqual({})
   expect(matchPath('/keys', '/keys')).toEqual({})
   expect(matchPath('/keys', '/keys/')).toEqual({})

@@ -69,7 +69,7 @@ test('an absent measurement has no text', () => {
   ])
 })
 
-test('a longer way is never told as a shorter one, nor as more metres than a kilometre has', () => {
+test('a longer distance never reads as a shorter one, nor as more metres than a kilometre has', () => {
   const metres = fc.double({ min: 0, max: 2_000_000, noNaN: true })
   fc.assert(
     fc.property(metres, metres, (one, other) => {

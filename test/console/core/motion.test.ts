@@ -78,7 +78,7 @@ describe('moving or standing', () => {
     expect(after(...steps)).toMatchObject({ speed: 0, sinceMs: MINUTE })
   })
 
-  test('what a receiver reports of a parked device is not moving, a walk is', () => {
+  test('the jitter of a parked device is not moving, a walk is', () => {
     expect([0.4, 1.3, undefined].map((speed) => isMoving({ speed }))).toEqual([false, true, false])
   })
 })

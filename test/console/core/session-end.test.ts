@@ -7,7 +7,7 @@ const end = (idle: number, last: number) =>
   endOfSession({ idleEndsAt: inSeconds(idle), endsAt: inSeconds(last) }, NOW)
 
 describe('the end of a session', () => {
-  test('the end of a session is told two minutes before, not earlier and not afterwards', () => {
+  test('the end of a session is announced two minutes before, not earlier and not afterwards', () => {
     expect(end(121, 9_999)).toBeUndefined()
     expect(end(120, 9_999)).toEqual({ leftMs: 120_000, canBeProlonged: true })
     expect(end(0, 9_999)).toBeUndefined()

@@ -52,7 +52,7 @@ describe('days that are shown together', () => {
     expect(monthOf('2026-12-10')).toEqual({ first: '2026-12-01', last: '2026-12-31' })
   })
 
-  test('they last from the first midnight to the last, whatever the clocks do between', () => {
+  test('spans last from the first midnight to the last across changes of the clock', () => {
     const { from, to } = spanBounds(monthOf('2026-03-01'), 'Europe/Vienna')
     expect((to - from) / 3_600_000).toBe(31 * 24 - 1)
   })

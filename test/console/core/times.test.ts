@@ -98,7 +98,7 @@ describe('a moment in a time zone', () => {
     expect(`${date(NOON, zone)} ${time(NOON, zone)}`).toBe(words)
   })
 
-  test('the hour that a change of the clock repeats is told apart by its distance from UTC', () => {
+  test('the hour repeated by a change of the clock is distinguished by its offset from UTC', () => {
     const [first, second] = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(Date.parse)
     expect(time(first ?? 0, 'Europe/Vienna')).toBe(time(second ?? 0, 'Europe/Vienna'))
     expect(offset(first ?? 0, 'Europe/Vienna')).toBe('UTC+02:00')

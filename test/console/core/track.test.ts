@@ -64,7 +64,7 @@ describe('a track', () => {
     expect(points[2]).toMatchObject({ speed: undefined, after: 'gap' })
   })
 
-  test('a track goes on through a silence of an hour, and has a gap after a longer one or a leap', () => {
+  test('a track continues through a silence of an hour, and has a gap after a longer one or a leap', () => {
     const ends = [3_600, 3_601, 26 * 60]
     const after = ends.map((seconds) => {
       const degrees = seconds === 26 * 60 ? 5 : 0.5

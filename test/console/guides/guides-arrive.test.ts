@@ -49,7 +49,7 @@ function history(deviceId: string) {
 }
 
 describe('guides of apps', () => {
-  test.each(ALL)('what %s sends, set up as its guide says, is stored', async (id) => {
+  test.each(ALL)('reports of %s, set up as its guide says, are stored', async (id) => {
     const guide: Guide = await guideOf(id).load()
     const deviceId = DEV_EUIS.get(id) ?? `${id} ${ODD_ID}`
     const { url, ...request } = guide.example({ address: service.ingestUrl, key, deviceId }, place)

@@ -101,7 +101,7 @@ describe('the links', () => {
     })
   })
 
-  test('Traccar Client keeps origin and path, so the key stands in the path', () => {
+  test('Traccar Client keeps origin and path, so the key is in the path', () => {
     const url = link('traccar-client')
     expect(url.origin + url.pathname).toBe(
       `https://gps.example/api/v1/senders/traccar/${KEY_SHAPED}`,
@@ -112,7 +112,7 @@ describe('the links', () => {
 })
 
 describe('what is entered', () => {
-  test('OwnTracks: an id of two parts is user and device, and any other arrives as told', () => {
+  test('OwnTracks: an id of two parts is user and device, and any other arrives unchanged', () => {
     const { arrivesAs } = guide('owntracks-android')
     expect(arrivesAs?.('my-device')).toBe('owntracks/my-device')
     fc.assert(

@@ -87,7 +87,7 @@ describe('the lists of a fleet', () => {
     expect(ids()).toEqual(['a'])
   })
 
-  test('many gaps in a row wait for one list, which retrying reads at once', async () => {
+  test('many gaps in a row wait for one list, which retrying reads immediately', async () => {
     const { lister: list, asked } = lister()
     list.listFor(1)
     asked[0]?.answer(page('a'))
@@ -102,7 +102,7 @@ describe('the lists of a fleet', () => {
     expect([asked.length, list.isCurrent.value]).toEqual([2, true])
   })
 
-  test('a failure is told, and reading is tried again at once when asked', async () => {
+  test('a failure is shown, and a retry reads immediately', async () => {
     const { lister: list, asked } = lister()
     list.listFor(1)
     asked[0]?.fail(new ApiFailure('no', { status: 503, error: 'SERVICE_UNAVAILABLE' }))

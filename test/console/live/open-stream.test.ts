@@ -88,7 +88,7 @@ describe('a stream', () => {
     expect(performance.now() - begun).toBeGreaterThan(310)
   })
 
-  test('a stream that was open for long is opened again at once', async () => {
+  test('a stream that was open for long is reopened immediately', async () => {
     answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
     open({ settledMs: 0 })
     // With growing delays this would take a minute.
@@ -105,7 +105,7 @@ describe('a stream', () => {
     expect(getEventListeners(closing!, 'abort').length).toBeLessThan(3)
   })
 
-  test('a stream goes on after the last event it has seen, and says so', async () => {
+  test('a stream resumes after the last event it has seen, and says so', async () => {
     answers = [
       tellAndEnd('first', 'mark-1'),
       tellAndEnd('second'),
@@ -118,7 +118,7 @@ describe('a stream', () => {
     expect(seen.resumed).toEqual([false, true, true])
   })
 
-  test('a stream begins anew where its mark is too old, or is not taken', async () => {
+  test('a stream starts from now where its mark is too old or refused', async () => {
     answers = [tellAndEnd('first', 'mark-1'), refuse(400), tell('second')]
     const refused = open({ resumeAfter: 'mark-0' })
     await eventually(() => refused.events.length === 2)
@@ -147,7 +147,7 @@ describe('a stream', () => {
     expect(seen.lost[0]).toBe(200)
   })
 
-  test('a stream whose session has ended goes on once it is renewed, and else stays closed', async () => {
+  test('a stream whose session has ended resumes once it is renewed, and otherwise stays closed', async () => {
     answers = [refuse(401), tellAndEnd('in again'), refuse(401)]
     const answersToAsk = [true, false]
     const seen = open({ onUnauthorized: () => Promise.resolve(answersToAsk.shift() ?? false) })

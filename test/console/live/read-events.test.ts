@@ -11,7 +11,7 @@ const EVENTS = [
   { name: 'heartbeat', data: '{}', id: '2' },
 ]
 
-test('the text of a stream gives the same events in whatever pieces it comes', () => {
+test('the text of a stream gives the same events in pieces of any size', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: TEXT.length })), (cuts) => {
       const told: StreamEvent[] = []

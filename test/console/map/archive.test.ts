@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const text = ({ data }: { data: ArrayBuffer }) => Buffer.from(data).toString()
 
-test('the beginning of a map file is one request, for whoever asks for parts of it', async () => {
+test('the beginning of a map file is one request, shared by all who ask for parts of it', async () => {
   const archive = new Archive(url)
   const parts = await Promise.all([archive.getBytes(0, 5), archive.getBytes(65_530, 6)])
   expect(parts.map(text)).toEqual(['abcde', 'abcdef'])
@@ -48,7 +48,7 @@ test('a map file that is not there yet is asked for again', async () => {
   expect(text(await archive.getBytes(10, 2))).toBe('ab')
 })
 
-test('a map file that has changed is read anew, from its beginning', async () => {
+test('a map file that has changed is read again from its beginning', async () => {
   const archive = new Archive(url)
   const { etag } = await archive.getBytes(0, 5)
   file = { etag: '"2"', bytes: Buffer.alloc(100_000, 'x') }

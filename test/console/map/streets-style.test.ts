@@ -99,7 +99,7 @@ describe('the style of streets', () => {
     expect(weightOf('Hauptstraße')).toBeGreaterThan(0)
   })
 
-  test('houses are drawn only where they can be told apart', async () => {
+  test('houses are drawn only where they are distinguishable', async () => {
     const has = async (zoom: number) =>
       (await drawn({ zoom })).some(({ colour, width }) => colour === 'casing' && width === 0.6)
     expect([await has(14), await has(16)]).toEqual([false, true])

@@ -33,7 +33,7 @@ describe('the ring', () => {
     expect(ring.at(5)).toBeUndefined()
   })
 
-  test('the ring keeps about so many bytes, of whatever entries', () => {
+  test('the ring keeps about its number of bytes, of any entries', () => {
     const ring = createRing({ before: {}, maxEntries: 1_000, maxBytes: 100_000 })
     for (let offset = 0; offset < 100; offset += 1) {
       ring.push(position({ partition: 0, offset }, { accountId: 'a'.repeat(offset * 100) }))

@@ -27,7 +27,7 @@ function start() {
 
 const AT = (offset: number) => ({ origin: { partition: 0, offset } })
 
-test('readers hear of the first unreadable entry at once, and of later ones together', () => {
+test('readers learn of the first unreadable entry immediately, and of later ones together', () => {
   const { entry, gaps, logged } = start()
   for (const offset of [1, 2, 3]) entry(offset)
   expect(gaps).toEqual([{ kind: 'gap', reason: 'unreadable', ...AT(1) }])
@@ -39,7 +39,7 @@ test('readers hear of the first unreadable entry at once, and of later ones toge
   expect(logged.slice(1)).toMatchObject([{ count: 2, ...AT(3) }])
 })
 
-test('entries that go on being unreadable are told once in each interval', () => {
+test('continuing unreadable entries are announced once in each interval', () => {
   const { entry, gaps, logged } = start()
   for (let offset = 0; offset < 30; offset += 1) {
     entry(offset)
@@ -49,7 +49,7 @@ test('entries that go on being unreadable are told once in each interval', () =>
   expect(logged).toHaveLength(1 + 10)
 })
 
-test('an unreadable entry after a quiet interval is told at once again', () => {
+test('an unreadable entry after a quiet interval is announced immediately', () => {
   const { entry, gaps } = start()
   entry(1)
   jest.advanceTimersByTime(1_000)
@@ -58,7 +58,7 @@ test('an unreadable entry after a quiet interval is told at once again', () => {
   expect(gaps.slice(1)).toEqual([{ kind: 'gap', reason: 'unreadable', ...AT(2) }])
 })
 
-test('a feed that has ended tells of nothing more', () => {
+test('an ended feed announces nothing more', () => {
   const { entry, gaps, end } = start()
   for (const offset of [1, 2]) entry(offset)
   end()

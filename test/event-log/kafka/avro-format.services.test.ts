@@ -105,7 +105,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     expect(message!.headers?.['content-type']?.toString()).toBe('application/avro')
   })
 
-  test('what Avro takes and the event does not vouch for is unreadable', async () => {
+  test('an Avro value that breaks the event’s rules is unreadable', async () => {
     const { log, topic, subject } = await open()
     const registry = registryClient()
     const id = await register(subject, POSITION_REPORTED_AVRO)
@@ -204,7 +204,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     ])
   })
 
-  test('while the registry is away known schemas go on, a new one waits and is no dead letter', async () => {
+  test('while the registry is away known schemas are read, an unknown one waits and is no dead letter', async () => {
     const registry = await detour(schemaRegistry.url)
     closeAfterwards(() => registry.close())
     const { log, topic, subject } = await open(registry.url)

@@ -37,7 +37,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     await whenReady(log)
   }
 
-  test('20 answers lost at 50 appends at once: nothing acknowledged is lost, nothing is doubled', async () => {
+  test('20 answers lost during 50 concurrent appends: nothing acknowledged is lost, nothing is doubled', async () => {
     await open()
     const acknowledged: string[] = []
     proxy.loseAnswers({ every: 3, times: 20 })
@@ -60,7 +60,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     expect(acknowledged.length).toBeGreaterThan(500)
   }, 120_000)
 
-  test('a line that swallows everything: appends are refused within 6 s, and go on when it is back', async () => {
+  test('a line that swallows everything: appends are refused within 6 s, and succeed when it is back', async () => {
     await open()
     await log.append([positionReported()])
     proxy.freeze()

@@ -30,7 +30,7 @@ await describeWith(['ownKafka'], 'a broker that is killed', ({ ownKafka }) => {
     await broker?.kill()
   })
 
-  test('a killed broker loses nothing acknowledged; writing, reading and following go on within 30 s of its return', async () => {
+  test('a killed broker loses nothing acknowledged; writing, reading and following resume within 30 s of its return', async () => {
     const acknowledged: string[] = []
     const refusals: unknown[] = []
     const slowest: number[] = []

@@ -20,7 +20,7 @@ import { openLog, putRaw, startReading, startTailing } from './harness.ts'
 await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', (services) => {
   const { kafka, schemaRegistry, mongodb } = services
   const logger = createLogger({ level: 'silent', name: 'test' })
-  test('without SCHEMA_REGISTRY_URL, every reader is told which variable is missing, and the log is not ready', async () => {
+  test('without SCHEMA_REGISTRY_URL, every reader fails with the name of the variable, and the log is not ready', async () => {
     const { topicPrefix, writer } = await anAvroLog()
     await writer.append([positionReported()])
     for (const start of [startReading, (log: typeof writer) => startTailing(log, {})]) {

@@ -23,7 +23,7 @@ describe('the partition of a key', () => {
     expect(partitionOf('abc', partitions)).toBe((479470107 & 0x7fffffff) % 12)
   })
 
-  test('the partition of a key is the one that kafkajs chooses, whatever the key', () => {
+  test('the partition of any key is the one that kafkajs chooses', () => {
     const murmur2 = createRequire(import.meta.url)(
       'kafkajs/src/producer/partitioners/default/murmur2',
     ) as (key: string | Buffer) => number

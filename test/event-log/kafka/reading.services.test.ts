@@ -146,7 +146,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(attempts).toBe(1)
   })
 
-  test('what a transactional producer leaves at the end of a partition is no lag', async () => {
+  test('a transactional producer’s marker at the end of a partition is no lag', async () => {
     const { log, topic } = await openLog(kafka)
     const reader = startReading(log)
     const producer = plainKafka(brokers).producer({
@@ -169,7 +169,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(reader.entries).toHaveLength(1)
   })
 
-  test('a consumer that kafkajs gave up is replaced, and the process goes on', async () => {
+  test('a consumer that kafkajs gave up is replaced, and the process stays up', async () => {
     const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
     const leave = await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic })
@@ -192,7 +192,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     await reader.stop()
   }, 90_000)
 
-  test('a process in which no consumer works for long is told to end', async () => {
+  test('a process whose consumers have been dead for long is asked to end', async () => {
     const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
     closeAfterwards(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))

@@ -62,7 +62,7 @@ await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
     await members[0]!.stop()
   })
 
-  test('a consumer that cannot go on begins anew, and the process goes on', async () => {
+  test('a failed consumer is replaced, and the process stays up', async () => {
     const { topicPrefix, topic } = await open()
     const groupId = `${topicPrefix}.${group}`
     const leave = await occupyGroup(brokers, { groupId, topic })

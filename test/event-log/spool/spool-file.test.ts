@@ -65,7 +65,7 @@ test.each(['done, but fails', 'busy'] as const)(
   },
 )
 
-test('a disk that is too full to remove from it is given the room that was kept for that, which is kept anew at the end', async () => {
+test('a disk too full to remove from it gets the reserved space, which is reserved again at the end', async () => {
   await file.write(Array.from({ length: 600 }, () => positionReported()))
   const ballast = join(folder, 'spool.sqlite.ballast')
   const keptBytes = statSync(ballast).size

@@ -91,7 +91,7 @@ describe('spools', () => {
     expect(await loggedIds()).toEqual(events.map(({ recordId }) => recordId))
   })
 
-  test('a spool does not wait so long when the log is silent and very many are under way, nor for later appends', async () => {
+  test('a spool waits less when the log is silent and very many appends are pending, and not for later ones', async () => {
     await reopen({ directWithinMs: 600_000 })
     harness.becomes('hung')
     // One fewer than very many.
@@ -170,7 +170,7 @@ describe('spools', () => {
     expect(harness.logged.at(-1)?.message).toContain('is drained')
   })
 
-  test('a spool keeps what it has acknowledged over a restart, with the log away, and lets it go first', async () => {
+  test('a spool keeps acknowledged events over a restart with the log away, and sends them first', async () => {
     harness.becomes('down')
     const events = samples(3)
     await spool.append(events)
@@ -224,7 +224,7 @@ describe('spools', () => {
     expect(harness.logged).toEqual([])
   })
 
-  test('a spool answers all that is under way before it closes, whatever the log does', async () => {
+  test('a spool answers all pending appends before it closes, in any state of the log', async () => {
     harness.becomes('hung')
     const appends = samples(30).map((event) => spool.append([event]))
     const closed = spool.close()

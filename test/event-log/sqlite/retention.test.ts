@@ -61,7 +61,7 @@ test('a tail from before the trim mark begins with one gap', async () => {
   expect(kinds(await readTail(log, { 0: 3 }, 1))).toEqual(['4 5'])
 })
 
-test('a slow tail that retention overtakes is told so', async () => {
+test('a slow tail that retention overtakes gets a gap', async () => {
   const log = files.open()
   await log.append(events(501, { receivedAt: T0 }))
   const stop = new AbortController()

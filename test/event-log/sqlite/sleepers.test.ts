@@ -8,7 +8,7 @@ describe('sleepers', () => {
     await sleepers().sleep(1, new AbortController().signal)
   })
 
-  test('sleepers wake at once when they are aborted, or were before', async () => {
+  test('sleepers wake immediately on an abort, also an earlier one', async () => {
     const readers = sleepers()
     const stop = new AbortController()
     const asleep = readers.sleep(LONG_MS, stop.signal)
@@ -17,7 +17,7 @@ describe('sleepers', () => {
     await readers.sleep(LONG_MS, stop.signal)
   })
 
-  test('all wake at once when they are woken, and those that come later sleep', async () => {
+  test('waking wakes all sleepers, and later ones sleep', async () => {
     const readers = sleepers()
     const { signal } = new AbortController()
     const asleep = [readers.sleep(LONG_MS, signal), readers.sleep(LONG_MS, signal)]

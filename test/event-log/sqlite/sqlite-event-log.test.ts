@@ -55,7 +55,7 @@ describe('the SQLite event log', () => {
     expect(kept.at(-1)?.kind).toBe('erasure')
   })
 
-  test('no event is ever changed, replaced or deleted, whoever tries', async () => {
+  test('the log refuses every change, replacement and deletion of an event', async () => {
     const log = files.open()
     await log.append(events(2))
     const database = openLogDatabase(files.file)
@@ -130,7 +130,7 @@ describe('the SQLite event log', () => {
     expect(kept).toMatchObject({ id: 'events/0/1', time: files.clock.time })
   })
 
-  test('a subscription is woken by an append at once', async () => {
+  test('an append wakes a subscription immediately', async () => {
     const log = files.open()
     const stop = new AbortController()
     let delivered = 0
@@ -146,7 +146,7 @@ describe('the SQLite event log', () => {
     await subscription
   })
 
-  test('a tail is woken by an append at once', async () => {
+  test('an append wakes a tail immediately', async () => {
     const log = files.open()
     const stop = new AbortController()
     const tail = log.tail({ after: 'end', signal: stop.signal })[Symbol.asyncIterator]()

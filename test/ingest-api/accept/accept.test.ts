@@ -79,7 +79,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('reports of one request', () => {
-  test('reports that come together are judged one by one, and those that are good are written at once, in their order', async () => {
+  test('concurrent reports are judged one by one, and the good ones are written together in their order', async () => {
     const reports = [
       van(1),
       van(2, { latitude: 91, battery: 5 }),

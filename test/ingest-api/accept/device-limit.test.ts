@@ -37,7 +37,7 @@ function told({ status, headers }: Answer) {
 }
 
 describe('limits of devices', () => {
-  test('a device may report so often, then is asked to wait, and the others go on', async () => {
+  test('a device beyond its rate gets a 429, and others are unaffected', async () => {
     const policy = '"device";q=3;w=60'
     const good = { status: 200, policy, retryAfter: null }
     expect(told(await send('tug'))).toEqual({ ...good, limit: '"device";r=2;t=60' })
@@ -88,7 +88,7 @@ describe('limits of devices', () => {
     await own.close()
   })
 
-  test('each device of a large request is counted, a hundred at once', async () => {
+  test('each device of a large request is counted, a hundred together', async () => {
     const limit = { points: 1, seconds: 60 }
     let pending = 0
     let most = 0

@@ -106,7 +106,7 @@ describe('heartbeats', () => {
     expect(await counted()).toEqual({ accepted: 2, seen: 2 })
   })
 
-  test('of a device’s heartbeats in one request the last with telemetry is appended', async () => {
+  test('only the last of a device’s heartbeats with telemetry in one request is appended', async () => {
     const seenWith = (battery: number) => ({
       seen: 'van-1',
       battery,

@@ -44,7 +44,7 @@ test('a key may report as much as the service allows, then is asked to wait', as
   expect(statuses(await send(1, key))).toEqual([200])
 })
 
-test('a limit of its own holds for a key alone, whatever the others do', async () => {
+test('a key’s own limit applies to it alone, regardless of other keys', async () => {
   const { secret: narrow } = await harness.createKey({ rateLimit: 2 })
   const { secret: wide } = await harness.createKey({ rateLimit: 100 })
   expect(statuses(await send(4, narrow))).toEqual([200, 200, 429, 429])

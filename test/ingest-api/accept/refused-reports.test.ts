@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => ingest.close())
 
 describe('refused reports', () => {
-  test('a refused report of a known key is kept with what its sender was told, its device and its body', async () => {
+  test('a refused report of a known key is kept with its answer, its device and its body', async () => {
     const { id, secret } = await ingest.createKey()
     const report = { ...minimal, latitude: '46.05' }
     const answer = await ingest.submit(report, { key: secret })

@@ -17,7 +17,7 @@ function bodyOf(bytes: Uint8Array | string, size = 100_000): string {
 const deviceIdOf = (deviceId: unknown) => rejectedContent({ json: { deviceId } }).deviceId
 
 describe('bodies of rejections', () => {
-  test('the kept body is the beginning of the report’s body, in whatever pieces it came', () => {
+  test('the kept body is the beginning of the report’s body, in pieces of any size', () => {
     expect(bodyOf('a'.repeat(2_048))).toBe('a'.repeat(2_048))
     expect(bodyOf('a'.repeat(2_049))).toBe('a'.repeat(2_048))
     for (const size of [1, 7, 2_047, 2_048, 2_049]) {
@@ -40,7 +40,7 @@ describe('bodies of rejections', () => {
     },
   )
 
-  test('the kept body is text of no more than 2 KiB, whatever the bytes', () => {
+  test('the kept body is text of no more than 2 KiB, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 5_000 }), fc.nat(4_000), (bytes, size) => {
         const body = bodyOf(bytes, size + 1)

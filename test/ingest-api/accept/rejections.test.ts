@@ -168,7 +168,7 @@ describe('rejections', () => {
     expect(await kept()).toBe(517 + 100)
   })
 
-  test('the counts of refused reports begin anew with each second, whoever notices that it has begun', async () => {
+  test('the counts of refused reports restart with each second', async () => {
     refuse(25)
     clock.time = T0 + 1_000
     refuse(25)

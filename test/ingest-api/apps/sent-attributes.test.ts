@@ -189,7 +189,7 @@ test('a point of PhoneTrack’s list keeps the number of satellites', () => {
   expect(judged(phonetrack, { points }, { app: 'multiple' }).attributes).toEqual({ satellites: 7 })
 })
 
-test('what does not fit is left out and counted, and the point stays', () => {
+test('attributes that do not fit are left out and counted, and the point stays', () => {
   const many = Array.from({ length: 33 }, (_, n) => `a${n}=1`).join('&')
   expect(judged(osmand, `${QUERY}&${many}`)).toMatchObject({ latitude: 54.3, dropped: 1 })
   const bad = forwarded({ ['x'.repeat(65)]: 1, 'b d': 1, text: 'x'.repeat(257), good: 1 })

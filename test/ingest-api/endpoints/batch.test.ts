@@ -70,7 +70,7 @@ describe('batches', () => {
     expect({ accepted, rejected }).toEqual({ accepted: 0, rejected: 2 })
   })
 
-  test('a batch of 1000 reports is written at once, and of one more is refused', async () => {
+  test('a batch of 1000 reports is written together, and one of 1001 is refused', async () => {
     const reports = Array.from({ length: 1000 }, (_, number) => report(number))
     expect(data(await ingest.batch({ reports }, { key })).accepted).toBe(1000)
     expect((await ingest.logged()).length).toBe(logged + 1000)
@@ -135,7 +135,7 @@ describe('batches that are refused as a whole', () => {
     expectRefused(answer, 413, 'PAYLOAD_TOO_LARGE')
   })
 
-  test('a batch without a valid key is refused as a whole, whatever its content', async () => {
+  test('a batch without a valid key is refused as a whole, with any content', async () => {
     for (const body of [{ reports: [report(1)] }, 'no JSON']) {
       expectRefused(await ingest.batch(body), 401, 'UNAUTHORIZED')
     }

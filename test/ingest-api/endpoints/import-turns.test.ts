@@ -101,7 +101,7 @@ test('an import is answered only once all of it is durable', async () => {
   expect((await imported).status).toBe(200)
 })
 
-test('at most two imports are worked on at once: of the others only the bytes are held, not even parsed', async () => {
+test('at most two imports are processed concurrently; waiting ones hold their bytes alone, unparsed', async () => {
   const bodies = ['import-1', 'import-2', 'import-3', 'import-4'].map((deviceId) =>
     JSON.stringify(history(deviceId, 300)),
   )

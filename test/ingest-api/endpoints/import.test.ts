@@ -47,7 +47,7 @@ describe('imports', () => {
     })
   })
 
-  test('the import knows a position by device, time and place, whatever else is known of it', async () => {
+  test('the import identifies a position by device, time and place alone', async () => {
     const other = { ...report, accuracy: 9, speed: 3, attributes: { odometer: 1 } }
     const [one, again, elsewhere] = await idsOf([report, other, { ...report, latitude: 54.4 }])
     expect(again).toBe(one)

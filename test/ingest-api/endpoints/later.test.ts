@@ -151,7 +151,7 @@ describe('batches larger than their key’s limit', () => {
     expect((await overland(secret, feature())).status).toBe(200)
   })
 
-  test('a batch larger than its key’s limit is charged before it is processed, so several at once are not all accepted', async () => {
+  test('a batch larger than its key’s limit is charged before it is processed, so concurrent ones are not all accepted', async () => {
     const load = new Load()
     const { secret } = await start({ load, rateLimits: { key: { points: 5, seconds: 60 } } })
     const begun = jest.spyOn(load, 'beginBody')

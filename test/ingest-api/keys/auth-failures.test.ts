@@ -52,7 +52,7 @@ describe('addresses with too many failed authentications', () => {
     expect(headers.has('ratelimit')).toBe(false)
   })
 
-  test('an address with too many failed authentications gets so many 401 and no more, also when all come at once', async () => {
+  test('an address with too many failed authentications gets no more than its limit of 401s, concurrent ones included', async () => {
     await start()
     const keys = Array.from({ length: 40 }, () => newApiKey())
     const statuses = await Promise.all(keys.map((key) => statusOf(key)))
@@ -158,7 +158,7 @@ describe('addresses with too many failed authentications', () => {
 describe('addresses', () => {
   const from = (...addresses: string[]) => ({ 'X-Forwarded-For': addresses.join(', ') })
 
-  test('the address is the connection’s where no proxy is trusted, whatever a header says', async () => {
+  test('the address is the connection’s where no proxy is trusted, regardless of headers', async () => {
     await start()
     await fail(5, from('198.51.100.1'))
     expect(await statusOf('malformed', from('198.51.100.2'))).toBe(429)

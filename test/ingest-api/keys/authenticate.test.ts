@@ -38,7 +38,7 @@ async function refusal(authorization: string | undefined, body: unknown = minima
 }
 
 describe('keys that may not report', () => {
-  test('an invalid key gets the same 401, whatever is wrong with it and whatever the body', async () => {
+  test('an invalid key gets the same 401 for any fault and any body', async () => {
     const expired = await ingest.createKey({ expiresAt: T0 })
     const revoked = await ingest.createKey({ revokedAt: T0 - 1 })
     const good = await ingest.createKey()
@@ -70,7 +70,7 @@ describe('keys that may not report', () => {
     expect(await ingest.logged()).toEqual([])
   })
 
-  test('a valid key without the scope gets 403 and is told which', async () => {
+  test('a valid key without the scope gets a 403 that names the scope', async () => {
     const reader = await ingest.createKey({ scopes: ['positions:read', 'devices:read'] })
     const answer = await refusal(`Bearer ${reader.secret}`, {})
     expect(answer.status).toBe(403)
@@ -128,7 +128,7 @@ describe('rotated secrets', () => {
     return { id, secret, next }
   }
 
-  test('a secret from before a rotation opens the key until its time is over, to the millisecond, and the new one goes on', async () => {
+  test('the previous secret works until its grace time ends, to the millisecond; the new one works on', async () => {
     const { id, secret, next } = await rotated(T0 + 1_000)
     const submit = (key: string) => ingest.submit(minimal, { key })
     ingest.clock.time = T0 + 999
@@ -143,7 +143,7 @@ describe('rotated secrets', () => {
     ingest.clock.time = T0
   })
 
-  test('a secret from before a rotation without a grace time is refused at once', async () => {
+  test('without a grace time the previous secret is refused immediately', async () => {
     const { secret, next } = await rotated(T0)
     expect((await refusal(`Bearer ${secret}`)).status).toBe(401)
     expect((await ingest.submit(minimal, { key: next })).status).toBe(200)
@@ -195,7 +195,7 @@ test('a key’s last use is written to the store from time to time', async () =>
 })
 
 describe('a store that is away', () => {
-  test('while the store is away, a known key goes on for an hour, an unknown one gets 503 and never 401', async () => {
+  test('while the store is away, a known key works for an hour, an unknown one gets 503 and never 401', async () => {
     const line = { isCut: false }
     const cut = await startBehind(line)
     const known = (await cut.createKey()).secret

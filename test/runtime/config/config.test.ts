@@ -124,7 +124,7 @@ describe('the configuration', () => {
     })
   })
 
-  test('a spool holds a gibibyte and a day, unless told otherwise', () => {
+  test('by default a spool holds a gibibyte and a day', () => {
     expect(loadConfig({ SPOOL_DIR: '/spool' }).spool).toEqual({
       ...{ directory: '/spool', maxBytes: 1_073_741_824, maxAgeSeconds: 86_400 },
     })

@@ -111,7 +111,7 @@ describe('database files', () => {
     expect(open().prepare('SELECT * FROM notes').all()).toEqual([])
   })
 
-  test('a transaction that fails leaves nothing behind and lets the next one go on', () => {
+  test('a failed transaction leaves nothing behind, and the next one succeeds', () => {
     const database = open()
     const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
     const failure = new RangeError('not ours')
@@ -187,7 +187,7 @@ describe('database files', () => {
     expect(thrownBy(() => insert.execute(1, 'second', null))).toMatchObject({ retriable: false })
   })
 
-  test('a row that is there already is told from other broken constraints, and the transaction goes on', () => {
+  test('a duplicate row is distinguished from other broken constraints, and the transaction continues', () => {
     const database = open(['CREATE TABLE names (name TEXT NOT NULL UNIQUE) STRICT'])
     const insert = database.prepare('INSERT INTO names VALUES (?)')
     const refusal = (name: string | null) => {

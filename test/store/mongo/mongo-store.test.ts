@@ -18,7 +18,7 @@ test('the database is the one in the URL, or gps', async () => {
   }
 })
 
-test('a malformed connection string is refused at once', async () => {
+test('a malformed connection string is refused immediately', async () => {
   const options = { url: 'postgres://localhost', logger: silent, clock: { now: () => T0 } }
   await expect(openMongoStore(options)).rejects.toThrow('scheme')
 })

@@ -115,7 +115,7 @@ test('the store reports that its directory cannot be created', () => {
   expect(() => openSqliteStore({ directory: join(file, 'data') })).toThrow(DependencyError)
 })
 
-test('the store is created once and shared by processes that start at once on an empty directory', async () => {
+test('the store is created once and shared by processes that start concurrently on an empty directory', async () => {
   const processes = Array.from({ length: 4 }, startOpener)
   try {
     await Promise.all(processes.map(({ answer }) => answer()))

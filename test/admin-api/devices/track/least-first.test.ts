@@ -4,7 +4,7 @@ import { LeastFirst } from '../../../../admin-api/devices/track/least-first.ts'
 
 const SIZE = 12
 
-test('whatever items are added, changed and removed, the least comes first', () => {
+test('the least item comes first after any additions, changes and removals', () => {
   const step = fc.record({
     item: fc.integer({ min: 0, max: SIZE - 1 }),
     priority: fc.option(fc.integer({ min: 0, max: 50 }), { nil: undefined }),

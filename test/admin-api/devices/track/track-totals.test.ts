@@ -63,7 +63,7 @@ test('moving time is the time at 0.5 m/s or more, by reported speeds where avail
   ).toBe(10_000)
 })
 
-test('a silence of up to an hour counts as moving if the device came far enough, whatever speeds it reported', () => {
+test('a silence of up to an hour counts as moving if the device came far enough, regardless of reported speeds', () => {
   const metre = 1 / 111_195
   const moved = (seconds: number, metres: number, speed: number) =>
     totals(at(0, 0, 0, { speed }), at(seconds, 0, metres * metre, { speed })).movingMs

@@ -148,7 +148,7 @@ test('pages of any size hold what one page holds, and the first has the totals o
   )
 })
 
-test('pages go on after a stop that began more than 31 days before the range', async () => {
+test('pages continue after a stop that began more than 31 days before the range', async () => {
   const day = 24 * 60
   const later = [{ minutes: 30, speed: 15 }, { minutes: 20 }, { minutes: 30, speed: 0.3 }]
   const steps = journey({ minutes: 70 * day, everyMs: 3_600_000, jitter: 60 }, ...later)

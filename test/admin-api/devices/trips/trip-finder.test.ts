@@ -95,7 +95,7 @@ test('a silence of more than an hour ends a trip, and its way belongs to none', 
   expect(second?.kind === 'trip' && second.distanceMetres / (30 * 60 * 15)).toBeCloseTo(1, 1)
 })
 
-test('a device that is found where it was before a silence has stood there', () => {
+test('a device seen at the same place before and after a silence has stopped there', () => {
   const night = journey(drive, { minutes: 2 }, { minutes: 600, silent: true }, drive)
   expect(told(night)).toEqual(['trip 0–30', 'stop 30–632', 'trip 632–662'])
 })
@@ -155,7 +155,7 @@ function certainAfter(steps: readonly TrackStep[]): boolean[] {
 /** A record each 10 s, none within reach of another, so that each is a trip of its own. */
 const leaps = Array.from({ length: 6 }, () => ({ minutes: 1 / 6, leap: 9_000 }))
 
-test('what follows is certain once all records have left that could be in a stop with earlier ones', () => {
+test('later steps are certain once all records have left that could be in a stop with earlier ones', () => {
   // The first record leaves with the second, and the second begins a trip with the third.
   expect(certainAfter(journey(...leaps)).indexOf(true)).toBe(2)
   // After a stop it takes as many again: what left before the stop says nothing of those after it.

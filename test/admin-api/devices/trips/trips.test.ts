@@ -72,7 +72,7 @@ test('the distance, moving time and top speed of a trip are those of its track',
   expect(trip).toMatchObject({ distanceMetres, movingSeconds, maxSpeed })
 })
 
-test('what reaches beyond a range is given whole, and says where it does', async () => {
+test('a trip or stop that reaches beyond the range is returned whole and marked', async () => {
   const [begin, end] = [iso(10 * MINUTE), iso(30 * MINUTE)]
   const all = (await find()).body.data?.items ?? []
   const inside = (await find(`?from=${begin}&to=${end}`)).body.data
@@ -87,7 +87,7 @@ test('what reaches beyond a range is given whole, and says where it does', async
   expect(kinds(within)).toEqual([['trip', 'both']])
 })
 
-test('what begins or ends at the edge of a range does not reach beyond it', async () => {
+test('a trip or stop that begins or ends at the edge of the range is not marked', async () => {
   const first = (await find(`?from=${iso(0)}&to=${iso(20 * MINUTE)}`)).body.data
   expect(kinds(first)).toEqual([['stop', null]])
   const second = (await find(`?from=${iso(20 * MINUTE)}&to=${iso(50 * MINUTE - 10_000)}`)).body.data

@@ -186,7 +186,7 @@ describe('Traccar', () => {
     ])
   })
 
-  test('a row of the CSV report means the same, whatever commas and quotes its address has', async () => {
+  test('a row of the CSV report reads the same with any commas and quotes in its address', async () => {
     const { found } = await readHistory(history('traccar-route.csv'))
     const [first] = told((await readHistory(history('traccar-positions.json'))).found)
     const attributes = { driverUniqueId: '00123', ignition: true, odometer: 104233.4 }

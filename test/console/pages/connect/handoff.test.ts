@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { handoffUrl, readHandoff } from '../../../../console/pages/connect/handoff.ts'
 
-test('what a QR code holds comes out on the other device, in the fragment alone', () => {
+test('the content of a QR code arrives on the other device, in the fragment alone', () => {
   const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(text, text, fc.constantFrom('curl', 'node'), (key, deviceId, sender) => {

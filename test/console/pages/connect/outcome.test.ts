@@ -25,7 +25,7 @@ function outcome(
 }
 type Answer = Parameters<typeof outcomeOf>[0]['answer']
 
-describe('what has come of connecting a device', () => {
+describe('outcomes of connecting a device', () => {
   test('the page waits, also where the device has reported before or something was refused before', () => {
     const before = { devices: [seenAt('van', at(9))], rejections: [refusedAt(at(9))] }
     expect(outcome({})).toMatchObject({ kind: 'waiting' })
@@ -64,7 +64,7 @@ describe('what has come of connecting a device', () => {
     expect(outcome({ devices: [seenAt('van', at(12))] }, answer).kind).toBe('arrived')
   })
 
-  test('a test report whose key is refused leaves no rejection, and is told all the same', () => {
+  test('a test report whose key is refused leaves no rejection, and the page still says so', () => {
     const answer = { at: at(12), status: 401, error: 'UNAUTHORIZED', message: 'no such key' }
     expect(outcome({}, answer)).toMatchObject({ kind: 'refused', error: 'UNAUTHORIZED' })
   })

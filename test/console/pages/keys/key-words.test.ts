@@ -37,6 +37,6 @@ describe('the limits of a key as a form gives them', () => {
   })
 })
 
-test('what a key may do is told in one order', () => {
+test('scopes of a key are listed in one order', () => {
   expect(scopeWords(['devices:read', 'positions:write'])).toBe('Send reports, read devices')
 })

@@ -28,7 +28,7 @@ test('rejections with the same cause, device and key are one, with their number 
   expect(alike([])).toEqual([])
 })
 
-test('rejections by a limit are one, however long each sender was told to wait', () => {
+test('rejections by a limit are one group, regardless of each sender’s waiting time', () => {
   const limit = 'this device may report 300 times in 60 s'
   const limited = (seconds: number) =>
     rejection({ error: 'RATE_LIMITED', message: `${limit}: send it again in ${seconds} s` })

@@ -55,13 +55,13 @@ test.each<[wrong: string, change: Partial<System>]>([
   expect(wrongIn(change)).toEqual([expect.stringContaining(wrong)])
 })
 
-test('a service without any backup is told so once its oldest data are there for a day', () => {
+test('a service without any backup shows a warning once its oldest data are a day old', () => {
   expect(wrongIn({ lastBackupAt: null })).toEqual([])
   expect(wrongIn({ lastBackupAt: null }, at(24))).toEqual([])
   expect(wrongIn({ lastBackupAt: null }, at(24.01))).toEqual(['No backup has been made yet.'])
 })
 
-test('whatever is wrong is said, the worst first, with what to do', () => {
+test('all troubles are listed, the worst first, each with its remedy', () => {
   const system = { ...WELL, lag: null, refusedPerMinute: 4, deadLetters: 1 }
   const troubles = troublesOf(system, { now: NOW, receivingSince: undefined })
   expect(troubles.map(({ path }) => path)).toEqual([undefined, undefined, '/rejections'])

@@ -66,7 +66,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
     120_000,
   )
 
-  test('the consumer tells of an erasure, and takes what comes after it for new', async () => {
+  test('the consumer reports an erasure, and treats later reports as new', async () => {
     const { log, topic } = await open()
     const [before, after] = [positionReported(), positionReported()]
     const erasure = deviceErased()
@@ -88,7 +88,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
     expect(consumer.output()).not.toContain('skipped')
   }, 120_000)
 
-  test('the consumer stops on SIGTERM, and its group goes on after what was printed', async () => {
+  test('the consumer stops on SIGTERM, and its group continues after the printed events', async () => {
     const { log, topic } = await open()
     const before = Array.from({ length: 5 }, () => positionReported())
     await log.append(before)

@@ -54,7 +54,7 @@ test.each([
   expect(await reasonFor({ ...erased(), ...changes })).toMatch(/\w/)
 })
 
-test('any type that is not known is skipped whatever its value', async () => {
+test('an unknown type is skipped with any value', async () => {
   const headers = { ce_type: Buffer.from('DeviceErased.v2'), ce_id: Buffer.from('1') }
   expect(await reasonFor({ headers, value: null })).toContain('DeviceErased.v2')
   expect(await reasonFor({ headers, value: Buffer.from('{}') })).toContain('DeviceErased.v2')
