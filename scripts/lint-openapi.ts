@@ -7,8 +7,8 @@ import type { OpenApiDocument } from '../runtime/openapi/document.ts'
 
 const HELP = `Checks the OpenAPI documents of both APIs with Redocly's recommended rules.
 
-  npm run check:openapi
-  npm run --silent check:openapi -- --print ingest-api
+  node scripts/run.mjs scripts/lint-openapi
+  node scripts/run.mjs scripts/lint-openapi --print ingest-api
 
   --print NAME   prints the document of ingest-api or admin-api instead
 

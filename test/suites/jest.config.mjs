@@ -1,6 +1,6 @@
 /**
- * All suites, one project each: `npm test` and `npm run test:NAME` select one. A file's name or
- * folder says which suite it belongs to.
+ * All suites, one project each: `npm test` and `npm run test:NAME` select one (`scripts/test.mjs`).
+ * A file's name or folder says which suite it belongs to.
  */
 const common = {
   rootDir: '.',
@@ -30,7 +30,7 @@ export default {
   projects: [
     {
       ...common,
-      // What needs nothing but Node.
+      // Tests that need only Node.
       displayName: 'unit',
       testMatch: ['**/*.test.ts'],
       testPathIgnorePatterns: [
@@ -43,13 +43,13 @@ export default {
     },
     {
       ...common,
-      // What needs nothing but Node and keeps the processor busy for long, such as builds and loads.
+      // Tests that need only Node and keep the processor busy for long, such as builds and loads.
       displayName: 'long',
       testMatch: ['**/*.long.test.ts'],
     },
     {
       ...withServers,
-      // What needs Kafka, the schema registry or MongoDB.
+      // Tests that need Kafka, the schema registry or MongoDB.
       displayName: 'services',
       testMatch: ['**/*.services.test.ts'],
     },

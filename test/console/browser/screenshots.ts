@@ -34,8 +34,8 @@ const PATHS = {
 const map = join(folder, 'town.pmtiles')
 
 /**
- * `npm run screenshots`: every page, light and dark, wide and 360 px, in .cache/screenshots. Those in
- * docs/images are copies of them.
+ * With this file as `--testMatch` of the console suite (CONTRIBUTING.md): every page, light and dark,
+ * wide and 360 px, in .cache/screenshots. Those in docs/images are copies of them.
  */
 describeConsole('pictures', () => {
   mkdirSync(folder, { recursive: true })

@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** What a suite changes of Jest's configuration: options that Jest has for a run, not for a project. */
+const OPTIONS = {
+  faults: [
+    '--maxWorkers=1',
+    '--testTimeout=900000',
+    '--reporters=default',
+    '--reporters=./test/faults/table-reporter.mjs',
+  ],
+  // A browser and a server are a machine's work.
+  console: ['--maxWorkers=1'],
+  compose: ['--maxWorkers=1', '--testTimeout=300000'],
+  schemathesis: ['--maxWorkers=1', '--testTimeout=1800000'],
+}
+
+// node scripts/test.mjs SUITE [argument of Jest ...]; see test/suites/jest.config.mjs.
+const [suite = 'unit', ...rest] = process.argv.slice(2)
+const { status } = spawnSync(
+  process.execPath,
+  [
+    '--experimental-vm-modules',
+    '--disable-warning=ExperimentalWarning',
+    fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url)),
+    `--selectProjects=${suite}`,
+    '--config=test/suites/jest.config.mjs',
+    ...(OPTIONS[suite] ?? []),
+    ...rest,
+  ],
+  { stdio: 'inherit' },
+)
+process.exitCode = status ?? 1
