@@ -9,7 +9,7 @@ export type Options = {
   readonly rounds: number
   /** The length of one window. */
   readonly seconds: number
-  /** Undefined: so many that each stays far below its limit. */
+  /** Undefined: enough that each stays far below its limit. */
   readonly devices: number | undefined
   readonly file: string
   /** Print the needs of fleets instead of measuring. */

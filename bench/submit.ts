@@ -41,7 +41,7 @@ type Order = {
   readonly rounds: number
   readonly seconds: number
   /**
-   * The number of devices that report in turn; undefined: so many that each stays far below its
+   * The number of devices that report in turn; undefined: enough that each stays far below its
    * limit.
    */
   readonly devices: number | undefined

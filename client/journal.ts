@@ -129,7 +129,7 @@ export class Journal {
       await fresh.close()
       throw error
     }
-    // At once: from here on the old file has no name.
+    // Synchronous: from here on the old file has no name.
     const old = this.#handle
     this.#handle = fresh.#handle
     this.#end = fresh.#end

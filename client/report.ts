@@ -20,7 +20,7 @@ export type Report = {
   readonly attributes?: Readonly<Record<string, string | number | boolean | null>> | undefined
 }
 
-/** A report that the service recognises however often, and in whatever batch, it is sent. */
+/** A report that the service recognises when it is sent again, alone or in any batch. */
 export type TimedReport = Report & { readonly timestamp: string }
 
 /** The outcome of a report. */

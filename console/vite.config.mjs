@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
 import { withoutUnusedModules } from './unused-modules.mjs'
 
-/** What most pages share. */
+/** Modules that most pages share. */
 const SHARED =
   /console\/(core|live|ui)\/(?!time-plot)[\w-]+\.tsx?$|console\/(map\/draw-label|pages\/device\/share-link)\./
 
@@ -23,7 +23,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // By it the server tells browsers of operators who are signed in what they need next.
+    // The server reads it to preload files for signed-in operators.
     manifest: true,
     // Few files, because each is a request before the page is there: what signing in loads, and what most
     // pages share.

@@ -9,7 +9,7 @@ export type GatheringWriter<Item> = {
    * their order, except that one of few items may pass those of many: see `QueueLimits`. `bytes`:
    * approximate size when written. `deadlineMs`: this caller's deadline, if shorter than the default.
    * @throws {DependencyError} retriable: overloaded, closing, or not written before the deadline;
-   *   or whatever `writeBatch` rejected with.
+   *   or the rejection of `writeBatch`.
    */
   write(items: readonly Item[], bytes: number, deadlineMs?: number): Promise<void>
 
@@ -68,7 +68,7 @@ export function waitingRoom({
   }
 }
 
-/** A batch of so many calls counts as load. Fewer senders send nothing while they wait for answers. */
+/** From this many calls on, a batch counts as load. Fewer callers are all waiting for this batch. */
 const CROWD = 4
 
 /**

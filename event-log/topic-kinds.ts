@@ -10,7 +10,7 @@ import type { UnreadableEntry } from './event-log.ts'
 import type { waitingRoom } from './gathering-writer.ts'
 import type { TopicName } from './topic.ts'
 
-/** How entries of one kind are kept in a topic, whatever the topic is stored in. */
+/** How a topic keeps entries of one kind, in any storage. */
 export type TopicKind<Entry> = {
   readonly name: TopicName
   /** The time for which an entry is kept, in milliseconds; `Infinity`: until it is removed. */

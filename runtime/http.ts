@@ -86,7 +86,7 @@ export function requestObserver({
   }
 }
 
-/** Turns whatever is thrown into the error envelope (specification section 7). */
+/** Turns anything thrown into the error envelope (specification section 7). */
 export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware {
   const failed = failureLog({ logger })
   return async function answerInEnvelope(ctx, next) {

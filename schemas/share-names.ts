@@ -1,4 +1,4 @@
-/** So many devices are named in the title of a share without a name. */
+/** Number of devices named in the title of a share without a name. */
 const NAMED_IN_TITLE = 3
 
 /** A device's name on a link: as given for the link, or else its own; its id is never shown. */

@@ -215,7 +215,7 @@ export type SharedDevice = {
   readonly deviceId: string
   /** Identifies the device to viewers. */
   readonly ref: string
-  /** The name in the share, whatever the device's own name is. */
+  /** The device's name in the share, instead of its own. */
   readonly name?: string
   /** The recordId of the last position known when the share was made, if it shows that. */
   readonly lastKnown?: string

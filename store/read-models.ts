@@ -254,7 +254,7 @@ export type DevicePlace = {
   readonly value: SortValue
 }
 
-/** A device on a page, with the place where the page after it goes on. */
+/** A device on a page, with the cursor key of the next page. */
 export type PagedDevice = Device & { readonly place: DevicePlace }
 
 export type DevicePage = {

@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => closeFrom(openBeforeTest))
 afterAll(() => closeFrom(0))
 
-/** What a test has opened is closed when it ends, all else when its file ends: the last opened first. */
+/** Closes resources of a test when it ends, all others when its file ends: the last opened first. */
 export function closeAfterwards(close: Close): void {
   closers.push(close)
 }

@@ -16,7 +16,7 @@ export type Deployment = {
   restart(): Promise<Deployment>
   /** SIGTERM to every process; gives their exit codes. */
   stop(): Promise<(number | NodeJS.Signals)[]>
-  /** Ends everything at once and removes what it kept. */
+  /** Kills all processes and removes their data. */
   remove(): Promise<void>
 }
 

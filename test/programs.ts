@@ -44,7 +44,7 @@ export function startProgram(
   return endedWithTheTests(child)
 }
 
-/** Those of node in the npm script of a program. */
+/** Node's options in the npm script of a program. */
 function optionsOf(program: string): string[] {
   const script = Object.values(scripts).find((one) => one.endsWith(` scripts/run.mjs ${program}`))
   return script?.split(' ').filter((word) => word.startsWith('--')) ?? []

@@ -11,7 +11,7 @@ export type RunningProgram = {
 
 const running = new Set<RunningProgram>()
 
-/** Ends at once whatever this test file has started and still runs. */
+/** Kills every program that this test file has started and that still runs. */
 export async function endPrograms(): Promise<void> {
   killPrograms()
   await Promise.all([...running].map(({ ended }) => ended))

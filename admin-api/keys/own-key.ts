@@ -14,7 +14,7 @@ export const PASTED_KEY = text({
 
 /**
  * Finds a key of the caller's own account by a pasted secret, even if the key is revoked or
- * expired. Each call is counted, whatever the secret.
+ * expired. Each call is counted, with any secret.
  */
 export function ownKeys({
   store,

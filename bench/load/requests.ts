@@ -17,7 +17,7 @@ export type Target = {
   /** Reports per request; 1: single submits. */
   readonly batch: number
   /**
-   * The number of devices that report in turn; by default so many that each stays far below its
+   * The number of devices that report in turn; by default enough that each stays far below its
    * limit.
    */
   readonly devices?: number | undefined

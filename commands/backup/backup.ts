@@ -51,7 +51,7 @@ export async function backUp({
         show(`copies ${name}: ${Math.floor(100 * part)} %`),
       )
     const names = await copyStore({ from, to }, copy)
-    // Last: whatever the store has was in the log by then.
+    // Last: everything in the store was in the log by then.
     await copy(logFile)
     show('checks the copy')
     const { events, projected } = await checkCopy(to, openData)
@@ -75,7 +75,7 @@ export async function backUp({
   return manifest
 }
 
-/** @throws {Error} when the disk of a folder has no room for so many bytes. */
+/** @throws {Error} when the disk of a folder has no room for the copy. */
 export async function expectRoom({
   needed,
   directory,

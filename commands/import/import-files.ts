@@ -15,7 +15,7 @@ const NUMBERED_DEVICES =
 export type Import = Choice & {
   readonly files: readonly string[]
   readonly format?: Format | undefined
-  /** The device of all points, whatever the files say. */
+  /** The device of all points, overriding the files. */
   readonly deviceId?: string | undefined
   /** The ids of devices by the numbers that Traccar has for them. */
   readonly deviceIds?: ReadonlyMap<string, string> | undefined

@@ -8,7 +8,7 @@ export type DeviceState = {
 }
 
 const BATTERY_PER_S = 1 / (20 * 3600)
-/** One report in so many has an alarm. */
+/** One report in this number has an alarm. */
 const REPORTS_PER_ALARM = 500
 
 /**

@@ -128,7 +128,7 @@ export function serverNow(): number {
   return Date.now() + offsetMs
 }
 
-/** @param told a second of the server's clock, as an answer tells it. */
+/** @param told a second of the server's clock, from an answer's header. */
 export function noteServerTime(told: number): void {
   // It has whole seconds, and the answer took time to arrive.
   const differsMs = told + 500 - Date.now()

@@ -3,7 +3,7 @@ import { dayCount, type Span } from './span.ts'
 /** How many records a device has of each day; days without any may be missing. */
 export type DayCounts = ReadonlyMap<string, { readonly count: number }>
 
-/** The service reads so many within a second. */
+/** The service reads this number within a second. */
 const MOST_RECORDS = 100_000
 
 /**

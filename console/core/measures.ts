@@ -53,7 +53,7 @@ export function distanceText(metres: number | undefined, units = METRIC): string
   return unitText(number, units.length === 'feet' ? 'mile' : 'kilometer', units, 1)
 }
 
-/** A number of anything with at most so many decimals: `12,345`. */
+/** A number with at most `decimals` decimals: `12,345`. */
 export function numberText(number: number, { locale } = METRIC, decimals = 0): string {
   return formatFor(locale, undefined, 0, decimals).format(number)
 }
@@ -68,7 +68,7 @@ export function countText(
   return `${numberText(number, units)} ${plurals.select(number) === 'one' ? singular : plural}`
 }
 
-/** The words are English, whatever the numbers are. */
+/** The words are English in every locale of numbers. */
 const plurals = new Intl.PluralRules('en')
 
 /** A number with one of `Intl`'s units. */

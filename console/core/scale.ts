@@ -5,7 +5,7 @@ export type Scale = { readonly text: string; readonly pixels: number }
 
 const WIDEST_PIXELS = 110
 const SHORT = { metres: 'meter', feet: 'foot' }
-/** From so many metres or feet on it is in kilometres or miles. */
+/** From this number of metres or feet on it is in kilometres or miles. */
 const LONG = {
   metres: { unit: 'kilometer', holds: 1_000 },
   feet: { unit: 'mile', holds: 5_280 },

@@ -75,7 +75,7 @@ function totalsOf(one: Episode): Totals {
   return { trips: 1, distanceMetres: one.distanceMetres, lastedMs: one.to - one.from }
 }
 
-/** Of the trips that began at this time or later. */
+/** Counts only trips that began at this time or later. */
 export function totalsSince(episodes: readonly Episode[], from: number): Totals {
   return episodes
     .filter((one) => one.from >= from)

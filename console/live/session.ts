@@ -21,7 +21,7 @@ const otherTabs = new BroadcastChannel(`gps-console-session ${addressOf('/')}`)
 let renewal: { promise: Promise<boolean>; settle: (renewed: boolean) => void } | undefined
 let askedAt = 0
 
-/** Finds out who is signed in, and keeps the session alive while the page is visible. */
+/** Reads the signed-in operator, and keeps the session alive while the page is visible. */
 export async function startSession(): Promise<void> {
   onSessionEnded(askToSignIn)
   otherTabs.onmessage = ({ data }) => (data === 'ended' ? leave() : void renewed())

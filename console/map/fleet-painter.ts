@@ -53,7 +53,7 @@ export class FleetPainter {
 
   /** Shows these devices; call `paint` again after each change of one. */
   paint(shown: Shown): void {
-    // The selected device is alone at once.
+    // The selected device leaves its cluster without a delay.
     if (shown.selected !== this.#shown.selected) this.#grouped = undefined
     this.#areOld = true
     this.#shown = shown

@@ -31,7 +31,7 @@ export function named(style: Style, name: string, weight: number): Style {
   return style
 }
 
-/** The zoom level of a map with so many metres to a pixel. */
+/** The zoom level of a map with this number of metres per pixel. */
 export function zoomAt(resolution: number): number {
   return Math.log2(156_543.03392804097 / resolution)
 }

@@ -22,7 +22,7 @@ const world = new Archive(addressOf('/map/world.pmtiles'))
 // Any importer of this module is about to open a map.
 world.start().catch(() => undefined)
 
-/** Whether the base map is there. A new service builds it first; looking for it goes on. */
+/** Whether the base map is there. A new service builds it first, so the page keeps looking for it. */
 export const worldState = signal<'loading' | 'shown' | 'failed'>('loading')
 
 /** A map of the world in an element, with the chosen layer over it, and no devices yet. */
@@ -133,7 +133,7 @@ export function zoomBy(map: OlMap, levels: number): void {
   if (zoom !== undefined) view.animate({ zoom: zoom + levels, duration: isAnimated() ? 150 : 0 })
 }
 
-/** Moves the view by so many steps to the east and to the north. */
+/** Moves the view by a number of steps to the east and to the north. */
 export function panBy(map: OlMap, east: number, north: number): void {
   const view = map.getView()
   const [x = 0, y = 0] = view.getCenter() ?? []

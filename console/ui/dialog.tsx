@@ -21,7 +21,7 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  // At once: where one dialog replaces another, the first must have given the focus back.
+  // Synchronously: where one dialog replaces another, the first must have given the focus back.
   useLayoutEffect(() => {
     const element = dialog.current
     const giveFocusBack = rememberFocus()

@@ -22,7 +22,7 @@ export function Moment({ at }: { at: string }) {
   )
 }
 
-/** The time elapsed, `inFull` for people who are no operators; the time itself in its title. */
+/** The time elapsed, `inFull` for viewers of links; the time itself in its title. */
 export function Ago({ at, inFull = false }: { at: string; inFull?: boolean }) {
   const ms = Date.parse(at)
   return (

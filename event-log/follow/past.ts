@@ -23,7 +23,7 @@ export type PastItem =
 /**
  * Reads what the ring no longer holds with a separate tail, until the ring holds the rest. Advances `place`
  * past each item when the next one is asked for. Returns true at the ring; false if the reader has ended or
- * erasures are unknown. Tells of one gap at most.
+ * erasures are unknown. Announces one gap at most.
  */
 export async function* readPast({
   eventLog,

@@ -102,7 +102,7 @@ export function batchProducer({
     const dropped = connected
     connected = undefined
     if (dropped === undefined) return
-    // Its pending messages must not be sent any more: their callers have been refused.
+    // Its pending messages must not be sent: their callers have been refused.
     dropped.client.cut()
     const gone = dropped.producer
       .disconnect()

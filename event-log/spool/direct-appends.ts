@@ -10,7 +10,7 @@ export type Append = {
 }
 
 /**
- * With so many unconfirmed appends, a log that confirms nothing for this time counts as unavailable:
+ * With this many unconfirmed appends, a log that confirms nothing for this time counts as unavailable:
  * the process refuses requests before twice as many are under way (runtime/load.ts).
  */
 const MANY = 300

@@ -38,7 +38,7 @@ export const SERVICE: Kind<ServiceDocument> = { name: 'service', indexes: {} }
 
 export type OperatorDocument = Omit<Operator, 'role' | 'platform'> & {
   readonly emailLowerCase: string
-  /** The role of an operator who is no admin. */
+  /** The role of an operator below admin. */
   readonly dispatcher?: true
   /** Set on the very first operator only: a unique index allows just one. */
   readonly first?: 1

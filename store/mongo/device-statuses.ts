@@ -68,7 +68,7 @@ export async function foldStatuses(
 
 /**
  * Records the outcome of a device's entries. After a write conflict everything is read again: entries
- * written before show no change any more, but their recorded outcome is kept.
+ * written before no longer show a change, but their recorded outcome is kept.
  */
 export function tell(
   changes: Map<string, Change>,

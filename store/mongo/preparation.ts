@@ -70,7 +70,7 @@ type Outcome<T> =
   | { readonly kind: 'failed'; readonly error: DependencyError }
   | { readonly kind: 'refused'; readonly error: DependencyError }
 
-/** Whatever the cause (no server, a wrong password), it can be fixed meanwhile. */
+/** Any cause (no server, a wrong password) can be fixed meanwhile. */
 function notReady(cause: unknown): DependencyError {
   const reason = cause instanceof Error ? cause.message : String(cause)
   return new DependencyError(`the store is not ready: ${reason}`, { retriable: true, cause })

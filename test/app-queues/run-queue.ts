@@ -98,7 +98,7 @@ export function recorded(app: App, requests: number, now: number): Item[] {
     items.push(app.has.includes(item.kind) ? item : impossible[0]!)
     if (app.has.includes('heartbeat')) items.push({ kind: 'heartbeat' })
   }
-  // So many that they are a request of their own.
+  // Enough to fill a request.
   const last = app.has.includes('heartbeat') ? size : 0
   return [...items, ...Array.from({ length: last }, () => ({ kind: 'heartbeat' }) as const)]
 }

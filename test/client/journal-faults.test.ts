@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, expect, jest, test } from '@jest/globals'
 import { directoryForEachTest } from '../directory-for-each-test.ts'
 
-/** So many times the disk refuses to make a folder's names durable. */
+/** How many times the disk refuses to sync a folder. */
 let refusals = 0
 
 jest.unstable_mockModule('node:fs/promises', () => ({

@@ -164,7 +164,7 @@ await describeContainers('docker compose up', () => {
     return items.map(({ latitude, longitude }) => ({ latitude, longitude }))
   }
 
-  /** `data` of an answer in the envelope. @throws whatever else it answers. */
+  /** `data` of an answer in the envelope. @throws on any other answer. */
   async function call(url: string, { headers = {}, ...init }: RequestInit = {}): Promise<unknown> {
     const credentials = key === undefined ? {} : { Authorization: `Bearer ${key}` }
     const answer = await fetch(url, {

@@ -7,7 +7,7 @@ import { positionReported } from '../samples.ts'
 import { hex, SOON, startTail, type EventLogSuite } from './event-log-suite.ts'
 import { several } from './rejection-reader.ts'
 
-/** Topics beside the events: whatever their kind, and each by itself. */
+/** Topics beside the events: of any kind, each independent. */
 export function topicsContract(suite: EventLogSuite): void {
   topicContract(suite, {
     kind: 'rejections',

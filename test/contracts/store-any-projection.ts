@@ -92,7 +92,7 @@ type Step = {
   readonly restart?: boolean
 }
 
-/** So few times that many are equal, in any order against each other. */
+/** Few times, so that many are equal, in any order. */
 const report: fc.Arbitrary<Report> = fc.record({
   device: fc.nat(3),
   repeats: fc.option(fc.nat(5), { nil: undefined, freq: 3 }),

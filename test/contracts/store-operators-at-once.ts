@@ -4,7 +4,7 @@ import type { Operator } from '../../store/back-office.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { account, operator } from './store-samples.ts'
 
-/** Operators who are made and changed at once: the database's unique indexes decide. */
+/** Operators created and changed concurrently: the database's unique indexes decide. */
 export function operatorsAtOnceContract({ promise, alone, shared }: StoreSuite): void {
   alone(
     'however many processes make the first operator at once, one succeeds',

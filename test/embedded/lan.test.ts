@@ -65,7 +65,7 @@ test('with --lan a phone reaches the console and reads where to report', async (
     body: JSON.stringify({ email: 'a@b.example', password }),
   })
   const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
-  // Also a browser on this machine is told the address that phones use.
+  // A browser on this machine also gets the address that phones use.
   const local = consoleUrl.replace(address, '127.0.0.1')
   const answer = await fetch(`${local}/api/v1/console`, { headers: { Cookie: cookie } })
   const { data } = (await answer.json()) as { data: { ingestUrl: string; loopback: boolean } }

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const LONG = 180_000
 const GENERATORS = ['python', 'go', 'typescript-fetch'] as const
 const APIS = ['gpsingest', 'gpsadmin'] as const
-/** What runs for seconds is over before thorough compiling pays. */
+/** A run of seconds ends before thorough compiling pays. */
 const SHORT_JVM = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Extent } from '../../event-log/event-log.ts'
 import { endOf, furthest, hasReached, includes, noFurtherThan } from '../../event-log/offsets.ts'
 
-/** Partition 0 holds 10..19, partition 1 nothing any more, partition 2 nothing yet. */
+/** Partition 0 holds 10..19, partition 1 was emptied by retention, partition 2 is new. */
 const extent: readonly Extent[] = [
   { partition: 0, first: 10, next: 20, whole: false },
   { partition: 1, first: 7, next: 7, whole: false },

@@ -8,7 +8,7 @@ import { acceptsAgain, acknowledges, devicesOf, startLoad, type Load } from './l
 import { noteFault, SHORT } from './table.ts'
 
 const NODES = [1, 2, 3] as const
-/** So many devices that every partition is reported to; slow enough to be read back soon. */
+/** Enough devices to reach every partition; slow enough to be read back soon. */
 const LOAD = { concurrency: 24, pauseMs: 250 }
 /** Promised: a caller is refused within this time. */
 const REFUSED_WITHIN_MS = 6_000

@@ -92,7 +92,7 @@ export function startLoad({
     acknowledged,
     sent,
     refused,
-    /** How long the slowest answer took, whatever it was. */
+    /** Duration of the slowest answer, of any status. */
     slowestMs: () => slowestMs,
     async stop(): Promise<void> {
       stopped = true

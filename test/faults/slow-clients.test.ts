@@ -12,7 +12,7 @@ const CLIENTS = 100
 const PIPELINED = 150
 /** The waiting requests and answers of more clients exceed the memory for them, which cuts some off sooner. */
 const UNREAD = 12
-/** As many as a key may have at once. */
+/** As many as a key may have open. */
 const STREAMS = 20
 /** A stream's reader that takes nothing is cut off once the ring has moved past it. */
 const BATCHES = 24

@@ -45,7 +45,7 @@ export async function startIngest({
   wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
   wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
   wrapRejections?: (topic: EventLog['rejections']) => Pick<EventLog['rejections'], 'append'>
-  /** Those that are not given are off. */
+  /** Omitted ones are off. */
   rateLimits?: Partial<RateLimits>
   trustProxy?: number
   testSecret?: string

@@ -15,7 +15,7 @@ import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { eventually } from '../eventually.ts'
 import { T0 } from '../samples.ts'
 
-/** Tells how often its tasks are repeated. */
+/** Resolves with the number of repeats of its tasks. */
 class NotedLifecycle extends Lifecycle {
   readonly periods = new Map<string, number>()
 

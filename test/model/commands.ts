@@ -7,7 +7,7 @@ import type { EraseStep, World } from './world.ts'
 
 type Command = fc.AsyncCommand<Model, World>
 
-/** So few that they are repeated often. */
+/** Few, so that they repeat often. */
 const TURNS = 5
 const EVERYTHING = { sizes: [500], back: 0, most: 1000 }
 
@@ -147,7 +147,7 @@ function command(name: string, run: (model: Model, world: World) => Promise<void
   }
 }
 
-/** The invariants once nothing blocks progress any more. */
+/** The invariants once nothing blocks progress. */
 export async function settle(model: Model, world: World): Promise<void> {
   await world.revive()
   world.becomes('up')

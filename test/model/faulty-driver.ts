@@ -54,7 +54,7 @@ export function killProcess(): void {
 
 /**
  * The state of open database files after `kill -9`: everything written to them so far. The index of
- * the write-ahead log is shared memory, which the next process creates anew.
+ * the write-ahead log is shared memory, which the next process creates afresh.
  */
 export function copyFiles(from: string, to: string): void {
   mkdirSync(to)
@@ -65,7 +65,7 @@ export function copyFiles(from: string, to: string): void {
   }
 }
 
-/** The real driver, and the faults that are armed. A dead process does nothing any more. */
+/** The real driver, and the faults that are armed. A dead process does nothing. */
 export class FaultyDatabase extends RealDatabase implements DatabaseSyncInstance {
   override exec(sql: string): void {
     meet(sql, () => super.exec(sql))

@@ -103,7 +103,7 @@ export class Model {
     this.devices[device]!.doomed.add(at)
   }
 
-  /** Whatever has been projected by now, nothing else may be seen; `all`: everything has been. */
+  /** Only projected entries may be visible; `all`: all of them have been projected. */
   async check(world: World, { all }: { all: boolean }): Promise<void> {
     for (const [number, deviceId] of DEVICES.entries()) {
       const { may, must, stays, heard, erasing } = this.devices[number]!

@@ -69,7 +69,7 @@ export async function openWorld(folder: string, empty: string) {
   return {
     clock,
 
-    /** Sends batches at once; gives the answer to each, or undefined where there was none. */
+    /** Sends batches concurrently; returns the answer to each, or undefined where there was none. */
     async send(batches: readonly (readonly Sent[])[]): Promise<(Answer[] | undefined)[]> {
       const { accept } = process
       const sent = batches.map(async (reports) => {
@@ -87,7 +87,7 @@ export async function openWorld(folder: string, empty: string) {
       const answers = await Promise.allSettled(sent)
       return answers.map((answer) => {
         if (answer.status === 'fulfilled') return answer.value
-        // Told as a 503; anything else is a fault of ours.
+        // Answered as a 503; anything else is a fault of ours.
         if (answer.reason instanceof DependencyError) return undefined
         throw answer.reason
       })
@@ -131,7 +131,7 @@ export async function openWorld(folder: string, empty: string) {
     project: (options: { sizes: readonly number[]; back: number; most: number }) =>
       attempt(() => projectSome(process, options)),
 
-    /** Builds the read models anew, and does something meanwhile; false if it could not be finished. */
+    /** Rebuilds the read models, and does something meanwhile; false if the rebuild did not finish. */
     async rebuild(meanwhile = async () => {}): Promise<boolean> {
       const { log, store } = process
       let switched = false
@@ -147,7 +147,7 @@ export async function openWorld(folder: string, empty: string) {
         switched = outcome.kind === 'switched'
       })
       const [done] = await Promise.all([rebuilding, meanwhile()])
-      // Readers follow a switch within two seconds, also one that was not told: these are opened anew.
+      // Readers follow a switch within two seconds, even an unannounced one: these are reopened.
       if (!isDead()) await reopenStore()
       return done && switched && !isDead()
     },
@@ -159,7 +159,7 @@ export async function openWorld(folder: string, empty: string) {
     kill: killProcess,
     isDead,
 
-    /** Looks at it, as long as it lives: what goes on beside may meet its death at any moment. */
+    /** Reads from it while it lives: a concurrent step may kill it at any moment. */
     async unlessItDies(look: () => Promise<void>): Promise<void> {
       if (isDead()) return
       try {

@@ -14,7 +14,7 @@ let closed: HttpServer
 beforeAll(async () => {
   const app = new Koa()
   app.silent = true
-  // As reports are answered: once they have arrived, all headers at once.
+  // As reports are answered: after they have arrived, with all headers together.
   app.use(async (ctx) => {
     ctx.respond = false
     await ctx.req.resume().toArray()

@@ -132,7 +132,7 @@ test('requests that a client sends ahead of the answers that are held are not be
 test('requests that a client sends ahead of the answers cost a connection its life where they are thousands', async () => {
   socket.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(20_000))
   await eventually(() => begun.length === 16)
-  // A patient client is held back by its own connection; this one had sent 5000 at once.
+  // A patient client is held back by its own connection; this one had sent 5000 together.
   const text = 'GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(2_400)
   const pieces = Array.from({ length: 4 }, () => rawConnection(server.url, text).socket)
   await eventually(() => [socket, ...pieces].some(({ destroyed }) => destroyed))

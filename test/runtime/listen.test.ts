@@ -27,7 +27,7 @@ function come(port: number, clients: number): void {
   }
 }
 
-/** How many turns of the event loop a server takes to accept a crowd that comes at once. */
+/** The event-loop turns that a server takes to accept a crowd of concurrent connections. */
 async function turnsToAccept(handles: number): Promise<number> {
   const server: Server = createServer()
   const further = await listen(server, { host: '127.0.0.1', port: 0, handles })

@@ -11,7 +11,7 @@ function faultyFields(sent: unknown): string[] {
 const names = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`name${n}`, n]))
 
-/** Attributes of exactly so many bytes as JSON. */
+/** Attributes of exactly `bytes` bytes as JSON. */
 function ofBytes(bytes: number): Record<string, string> {
   const whole = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`n${n}`, 'x'.repeat(256)]))
   const rest = bytes - JSON.stringify({ ...whole, rest: '' }).length

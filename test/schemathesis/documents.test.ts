@@ -58,7 +58,7 @@ await describeWith(['schemathesis'], 'requests made up from the documents', ({ s
   test('the admin API answers a key as documented', async () => {
     const { key } = await operator.createKey({ scopes: ['admin'] })
     const secret = { scheme: 'apiKey', kind: 'bearer', value: key } as const
-    // Those left out would end the key that calls; the session below calls them.
+    // The omitted calls would end the calling key; the session below makes them.
     const leaveOut = [STREAM, 'changeKey', 'rotateKey', 'revokeKey']
     await expectNoFaults(runSchemathesis(service.adminUrl, { folder, secret, leaveOut }))
     await expectStillGood({ Authorization: `Bearer ${key}` })
@@ -67,7 +67,7 @@ await describeWith(['schemathesis'], 'requests made up from the documents', ({ s
   test('the admin API answers an operator as documented', async () => {
     const secret = { scheme: 'session', kind: 'api_key', value: operator.session } as const
     const headers = { 'X-Requested-With': 'console' }
-    // Those left out would end the session; the key above calls those of operators.
+    // The omitted calls would end the session; the key above makes those of operators.
     const leaveOut = [STREAM, 'signOut', 'changeOperator', 'deleteOperator']
     await expectNoFaults(runSchemathesis(service.adminUrl, { folder, secret, headers, leaveOut }))
     await expectStillGood({ Cookie: `gps_session=${operator.session}` })

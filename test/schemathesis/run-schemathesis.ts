@@ -31,7 +31,7 @@ export async function runSchemathesis(
   const directory = await mkdtemp(join(tmpdir(), 'gps-schemathesis-'))
   const config = join(directory, 'schemathesis.toml')
   const settings = await readFile(new URL('./schemathesis.toml', import.meta.url), 'utf8')
-  // Told through the environment: arguments of processes can be seen by everybody on a machine.
+  // Passed through the environment: arguments of processes can be seen by everybody on a machine.
   const auth = `[auth.openapi.${secret.scheme}]\n${secret.kind} = "\${GPS_SECRET}"\n`
   await writeFile(config, `${settings}\n${auth}`)
   try {

@@ -10,11 +10,11 @@ export type KafkaProxy = {
    * request and answers, and then the client's connection ends without that answer.
    */
   loseAnswers(options: { every: number; times: number }): void
-  /** So many requests of that kind (Kafka's API key) to come end the connection, and reach nobody. */
+  /** The next requests of that kind (Kafka's API key) end the connection, and reach nobody. */
   swallow(api: number, times: number): void
   /** How many answers have been lost. */
   lost(): number
-  /** Nothing passes any more, and no connection ends: a network that swallows. */
+  /** Drops all bytes and ends no connection: a network that swallows. */
   freeze(): void
   thaw(): void
   close(): Promise<void>
@@ -102,7 +102,7 @@ export async function kafkaProxy(): Promise<KafkaProxy> {
   }
 }
 
-/** Requests and answers alike are a length in four bytes and so much content. */
+/** Requests and answers are a length in four bytes and that many bytes of content. */
 function byFrame(onFrame: (frame: Buffer) => void): (data: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0)
   return (data) => {

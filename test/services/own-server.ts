@@ -65,7 +65,7 @@ export async function startProcess(
   }
 }
 
-/** Resolves when `answers` does; rejects at once when the server has ended instead. */
+/** Resolves when `answers` does; rejects immediately when the server has ended instead. */
 export async function untilItAnswers(
   answers: () => Promise<unknown>,
   isEnded: () => boolean,

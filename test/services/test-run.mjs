@@ -1,4 +1,4 @@
-// What belongs to one run of jest: a folder that its workers share, where the first suite that
+// State of one run of jest: a folder that its workers share, where the first suite that
 // needs a server notes what it started and where suites note what they had to leave out.
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +33,7 @@ export async function endTestRun() {
 async function stop({ guardPid: pid }) {
   if (pid === undefined) return
   try {
-    // What a shared server holds is thrown away anyway.
+    // A shared server's data are thrown away anyway.
     process.kill(pid, 'SIGUSR2')
     const deadline = Date.now() + 10_000
     while (Date.now() < deadline) {
@@ -42,7 +42,7 @@ async function stop({ guardPid: pid }) {
     }
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It is gone.
+    // It has ended.
   }
 }
 

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 
 const { default: Sequencer } = createRequire(import.meta.url)('@jest/test-sequencer')
 
-/** What starts programs. */
+/** Tests that start programs. */
 const SLOW = /\/test\/(bench|end-to-end|embedded|model|scripts|commands)\//
 
 /** Where nothing has been run before, as in CI, the files that take longest do not come last. */

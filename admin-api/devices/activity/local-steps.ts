@@ -72,7 +72,7 @@ function beginningOfDay(time: number, clock: LocalClock): number {
 }
 
 function nextDay(start: number, clock: LocalClock): number {
-  // 36 hours later it is the next day in every time zone, whatever clock changes happen.
+  // 36 hours later it is the next day in every time zone, even across changes of the clock.
   return beginningOfDay(start + 1.5 * DAY_MS, clock)
 }
 

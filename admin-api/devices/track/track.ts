@@ -39,7 +39,7 @@ const TRACK_PARAMETERS = {
 /** In the order of `TrackPoint`. */
 const COLUMNS = ['timestamp', 'latitude', 'longitude', ...OPTIONAL_FIELDS, 'recordId'] as const
 
-/** A device's track for a map, whatever its number of records. */
+/** A device's track for a map, thinned to the wanted number of points. */
 export function trackRoute({
   store,
   clock,

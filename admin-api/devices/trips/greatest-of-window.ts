@@ -1,6 +1,6 @@
 /**
  * The greatest of the numbers in a window that moves forward. It keeps only the numbers that can
- * still become the greatest, so that each is added and dropped once, whatever the window's length.
+ * still become the greatest, so that each is added and dropped once, in a window of any length.
  */
 export class GreatestOfWindow {
   #numbers: number[] = []

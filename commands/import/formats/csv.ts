@@ -2,7 +2,7 @@ import { csvRows } from './csv-rows.ts'
 import type { Format } from './format.ts'
 import { jsonIn, ownPoint } from './own-fields.ts'
 
-/** Our own export, and whatever has columns of the same names. */
+/** Our own export, and files with columns of the same names. */
 export const csv: Format = {
   name: 'csv',
   title: 'CSV of this service',

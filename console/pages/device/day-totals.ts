@@ -41,7 +41,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<reado
   const ending = new AbortController()
   let isReading = false
 
-  /** What was wanted last comes first. */
+  /** The days requested last come first. */
   function next(): { want: Want; span: Span } | undefined {
     for (const want of [...wants].reverse()) {
       const missing = [...want.counts].filter(

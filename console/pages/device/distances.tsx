@@ -8,7 +8,7 @@ import { useActivity } from './activity.ts'
 import { useDayTotals } from './day-totals.ts'
 import type { DeviceDays } from './device-days.ts'
 
-/** Days that the service counts reports of at once. */
+/** Days whose reports the service counts in one call. */
 const MOST_DAYS = 1_000
 
 /** How far it went on each day of a week or month, in each month of a longer time, and in all. */

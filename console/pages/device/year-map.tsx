@@ -14,7 +14,7 @@ const STEP = CELL + GAP
 const MONTHS_HEIGHT = 16
 const SHADES = 4
 
-/** What the operator looks for in a year: `distance`, or else the number of reports. */
+/** The measure shown for a year: `distance`, or else the number of reports. */
 const shading = kept('shading', '', (text) => text)
 
 /** The days of a year as cells, a column for each week, the darker the more was reported or driven. */

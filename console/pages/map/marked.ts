@@ -3,7 +3,7 @@ import type { LiveDevice } from '../../core/live-device.ts'
 import { fleet } from '../../live/live.ts'
 import { choice } from './map-state.ts'
 
-/** Whether the list has boxes, by which many devices are selected at once. */
+/** Whether the list has boxes that select several devices. */
 export const isMarking = signal(false)
 
 /** The ids of the selected devices. */

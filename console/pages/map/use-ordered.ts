@@ -6,7 +6,7 @@ import { choice, label, order, searchText, statuses } from './map-state.ts'
 
 /** How often the order is updated; a row's text changes with the clock anyway. */
 const REORDER_EVERY_MS = 1_000
-/** So long after the last movement of a finger, pointer or key nothing moves away from it. */
+/** For this time after the last movement of a finger, pointer or key nothing moves away from it. */
 const HELD_MS = 2_000
 
 /**

@@ -14,7 +14,7 @@ type RowsInView = {
 const SPARE = 8
 
 /**
- * Of many rows of one height, those in view.
+ * The rows in view, out of many rows of one height.
  *
  * @param also a row that stays in the document wherever it is, because Tab goes to it.
  */

@@ -36,7 +36,7 @@ function permissionFor(message: string): string {
   return 'Ask whoever runs the service.'
 }
 
-/** What was wrong, in a sentence; what the sender was told about waiting concerns it alone. */
+/** The fault in a sentence, without the waiting time, which concerns the sender alone. */
 export function causeOf({ message }: Pick<Rejection, 'message'>): string {
   return sentence(message.replace(/: send it again in \d+ s$/, ''))
 }

@@ -23,7 +23,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
       paint={(map, canvas) => {
         if (!isFitted.current && items.length > 0) {
           isFitted.current = true
-          // Whoever gets a link asks in which street it is.
+          // A viewer of a link wants to know the street.
           fitPoints(map, items.map(pointOf), { animated: false, aloneZoom: 16 })
         }
         canvas.paint()

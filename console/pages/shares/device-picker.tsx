@@ -17,7 +17,7 @@ export type Pickable = {
   readonly name: string | null
   /** The time of its last known position, once that is read. */
   readonly lastAt?: string | undefined
-  /** What the link calls it instead. */
+  /** The link's own name for it. */
   readonly given?: string
 }
 

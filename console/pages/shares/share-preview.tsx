@@ -5,12 +5,12 @@ import { Ago } from '../../ui/time.tsx'
 import { statusOf } from '../share/shared-view.ts'
 import { NO_POSITION, silenceText } from '../share/shared-words.ts'
 
-/** So many devices are listed before the rest is counted. */
+/** Number of devices listed before the rest is counted. */
 const LISTED = 3
 
 type Previewed = { readonly name: string; readonly lastAt: string | undefined }
 
-/** What the customer will read on the page of the link. */
+/** The text that the customer will read on the page of the link. */
 export function SharePreview({
   title,
   devices,

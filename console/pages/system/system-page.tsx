@@ -75,7 +75,7 @@ async function readSystem(signal: AbortSignal) {
   return { data, receivingSince: records[0]?.receivedAt }
 }
 
-/** One sentence if all is well, else what is wrong and what to do. */
+/** One sentence if all is well, otherwise each trouble and its remedy. */
 function Verdict({ troubles }: { troubles: readonly Trouble[] }) {
   return (
     <section aria-label="Verdict" class="stack near">

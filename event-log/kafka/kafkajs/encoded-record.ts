@@ -100,7 +100,7 @@ function mostBytes(field: Field): number {
   return MOST_LENGTH_BYTES + (typeof field === 'string' ? MOST_BYTES : 1) * field.length
 }
 
-/** The place in the block for so many bytes. */
+/** Reserves bytes in the block. */
 function room(bytes: number): number {
   if (block.length - used < bytes) {
     block = Buffer.allocUnsafeSlow(Math.max(bytes, BLOCK_BYTES))

@@ -14,7 +14,7 @@ export type EventSource = Awaited<ReturnType<typeof openEventSource>>
 
 /**
  * A client of Server-Sent Events that takes nothing but what this service should send: it throws at
- * fields, line ends and comments that another client might overlook. Heartbeats stand for themselves.
+ * fields, line ends and comments that another client might overlook. Heartbeats count as events too.
  */
 export async function openEventSource(url: string, headers: Record<string, string>) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -37,7 +37,7 @@ export function told(found: readonly FileItem[]): (ImportedReport | string)[] {
   })
 }
 
-/** What a text in one piece says. */
+/** Reads a text in one piece. */
 export async function toldIn(text: string) {
   const { found } = await readHistory(Buffer.from(text))
   return told(found)

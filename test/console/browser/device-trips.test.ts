@@ -10,7 +10,7 @@ const UTC = { timezoneId: 'UTC' }
 describeConsole('trips of a device', () => {
   const suite = consoleSuite()
 
-  /** Drives for 30 minutes, stands for 20, drives for 10; after two hours of silence it drives on. */
+  /** Drives for 30 minutes, stops for 20, drives for 10; after two hours of silence it drives again. */
   async function report(deviceId: string, day = DAY): Promise<void> {
     const begin = Date.parse(`${day}T08:00:00Z`)
     const eastward = (minute: number) => (minute < 30 ? minute : minute < 50 ? 30 : minute - 20)
@@ -144,7 +144,7 @@ describeConsole('trips of a device', () => {
       .and(page.locator('[aria-current]'))
       .waitFor()
     await week.getByText('66.7 km').nth(1).waitFor()
-    // Those of the day alone: the week is known.
+    // Requests of the day alone: the week is cached.
     expect(asked).toEqual(['2026-11-18T00:00:00.000Z'])
   })
 

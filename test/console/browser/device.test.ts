@@ -203,7 +203,7 @@ describeConsole('the page of a device', () => {
 
   test('attributes have names and units on card, page and table, and are plotted', async () => {
     const attributes = { ignition: true, temperature: 21.5, doorOpen: '<b>left</b>' }
-    // Of reports without a time that are received together, any may be the last.
+    // Any of several reports without a time, received together, may be the last.
     await suite.report(
       ...[attributes, { temperature: 22 }, attributes].map((told, index) => ({
         ...{ deviceId: 'van-10', latitude: 48.2 + index / 100, longitude: 16.4 },

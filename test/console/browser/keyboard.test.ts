@@ -5,7 +5,7 @@ import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 import { paintedText } from './painted.ts'
 
-/** The map moves at once, so that each key is seen by itself. */
+/** The map moves without animation, so that each key has its own effect. */
 const CALM = { timezoneId: 'UTC', reducedMotion: 'reduce' } as const
 /** A Tuesday. */
 const DAY = '2026-03-10'
@@ -44,7 +44,7 @@ describeConsole('the keyboard', () => {
     return { press, pressed }
   }
 
-  /** What the help lists, in the same form. */
+  /** The keys of the help, in the same form. */
   async function listed(page: Page): Promise<string[]> {
     const help = page.getByRole('dialog', { name: 'Keyboard' })
     await page.keyboard.press('?')

@@ -8,7 +8,7 @@ const PIXEL = Buffer.from(
 )
 
 /**
- * What somebody's own server of maps does: it answers every tile, and parts of the file at
+ * Acts as a user's own map server: it answers every tile, and parts of the file at
  * `/town.pmtiles` to pages of any origin.
  */
 export async function startMapServer(file: Buffer) {

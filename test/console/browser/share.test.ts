@@ -89,7 +89,7 @@ describeConsole('sharing', () => {
     await eventually(async () => (await suite.call('GET', `/devices/${deviceId}`)).status === 200)
   }
 
-  /** The clock of the service goes on, and that of the page by as much, unless it is wrong. */
+  /** The clocks of service and page advance alike, unless the page's is wrong. */
   async function passTime(page: Page, ms: number, pageMs = ms): Promise<void> {
     await page.route('**/api/v1/shared', async (route) => {
       const response = await route.fetch()
@@ -212,7 +212,7 @@ describeConsole('sharing', () => {
     ] as const
     await page.goto(link)
     await eventually(() => painted(online))
-    // Its stream goes on, so nothing but the time changes.
+    // Its stream continues, so only the time changes.
     await passTime(page, 6 * 60_000)
     await eventually(() => painted(idle))
     expect(await painted(online)).toBe(false)

@@ -14,7 +14,7 @@ function reasons(facts: Partial<SilenceFacts>) {
   return silenceReasons({ device: SEEN, ...facts }, NOW)
 }
 
-/** Reports received so many minutes ago, each recorded so many minutes before. */
+/** Reports received these minutes ago, each recorded these minutes earlier. */
 function received(minutesAgo: readonly number[], { late = 0, imported = false } = {}) {
   return minutesAgo.map((minutes) => ({
     receivedAt: at(imported ? 0 : minutes),

@@ -57,7 +57,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
       const event = positionReported()
       const values = formats.map((format) => format.encode(event))
       expect(new Set(values.map((value) => value.toString('hex'))).size).toBe(1)
-      // The registry itself has been seen to take one schema twice at once, under one id.
+      // The registry has been seen to register one schema twice concurrently, under one id.
       const versions = (await get(`/subjects/${subject}/versions`)) as unknown as number[]
       const schemas = await Promise.all(
         versions.map((version) => get(`/subjects/${subject}/versions/${version}/schema`)),

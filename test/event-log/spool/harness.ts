@@ -11,7 +11,7 @@ import { T0 } from '../../samples.ts'
 /** The fate of appends on their way to the log behind the spool. */
 export type Line =
   | 'up'
-  /** Refused at once, and nothing is written. */
+  /** Refused immediately; nothing is written. */
   | 'down'
   /** Nothing is written, and nothing answers until it is something else. */
   | 'hung'

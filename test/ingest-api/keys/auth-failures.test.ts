@@ -98,7 +98,7 @@ describe('addresses with too many failed authentications', () => {
     await fail(5)
     expect(await statusOf('malformed')).toBe(429)
     expect(await statusOf(secret)).toBe(200)
-    // Unused for so long that it has to be looked up again.
+    // Unused until its cache entry has expired.
     ingest.clock.time += 3_600_000
     expect(await statusOf(secret)).toBe(200)
     ingest.clock.time += 3_600_001

@@ -100,7 +100,7 @@ test('the page with a slash behind it leads to where its links work', async () =
 test('a document that has not changed is not sent again', async () => {
   for (const path of ['/openapi.json', '/docs', '/docs/swagger-ui.css']) {
     const etag = (await get(path)).headers.get('etag') ?? ''
-    // By default fetch requests anything with a tag anew.
+    // By default fetch ignores its cache for a tagged resource.
     const ask = (tag: string) =>
       get(path, { headers: { 'If-None-Match': tag, 'Cache-Control': 'max-age=0' } })
     const again = await ask(etag)

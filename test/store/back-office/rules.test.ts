@@ -80,7 +80,7 @@ describe('rules across documents', () => {
           const [one, other] = admins as [Operator, Operator]
           const died = await diesAfter(calls, (dying) => leave(dying, one, kind))
           expect(await adminsOf(store, accountId)).toContain(other.id)
-          // Whatever was left half-done can be done again, and the rule still holds for the other.
+          // A half-done change can be repeated, and the rule still holds for the other operator.
           await leave(store, one, kind)
           expect(await adminsOf(store, accountId)).toEqual([other.id])
           expect(await leave(store, other, kind)).toBe('last admin')

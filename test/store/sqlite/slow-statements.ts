@@ -1,4 +1,4 @@
-/** What statements of the store may do although it takes longer the more rows there are, and why. */
+/** The steps of the store's statements that may take longer with more rows, and why. */
 export const SLOW_STATEMENTS = {
   'scans read_models': 'one row',
   'scans sqlite_sequence': 'one row',
