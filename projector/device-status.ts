@@ -4,6 +4,7 @@ import type { DeviceSeen } from '../schemas/device-seen.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import { withOptionalFields } from '../schemas/report-fields.ts'
 import {
+  compareOrigins,
   isReceivedLast,
   withReceived,
   type DeviceStatus,
@@ -16,7 +17,7 @@ import {
  * the statuses that come out of the same log, be it in this fold or in the entries that stores pass to it:
  * a rebuild compares statuses of equal versions only.
  */
-export const FOLD_VERSION = 1
+export const FOLD_VERSION = 2
 
 type Placed<Event> = { readonly origin: Origin; readonly event: Event }
 
@@ -52,11 +53,13 @@ export function deviceStatus(
       lastKeyId: event.keyId,
       reportCount: 1,
       lastPosition: lastPosition(event),
+      lastOrigin: origin,
       applied: { [origin.partition]: origin.offset },
     }
   }
   if (includes(previous.applied, origin)) return previous
   const isLast = isReceivedLast(receivedAt, event.recordId, previous)
+  const isLatest = isLater(event, origin, previous)
   const status = {
     accountId: previous.accountId,
     deviceId: previous.deviceId,
@@ -66,9 +69,8 @@ export function deviceStatus(
     lastReceivedId: isLast ? event.recordId : previous.lastReceivedId,
     lastKeyId: isLast ? event.keyId : previous.lastKeyId,
     reportCount: previous.reportCount + 1,
-    lastPosition: isLater(event, previous.lastPosition)
-      ? lastPosition(event)
-      : previous.lastPosition,
+    lastPosition: isLatest ? lastPosition(event) : previous.lastPosition,
+    lastOrigin: isLatest ? origin : previous.lastOrigin,
     applied: { ...previous.applied, [origin.partition]: origin.offset },
   }
   const { heartbeats } = previous
@@ -93,14 +95,23 @@ function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): D
 }
 
 /**
- * The total order of positions: (min(timestamp, receivedAt), receivedAt, recordId). The minimum keeps
- * a timestamp in the future from pinning the position until that time.
+ * The total order of positions: (min(timestamp, receivedAt), receivedAt, place in the log). The minimum
+ * keeps a timestamp in the future from pinning the position until that time.
  */
-function isLater(a: LastPosition, b: LastPosition): boolean {
-  const byTime = Math.min(a.timestamp, a.receivedAt) - Math.min(b.timestamp, b.receivedAt)
+function isLater(
+  event: PositionReported,
+  origin: Origin,
+  { lastPosition: last, lastOrigin, applied }: DeviceStatus,
+): boolean {
+  const byTime =
+    Math.min(event.timestamp, event.receivedAt) - Math.min(last.timestamp, last.receivedAt)
   if (byTime !== 0) return byTime > 0
-  if (a.receivedAt !== b.receivedAt) return a.receivedAt > b.receivedAt
-  return a.recordId > b.recordId
+  if (event.receivedAt !== last.receivedAt) return event.receivedAt > last.receivedAt
+  if (lastOrigin !== undefined) return compareOrigins(origin, lastOrigin) > 0
+  // Of a status of an earlier version only its partitions are known: usually one, and this event comes after it.
+  const [partition, ...others] = Object.keys(applied)
+  if (partition === undefined || others.length > 0) return event.recordId > last.recordId
+  return origin.partition >= Number(partition)
 }
 
 function lastPosition(event: PositionReported): LastPosition {

@@ -5,6 +5,9 @@ import type { Attributes, Coordinate, MeasurementValues, OptionalFields } from '
 /** The place of an event in the log. */
 export type Origin = { readonly partition: number; readonly offset: number }
 
+/** Where a record is in its device's history: by time, and at equal times by its place in the log. */
+export type HistoryPlace = { readonly timestamp: number; readonly origin: Origin }
+
 /** The last offset processed in each partition; a missing partition has none yet. */
 export type Offsets = Readonly<Record<number, number>>
 
@@ -24,6 +27,8 @@ export type TrackStep = readonly [
   speed: number | null,
   recordId: string,
   accuracy: number | null,
+  partition: number,
+  offset: number,
 ]
 
 /** The fields of a record that a track shows; null: not reported. */
@@ -70,6 +75,8 @@ export type DeviceStatus = {
   /** Stored records, each once. */
   readonly reportCount: number
   readonly lastPosition: LastPosition
+  /** The place of the last position's event in the log; undefined: an earlier version wrote the status. */
+  readonly lastOrigin?: Origin | undefined
   /** The last offset folded, per partition; folding an event again changes nothing. */
   readonly applied: Offsets
 }
@@ -85,6 +92,16 @@ export type DeviceSettings = {
 
 /** A device as operators see it. */
 export type Device = { readonly status: DeviceStatus; readonly settings: DeviceSettings }
+
+/** The place of a step in its device's history. */
+export function placeOfStep(step: TrackStep): HistoryPlace {
+  return { timestamp: step[0], origin: { partition: step[6], offset: step[7] } }
+}
+
+/** The order of the log; offsets of different partitions say nothing about which event came first. */
+export function compareOrigins(a: Origin, b: Origin): number {
+  return a.partition - b.partition || a.offset - b.offset
+}
 
 /** Whether the device is alive, seen from `now`. */
 export function liveness({ status, settings }: Device, now: number): Liveness {

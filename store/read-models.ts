@@ -6,6 +6,7 @@ import type { Liveness } from '../schemas/liveness.ts'
 import type {
   Device,
   DeviceSettings,
+  HistoryPlace,
   Offsets,
   PositionRecord,
   TrackPoint,
@@ -68,7 +69,7 @@ export interface ReadModels {
 
   findPosition(query: { accountId: string; recordId: string }): Promise<PositionRecord | undefined>
 
-  /** A device's records by (timestamp, recordId). */
+  /** A device's records by time; at equal times in the order of the log. */
   pagePositions(query: HistoryPage & { readonly order: 'asc' | 'desc' }): Promise<PositionRecord[]>
 
   /** The same, ascending, with only the fields that a track needs: a day may have 86 400 records. */
@@ -100,7 +101,7 @@ export type HistoryPage = {
   readonly to?: number
   readonly limit: number
   /** The last record of the previous page. */
-  readonly after?: { readonly timestamp: number; readonly recordId: string }
+  readonly after?: HistoryPlace
 }
 
 /**

@@ -29,7 +29,7 @@ const FORMATS = ['json', ...EXPORT_NAMES] as const
 const HISTORY_PARAMETERS = {
   ...rangeParameters('`timestamp`'),
   order: choice(['asc', 'desc'], { expected: 'order must be asc or desc' }).described(
-    'By `timestamp`, from the oldest (`asc`) or from the newest (`desc`). `desc` is the default of json, `asc` that of the other formats: a track is expected in the order of time',
+    'By `timestamp`, and at equal times in the order in which the service received them, from the oldest (`asc`) or from the newest (`desc`). `desc` is the default of json, `asc` that of the other formats: a track is expected in the order of time',
   ),
   limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
   cursor: PAGE_PARAMETERS.cursor.described(
@@ -66,20 +66,23 @@ export function positionRoutes({ store }: { store: Store }): AdminRoute[] {
     }
     if (!isListed(deviceList(caller), deviceId)) await requireDevice(store, caller, deviceId)
     const list = { name: 'positions', accountId, filter: { deviceId, ...range } }
-    const [timestamp, recordId] = readCursor(cursor, list, ['number', 'text']) ?? []
+    const [timestamp, partition, offset] =
+      readCursor(cursor, list, ['number', 'number', 'number']) ?? []
     const items = await store.pagePositions({
       accountId,
       deviceId,
       ...range,
       limit: limit + 1,
-      ...(timestamp !== undefined && recordId !== undefined && { after: { timestamp, recordId } }),
+      ...(timestamp !== undefined &&
+        partition !== undefined &&
+        offset !== undefined && { after: { timestamp, origin: { partition, offset } } }),
     })
     if (items.length === 0) await requireDevice(store, caller, deviceId)
     await answerPage(ctx, {
       list,
       limit,
       items,
-      placeOf: (record) => [record.timestamp, record.recordId],
+      placeOf: ({ timestamp, origin }) => [timestamp, origin.partition, origin.offset],
       view: recordView,
     })
   }

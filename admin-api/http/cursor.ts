@@ -60,7 +60,8 @@ function parsePlace(text: string): Place {
 }
 
 function badCursor(): Error {
-  const message = 'cursor must be the nextCursor of the same list with the same parameters'
+  const message =
+    'cursor must be the nextCursor of the same list with the same parameters; after an upgrade of the service begin again without one'
   return invalidParams([{ field: 'cursor', message }])
 }
 

@@ -73,7 +73,7 @@ async function readTrail(
   const device = { accountId: share.accountId, deviceId, from }
   const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
   let read = 0
-  let after: { timestamp: number; recordId: string } | undefined
+  let after: PositionRecord | undefined
   do {
     const limit = Math.min(READ_AT_ONCE, Math.ceil(most) - read)
     const page = await store.pagePositions({

@@ -34,13 +34,14 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   for (const sql of schemaOf(like)) database.exec(sql)
   const record = database.prepare(`INSERT INTO records VALUES (${places(18)})`)
   const status = database.prepare(
-    `INSERT INTO device_statuses VALUES (${places(23)}) ON CONFLICT (number) DO UPDATE SET
+    `INSERT INTO device_statuses VALUES (${places(25)}) ON CONFLICT (number) DO UPDATE SET
        last_seen_at = excluded.last_seen_at,
        last_received_at = excluded.last_received_at, report_count = excluded.report_count,
        record_id = excluded.record_id, latitude = excluded.latitude,
        longitude = excluded.longitude, timestamp = excluded.timestamp,
        received_at = excluded.received_at, applied = excluded.applied,
-       ${MEASUREMENTS.map((name) => `${name} = excluded.${name}`).join(', ')}`,
+       ${MEASUREMENTS.map((name) => `${name} = excluded.${name}`).join(', ')},
+       last_partition = excluded.last_partition, last_offset = excluded.last_offset`,
   )
   const checkpoint = database.prepare(`REPLACE INTO checkpoints VALUES (${places(5)})`)
   const numbers = new Map<string, number>()
@@ -89,6 +90,8 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         s.heartbeats === undefined ? null : JSON.stringify(s.heartbeats),
         null,
         ...optional(last),
+        s.lastOrigin?.partition ?? null,
+        s.lastOrigin?.offset ?? null,
       )
     }
     checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null, 1)

@@ -95,14 +95,15 @@ export function ageTo(device: LiveDevice, now: number): void {
 }
 
 /**
- * Whether `a` comes after `b` in the order of last positions: (min(timestamp, receivedAt),
- * receivedAt, recordId), so that late reports and fast clocks do not move a device. The API writes
- * all times in one format, so their texts can be compared.
+ * Whether `a` comes after `b`, of which the service told before, in the order of last positions:
+ * (min(timestamp, receivedAt), receivedAt, place in the log), so that late reports and fast clocks do not move
+ * a device. The service tells of positions in the order of the log. It writes all times in one format, so
+ * their texts can be compared.
  */
 export function isLater(a: ApiPosition, b: ApiPosition): boolean {
   if (trueAt(a) !== trueAt(b)) return trueAt(a) > trueAt(b)
   if (a.receivedAt !== b.receivedAt) return a.receivedAt > b.receivedAt
-  return a.recordId > b.recordId
+  return a.recordId !== b.recordId
 }
 
 /** A clock that runs ahead does not date a position after its receipt. */

@@ -43,7 +43,7 @@ type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt'
  */
 export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' | 'applied'> &
   Partial<Dated<Pick<DeviceStatus, StatusTime>, StatusTime>> &
-  Partial<Pick<DeviceStatus, 'reportCount' | 'lastReceivedId' | 'lastKeyId'>> & {
+  Partial<Pick<DeviceStatus, 'reportCount' | 'lastReceivedId' | 'lastKeyId' | 'lastOrigin'>> & {
     readonly _id: string
     readonly heartbeats?: Readonly<Record<number, HeartbeatDocument>>
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>

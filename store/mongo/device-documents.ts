@@ -31,7 +31,8 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 
 /** Undefined if only the device's erasures are left. */
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
-  const { accountId, deviceId, applied, reportCount, lastPosition, heartbeats } = document
+  const { accountId, deviceId, applied, reportCount, lastPosition, lastOrigin, heartbeats } =
+    document
   const { firstSeenAt, lastSeenAt } = document
   // Version 0.2.0 wrote no keys, and no time of receipt, which was that of the last sighting.
   const { lastReceivedAt = lastSeenAt, lastKeyId = '' } = document
@@ -59,6 +60,7 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
       timestamp: lastPosition.timestamp.getTime(),
       receivedAt: lastPosition.receivedAt.getTime(),
     },
+    ...(lastOrigin !== undefined && { lastOrigin }),
     ...(heartbeats !== undefined && {
       heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, eventId = '', keyId = '', offset }) => ({
         ...{ offset, receivedAt: receivedAt.getTime(), eventId, keyId },
@@ -95,6 +97,7 @@ function reported({
   lastKeyId,
   reportCount,
   lastPosition,
+  lastOrigin,
   heartbeats,
 }: DeviceStatus) {
   return {
@@ -109,6 +112,7 @@ function reported({
       timestamp: new Date(lastPosition.timestamp),
       receivedAt: new Date(lastPosition.receivedAt),
     },
+    ...(lastOrigin !== undefined && { lastOrigin }),
     ...(heartbeats !== undefined && {
       heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, ...heartbeat }) => ({
         ...heartbeat,

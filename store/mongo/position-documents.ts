@@ -31,15 +31,17 @@ export const STEP_FIELDS = {
   longitude: 1,
   speed: 1,
   accuracy: 1,
+  origin: 1,
 } as const
 
 export type StepDocument = Pick<PositionDocument, keyof typeof STEP_FIELDS | '_id'>
 
 export function trackStep(document: StepDocument): TrackStep {
-  const { _id, accountId, timestamp, latitude, longitude } = document
+  const { _id, accountId, timestamp, latitude, longitude, origin } = document
   const { speed = null, accuracy = null } = document
   const recordId = _id.slice(accountId.length + 1)
-  return [timestamp.getTime(), latitude, longitude, speed, recordId, accuracy]
+  const { partition, offset } = origin
+  return [timestamp.getTime(), latitude, longitude, speed, recordId, accuracy, partition, offset]
 }
 
 /** These, and the fields that a track shows. */

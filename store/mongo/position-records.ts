@@ -1,6 +1,12 @@
-import type { Filter, FindCursor, WithId } from 'mongodb'
+import type { Filter, Sort } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
+import {
+  compareOrigins,
+  type HistoryPlace,
+  type PositionRecord,
+  type TrackPoint,
+  type TrackStep,
+} from '../../schemas/read-models.ts'
 import type { ReadModels } from '../read-models.ts'
 import {
   READ,
@@ -49,8 +55,7 @@ export async function pagePositions(
   query: Parameters<ReadModels['pagePositions']>[0],
   kept: Filter<PositionDocument>,
 ): Promise<PositionRecord[]> {
-  const documents = await find(sources, query, kept)
-  return documents?.map(positionRecord).toArray() ?? []
+  return (await page<PositionDocument>(sources, query, kept)).map(positionRecord)
 }
 
 export async function pageTrack(
@@ -58,8 +63,8 @@ export async function pageTrack(
   query: Parameters<ReadModels['pageTrack']>[0],
   kept: Filter<PositionDocument>,
 ): Promise<TrackStep[]> {
-  const documents = await find(sources, { ...query, order: 'asc' }, kept)
-  return documents?.project<StepDocument>(STEP_FIELDS).map(trackStep).toArray() ?? []
+  const ascending = { ...query, order: 'asc' } as const
+  return (await page<StepDocument>(sources, ascending, kept, STEP_FIELDS)).map(trackStep)
 }
 
 export async function findTrackPoints(
@@ -84,34 +89,76 @@ export async function findTrackPoints(
 }
 
 /**
- * One index scan by (account, device, timestamp, _id), in either direction. Undefined if the device
- * is being erased.
+ * A page of a history. The index, whichever of its versions, ends its order at the timestamp; what has the same
+ * timestamp is ordered here. Empty if the device is being erased.
  */
-async function find(
+async function page<T extends Ordered>(
   sources: Sources,
   query: Parameters<ReadModels['pagePositions']>[0],
   kept: Filter<PositionDocument>,
-): Promise<FindCursor<WithId<PositionDocument>> | undefined> {
-  const { accountId, deviceId, from, to, order, limit, after } = query
+  fields?: Readonly<Record<string, 1>>,
+): Promise<T[]> {
+  const { accountId, deviceId, order, limit, after } = query
   const erased = await erasedOf(sources, query)
-  if (erased === 'everything') return undefined
-  const ahead = order === 'asc' ? '$gt' : '$lt'
+  if (erased === 'everything') return []
+  const find = (bounds: Filter<PositionDocument>[], sort: Sort, most: number): Promise<T[]> => {
+    const all = [kept, ...bounds]
+    if (erased !== undefined) all.push({ $nor: erasedRecords(erased) })
+    const found = sources.positions.find({ accountId, deviceId, $and: all }, READ)
+    const shown = fields === undefined ? found : found.project(fields)
+    return shown.sort(sort).limit(most).toArray() as unknown as Promise<T[]>
+  }
   const direction = order === 'asc' ? 1 : -1
-  const bounds: Filter<PositionDocument>[] = [kept]
-  if (erased !== undefined) bounds.push({ $nor: erasedRecords(erased) })
+  const documents = await find(boundsOf(query), { timestamp: direction }, limit + 1)
+  const [next, last] = [documents[limit], documents[limit - 1]]
+  if (next === undefined || next.timestamp.getTime() !== last?.timestamp.getTime()) {
+    return inOrder(documents.slice(0, limit), direction)
+  }
+  // The page ends among records of one time: only the server can say which of them come first.
+  const before = documents.filter(
+    ({ timestamp }) => timestamp.getTime() !== next.timestamp.getTime(),
+  )
+  const ends: Filter<PositionDocument>[] = [{ timestamp: next.timestamp }]
+  if (after !== undefined) ends.push(...beyond(after, order))
+  const sort = { 'origin.partition': direction, 'origin.offset': direction } as const
+  const rest = await find(ends, sort, limit - before.length)
+  return [...inOrder(before, direction), ...rest]
+}
+
+type Ordered = Pick<PositionDocument, 'timestamp' | 'origin'>
+
+function boundsOf({ from, to, order, after }: Parameters<ReadModels['pagePositions']>[0]) {
+  const bounds: Filter<PositionDocument>[] = []
   if (from !== undefined) bounds.push({ timestamp: { $gte: new Date(from) } })
   if (to !== undefined) bounds.push({ timestamp: { $lt: new Date(to) } })
-  if (after !== undefined) {
-    const timestamp = new Date(after.timestamp)
-    const _id = recordKey({ accountId, recordId: after.recordId })
-    // The second implies the first, which lets the index scan begin at the place.
-    bounds.push({ timestamp: { [`${ahead}e`]: timestamp } })
-    bounds.push({ $or: [{ timestamp: { [ahead]: timestamp } }, { _id: { [ahead]: _id } }] })
-  }
-  return sources.positions
-    .find({ accountId, deviceId, $and: bounds }, READ)
-    .sort({ timestamp: direction, _id: direction })
-    .limit(limit)
+  if (after !== undefined) bounds.push(...beyond(after, order))
+  return bounds
+}
+
+/** The first bound follows from the second, and lets the index scan begin at the place. */
+function beyond(
+  { timestamp, origin: { partition, offset } }: HistoryPlace,
+  order: 'asc' | 'desc',
+): Filter<PositionDocument>[] {
+  const ahead = order === 'asc' ? '$gt' : '$lt'
+  const at = new Date(timestamp)
+  return [
+    { timestamp: { [`${ahead}e`]: at } },
+    {
+      $or: [
+        { timestamp: { [ahead]: at } },
+        { 'origin.partition': { [ahead]: partition } },
+        { 'origin.partition': partition, 'origin.offset': { [ahead]: offset } },
+      ],
+    },
+  ]
+}
+
+function inOrder<T extends Ordered>(documents: T[], direction: 1 | -1): T[] {
+  return documents.sort((a, b) => {
+    const byTime = a.timestamp.getTime() - b.timestamp.getTime()
+    return direction * (byTime || compareOrigins(a.origin, b.origin))
+  })
 }
 
 /** One scan of the same index; the server finds the step of each record. */

@@ -10,7 +10,7 @@ import {
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
 import { underLock, type Clock } from './lock.ts'
-import { addReceipts, dropOlderIndexes } from './status-upgrade.ts'
+import { addReceipts, dropOlderIndexes, hasIndex } from './status-upgrade.ts'
 
 type Meta = Collections['meta']
 
@@ -120,9 +120,12 @@ export async function makeReadModelIndexes({
   positions,
   deviceStatuses,
 }: ReadModelCollections): Promise<void> {
-  await positions.createIndexes([
-    { name: 'device_history', key: { accountId: 1, deviceId: 1, timestamp: 1, _id: 1 } },
-  ])
+  // Records of an earlier version have a longer index that serves as well: building this one takes hours for many.
+  if (!(await hasIndex(positions, 'device_history'))) {
+    await positions.createIndexes([
+      { name: 'history', key: { accountId: 1, deviceId: 1, timestamp: 1 } },
+    ])
+  }
   await deviceStatuses.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
     // With the time that retention goes by, so that counting reads no documents.

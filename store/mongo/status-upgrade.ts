@@ -1,4 +1,4 @@
-import type { Collection } from 'mongodb'
+import type { Collection, Document } from 'mongodb'
 import type { DeviceStatusDocument } from './collections.ts'
 import { isNamespaceMissing } from './driver-errors.ts'
 
@@ -37,11 +37,19 @@ export async function addReceipts(statuses: DeviceStatuses): Promise<void> {
   }
 }
 
-async function indexesOf(
-  statuses: DeviceStatuses,
+/** Whether the collection has an index of this name. */
+export async function hasIndex<T extends Document>(
+  collection: Collection<T>,
+  name: string,
+): Promise<boolean> {
+  return (await indexesOf(collection)).some((index) => index.name === name)
+}
+
+async function indexesOf<T extends Document>(
+  collection: Collection<T>,
 ): Promise<readonly { readonly name: string; readonly key: object }[]> {
   try {
-    return (await statuses.listIndexes().toArray()) as { name: string; key: object }[]
+    return (await collection.listIndexes().toArray()) as { name: string; key: object }[]
   } catch (error) {
     // A new database has no collections.
     if (isNamespaceMissing(error)) return []

@@ -51,6 +51,7 @@ type Row = readonly [
   ...optional: unknown[],
 ]
 const FIRST_OPTIONAL = 16
+const LAST_PARTITION = FIRST_OPTIONAL + OPTIONAL_NAMES.length
 
 /** The columns that change with each report, in their order. */
 const CHANGING = [
@@ -65,6 +66,7 @@ const CHANGING = [
   ],
   ...['timestamp', 'received_at', 'applied', 'heartbeats', 'last_received_id'],
   ...OPTIONAL_NAMES,
+  ...['last_partition', 'last_offset'],
 ]
 
 /** Records find their device through its status, so a record that was projected late keeps the status. */
@@ -149,7 +151,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
 
 /** The values of the columns that change with each report. */
 function changing(status: DeviceStatus): readonly Value[] {
-  const { lastPosition, lastReceivedId, heartbeats } = status
+  const { lastPosition, lastOrigin, lastReceivedId, heartbeats } = status
   return [
     status.firstSeenAt,
     status.lastSeenAt,
@@ -164,6 +166,8 @@ function changing(status: DeviceStatus): readonly Value[] {
     heartbeats === undefined ? null : JSON.stringify(heartbeats),
     lastReceivedId === lastPosition.recordId ? null : lastReceivedId,
     ...optionalValues(lastPosition),
+    lastOrigin?.partition ?? null,
+    lastOrigin?.offset ?? null,
   ]
 }
 
@@ -176,6 +180,7 @@ function encodedOffsets(offsets: Offsets): string {
 function status(row: Row): DeviceStatus {
   const recordId = row[8]
   const heartbeats = row[14]
+  const partition = row[LAST_PARTITION] as number | null
   return {
     accountId: row[1],
     deviceId: row[2],
@@ -193,6 +198,9 @@ function status(row: Row): DeviceStatus {
       receivedAt: row[12],
       ...optionalFieldsIn(row, FIRST_OPTIONAL),
     },
+    ...(partition !== null && {
+      lastOrigin: { partition, offset: row[LAST_PARTITION + 1] as number },
+    }),
     applied: JSON.parse(row[13]) as Offsets,
     ...(heartbeats !== null && {
       heartbeats: JSON.parse(heartbeats) as NonNullable<DeviceStatus['heartbeats']>,

@@ -145,6 +145,10 @@ export const READ_MODELS_SCHEMA = [
 
   // NULL: several versions of the fold, or one before they were recorded.
   'ALTER TABLE checkpoints ADD COLUMN fold_version INTEGER',
+
+  // The place in the log of the last position. NULL: folded by an earlier version.
+  `ALTER TABLE device_statuses ADD COLUMN last_partition INTEGER;
+   ALTER TABLE device_statuses ADD COLUMN last_offset INTEGER`,
 ]
 
 /** Steps that give the table of statuses other columns, filled by a query of `older_statuses`. */

@@ -10,10 +10,11 @@ import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts
 import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'
+import { useHistoryIndex } from './history-index.ts'
 import { projectEntries } from './projection.ts'
 import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
 import { rememberDevices } from './remembered-devices.ts'
-import { sqliteRecords, type RecordReads, type Records } from './records.ts'
+import { sqliteRecords, type RecordPlace, type RecordReads, type Records } from './records.ts'
 
 /** One generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
@@ -77,6 +78,7 @@ export function openReadModels(
   // Each device's events change the same pages over and over. A larger cache and fewer checkpoints of
   // the write-ahead log than by default mean fewer reads and writes of these pages.
   database.exec('PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000')
+  useHistoryIndex(database)
   // A write transaction would lock the attached file too.
   if (settingsFile !== undefined) attach(database, settingsFile)
   const records = sqliteRecords(database)
@@ -163,7 +165,10 @@ export function openReadModels(
 
     async *scanRecords({ accountId, after = '', upTo }) {
       // Sorts after every record of the device `after`.
-      let place = { deviceId: after, timestamp: Infinity, recordId: '' }
+      let place: RecordPlace = {
+        ...{ deviceId: after, timestamp: Infinity },
+        origin: { partition: 0, offset: 0 },
+      }
       for (;;) {
         const chunk = records.next(accountId, place, upTo)
         const last = chunk.at(-1)

@@ -1,5 +1,11 @@
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { Origin, PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
+import type {
+  HistoryPlace,
+  Origin,
+  PositionRecord,
+  TrackPoint,
+  TrackStep,
+} from '../../schemas/read-models.ts'
 import type { OriginBounds } from '../generations.ts'
 import type { HistoryPage, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
@@ -19,7 +25,7 @@ export type Records = Pick<ReadModels, RecordReads> & {
   ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
   /** The number of a device's records with a timestamp from `from` up to `to`, exclusive. */
   count(device: DeviceName, from: number, to: number): number
-  /** The next records of an account by (device, timestamp, recordId), up to a device. */
+  /** The next records of an account, device by device, each in the order of its history, up to a device. */
   next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
   origins(receivedSince: number): Map<number, OriginBounds>
 }
@@ -30,7 +36,7 @@ export type Numbers = { readonly number: number; readonly account: number }
 /** The reads that concern only records. */
 export type RecordReads = 'findPosition' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
 
-export type RecordPlace = Pick<PositionRecord, 'deviceId' | 'timestamp' | 'recordId'>
+export type RecordPlace = Pick<PositionRecord, 'deviceId' | keyof HistoryPlace>
 
 /** All columns, as an array: a long history is read page by page. */
 type Row = readonly [
@@ -55,7 +61,8 @@ type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
 const REMOVED_AT_ONCE = 1_000
 
 /** In the order of `TrackStep`. */
-const STEP_COLUMNS = 'timestamp, latitude, longitude, speed, record_id, accuracy'
+const STEP_COLUMNS =
+  'timestamp, latitude, longitude, speed, record_id, accuracy, log_partition, log_offset'
 
 /** In the order of `TrackPoint`. */
 const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', ')}, record_id`
@@ -64,13 +71,16 @@ const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', 
 const DEVICE = `device = (
   SELECT number FROM device_statuses WHERE account_id = ?1 AND device_id = ?2)`
 
+/** The order of a history. Any index of it that begins with device and timestamp serves. */
+const PLACE = 'timestamp, log_partition, log_offset'
+
 /** A page's rows; the start is a single bound, so that both are index scans. */
 const ASCENDING = `FROM records
-  WHERE ${DEVICE} AND (timestamp, record_id) > (?, ?) AND timestamp < ?
-  ORDER BY timestamp, record_id LIMIT ?`
+  WHERE ${DEVICE} AND (${PLACE}) > (?, ?, ?) AND timestamp < ?
+  ORDER BY ${PLACE} LIMIT ?`
 const DESCENDING = `FROM records
-  WHERE ${DEVICE} AND (timestamp, record_id) < (?, ?) AND timestamp >= ?
-  ORDER BY timestamp DESC, record_id DESC LIMIT ?`
+  WHERE ${DEVICE} AND (${PLACE}) < (?, ?, ?) AND timestamp >= ?
+  ORDER BY timestamp DESC, log_partition DESC, log_offset DESC LIMIT ?`
 
 /** The statements that read a page. */
 const PAGE = {
@@ -104,8 +114,8 @@ const AS_ARRAYS = { asArrays: true }
 
 /** The next records of an account: of a device from a place on, and of the devices after it. */
 const NEXT = {
-  ofDevice: `SELECT * FROM records WHERE ${DEVICE} AND (timestamp, record_id) > (?, ?)
-    ORDER BY timestamp, record_id LIMIT ${READ_AT_ONCE}`,
+  ofDevice: `SELECT * FROM records WHERE ${DEVICE} AND (${PLACE}) > (?, ?, ?)
+    ORDER BY ${PLACE} LIMIT ${READ_AT_ONCE}`,
   upTo: nextDevices('device_id <= ?'),
   all: nextDevices('TRUE'),
 }
@@ -114,7 +124,7 @@ function nextDevices(last: string): string {
   return `SELECT device_statuses.account_id, device_statuses.device_id, records.*
     FROM device_statuses CROSS JOIN records ON device = number
     WHERE account_id = ? AND device_id > ? AND ${last}
-    ORDER BY device_id, records.timestamp, records.record_id LIMIT ${READ_AT_ONCE}`
+    ORDER BY device_id, records.timestamp, log_partition, log_offset LIMIT ${READ_AT_ONCE}`
 }
 
 export function sqliteRecords(database: Database): Records {
@@ -170,8 +180,8 @@ export function sqliteRecords(database: Database): Records {
     count: ({ accountId, deviceId }, from, to) =>
       count.get(accountId, deviceId, from, to)?.count ?? 0,
 
-    next(accountId, { deviceId, timestamp, recordId }, upTo) {
-      const more = nextOfDevice.all(accountId, deviceId, timestamp, recordId)
+    next(accountId, { deviceId, ...place }, upTo) {
+      const more = nextOfDevice.all(accountId, deviceId, ...placeValues(place))
       if (more.length > 0) return more.map((row) => record(row, { accountId, deviceId }))
       const rows =
         upTo === undefined
@@ -228,15 +238,18 @@ function placeOf(
   { accountId, deviceId, from, to, limit, after }: HistoryPage,
   order: 'asc' | 'desc',
 ): Value[] {
-  // No recordId is empty, so (from, '') is right before the first record of that time, and (to, '')
-  // right after the last one before it.
+  // No partition is negative, so this is right before the first record of its time.
   const first = from ?? -Infinity
   const end = to ?? Infinity
-  const start = { timestamp: order === 'asc' ? first : end, recordId: '' }
+  const start = { timestamp: order === 'asc' ? first : end, origin: { partition: -1, offset: -1 } }
   const beyondStart =
     after !== undefined && (order === 'asc' ? after.timestamp >= first : after.timestamp < end)
-  const { timestamp, recordId } = beyondStart ? after : start
-  return [accountId, deviceId, timestamp, recordId, order === 'asc' ? end : first, limit]
+  const place = placeValues(beyondStart ? after : start)
+  return [accountId, deviceId, ...place, order === 'asc' ? end : first, limit]
+}
+
+function placeValues({ timestamp, origin }: HistoryPlace) {
+  return [timestamp, origin.partition, origin.offset] as const
 }
 
 function erased({ origin, event }: ErasureEntry) {

@@ -1,7 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect } from '@jest/globals'
 import fc from 'fast-check'
 import { OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
-import type { PositionRecord, TrackStep } from '../../schemas/read-models.ts'
+import {
+  compareOrigins,
+  placeOfStep,
+  type PositionRecord,
+  type TrackStep,
+} from '../../schemas/read-models.ts'
+import { ulid } from '../../schemas/record-id.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import {
@@ -19,7 +26,7 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
 
     beforeAll(() => report(accountId, [3, 1, 2, 2, 2, 0, 5]))
 
-    promise('a history is in the order of time and recordId, either way', async () => {
+    promise('a history is in the order of time and of the log, either way', async () => {
       const asc = await shared.store.pagePositions({ accountId, deviceId, order: 'asc', limit: 99 })
       expect(asc.map(({ timestamp }) => timestamp - T0)).toEqual([0, 1, 2, 2, 2, 3, 5])
       expect(asc).toEqual([...asc].sort(byTime))
@@ -32,15 +39,14 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       expect(desc).toEqual([...asc].reverse())
     })
 
-    promise('a track is in the order of time and recordId, page by page', async () => {
+    promise('a track is in the order of time and of the log, page by page', async () => {
       const wanted = await allPositions(shared.store, accountId, deviceId)
       const seen: TrackStep[] = []
       for (let pages = 0; pages < 9; pages += 1) {
-        const [timestamp, , , , recordId] = seen.at(-1) ?? []
-        const after = recordId !== undefined && timestamp !== undefined && { timestamp, recordId }
+        const last = seen.at(-1)
         const page = await shared.store.pageTrack({
           ...{ accountId, deviceId, limit: 2 },
-          ...(after && { after }),
+          ...(last && { after: placeOfStep(last) }),
         })
         expect(page.length).toBeLessThanOrEqual(2)
         seen.push(...page)
@@ -51,6 +57,76 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       expect(times).toEqual([1, 2, 2, 2])
       expect(await shared.store.pageTrack({ ...range, accountId: newAccountId() })).toEqual([])
     })
+
+    promise(
+      'records of one time are in the order of the log, whatever their ids, pages and repeats',
+      async () => {
+        const reader = newAccountId()
+        const wanted: string[] = []
+        for (const minute of [0, 0, 0, 1, 1, 1, 1, 2]) {
+          const recordId = ulid(T0, randomBytes(10))
+          wanted.push(recordId)
+          await reportAs(reader, { recordId, timestamp: T0 + minute })
+        }
+        await reportAs(reader, { recordId: wanted[0] ?? '', timestamp: T0 })
+        for (const order of ['asc', 'desc'] as const) {
+          const ids = order === 'asc' ? wanted : [...wanted].reverse()
+          for (let limit = 1; limit <= wanted.length + 1; limit += 1) {
+            const seen: PositionRecord[] = []
+            for (let isMore = true; isMore;) {
+              const after = seen.at(-1)
+              const page = await shared.store.pagePositions({
+                ...{ accountId: reader, deviceId, order, limit },
+                ...(after && { after }),
+              })
+              seen.push(...page)
+              isMore = page.length === limit
+            }
+            expect(seen.map(({ recordId }) => recordId)).toEqual(ids)
+          }
+        }
+        const steps = await shared.store.pageTrack({ accountId: reader, deviceId, limit: 9 })
+        expect(steps.map(([, , , , recordId]) => recordId)).toEqual(wanted)
+        const device = await shared.store.findDevice({ accountId: reader, deviceId })
+        expect(device?.status.lastPosition.recordId).toBe(wanted.at(-1))
+      },
+    )
+
+    promise(
+      'of records of one time and receipt the last of the log is the last position',
+      async () => {
+        const reader = newAccountId()
+        const ids = Array.from({ length: 6 }, () => ulid(T0, randomBytes(10)))
+        for (const recordId of ids) {
+          await reportAs(reader, { recordId, timestamp: T0 })
+          const device = await shared.store.findDevice({ accountId: reader, deviceId })
+          expect(device?.status.lastPosition.recordId).toBe(recordId)
+        }
+      },
+    )
+
+    promise(
+      'of equal positions from two partitions the greater partition’s is the last, whichever comes first',
+      async () => {
+        for (const partitions of [
+          [1, 2],
+          [2, 1],
+        ]) {
+          const reader = newAccountId()
+          const sent = { accountId: reader, deviceId, timestamp: T0, receivedAt: T0 }
+          for (const partition of partitions) {
+            const recordId = ulid(T0, Buffer.alloc(10, 9 - partition))
+            await shared.store.project(
+              batchOf(log.append(positionReported({ ...sent, recordId }), partition)),
+            )
+          }
+          const device = await shared.store.findDevice({ accountId: reader, deviceId })
+          const records = await allPositions(shared.store, reader, deviceId)
+          expect(records.map(({ origin }) => origin.partition)).toEqual([1, 2])
+          expect(device?.status.lastPosition.recordId).toBe(records[1]?.recordId)
+        }
+      },
+    )
 
     promise('a track has each optional field at its place', async () => {
       const reader = newAccountId()
@@ -121,9 +197,9 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
     })
 
     promise('a page that ended before the range begins goes on at its beginning', async () => {
-      const after = { timestamp: T0, recordId: 'Z' }
+      const after = { timestamp: T0, origin: { partition: 9, offset: 9_999 } }
       expect(await allTimes({ order: 'asc', from: T0 + 2, after })).toEqual([2, 2, 2, 3, 5])
-      const late = { timestamp: T0 + 9, recordId: '0' }
+      const late = { timestamp: T0 + 9, origin: { partition: 0, offset: 0 } }
       expect(await allTimes({ order: 'desc', to: T0 + 2, after: late })).toEqual([1, 0])
     })
 
@@ -208,6 +284,11 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
     }
 
+    async function reportAs(account: string, fields: { recordId: string; timestamp: number }) {
+      const sent = { accountId: account, deviceId, receivedAt: T0 + 60_000, ...fields }
+      await shared.store.project(batchOf(log.append(positionReported(sent))))
+    }
+
     async function allTimes(
       query: Partial<Parameters<typeof shared.store.pagePositions>[0]> & { order: 'asc' | 'desc' },
     ) {
@@ -219,12 +300,13 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
 
 function byTime(a: PositionRecord, b: PositionRecord): number {
   if (a.timestamp !== b.timestamp) return a.timestamp - b.timestamp
-  return a.recordId < b.recordId ? -1 : 1
+  return compareOrigins(a.origin, b.origin)
 }
 
 function trackStep(record: PositionRecord): readonly unknown[] {
   const { timestamp, latitude, longitude, speed = null, recordId, accuracy = null } = record
-  return [timestamp, latitude, longitude, speed, recordId, accuracy]
+  const { partition, offset } = record.origin
+  return [timestamp, latitude, longitude, speed, recordId, accuracy, partition, offset]
 }
 
 function trackPoint(record: PositionRecord): readonly unknown[] {

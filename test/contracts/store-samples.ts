@@ -116,10 +116,10 @@ export async function allPositions(store: Store, accountId: string, deviceId: st
 }
 
 /**
- * The part of a status that must not depend on how the log was delivered: `applied` is just its
- * place in the log.
+ * The part of a status that must not depend on how the log was delivered: `applied` and `lastOrigin` are
+ * just places in the log.
  */
-export function canonical({ applied: _applied, ...status }: DeviceStatus) {
+export function canonical({ applied: _applied, lastOrigin: _last, ...status }: DeviceStatus) {
   return status
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from '@jest/globals'
 import type { ProjectionEntry } from '../../schemas/log-entry.ts'
+import { compareOrigins, type Origin } from '../../schemas/read-models.ts'
 import { T0 } from '../samples.ts'
 import type { Answer, Sent, World } from './world.ts'
 
@@ -257,11 +258,11 @@ function nameOf({ device, turn }: Report): string {
 }
 
 function byPlace(
-  a: { timestamp: number; receivedAt: number; recordId: string },
+  a: { timestamp: number; receivedAt: number; origin: Origin },
   b: typeof a,
 ): number {
   const rank = ({ timestamp, receivedAt }: typeof a) => Math.min(timestamp, receivedAt)
   if (rank(a) !== rank(b)) return rank(a) - rank(b)
   if (a.receivedAt !== b.receivedAt) return a.receivedAt - b.receivedAt
-  return a.recordId < b.recordId ? -1 : 1
+  return compareOrigins(a.origin, b.origin)
 }

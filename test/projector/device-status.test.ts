@@ -35,6 +35,7 @@ describe('device status', () => {
         receivedAt: T0,
         speed: 3,
       },
+      lastOrigin: { partition: 0, offset: 0 },
       applied: { 0: 0 },
     })
   })
@@ -119,6 +120,60 @@ describe('device status', () => {
     expect(fold([late, greatest]).lastKeyId).toBe('key-3')
   })
 
+  test('of positions of equal times the last in the log is the last position, whatever their ids', () => {
+    const sent = { timestamp: T0, receivedAt: T0 }
+    const ids = ['B', 'A', 'C'].map((id) => positionReported({ ...sent, recordId: `record-${id}` }))
+    for (const [n, event] of ids.entries()) {
+      const status = fold(ids.slice(0, n + 1))
+      expect(status.lastPosition.recordId).toBe(event.recordId)
+      expect(status.lastOrigin).toEqual({ partition: 0, offset: n })
+    }
+  })
+
+  test('events at the same places in the log give the same last position, however partitions take turns', () => {
+    const placed = [3, 1, 2].flatMap((partition) =>
+      [0, 1].map((offset) => ({
+        origin: { partition, offset },
+        event: positionReported({ timestamp: T0, receivedAt: T0 }),
+      })),
+    )
+    fc.assert(
+      fc.property(fc.shuffledSubarray([1, 1, 2, 2, 3, 3], { minLength: 6 }), (turns) => {
+        const next = new Map([1, 2, 3].map((partition) => [partition, 0]))
+        const entries = turns.map((partition) => {
+          const offset = next.get(partition) ?? 0
+          next.set(partition, offset + 1)
+          return placed.find(
+            ({ origin }) => origin.partition === partition && origin.offset === offset,
+          )!
+        })
+        const status = entries.reduce<DeviceStatus | undefined>(deviceStatus, undefined)
+        expect(status?.lastOrigin).toEqual({ partition: 3, offset: 1 })
+      }),
+    )
+  })
+
+  test('a status of an earlier version gives way to the next equal position of its only partition', () => {
+    const sent = { timestamp: T0, receivedAt: T0 }
+    const { lastOrigin: _none, ...older } = fold(
+      [positionReported({ ...sent, recordId: 'record-M' })],
+      2,
+    )
+    const after = (partition: number, recordId: string, applied = older.applied) =>
+      deviceStatus(
+        { ...older, applied },
+        { origin: { partition, offset: 5 }, event: positionReported({ ...sent, recordId }) },
+      ).lastPosition.recordId
+    expect(after(2, 'record-A')).toBe('record-A')
+    expect(after(3, 'record-A')).toBe('record-A')
+    expect(after(1, 'record-Z')).toBe('record-M')
+    const several = { 1: 0, 2: 0 }
+    expect([after(1, 'record-Z', several), after(2, 'record-A', several)]).toEqual([
+      'record-Z',
+      'record-M',
+    ])
+  })
+
   test('any order of reports, and of heartbeats after the first, gives the same status', () => {
     const time = fc.integer({ min: 0, max: 5 }).map((step) => T0 + step * 1_000)
     const keyId = fc.constantFrom('key-1', 'key-2', 'key-3')
@@ -139,16 +194,26 @@ describe('device status', () => {
     )
     fc.assert(
       fc.property(position, shuffled, (first, { events, reordered }) => {
-        expect(withoutOffsets(fold([first, ...reordered]))).toEqual(
-          withoutOffsets(fold([first, ...events])),
-        )
+        const [one, other] = [fold([first, ...reordered]), fold([first, ...events])]
+        expect(withoutPlaces(one)).toEqual(withoutPlaces(other))
+        // Of positions of equal times the place in the log decides, which is another after reordering.
+        expect(timesOf(one)).toEqual(timesOf(other))
       }),
     )
   })
 })
 
 /** A heartbeat's own offset depends on the order. */
-function withoutOffsets({ heartbeats = {}, ...status }: DeviceStatus) {
+function withoutPlaces({
+  heartbeats = {},
+  lastOrigin: _origin,
+  lastPosition: _last,
+  ...status
+}: DeviceStatus) {
   const newest = Object.values(heartbeats).map(({ offset: _offset, ...heartbeat }) => heartbeat)
   return { ...status, newest }
+}
+
+function timesOf({ lastPosition: { timestamp, receivedAt } }: DeviceStatus) {
+  return [Math.min(timestamp, receivedAt), receivedAt]
 }

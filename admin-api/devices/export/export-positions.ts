@@ -49,9 +49,7 @@ export async function exportPositions(
     store.pagePositions({
       ...range,
       limit: READ_AT_ONCE,
-      ...(after !== undefined && {
-        after: { timestamp: after.timestamp, recordId: after.recordId },
-      }),
+      ...(after !== undefined && { after }),
     })
   const first = await read()
   ctx.set('Content-Type', format.mediaType)

@@ -1,5 +1,5 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import type { TrackPoint, TrackStep } from '../../../schemas/read-models.ts'
+import { placeOfStep, type TrackPoint, type TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { placeOf } from './place.ts'
 import { gapAfterMs } from './silence.ts'
@@ -44,7 +44,7 @@ export async function readTrack(
   }
 
   function read(last?: TrackStep): Promise<TrackStep[]> {
-    const after = last && { timestamp: last[0], recordId: last[4] }
+    const after = last && placeOfStep(last)
     return store.pageTrack({ ...range, limit: READ_AT_ONCE, ...(after && { after }) })
   }
 }

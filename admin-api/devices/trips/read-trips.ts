@@ -1,5 +1,5 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import type { TrackStep } from '../../../schemas/read-models.ts'
+import { placeOfStep, type TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { READ_AT_ONCE } from '../track/read-track.ts'
 import { TripFinder, type StopRules, type TripOrStop } from './trip-finder.ts'
@@ -80,7 +80,7 @@ async function readFrom(
   let isCertain = certainAt === Infinity
   let last: TrackStep | undefined
   reading: while (isWanted() && !isFull()) {
-    const next = last && { after: { timestamp: last[0], recordId: last[4] } }
+    const next = last && { after: placeOfStep(last) }
     const page = await store.pageTrack({ ...range, ...next })
     for (const step of page) {
       isCertain ||= step[0] >= certainAt && finder.isCertain

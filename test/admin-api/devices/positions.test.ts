@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { writeCursor } from '../../../admin-api/http/cursor.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { T0 } from '../../samples.ts'
 import { startAdmin, type AdminHarness } from '../admin-harness.ts'
@@ -18,10 +19,9 @@ beforeAll(async () => {
   events = events.slice(1)
 })
 
+/** As they were sent, where they have the same time. */
 function inOrder(records: readonly PositionReported[]): string[] {
-  return [...records]
-    .sort((a, b) => a.timestamp - b.timestamp || (a.recordId < b.recordId ? -1 : 1))
-    .map(({ recordId }) => recordId)
+  return [...records].sort((a, b) => a.timestamp - b.timestamp).map(({ recordId }) => recordId)
 }
 
 async function page(query: string, deviceId = 'tug') {
@@ -50,6 +50,51 @@ test('a record is flat, and the same in the history and by its id', async () => 
   expect(list.body.data).toEqual({ items: [view], nextCursor: null })
   const one = await harness.api('GET', `/positions/${view.recordId}`, { headers })
   expect(one.body.data).toEqual(view)
+})
+
+test('points of one minute keep the order in which they were sent, in history, track, trips and exports', async () => {
+  const minutes = [10, 10, 10, 11, 11, 11, 12, 12]
+  const deviceId = 'walker'
+  const sent = minutes.map((minute, n) => ({
+    ...{ deviceId, receivedAt: T0, timestamp: T0 + minute * 60_000, imported: true as const },
+    ...{
+      latitude: 48.1 + n * 0.002,
+      longitude: 11.5,
+      recordId: `01KDVN9C00${'Z'.repeat(15)}${9 - n}`,
+    },
+  }))
+  const ids = (await harness.project(sent[0]!, ...sent.slice(1))).map(({ recordId }) => recordId)
+  expect((await page('?order=asc', deviceId)).ids).toEqual(ids)
+  expect((await page('?order=desc', deviceId)).ids).toEqual([...ids].reverse())
+  const range = `from=${new Date(T0).toISOString()}&to=${new Date(T0 + 3_600_000).toISOString()}`
+  const track = await harness.api('GET', `/devices/walker/track?${range}`, { headers })
+  const trips = await harness.api('GET', `/devices/walker/trips?${range}`, { headers })
+  for (const { data } of [track.body, trips.body]) {
+    const { distanceMetres, totals = { distanceMetres } } = data as never as {
+      distanceMetres: number
+      totals?: { distanceMetres: number }
+    }
+    expect(totals.distanceMetres).toBeCloseTo(1_556.7, 0)
+  }
+  for (const format of ['gpx', 'csv', 'geojson', 'ndjson']) {
+    const file = await harness.api('GET', `/devices/walker/positions?format=${format}`, { headers })
+    const latitudes = sent.map(({ latitude }) => file.text.indexOf(String(latitude)))
+    expect([...latitudes].sort((a, b) => a - b)).toEqual(latitudes)
+    expect(latitudes[0]).toBeGreaterThan(0)
+  }
+  const status = await harness.api('GET', '/devices/walker', { headers })
+  expect(status.body.data).toMatchObject({ lastPosition: { latitude: sent.at(-1)?.latitude } })
+})
+
+test('a cursor of version 0.2.0 is a 400 that says to begin again', async () => {
+  const filter = { deviceId: 'tug', order: 'asc' }
+  const list = { name: 'positions', accountId: 'acc-1', filter }
+  const cursor = writeCursor(list, [T0, events[3]?.recordId ?? ''])
+  const answer = await page(`?order=asc&cursor=${cursor}`)
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { message: expect.stringContaining('begin again without one') },
+  })
 })
 
 test('a record that does not exist, or not yet, is a 404', async () => {

@@ -1,5 +1,7 @@
 import { expect } from '@jest/globals'
 import type { Db } from 'mongodb'
+import type { PositionRecord } from '../../../schemas/read-models.ts'
+import { ulid } from '../../../schemas/record-id.ts'
 import { batchOf } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
@@ -26,6 +28,38 @@ await describeWith(['mongodb'], 'a database of version 0.2.0', ({ mongodb }) => 
       expect(await store.findDevice(query)).toMatchObject({
         status: { reportCount: 2, firstSeenAt: T0, lastReceivedAt: T0 + 9, lastKeyId: 'key-1' },
       })
+    },
+  )
+
+  promise(
+    'keeps its index of histories, and shows records of one time in the order of the log',
+    async ({ open, db, accountId, log }) => {
+      const place = { accountId, deviceId: 'van', timestamp: T0 }
+      const sent = [9, 8, 7, 6, 5].map((n) =>
+        log.append(positionReported({ ...place, recordId: ulid(T0, Buffer.alloc(10, n)) })),
+      )
+      await makeDatabaseOf020(db, sent[0]!.event)
+      const store = await open()
+      const [, ...others] = sent
+      await store.project(batchOf(others[0]!, ...others.slice(1)))
+      const seen: PositionRecord[] = []
+      for (let isMore = true; isMore;) {
+        const after = seen.at(-1)
+        const query = { accountId, deviceId: 'van', order: 'asc', limit: 2 } as const
+        const page = await store.pagePositions({ ...query, ...(after && { after }) })
+        seen.push(...page)
+        isMore = page.length === 2
+      }
+      expect(seen.map(({ recordId }) => recordId)).toEqual(sent.map(({ event }) => event.recordId))
+      const names = async (generation: number) =>
+        (await db.collection(`positions_g${generation}`).listIndexes().toArray()).map(
+          ({ name }) => name as string,
+        )
+      expect(await names(1)).toContain('device_history')
+      expect(await names(1)).not.toContain('history')
+      const rebuild = await store.beginRebuild()
+      expect(await names(2)).toContain('history')
+      await rebuild?.end()
     },
   )
 

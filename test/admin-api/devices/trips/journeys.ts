@@ -31,7 +31,7 @@ export function journey(...legs: readonly Leg[]): TrackStep[] {
       const [a, b] = [Math.sin(n * 12.9898) * jitter, Math.cos(n * 78.233) * jitter]
       const latitude = 52 + (north + a / Math.SQRT2) * METRE
       const longitude = 13 + (b * METRE) / Math.SQRT2 / Math.cos((52 / 180) * Math.PI)
-      if (!silent) steps.push([time, latitude, longitude, null, recordId(n), accuracy])
+      if (!silent) steps.push([time, latitude, longitude, null, recordId(n), accuracy, 0, n])
       north += (speed * everyMs) / 1_000
     }
   }

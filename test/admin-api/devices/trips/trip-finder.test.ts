@@ -60,7 +60,7 @@ test('a stop takes at least `stopMs`, to the millisecond', () => {
     const at = [-20, -10, 0, seconds, seconds + 10, seconds + 20]
     const north = [-2_000, -1_000, 0, 0, 1_000, 2_000]
     return at.map((second, n): TrackStep => {
-      return [T0 + second * 1_000, 52 + (north[n] ?? 0) * METRE, 13, null, `${n}`, null]
+      return [T0 + second * 1_000, 52 + (north[n] ?? 0) * METRE, 13, null, `${n}`, null, 0, n]
     })
   }
   expect(find(around(300)).map(({ kind }) => kind)).toEqual(['trip', 'stop', 'trip'])
@@ -73,7 +73,7 @@ test('a stop reaches `stopMetres` from its middle, and no further', () => {
   const between = (metres: number) =>
     Array.from({ length: 60 }, (_, n): TrackStep => {
       const latitude = 52 + (n % 2) * metres * METRE
-      return [T0 + n * MINUTE, latitude, 13, null, String(n).padStart(3, '0'), null]
+      return [T0 + n * MINUTE, latitude, 13, null, String(n).padStart(3, '0'), null, 0, n]
     })
   const [stop] = find(between(199))
   expect(stop?.kind === 'stop' && stop.records).toBe(60)
@@ -129,7 +129,7 @@ test('a device that drifts slowly has stops, each within reach of its middle, an
 test('the middle of a stop is on the surface, also near a pole', () => {
   const north = 4_000 * METRE
   const steps = Array.from({ length: 60 }, (_, n): TrackStep => {
-    return [T0 + n * MINUTE, 80 + (n % 2 === 0 ? north : -north), 13, null, `${n}`, 5_000]
+    return [T0 + n * MINUTE, 80 + (n % 2 === 0 ? north : -north), 13, null, `${n}`, 5_000, 0, n]
   })
   const [stop] = find(steps)
   if (stop?.kind !== 'stop') throw new Error('no stop')
@@ -176,7 +176,7 @@ function toldOfTrack(name: string): string[] {
   const file = tracks.find((path) => path.endsWith(name)) ?? ''
   const timed = pointsOf(file).filter(({ time }) => time !== undefined)
   const steps = timed.map(({ latitude, longitude, time = '' }, n): TrackStep => {
-    return [Date.parse(time), latitude, longitude, null, String(n).padStart(6, '0'), null]
+    return [Date.parse(time), latitude, longitude, null, String(n).padStart(6, '0'), null, 0, n]
   })
   const clock = (time: number) => new Date(time).toISOString().slice(11, 19)
   return find(steps).map(({ kind, from, to }) => `${kind} ${clock(from)}–${clock(to)}`)
@@ -205,7 +205,7 @@ test('records that leave the window keep their times, places and speeds', () => 
   const drive = journey({ minutes: 300, speed: 15 }).map(
     ([time, latitude, longitude, , id, accuracy], n): TrackStep => {
       const speed = n % 3 === 0 ? null : n % 40
-      return [time, latitude, longitude, speed, id, accuracy]
+      return [time, latitude, longitude, speed, id, accuracy, 0, n]
     },
   )
   const totals = new TrackTotals()

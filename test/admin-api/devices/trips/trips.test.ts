@@ -132,7 +132,7 @@ test('the trips are those of the 31 days before the end unless a beginning is gi
   const drive = journey({ minutes: 30, speed: 15 })
   const shifted = (days: number) =>
     drive.map(([time, ...rest], n): TrackStep => {
-      return [time - days * day, rest[0], rest[1], rest[2], `${days}-${n}`, rest[4]]
+      return [time - days * day, rest[0], rest[1], rest[2], `${days}-${n}`, rest[4], 0, n]
     })
   await project('bus', [...shifted(40), ...shifted(20)])
   expect((await find('', 'bus')).body.data?.items).toHaveLength(1)
@@ -198,8 +198,8 @@ test('a page has at most 2000 items, however many the range has', async () => {
     const at = T0 - 100 * day + n * 61 * MINUTE
     const [here, there] = [50, 50 + 250 * METRE]
     return [
-      [at, here, 13, null, '', null],
-      [at + 1_000, there, 13, null, '', null],
+      [at, here, 13, null, '', null, 0, n],
+      [at + 1_000, there, 13, null, '', null, 0, n],
     ]
   })
   await project('hopper', hops.flat())
