@@ -92,6 +92,8 @@ async function serve(program: Program): Promise<void> {
     touchKeys: (usedAt: ReadonlyMap<string, number>) => worker.call('touchKeys', usedAt),
     saveInstance: (report: Parameters<WorkerThread['saveInstance']>[0]) =>
       worker.call('saveInstance', report),
+    findDevice: (device: Parameters<WorkerThread['findDevice']>[0]) =>
+      worker.call('findDevice', device),
   }
   const testSecret = randomBytes(32).toString('base64url')
   const ingestUrl = await startIngestApi({ eventLog, store, testSecret }, program)

@@ -3,6 +3,7 @@ import type { startAdminApi } from '../admin-api/service.ts'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { TopicName } from '../event-log/topic.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
+import type { Devices } from '../store/read-models.ts'
 import type { MetricsJson } from '../runtime/metrics-page.ts'
 
 /** The functions that the main thread, the only writer of the log, offers the worker. */
@@ -16,6 +17,7 @@ export type MainThread = Pick<EventLog, 'erase' | 'trim'> & {
 
 /** The functions that the worker, the only writer of back office and read models, offers the main thread. */
 export type WorkerThread = Pick<Keys, 'touchKeys'> &
+  Pick<Devices, 'findDevice'> &
   Pick<Instances, 'saveInstance'> & {
     /** Resolves once every file is open and up to date. */
     opened(): Promise<void>

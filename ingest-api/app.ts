@@ -20,6 +20,7 @@ import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import { serviceRoutes } from '../runtime/service-routes.ts'
 import { memoryRateCounters, type OpenRateCounters } from '../runtime/rate-counters.ts'
 import type { Keys } from '../store/back-office.ts'
+import type { Devices } from '../store/read-models.ts'
 import { acceptReports } from './accept/accept.ts'
 import { DeviceLimit } from './accept/device-limit.ts'
 import { KeyLimit } from './accept/key-limit.ts'
@@ -33,6 +34,7 @@ import { submitBatch } from './endpoints/batch.ts'
 import { importHistory } from './endpoints/import.ts'
 import { receiveReports } from './endpoints/receive.ts'
 import { submitPosition } from './endpoints/submit.ts'
+import { knownDevices } from './known-devices.ts'
 import { KeyCache } from './keys/key-cache.ts'
 import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
@@ -47,6 +49,7 @@ const LARGE_AT_ONCE = 4
 export function createIngestApp({
   eventLog,
   keys,
+  devices,
   usage,
   rejections,
   clock,
@@ -64,6 +67,7 @@ export function createIngestApp({
 }: {
   eventLog: Pick<EventLog, 'append' | 'ready'>
   keys: Pick<Keys, 'findGrant'>
+  devices: Pick<Devices, 'findDevice'>
   usage: KeyUsage
   rejections: Pick<Rejections, 'offer'>
   clock: Clock
@@ -112,7 +116,10 @@ export function createIngestApp({
     submitBatch({ receive, accept }),
     importHistory(importing()),
   ]
-  const appEndpoint = appEndpoints({ ...receiving, keyLimit, turnsFor, clock, accept })
+  const isKnownDevice = knownDevices({ devices })
+  const appEndpoint = appEndpoints({
+    ...{ ...receiving, keyLimit, turnsFor, clock, accept, isKnownDevice },
+  })
   // Known to the router for its 405 alone. It may read an odd target as one of these paths: they differ.
   for (const { path } of ours) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {

@@ -8,6 +8,7 @@ import type { Program } from '../runtime/program.ts'
 import type { InstanceReport, SpoolDepth } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
+import type { Devices } from '../store/read-models.ts'
 import { createIngestApp } from './app.ts'
 import { countRefused } from './count-refused.ts'
 import { KeyUsage } from './keys/key-usage.ts'
@@ -35,7 +36,9 @@ export async function startIngestApi(
     }
     /** The spool, if this instance has one. */
     spool?: { depth(): SpoolDepth } | undefined
-    store: Pick<Keys, 'findGrant' | 'touchKeys'> & Pick<Instances, 'saveInstance'>
+    store: Pick<Keys, 'findGrant' | 'touchKeys'> &
+      Pick<Devices, 'findDevice'> &
+      Pick<Instances, 'saveInstance'>
     /** Absent: the rate limits' counters are in the memory of this process. */
     openCounters?: OpenRateCounters | undefined
     /** Marks the test reports of an admin API in the same process. */
@@ -73,6 +76,7 @@ export async function startIngestApi(
     app: createIngestApp({
       eventLog,
       keys: store,
+      devices: store,
       usage,
       rejections,
       clock,

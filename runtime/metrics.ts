@@ -56,6 +56,12 @@ export function createMetrics() {
       labelNames: ['app'] as const,
       registers,
     }),
+    positionsWithoutFix: new Counter({
+      name: 'gps_positions_without_fix_total',
+      help: 'Positions from apps that their devices marked as no fix; they were taken as heartbeats',
+      labelNames: ['app'] as const,
+      registers,
+    }),
     rejections: counterOf('outcome', ['kept', 'counted', 'dropped'], {
       name: 'gps_rejections_total',
       help: 'Refused reports of known keys: kept one by one, counted only, or dropped',

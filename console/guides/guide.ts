@@ -48,6 +48,8 @@ export type Guide = {
   readonly steps: (setup: Setup) => readonly Step[]
   /** The id under which the device arrives, if it differs from the one in the setup. */
   readonly arrivesAs?: (deviceId: string) => string
+  /** Devices that are known to work, and what each sends. */
+  readonly known?: { readonly text: string; readonly entries: readonly Entry[] }
   /** Remedies when nothing arrives. */
   readonly troubles: readonly string[]
   readonly example: (setup: Setup, place: Place) => Example

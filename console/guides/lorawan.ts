@@ -1,9 +1,18 @@
 import { isoTime, json, type Guide } from './guide.ts'
+import { TRACKERS } from './trackers.ts'
 
 const TTS_PATH = '/api/v1/senders/the-things-stack'
 const CHIRPSTACK_PATH = '/api/v1/senders/chirpstack'
 const FIELDS =
-  'The decoder must name the position, for example `latitude` and `longitude` or `lat` and `lng`, also inside other objects.'
+  'The decoder must name the position, for example `latitude` and `longitude` or `lat` and `lng`, on its top level or one below, as numbers.'
+const KNOWN = {
+  text: 'These trackers are known to work with the decoders of The Things Stack’s device repository. Any other works as well if its decoded payload has a position under one of these names.',
+  entries: TRACKERS.map(({ name, payload }) => ({ title: name, text: JSON.stringify(payload) })),
+} as const
+const NO_FIX =
+  'A tracker indoors often sends no fix: it says so, or sends an old place. Such an uplink only shows that it is alive, with its battery.'
+const NO_POSITION =
+  'Rejections list an uplink without a position as long as nothing is known of its device, with the names that its decoded payload has.'
 const ID = 'Each device arrives under its DevEUI: enter that as device id above.'
 
 export const THE_THINGS_STACK: Guide = {
@@ -28,10 +37,12 @@ export const THE_THINGS_STACK: Guide = {
     { text: FIELDS },
     { text: ID },
   ],
+  known: KNOWN,
   troubles: [
     'The webhook’s page shows its last failure. The Things Stack pauses a webhook that fails often: save it again.',
     'Live data must show a `decoded_payload`: without a payload formatter there is no position.',
-    'A tracker indoors often sends no fix: its uplinks then only show that it is alive.',
+    NO_FIX,
+    NO_POSITION,
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({
     url: address + TTS_PATH,
@@ -69,10 +80,12 @@ export const CHIRPSTACK: Guide = {
     { text: FIELDS },
     { text: ID },
   ],
+  known: KNOWN,
   troubles: [
     'The device’s Events page shows an integration’s failures.',
     'An uplink’s `object` must hold the position: set a codec in the device profile.',
-    'A tracker indoors often sends no fix: its uplinks then only show that it is alive.',
+    NO_FIX,
+    NO_POSITION,
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({
     url: `${address}${CHIRPSTACK_PATH}?event=up`,

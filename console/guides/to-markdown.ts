@@ -53,14 +53,21 @@ function page(guide: Guide): string {
     ...steps.map(({ text, entries = [] }, index) =>
       [`${index + 1}. ${text}`, ...entries.map(entry)].join('\n\n'),
     ),
+    ...(guide.known === undefined
+      ? []
+      : ['## Known to work', guide.known.text, ...guide.known.entries.map(titled)]),
     '## When nothing arrives',
     list([...guide.troubles, ...commonTroubles(PLACEHOLDERS)]),
   ])
 }
 
 /** An entry below a step of a list, and therefore indented. */
-function entry({ title, text }: Entry): string {
-  return indented(`${title}:\n\n${fence(text)}`)
+function entry(one: Entry): string {
+  return indented(titled(one))
+}
+
+function titled({ title, text }: Entry): string {
+  return `${title}:\n\n${fence(text)}`
 }
 
 function fence(text: string): string {

@@ -39,6 +39,7 @@ export class Tally {
   begin(app: string): void {
     for (const outcome of OUTCOMES) this.#metrics.appReports.inc({ app, outcome }, 0)
     this.#metrics.attributesDropped.inc({ app }, 0)
+    this.#metrics.positionsWithoutFix.inc({ app }, 0)
   }
 
   accepted(reports: number, app?: string): void {
@@ -53,6 +54,11 @@ export class Tally {
   /** Counts attributes of an app's reports that do not fit. */
   droppedAttributes(count: number, app: string): void {
     if (count > 0) this.#metrics.attributesDropped.inc({ app }, count)
+  }
+
+  /** Counts positions that their devices have marked as no fix. */
+  withoutFix(count: number, app: string): void {
+    if (count > 0) this.#metrics.positionsWithoutFix.inc({ app }, count)
   }
 
   /** Counts a refused report and queues its rejection. */

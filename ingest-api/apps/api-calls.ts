@@ -106,19 +106,20 @@ const TEXTS: Readonly<Record<string, AppText>> = {
   'dawarich-traccar': { ...OSMAND, answer: EMPTY_LIST },
   'traccar-forward': {
     summary: 'Takes positions that a Traccar server forwards',
-    description: '`forward.type=json`: an object with `position` and `device`. At most 16 KiB.',
+    description:
+      '`forward.type=json`: an object with `position` and `device`. A position that is not `valid`, or `outdated`, is a heartbeat. At most 16 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   'the-things-stack': {
     summary: 'Takes webhooks of The Things Stack',
     description:
-      'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position it is a heartbeat. At most 64 KiB.',
+      'The position is in `decoded_payload` under its usual names (`latitude` and `longitude`, `lat` and `lng`, also inside `gps_1` and the like); the device is the `dev_eui`. Without a position, or with one that the tracker marks as no fix, it is a heartbeat; as long as nothing is known of the device, an uplink without a position is rejected. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   chirpstack: {
     summary: 'Takes events of ChirpStack’s HTTP integration',
     description:
-      'In JSON. The position is in `object`, under the same names as from The Things Stack; the device is `deviceInfo.devEui`. Without a position it is a heartbeat. At most 64 KiB.',
+      'In JSON. The position is in `object`, under the same names as from The Things Stack; the device is `deviceInfo.devEui`. Heartbeats as from The Things Stack. At most 64 KiB.',
     mediaTypes: [JSON_TYPE],
   },
   phonetrack: {

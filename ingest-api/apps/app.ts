@@ -42,6 +42,10 @@ export type AppItem =
       readonly deviceId: string | undefined
       readonly battery?: number | undefined
       readonly attributes?: SentAttributes
+      /** The device has marked its position as no fix. */
+      readonly isWithoutFix?: true
+      /** If nothing is known of the device, this would vanish: it is rejected with this message and JSON. */
+      readonly ifUnknown?: { readonly message: string; readonly sent: unknown }
     }
   /** Anything else. */
   | {

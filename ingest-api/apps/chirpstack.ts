@@ -1,8 +1,9 @@
 import { EMPTY, type App, type AppItem } from './app.ts'
-import { attributesIn, batteryPercentIn, positionIn } from './decoded-payload.ts'
+import { positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
-import { measure, objectIn, textIn, type Measured } from './values.ts'
+import { itemsOfUplink } from './uplink.ts'
+import { isSent, measure, objectIn, textIn, type Measured } from './values.ts'
 
 /** Enough for the receptions of many gateways. */
 const LIMIT_BYTES = 64 * 1024
@@ -11,25 +12,44 @@ const LIMIT_BYTES = 64 * 1024
 export const chirpstack: App = {
   name: 'chirpstack',
   limitBytes: LIMIT_BYTES,
-  read: ({ body }) => [readEvent(body)],
+  read: ({ body }) => readEvent(body),
   answer: () => EMPTY,
 }
 
-/** Uplinks have the codec's decoded payload in `object`, resolved positions have `location`. */
-function readEvent(body: Buffer): AppItem {
+/**
+ * Uplinks have the codec's decoded payload in `object`, resolved positions have `location`, and statuses
+ * `batteryLevel`.
+ */
+function readEvent(body: Buffer): readonly AppItem[] {
   const parsed = jsonObjectIn(body)
-  if ('malformed' in parsed) return parsed.malformed
-  const { fields } = parsed
-  const deviceId = textIn(objectIn(fields['deviceInfo'])?.['devEui'])
-  const position = positionIn(fields['object']) ?? positionIn(fields['location'])
-  if (position === undefined) return { kind: 'seen', deviceId }
-  const measured: Measured = { ...position.measured }
-  measure(measured, 'battery', batteryPercentIn(fields['object']), 0.01)
-  const { latitude, longitude } = position
-  const { time } = fields
-  const attributes = attributesIn(fields['object'], fields['rxInfo'])
-  return {
-    ...{ kind: 'point', deviceId, latitude, longitude },
-    ...{ time: timeIn(time), sentTime: time, measured, attributes, sent: fields },
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { fields: sent } = parsed
+  const device = objectIn(sent['deviceInfo'])
+  if (device === undefined) {
+    const message = 'this is no event of ChirpStack 4: deviceInfo is missing'
+    return [{ kind: 'malformed', message, sent }]
   }
+  const deviceId = textIn(device['devEui'])
+  const { object: payload, rxInfo: gateways, time: sentTime } = sent
+  const hasPayload = isSent(payload) || isSent(sent['data'])
+  const resolved = positionIn(sent['location'])
+  if (resolved !== undefined && !hasPayload) {
+    return [{ kind: 'point', deviceId, ...resolved, time: timeIn(sentTime), sentTime, sent }]
+  }
+  if (hasPayload) {
+    return itemsOfUplink({
+      deviceId,
+      payload,
+      hasPayload,
+      gateways,
+      sentTime,
+      sent,
+      found: resolved,
+    })
+  }
+  const measured: Measured = {}
+  if (sent['batteryLevelUnavailable'] !== true) {
+    measure(measured, 'battery', sent['batteryLevel'], 0.01)
+  }
+  return [{ kind: 'seen', deviceId, battery: measured.battery }]
 }

@@ -1,5 +1,6 @@
 import { EMPTY, EMPTY_LIST, type App, type AppRequest, type AppItem } from './app.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
+import { isFlag } from './no-fix.ts'
 import { sentPoint } from './point.ts'
 import { otherScalars, typedTexts } from './sent-attributes.ts'
 import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
@@ -61,7 +62,10 @@ export function formAndQuery({
 function readFields(fields: Fields, { query }: AppRequest, named: string | undefined): AppItem {
   const deviceId = named ?? textIn(fields['id']) ?? textIn(fields['deviceid'])
   const [latitude, longitude] = coordinatesIn(fields)
-  if (!isSent(latitude) && !isSent(longitude)) return { kind: 'seen', deviceId }
+  const isPlaced = isSent(latitude) || isSent(longitude)
+  const misnamed = isPlaced ? undefined : misnamedPlace(fields)
+  if (misnamed !== undefined)
+    return { kind: 'malformed', deviceId, message: misnamed, sent: fields }
   const measured: Measured = {}
   measure(measured, 'accuracy', fields['accuracy'])
   measure(measured, 'altitude', fields['altitude'])
@@ -70,6 +74,12 @@ function readFields(fields: Fields, { query }: AppRequest, named: string | undef
   measure(measured, 'battery', fields['batt'], 0.01)
   const { timestamp } = fields
   const attributes = typedTexts(otherScalars(fields, USED))
+  // Traccar's protocol has `valid` for trackers without a fix.
+  const isWithoutFix = fields['valid'] === '0' || isFlag(fields['valid'], false)
+  if (!isPlaced || isWithoutFix) {
+    const seen = { kind: 'seen', deviceId, battery: measured.battery, attributes } as const
+    return isPlaced ? { ...seen, isWithoutFix: true } : seen
+  }
   return sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields })
 }
 
@@ -77,6 +87,14 @@ const USED: ReadonlySet<string> = new Set([
   ...['id', 'deviceid', 'lat', 'lon', 'location', 'timestamp', 'accuracy', 'altitude'],
   ...['speed', 'speedUnit', 'bearing', 'heading', 'batt'],
 ])
+
+/** The message about a place under names of another format: without it the place would vanish. */
+export function misnamedPlace(fields: Readonly<Record<string, unknown>>): string | undefined {
+  const name = MISNAMED.find((one) => isSent(fields[one]))
+  return name && `lat and lon are missing: ${name} is not a name of theirs`
+}
+
+const MISNAMED = ['latitude', 'longitude', 'lng', 'long', 'Lat', 'Lon', 'LAT', 'LON']
 
 /** `lat` and `lon`, or `location=lat,lon`. */
 function coordinatesIn({ lat, lon, location }: Fields): (string | undefined)[] {

@@ -41,7 +41,7 @@ export function readBatch(
   }
   const device = textIn(envelopeId) ?? named
   const items: AppItem[] = []
-  const seenDevices = new Set<string | undefined>()
+  const seenDevices = new Map<string | undefined, Properties>()
   const positionedDevices = new Set<string | undefined>()
   let malformedFeatures = 0
   const { points, beyond } = boundedPoints(locations)
@@ -52,7 +52,7 @@ export function readBatch(
     const deviceId = deviceIdOf(properties, device)
     const point = feature && pointOf(feature, { properties, deviceId })
     if (point === undefined) malformedFeatures += 1
-    else if (point === 'action') seenDevices.add(deviceId)
+    else if (point === 'action') seenDevices.set(deviceId, properties)
     else {
       positionedDevices.add(deviceId)
       items.push(point)
@@ -62,10 +62,20 @@ export function readBatch(
     items.push(malformed(`${malformedFeatures} of the locations are no GeoJSON points`, undefined))
   }
   items.push(...beyond)
-  if (items.length === 0 && seenDevices.size === 0) seenDevices.add(device)
-  for (const deviceId of seenDevices)
-    if (!positionedDevices.has(deviceId)) items.push({ kind: 'seen', deviceId })
+  if (items.length === 0 && seenDevices.size === 0) seenDevices.set(device, NOTHING)
+  for (const [deviceId, properties] of seenDevices) {
+    if (!positionedDevices.has(deviceId)) items.push(heartbeat(deviceId, properties))
+  }
   return items
+}
+
+function heartbeat(deviceId: string | undefined, properties: Properties): AppItem {
+  const measured: Measured = {}
+  measureBattery(measured, properties['battery_level'])
+  return {
+    ...{ kind: 'seen', deviceId, battery: measured.battery },
+    attributes: attributesIn(properties),
+  }
 }
 
 type Properties = Readonly<Record<string, unknown>>

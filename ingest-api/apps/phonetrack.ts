@@ -15,7 +15,7 @@ import { multipartFields } from './multipart.ts'
 import { sentPoint } from './point.ts'
 import { otherScalars, typedTexts } from './sent-attributes.ts'
 import { isSent, measure, METRES_PER_SECOND, numberIn, textIn, type Measured } from './values.ts'
-import { formAndQuery, isJson, readOsmand } from './osmand.ts'
+import { formAndQuery, isJson, misnamedPlace, readOsmand } from './osmand.ts'
 import { readBatch } from './overland.ts'
 import { readOwntracks } from './owntracks.ts'
 
@@ -84,7 +84,11 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
   if ('malformed' in parsed) return [parsed.malformed]
   const fields: Sent = parsed.fields
   const { lat: latitude, lon: longitude } = fields
-  if (!isSent(latitude) && !isSent(longitude)) return [{ kind: 'seen', deviceId }]
+  if (!isSent(latitude) && !isSent(longitude)) {
+    const message = misnamedPlace(fields)
+    if (message !== undefined) return [{ kind: 'malformed', deviceId, message, sent: fields }]
+    return [{ kind: 'seen', deviceId, battery: measuredIn(fields).battery }]
+  }
   const timestamp = firstOf(fields, TIMES)
   const measured = measuredIn(fields)
   const attributes = typedTexts(otherScalars(fields, USED))
@@ -151,12 +155,12 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
   const deviceId = named ?? textIn(id) ?? textIn(dev)
   if (gprmc === undefined) return [{ kind: 'seen', deviceId }]
   const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
-  if (isVoid) return [{ kind: 'seen', deviceId }]
   const measured: Measured = {}
   measure(measured, 'altitude', alt)
   measure(measured, 'speed', knots, METRES_PER_SECOND.kn)
   measure(measured, 'heading', course)
   measure(measured, 'battery', batt, 0.01)
+  if (isVoid) return [{ kind: 'seen', deviceId, battery: measured.battery, isWithoutFix: true }]
   const sent = form.fields
   return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
 }

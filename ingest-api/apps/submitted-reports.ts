@@ -1,13 +1,29 @@
 import { mapInTurns } from '../../runtime/end-of-turn.ts'
+import type { Fault } from '../../runtime/errors.ts'
 import { fittingAttributes } from '../../schemas/attributes.ts'
 import { isListed } from '../../schemas/device-list.ts'
 import type { ApiKey } from '../../store/back-office.ts'
-import type { SubmittedReport } from '../accept/accept.ts'
+import type { SubmittedPosition, SubmittedReport } from '../accept/accept.ts'
 import type { AppItem } from './app.ts'
 import { judgePoint } from './judge-point.ts'
+import { isZeroWithoutSatellites } from './no-fix.ts'
+import type { SentAttributes } from './sent-attributes.ts'
 import { INEXACT_ID, INEXACT_ID_FAULT } from './values.ts'
 
 const LARGE_BYTES = 16 * 1024
+
+const NO_DEVICE: Fault = {
+  field: 'deviceId',
+  message: 'the message has neither a device nor a position, and the key is for several devices',
+}
+
+/** The reports of a request, and counts of what else was in it. */
+export type Submitted = {
+  readonly reports: readonly SubmittedReport[]
+  readonly droppedAttributes: number
+  /** Positions that their devices have marked as no fix: they are heartbeats. */
+  readonly withoutFix: number
+}
 
 /**
  * The items of an app's request as reports, with our fields and a device for items that name none; and
@@ -15,48 +31,101 @@ const LARGE_BYTES = 16 * 1024
  */
 export async function submittedReports(
   items: readonly AppItem[],
-  { key, now, chunks }: { key: ApiKey; now: number; chunks: readonly Buffer[] },
-): Promise<{ readonly reports: SubmittedReport[]; readonly droppedAttributes: number }> {
+  {
+    key,
+    now,
+    chunks,
+    isKnown,
+  }: {
+    key: ApiKey
+    now: number
+    chunks: readonly Buffer[]
+    /** Whether anything is known of a device of the account. */
+    isKnown: (deviceId: string) => Promise<boolean>
+  },
+): Promise<Submitted> {
   let droppedAttributes = 0
+  let withoutFix = 0
   const fallback = fallbackDeviceId(key)
   const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   // A rejection shows only the beginning, and serialising the whole body again can take a second.
   const whole = items.length === 1 && length > LARGE_BYTES ? { chunks } : {}
-  const reportsOf = (item: AppItem): SubmittedReport[] => {
+
+  function reportOf(item: AppItem): SubmittedReport {
     const deviceId = item.deviceId ?? fallback
-    if (deviceId.includes(INEXACT_ID)) {
-      const translated = { faults: [{ field: 'deviceId', message: INEXACT_ID_FAULT }] }
-      // Only the bytes have all digits.
-      const json = 'sent' in item ? item.sent : undefined
-      return [{ json, ...(items.length === 1 && { chunks }), translated }]
-    }
+    // Only the bytes have all digits.
+    if (deviceId.includes(INEXACT_ID)) return refused(item, INEXACT, items.length === 1)
     switch (item.kind) {
       case 'point': {
+        if (isZeroWithoutSatellites(item, item.attributes)) {
+          const { measured, attributes } = item
+          return heartbeat(deviceId, { battery: measured.battery, attributes, isWithoutFix: true })
+        }
         const translated = judgePoint(item, { deviceId, now })
         if ('report' in translated) droppedAttributes += translated.dropped
-        return [{ ...whole, json: item.sent, deviceId, translated }]
+        return { ...whole, json: item.sent, deviceId, translated }
       }
-      case 'seen': {
+      case 'seen':
         // Otherwise an app without a device name would resend it for ever, with all its points behind it.
-        if (item.deviceId === undefined && !isListed(key.deviceIds, fallback)) return []
-        const { battery } = item
-        const { attributes, dropped } = fittingAttributes(item.attributes ?? {})
-        droppedAttributes += dropped
-        const telemetry = {
-          ...(battery !== undefined && { battery }),
-          ...(attributes !== undefined && { attributes }),
+        if (item.deviceId === undefined && !isListed(key.deviceIds, fallback)) {
+          return refused(item, NO_DEVICE, items.length === 1)
         }
-        return [{ seen: deviceId, ...telemetry }]
-      }
+        return heartbeat(deviceId, item)
       case 'malformed': {
-        const translated = { faults: [{ field: 'body', message: item.message }] }
-        const sent = item.sent === undefined ? { chunks } : whole
-        return [{ json: item.sent, ...sent, deviceId: item.deviceId, translated }]
+        const { message, deviceId } = item
+        const isUnread = item.sent === undefined
+        return { ...refused(item, { field: 'body', message }, isUnread), deviceId, ...whole }
       }
     }
   }
-  const reports = (await mapInTurns(items, reportsOf)).flat()
-  return { reports, droppedAttributes }
+
+  function heartbeat(
+    deviceId: string,
+    { battery, attributes: sent = {}, isWithoutFix = false }: Telemetry,
+  ): SubmittedReport {
+    const { attributes, dropped } = fittingAttributes(sent)
+    droppedAttributes += dropped
+    if (isWithoutFix) withoutFix += 1
+    return {
+      seen: deviceId,
+      ...(battery !== undefined && { battery }),
+      ...(attributes !== undefined && { attributes }),
+    }
+  }
+
+  /** @param isWhole whether a rejection shows the bytes of the request. */
+  function refused(item: AppItem, fault: Fault, isWhole: boolean): SubmittedPosition {
+    const json = 'sent' in item ? item.sent : undefined
+    return { json, ...(isWhole && { chunks }), translated: { faults: [fault] } }
+  }
+
+  const reports = await mapInTurns(await withoutUnknown(items, fallback, isKnown), reportOf)
+  return { reports, droppedAttributes, withoutFix }
+}
+
+const INEXACT: Fault = { field: 'deviceId', message: INEXACT_ID_FAULT }
+
+type Telemetry = {
+  readonly battery?: number | undefined
+  readonly attributes?: SentAttributes | undefined
+  readonly isWithoutFix?: boolean
+}
+
+/** Replaces messages that would vanish, because nothing is known of their devices, by their faults. */
+async function withoutUnknown(
+  items: readonly AppItem[],
+  fallback: string,
+  isKnown: (deviceId: string) => Promise<boolean>,
+): Promise<readonly AppItem[]> {
+  if (!items.some((item) => item.kind === 'seen' && item.ifUnknown !== undefined)) return items
+  return Promise.all(
+    items.map(async (item): Promise<AppItem> => {
+      if (item.kind !== 'seen' || item.ifUnknown === undefined) return item
+      const { deviceId, ifUnknown } = item
+      if (await isKnown(deviceId ?? fallback)) return item
+      return { kind: 'malformed', deviceId, ...ifUnknown }
+    }),
+  )
 }
 
 /** The only device in the key's list, or else a device named after the key. */

@@ -1,8 +1,9 @@
 import { EMPTY, type App, type AppItem } from './app.ts'
-import { attributesIn, batteryPercentIn, positionIn } from './decoded-payload.ts'
+import { positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
-import { measure, objectIn, textIn, type Measured } from './values.ts'
+import { itemsOfUplink } from './uplink.ts'
+import { isSent, objectIn, textIn } from './values.ts'
 
 /** Enough for the receptions of many gateways. */
 const LIMIT_BYTES = 64 * 1024
@@ -14,31 +15,32 @@ const LIMIT_BYTES = 64 * 1024
 export const theThingsStack: App = {
   name: 'the-things-stack',
   limitBytes: LIMIT_BYTES,
-  read: ({ body }) => [readMessage(body)],
+  read: ({ body }) => readMessage(body),
   answer: () => EMPTY,
 }
 
-function readMessage(body: Buffer): AppItem {
+function readMessage(body: Buffer): readonly AppItem[] {
   const parsed = jsonObjectIn(body)
-  if ('malformed' in parsed) return parsed.malformed
-  const { fields } = parsed
-  const ids = objectIn(fields['end_device_ids'])
-  const deviceId = textIn(ids?.['dev_eui']) ?? textIn(ids?.['device_id'])
-  const uplink = objectIn(fields['uplink_message'])
-  const solved = objectIn(fields['location_solved'])
-  const position =
-    positionIn(solved?.['location']) ??
-    positionIn(uplink?.['decoded_payload']) ??
-    positionIn(objectIn(uplink?.['locations'])?.['frm-payload'])
-  if (position === undefined) return { kind: 'seen', deviceId }
-  const measured: Measured = { ...position.measured }
-  measure(measured, 'battery', objectIn(uplink?.['last_battery_percentage'])?.['value'], 0.01)
-  measure(measured, 'battery', batteryPercentIn(uplink?.['decoded_payload']), 0.01)
-  const time = uplink?.['received_at'] ?? fields['received_at']
-  const { latitude, longitude } = position
-  const attributes = attributesIn(uplink?.['decoded_payload'], uplink?.['rx_metadata'])
-  return {
-    ...{ kind: 'point', deviceId, latitude, longitude },
-    ...{ time: timeIn(time), sentTime: time, measured, attributes, sent: fields },
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { fields: sent } = parsed
+  const ids = objectIn(sent['end_device_ids'])
+  if (ids === undefined) {
+    const message = 'this is no message of The Things Stack: end_device_ids is missing'
+    return [{ kind: 'malformed', message, sent }]
   }
+  const deviceId = textIn(ids['dev_eui']) ?? textIn(ids['device_id'])
+  const uplink = objectIn(sent['uplink_message'])
+  const sentTime = uplink?.['received_at'] ?? sent['received_at']
+  const solved = positionIn(objectIn(sent['location_solved'])?.['location'])
+  if (solved !== undefined) {
+    return [{ kind: 'point', deviceId, ...solved, time: timeIn(sentTime), sentTime, sent }]
+  }
+  if (uplink === undefined) return [{ kind: 'seen', deviceId }]
+  const { decoded_payload: payload, rx_metadata: gateways } = uplink
+  return itemsOfUplink({
+    ...{ deviceId, payload, gateways, sentTime, sent },
+    hasPayload: isSent(payload) || isSent(uplink['frm_payload']),
+    battery: objectIn(uplink['last_battery_percentage'])?.['value'],
+    found: positionIn(objectIn(uplink['locations'])?.['frm-payload']),
+  })
 }

@@ -18,13 +18,15 @@ export function readTraccarJson(
   const deviceId = named ?? textIn(fields['device_id'])
   const location = objectIn(fields['location'])
   if (location === undefined) {
-    if (!isSent(fields['location'])) return [{ kind: 'seen', deviceId }]
-    const message = 'location must be a JSON object'
+    const isHeartbeat = !isSent(fields['location']) && deviceId !== undefined
+    if (isHeartbeat) return [{ kind: 'seen', deviceId }]
+    const message = isSent(fields['location'])
+      ? 'location must be a JSON object'
+      : 'the body must be {"device_id":"…","location":{…}}'
     return [{ kind: 'malformed', deviceId, message, sent: fields }]
   }
   const coords = objectIn(location['coords']) ?? location
   const { latitude, longitude } = coords
-  if (!isSent(latitude) && !isSent(longitude)) return [{ kind: 'seen', deviceId }]
   const measured: Measured = {}
   measure(measured, 'accuracy', coords['accuracy'])
   measure(measured, 'altitude', coords['altitude'])
@@ -34,6 +36,9 @@ export function readTraccarJson(
   measureBattery(measured, battery?.['level'])
   const { timestamp } = location
   const attributes = attributesIn(location, battery)
+  if (!isSent(latitude) && !isSent(longitude)) {
+    return [{ kind: 'seen', deviceId, battery: measured.battery, attributes }]
+  }
   return [
     sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields }),
   ]

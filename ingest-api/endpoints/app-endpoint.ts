@@ -13,6 +13,7 @@ import type { AppRoute } from '../apps/app-routes.ts'
 import { credentialsIn, withoutKey } from '../apps/credentials.ts'
 import { fieldsIn } from '../apps/fields.ts'
 import { submittedReports } from '../apps/submitted-reports.ts'
+import type { IsKnownDevice } from '../known-devices.ts'
 import { overloaded, readBody } from '../requests/read-body.ts'
 import { hasTooManyParts } from '../requests/json-parts.ts'
 import { headerOf, mediaTypeOf, type SenderRequest } from '../requests/sender-request.ts'
@@ -41,6 +42,7 @@ export function appEndpoints({
   turnsFor,
   clock,
   accept,
+  isKnownDevice,
 }: {
   readonly admit: Admit
   readonly keyLimit: KeyLimit
@@ -50,6 +52,7 @@ export function appEndpoints({
   readonly turnsFor: (bytes: number) => WorkTurns | undefined
   readonly clock: Clock
   readonly accept: Accept
+  readonly isKnownDevice: IsKnownDevice
 }): (route: AppRoute) => Endpoint {
   return (route) => ({
     path: route.path,
@@ -111,7 +114,9 @@ export function appEndpoints({
       throw exhausted(charge.exhausted)
     }
     const now = clock.now()
-    const { reports, droppedAttributes } = await submittedReports(items, { key, now, chunks })
+    const isKnown = (deviceId: string) => isKnownDevice({ accountId: key.accountId, deviceId })
+    const submitted = await submittedReports(items, { key, now, chunks, isKnown })
+    const { reports, droppedAttributes, withoutFix } = submitted
     tally.droppedAttributes(droppedAttributes, app.name)
     const options = { withinMs: left(), app: app.name }
     const { outcomes, rejections } = await accept(grant, reports, options).catch(
@@ -121,6 +126,7 @@ export function appEndpoints({
       },
     )
     throwIfPostponed(outcomes)
+    tally.withoutFix(withoutFix, app.name)
     await durable([...rejections], left())
     charge.owe()
     return app.answer(head)

@@ -74,6 +74,7 @@ export async function startIngest({
     app: createIngestApp({
       eventLog: wrapLog(eventLog),
       keys: wrapKeys(store),
+      devices: store,
       usage,
       rejections,
       clock,

@@ -45,6 +45,19 @@ export function GuideView({
           </li>
         ))}
       </ol>
+      {guide.known !== undefined && (
+        <details>
+          <summary>Known to work</summary>
+          <div class="stack some">
+            <p>
+              <Prose text={guide.known.text} />
+            </p>
+            {guide.known.entries.map((entry) => (
+              <Snippet key={entry.title} {...entry} />
+            ))}
+          </div>
+        </details>
+      )}
       <details>
         <summary>When nothing arrives</summary>
         <ul class="troubles stack near">

@@ -88,12 +88,46 @@ const feature = fc.record(
   },
   { requiredKeys: [] },
 )
+/** The marks of trackers without a fix, and lists of measurements. */
+const marks = fc.record(
+  {
+    ...named(
+      'fixFailed gpsStatus fix valid outdated',
+      fc.constantFrom<unknown>(true, false, '0', 1),
+    ),
+    ...named('sat sats satellites hours', fc.constantFrom<unknown>(0, '0', 7, -1, 'x')),
+    cached: fc.oneof(flat, odd),
+    attributes: fc.oneof(flat, odd),
+    messages: fc.oneof(
+      odd,
+      fc.array(
+        fc.array(
+          fc.record({
+            measurementId: fc.constantFrom<unknown>('4197', '4198', 4198, '3000', '4097', null),
+            measurementValue: number,
+            type: odd,
+            timestamp: time,
+          }),
+        ),
+      ),
+    ),
+  },
+  { requiredKeys: [] },
+)
 /** The places in which apps have their fields. */
 const nested = fc.record(
   Object.fromEntries(
     'location coords battery position device end_device_ids uplink_message decoded_payload deviceInfo object location_solved'
       .split(' ')
-      .map((name) => [name, fc.oneof(flat, fc.record({ coords: flat, battery: flat }), odd)]),
+      .map((name) => [
+        name,
+        fc.oneof(
+          flat,
+          fc.tuple(flat, marks).map(([a, b]) => ({ ...a, ...b })),
+          fc.record({ coords: flat, battery: flat }),
+          odd,
+        ),
+      ]),
   ),
   { requiredKeys: [] },
 )

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import type { App, AppRequest } from '../../../ingest-api/apps/app.ts'
 import { chirpstack } from '../../../ingest-api/apps/chirpstack.ts'
@@ -25,7 +26,7 @@ function judged(app: App, sent: string | object, parameters = {}) {
   }
   const [item] = app.read(request)
   if (item?.kind !== 'point') throw new Error('it has no position')
-  const verdict = judgePoint(item, { deviceId: 'van', now: T0 })
+  const verdict = judgePoint(item, { deviceId: 'van', now: Date.UTC(2027, 0, 1) })
   if ('faults' in verdict) throw new Error(JSON.stringify(verdict.faults))
   return { attributes: {}, ...verdict.report, dropped: verdict.dropped }
 }
@@ -182,6 +183,17 @@ describe('attributes', () => {
       expect(judged(app, sent).attributes).toEqual(attributes)
     },
   )
+})
+
+test('a Traccar server’s 1 % is 1 %, its accuracy of 0 is unknown, and its hours are milliseconds', () => {
+  const file = new URL('../../fixtures/senders/traccar-battery-1.json', import.meta.url)
+  const report = judged(traccarForward, JSON.parse(readFileSync(file, 'utf8')) as object)
+  expect(report).toMatchObject({
+    battery: 0.01,
+    attributes: { engineHours: 34.58, satellites: 15 },
+  })
+  expect(report).not.toHaveProperty('accuracy')
+  expect(report.attributes).not.toHaveProperty('hours')
 })
 
 test('a point of PhoneTrack’s list keeps the number of satellites', () => {

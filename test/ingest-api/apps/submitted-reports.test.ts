@@ -59,6 +59,63 @@ describe('requests without a position', () => {
   })
 })
 
+describe('what is no position and no heartbeat', () => {
+  test.each<[string, string, string, string]>([
+    [
+      'a message without device and position, of a key for several devices',
+      OWNTRACKS,
+      '{"_type":"cmd"}',
+      'the message has neither a device nor a position, and the key is for several devices',
+    ],
+    [
+      'our own format at the path of OsmAnd',
+      OSMAND,
+      '{"deviceId":"van","latitude":1,"longitude":2}',
+      'the body must be {"device_id":"…","location":{…}}',
+    ],
+    [
+      'a query under other names',
+      OSMAND,
+      'id=van&latitude=1&longitude=2',
+      'lat and lon are missing: latitude is not a name of theirs',
+    ],
+    [
+      'a form to PhoneTrack under other names',
+      '/log/gpslogger/:key/van',
+      'lat=&lng=2',
+      'lat and lon are missing: lng is not a name of theirs',
+    ],
+    [
+      'something else in place of Traccar’s forwarding',
+      '/api/v1/senders/traccar-forward',
+      '{"deviceId":"van"}',
+      'the body must be {"position":{…},"device":{…}}: set forward.type to json',
+    ],
+    [
+      'something else in place of The Things Stack',
+      '/api/v1/senders/the-things-stack',
+      '{"deviceInfo":{}}',
+      'this is no message of The Things Stack: end_device_ids is missing',
+    ],
+    [
+      'something else in place of ChirpStack 4',
+      '/api/v1/senders/chirpstack',
+      '{"devEUI":"AQ==","object":{"latitude":1,"longitude":2}}',
+      'this is no event of ChirpStack 4: deviceInfo is missing',
+    ],
+  ])('gets a 200 and a rejection: %s', async (_, path, body, message) => {
+    const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
+    const answer = await fetch(ingest.url + path.replace(':key', secret), {
+      ...{ method: 'POST', body, headers: bearer(secret) },
+    })
+    expect(answer.status).toBe(200)
+    expect(await rejectionsOf(ingest, id)).toMatchObject([
+      { error: 'INVALID_PARAMS', message, body: expect.any(String) },
+    ])
+    expect(await heartbeatsOf(id)).toEqual([])
+  })
+})
+
 /** The devices of a key's heartbeats in the log. */
 async function heartbeatsOf(keyId: string): Promise<string[]> {
   const { events } = await ingest.eventLog.lag('nobody')

@@ -1,0 +1,42 @@
+import { numberIn } from './values.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Degrees. A receiver without a fix, or a decoder of its zeros, gives a place this near to 0°, 0°. */
+const NEAR_ZERO = 0.001
+const SATELLITES = ['satellites', 'sat', 'sats', 'numSat']
+/** False: the tracker has no fix. */
+const FIX = ['gpsStatus', 'fix']
+
+/** Whether fields mark the position beside them as no fix: an old place, or zeros. */
+export function isMarkedAsNoFix(fields: Fields): boolean {
+  return (
+    isFlag(fields['fixFailed'], true) ||
+    FIX.some((name) => isFlag(fields[name], false)) ||
+    hasNoSatellites(fields)
+  )
+}
+
+/**
+ * Whether a place is the 0°, 0° of a receiver that sees no satellites. 0 satellites elsewhere only mean that an
+ * app does not count them, and 0°, 0° without that number may be a place.
+ */
+export function isZeroWithoutSatellites(
+  { latitude, longitude }: { readonly latitude: unknown; readonly longitude: unknown },
+  fields: Fields = {},
+): boolean {
+  return isNearZero(latitude) && isNearZero(longitude) && hasNoSatellites(fields)
+}
+
+export function hasNoSatellites(fields: Fields): boolean {
+  return SATELLITES.some((name) => numberIn(fields[name]) === 0)
+}
+
+/** Whether a value, perhaps written as text, is this boolean. */
+export function isFlag(value: unknown, flag: boolean): boolean {
+  return value === flag || (typeof value === 'string' && value.toLowerCase() === String(flag))
+}
+
+function isNearZero(value: unknown): boolean {
+  return Math.abs(numberIn(value) ?? NaN) <= NEAR_ZERO
+}
