@@ -5,7 +5,12 @@ import { aligned, number } from './table.ts'
 /** Bytes of one event in the topic, and of its document in MongoDB. */
 export type Bytes = { readonly event: number; readonly document: number }
 
-export type Fleet = { readonly intervalSeconds: number; readonly retentionDays: number }
+export type Fleet = {
+  /** Undefined: 10^4, 10^6 and 10^8. */
+  readonly devices: number | undefined
+  readonly intervalSeconds: number
+  readonly retentionDays: number
+}
 
 const FLEETS = [1e4, 1e6, 1e8]
 
@@ -23,16 +28,20 @@ const FEWEST_PARTITIONS = 12
 const PARTITIONS_PER_PROJECTOR = 2
 /** Beyond this an embedded process has no reserve: its projection is one thread. */
 const MOST_EMBEDDED_CORES = 1
+/** Bytes of a report in `log.sqlite` and in `read-models-N.sqlite`, indexes included, as the sizes of the files say. */
+const EMBEDDED_BYTES = 760
+/** The default of `RATE_LIMIT_KEY`. */
+const REPORTS_A_KEY = 1_000
 
 /**
- * Computes what fleets of 10^4, 10^6 and 10^8 devices need, from the cost of one report.
+ * Computes what fleets need, from the cost of one report.
  *
  * @throws {UsageError} naming the part of the bench to run first.
  */
 export function capacity(
   result: Result,
   bytes: Bytes,
-  { intervalSeconds, retentionDays }: Fleet,
+  { devices, intervalSeconds, retentionDays }: Fleet,
 ): string {
   const submit = (service: string, part: string) =>
     cost(result, part, {
@@ -44,14 +53,19 @@ export function capacity(
     ...{ title: 'Projecting a full log', row: ['MongoDB'], column: 'CPU µs/event' },
   })
   const { load, coresPerMachine, copies } = ASSUMED
+  const fleets = devices === undefined ? FLEETS : [devices]
   const row = (name: string, value: (reportsPerSecond: number) => string) => [
     name,
     '',
-    ...FLEETS.map((devices) => value(devices / intervalSeconds)),
+    ...fleets.map((one) => value(one / intervalSeconds)),
   ]
   const numbers = (name: string, value: (reportsPerSecond: number) => number) =>
     row(name, (perSecond) => number(value(perSecond)))
   const cores = (micros: number) => (perSecond: number) => (perSecond * micros) / 1e6 / load
+  /** The most that one process carries. */
+  const most = MOST_EMBEDDED_CORES / cores(embedded)(1)
+  const inOneProcess = (name: string, value: (perSecond: number) => string) =>
+    row(name, (perSecond) => (perSecond > most ? 'too many' : value(perSecond)))
   // At least two of each: one may be down.
   const projectors = (perSecond: number) => Math.max(2, Math.ceil(cores(projector)(perSecond)))
   const perDay = (size: number) => (perSecond: number) => perSecond * size * 86_400
@@ -61,12 +75,10 @@ export function capacity(
 ingest API and ${number(projector)} µs in the projector; ${number(bytes.event)} bytes in the log, ${number(bytes.document)} in MongoDB.
 
 ${aligned([
-  [`devices, each reporting every ${intervalSeconds} s`, '', ...FLEETS.map(number)],
+  [`devices, each reporting every ${intervalSeconds} s`, '', ...fleets.map(number)],
   numbers('reports/s', (perSecond) => perSecond),
-  row('one process (npm start), cores', (perSecond) => {
-    const value = cores(embedded)(perSecond)
-    return value > MOST_EMBEDDED_CORES ? 'too many' : number(value)
-  }),
+  inOneProcess('one process (npm start), cores', (perSecond) => number(cores(embedded)(perSecond))),
+  inOneProcess('  disk a day', (perSecond) => amount(perDay(EMBEDDED_BYTES)(perSecond))),
   numbers('ingest APIs, cores', cores(ingest)),
   numbers(`  machines of ${coresPerMachine} cores`, (perSecond) =>
     Math.max(2, Math.ceil(cores(ingest)(perSecond) / coresPerMachine)),
@@ -85,6 +97,8 @@ ${aligned([
   row(`stored, ${retentionDays} days, ${copies} copies`, (perSecond) => amount(stored(perSecond))),
 ])}
 
+One process ends at ${number(most)} reports/s, which are ${number(Math.floor(most * intervalSeconds))} devices and ${amount(perDay(EMBEDDED_BYTES)(most))} a day.
+A key may send ${number(REPORTS_A_KEY)} reports/s unless RATE_LIMIT_KEY or its own rateLimit says otherwise.
 Cores are used to ${number(100 * load)} %. Assumed: ${number(BYTES_A_BROKER / 1e6)} MB/s a broker, copies included; ${number(REPORTS_A_SHARD)} reports/s
 a shard; nothing compressed.
 `

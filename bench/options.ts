@@ -1,4 +1,5 @@
 import { numberOption, parseArguments, UsageError } from '../commands/command.ts'
+import type { Fleet } from './capacity.ts'
 
 const PARTS = ['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'reads'] as const
 export type PartName = (typeof PARTS)[number]
@@ -13,14 +14,13 @@ export type Options = {
   readonly devices: number | undefined
   readonly file: string
   /** Print the needs of fleets instead of measuring. */
-  readonly capacity:
-    { readonly intervalSeconds: number; readonly retentionDays: number } | undefined
+  readonly capacity: Fleet | undefined
 }
 
 export const HELP = `Measures the service on this machine and prints tables. Linux only.
 
   npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--devices N] [--json FILE]
-  npm run bench -- --capacity [--interval N] [--retention N] [--json FILE]
+  npm run bench -- --capacity [--devices N] [--interval N] [--retention N] [--json FILE]
 
 Parts (default: submit senders readable projector)
   submit       taking reports: embedded and kafka
@@ -36,9 +36,11 @@ Parts (default: submit senders readable projector)
   --short        seconds instead of minutes, for a first look
   --rounds N     how often everything is measured; the median counts (default 5, with --short 1)
   --seconds N    duration of one window of load (default 3, with --short 0.7)
-  --devices N    submit: how many devices report in turn (default 20000); each has reported before
+  --devices N    submit: how many devices report in turn (default 20000); each has reported before.
+                 With --capacity: the size of the fleet
   --json FILE    where the result is kept; tables that are not measured now stay (default .cache/bench.json)
-  --capacity     prints what 10^4, 10^6 and 10^8 devices need, from a result (default bench/result.json)
+  --capacity     prints what a fleet needs, by default 10^4, 10^6 and 10^8 devices, from a result
+                 (default bench/result.json)
   --interval N   with it: seconds between two reports of a device (default 10)
   --retention N  with it: RETENTION_DAYS (default 30)
 
@@ -71,6 +73,16 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
   const short = values.short === true
   const names = positionals.length === 0 ? DEFAULT : positionals
   const isCapacity = values.capacity === true
+  if (isCapacity) {
+    if (positionals.length > 0) throw new UsageError('--capacity measures nothing: leave PART out')
+    refuse(values, ['short', 'rounds', 'seconds'], 'cannot be given with --capacity')
+  } else refuse(values, ['interval', 'retention'], 'needs --capacity')
+  const devices = numberOption(values, 'devices', {
+    fallback: undefined,
+    min: 1,
+    max: 1e9,
+    whole: true,
+  })
   return {
     parts: new Set(names.flatMap(partsOf)),
     short,
@@ -81,15 +93,11 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
       whole: true,
     }),
     seconds: numberOption(values, 'seconds', { fallback: short ? 0.7 : 3, min: 0.1, max: 60 }),
-    devices: numberOption(values, 'devices', {
-      fallback: undefined,
-      min: 1,
-      max: 1e8,
-      whole: true,
-    }),
+    devices,
     file: values.json ?? (isCapacity ? 'bench/result.json' : '.cache/bench.json'),
     capacity: isCapacity
       ? {
+          devices,
           intervalSeconds: numberOption(values, 'interval', {
             fallback: 10,
             min: 0.01,
@@ -104,6 +112,15 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
         }
       : undefined,
   }
+}
+
+function refuse(
+  values: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+  why: string,
+): void {
+  const unfitting = names.find((name) => values[name] !== undefined)
+  if (unfitting !== undefined) throw new UsageError(`--${unfitting} ${why}`)
 }
 
 function partsOf(name: string): readonly PartName[] {

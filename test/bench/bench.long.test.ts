@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
@@ -54,6 +55,16 @@ test('--help lists the parts; an unknown one is named', async () => {
   expect(mistaken).toMatchObject({ code: 2, output: '' })
   expect(mistaken.errors).toContain('there is no part "projektor": --help lists them\n')
 }, 120_000)
+
+test('docs/scaling.md shows what its commands print', async () => {
+  const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
+  const commands = [...page.matchAll(/^npm run bench -- (--capacity(?: --devices \d+)?)$/gm)]
+  expect(commands).toHaveLength(2)
+  for (const [, args = ''] of commands) {
+    const { output } = await bench(...args.split(' '))
+    expect(page).toContain(`\n\`\`\`\n${output}\`\`\`\n`)
+  }
+}, 60_000)
 
 test('parts and rounds are taken from the command line', () => {
   expect(parseOptions(['submit', '--short'])).toMatchObject({

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { capacity } from '../../bench/capacity.ts'
+import { capacity, type Fleet } from '../../bench/capacity.ts'
+import { parseOptions } from '../../bench/options.ts'
 import { UsageError } from '../../commands/command.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { readResult, type Result } from '../../bench/part.ts'
 
 const BYTES = { event: 600, document: 400 }
-const FLEET = { intervalSeconds: 10, retentionDays: 30 }
+const FLEET: Fleet = { devices: undefined, intervalSeconds: 10, retentionDays: 30 }
 
 function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as string[] }): Result {
   const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
@@ -23,9 +25,9 @@ function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as s
   ]
 }
 
-/** The cells of a line for 10^4, 10^6 and 10^8 devices. */
-function line(name: string, result: Result): string[] {
-  const text = capacity(result, BYTES, FLEET)
+/** The cells of a line, by default for 10^4, 10^6 and 10^8 devices. */
+function line(name: string, result: Result, fleet = FLEET): string[] {
+  const text = capacity(result, BYTES, fleet)
   const found = text.split('\n').find((one) => one.startsWith(name))
   return (found ?? '').slice(name.length).trim().split(/ {2,}/)
 }
@@ -50,6 +52,34 @@ describe('capacity for a fleet', () => {
     expect(line('  processes', result)[0]).toBe('2')
     expect(line('Kafka: partitions', result)[0]).toBe('12')
     expect(line('MongoDB: shards', result)).toEqual(['1', '10', '1 000'])
+  })
+
+  test('the size of the fleet is the one that was asked for', () => {
+    const fleet = { ...FLEET, devices: 20_000 }
+    expect(line('devices, each reporting every 10 s', costing({}), fleet)).toEqual(['20 000'])
+    expect(line('reports/s', costing({}), fleet)).toEqual(['2 000'])
+    expect(line('one process (npm start), cores', costing({}), fleet)).toEqual(['0.4'])
+    expect(parseOptions(['--capacity', '--devices', '20000'])).toMatchObject({ capacity: fleet })
+  })
+
+  test('the end of one process is said, with its disk and the limit of a key', () => {
+    const result = costing({ embedded: 200 })
+    expect(line('  disk a day', result)).toEqual(['65.7 GB', 'too many', 'too many'])
+    expect(capacity(result, BYTES, FLEET)).toContain(
+      'One process ends at 2 500 reports/s, which are 25 000 devices and 164 GB a day.',
+    )
+    expect(loadConfig({}).rateLimits.key).toEqual({ points: 60_000, seconds: 60 })
+    expect(capacity(result, BYTES, FLEET)).toContain('A key may send 1 000 reports/s')
+  })
+
+  test.each([
+    ['--rounds cannot be given with --capacity', ['--capacity', '--rounds', '3']],
+    ['--short cannot be given with --capacity', ['--capacity', '--short']],
+    ['--capacity measures nothing: leave PART out', ['--capacity', 'kafka']],
+    ['--interval needs --capacity', ['--interval', '60']],
+    ['--retention needs --capacity', ['kafka', '--retention', '9']],
+  ])('an option that would be ignored is refused: %s', (message, args) => {
+    expect(() => parseOptions(args)).toThrow(message)
   })
 
   test('the capacity follows from the bench result in the project', () => {
