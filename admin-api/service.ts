@@ -78,6 +78,7 @@ export async function startAdminApi(
     }),
     host,
     port,
+    variable: 'ADMIN_PORT',
     graceMs: config.shutdownDeadlineMs / 2,
     // Any answer may be a file or a stream, which holds memory while it waits behind another.
     atOnce: 1,

@@ -65,7 +65,7 @@ export function openEventLog(
   const logger = createLogger({ level: logLevel, name })
   if (distributed === undefined) {
     const directory = resolve(dataDir)
-    privateDirectory(directory, { logger })
+    privateDirectory(directory, { variable: 'DATA_DIR', logger })
     return openSqliteEventLog({ file: join(directory, LOG_FILE), clock, logger })
   }
   return openKafkaEventLog({

@@ -4,12 +4,12 @@ import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import { getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
-import { openSqliteLogWriter } from '../event-log/sqlite/sqlite-event-log.ts'
+import { checkSqliteLog, openSqliteLogWriter } from '../event-log/sqlite/sqlite-event-log.ts'
 import { startIngestApi } from '../ingest-api/service.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { privateDirectory, holdDirectory } from '../runtime/sqlite/data-directory.ts'
-import { runProgram, type Program } from '../runtime/program.ts'
-import { openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
+import { COULD_NOT_START, runProgram, type Program } from '../runtime/program.ts'
+import { checkSqliteStore, openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
 import { joinThread } from './calls.ts'
 import { atAddress, LAN_SETTINGS, lanAddress, lanWelcome } from './lan.ts'
 import { paced } from './paced.ts'
@@ -39,17 +39,23 @@ async function serve(program: Program): Promise<void> {
   const { config, logger, lifecycle, metrics } = program
   if (config.distributed !== undefined) {
     throw new Error(
-      'this program works on its own files and uses no KAFKA_BROKERS and MONGODB_URL: unset them',
+      'this program works on its own files and uses no KAFKA_BROKERS and MONGODB_URL: unset them, or run ' +
+        'the three services with npm run start:ingest-api, npm run start:projector and npm run ' +
+        'start:admin-api (in the image: scripts/start.sh ingest-api, projector and admin-api)',
     )
   }
 
   const address = isLan ? lanAddress(networkInterfaces()) : undefined
   const directory = resolve(config.dataDir)
-  privateDirectory(directory, { logger })
+  privateDirectory(directory, { variable: 'DATA_DIR', logger })
   const held = holdDirectory(directory, { variable: 'DATA_DIR' })
   lifecycle.onClose('data directory', async () => held.release())
+  // Before any file is migrated, which an older program could not undo.
+  const file = join(directory, 'log.sqlite')
+  checkSqliteLog(file)
+  checkSqliteStore(directory)
   const eventLog = openSqliteLogWriter({
-    file: join(directory, 'log.sqlite'),
+    file,
     clock,
     onAppended: paced(TOLD_EVERY_MS, () => worker.tell('appended')),
     onTopicAppended: (topic) => worker.tell('appendedTo', topic),
@@ -70,13 +76,15 @@ async function serve(program: Program): Promise<void> {
     commitTopic: eventLog.commitTopic,
     trim: (receivedBefore) => eventLog.trim(receivedBefore, lifecycle.stopping),
     metrics: () => metrics.threads.json(),
+    // The worker has logged why.
     ending: async () => {
-      if (lifecycle.stopping.aborted) return
-      lifecycle.fail(new Error('nothing works without it'), 'the worker thread ends')
+      if (!lifecycle.stopping.aborted) lifecycle.failQuietly()
     },
   })
   metrics.threads.join(() => worker.call('metrics'))
-  const ended = untilEnded(thread, { worker, lifecycle })
+  let isStarted = false
+  const event = () => (isStarted ? 'the worker thread has ended' : COULD_NOT_START)
+  const ended = untilEnded(thread, { worker, lifecycle, event })
   lifecycle.stopping.addEventListener('abort', () => worker.tell('stop'))
   lifecycle.onClose('worker thread', async () => {
     worker.tell('finish')
@@ -101,6 +109,7 @@ async function serve(program: Program): Promise<void> {
   const { url: adminUrl, generated } = await worker.call('startAdminApi', {
     ...{ url: reached(ingestUrl), testSecret },
   })
+  isStarted = true
   const { consolePublicUrl } = config
   if (generated !== undefined) {
     process.stdout.write(welcome({ secrets: generated, ingestUrl, adminUrl, consolePublicUrl }))

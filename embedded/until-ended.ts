@@ -3,14 +3,21 @@ import type { Lifecycle } from '../runtime/lifecycle.ts'
 
 /**
  * Resolves when the thread has ended with code 0. Without the worker nothing is projected and nobody can
- * sign in, so its end stops the process, with code 1 unless the process was already stopping.
+ * sign in, so its end stops the process, with code 1 unless the process was already stopping. The failure
+ * of the process is the error that ended the thread.
  */
 export function untilEnded(
   thread: Worker,
   {
     worker,
     lifecycle,
-  }: { worker: { lost(): void }; lifecycle: Pick<Lifecycle, 'stopping' | 'fail'> },
+    event = () => 'the worker thread has ended',
+  }: {
+    worker: { lost(): void }
+    lifecycle: Pick<Lifecycle, 'stopping' | 'fail'>
+    /** The event to log if the process fails. */
+    event?: () => string
+  },
 ): Promise<void> {
   let cause: unknown
   thread.on('error', (error) => (cause = error))
@@ -18,7 +25,7 @@ export function untilEnded(
     thread.once('exit', (code) => {
       worker.lost()
       const error = new Error(`the worker thread has ended with code ${code}`, { cause })
-      if (!lifecycle.stopping.aborted) lifecycle.fail(error, 'the worker thread has ended')
+      if (!lifecycle.stopping.aborted) lifecycle.fail(cause ?? error, event())
       if (code === 0) resolve()
       else reject(error)
     })

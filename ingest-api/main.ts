@@ -38,6 +38,6 @@ function openSpoolBefore(
   { directory, ...limits }: NonNullable<Config['spool']>,
   logger: Logger,
 ): ReturnType<typeof openSpool> {
-  privateDirectory(directory, { logger })
+  privateDirectory(directory, { variable: 'SPOOL_DIR', logger })
   return openSpool({ directory, ...limits, eventLog, clock, logger })
 }

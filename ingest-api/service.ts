@@ -94,6 +94,7 @@ export async function startIngestApi(
     }),
     host: config.host,
     port: config.ingestPort,
+    variable: 'INGEST_PORT',
     graceMs: config.shutdownDeadlineMs / 2,
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,

@@ -116,3 +116,19 @@ export function unavailable(message: string, cause?: unknown): ApiError {
 export function retryAfterSeconds(): string {
   return String(RETRY_AFTER_SECONDS[Math.floor(Math.random() * RETRY_AFTER_SECONDS.length)])
 }
+
+/** Whether an error shows a fault of the program, which only a stack trace leads to. */
+export function isProgramFault(error: unknown): boolean {
+  return (
+    !(error instanceof Error) ||
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    error instanceof SyntaxError
+  )
+}
+
+/** What an error says, without its stack. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

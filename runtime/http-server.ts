@@ -51,6 +51,7 @@ export async function serveHttp({
   app,
   host,
   port,
+  variable,
   graceMs,
   unreadMs = UNREAD_MS,
   arrivesWithinMs = ARRIVES_WITHIN_MS,
@@ -64,6 +65,8 @@ export async function serveHttp({
   app: HttpApp
   host: string
   port: number
+  /** The setting that names the port, for the message if it cannot be opened. */
+  variable?: string
   graceMs: number
   unreadMs?: number
   arrivesWithinMs?: number
@@ -147,7 +150,7 @@ export async function serveHttp({
     if (await clients.hasStopped(socket)) socket.destroy()
   }
 
-  const further = await listen(server, { host, port, handles })
+  const further = await listen(server, { host, port, handles, variable })
   // For Node, line breaks before a request keep its connection in use.
   const closeIdle = () => connections.closeIdle(idleMs + headersWithinMs)
   const checking = setInterval(closeIdle, Math.min(CHECKED_EVERY_MS, idleMs)).unref()

@@ -1,4 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { isMainThread } from 'node:worker_threads'
+import { isProgramFault, reasonOf } from './errors.ts'
 import type { Logger } from './logger.ts'
 import { periodically } from './repeat.ts'
 
@@ -16,6 +18,7 @@ export class Lifecycle {
   readonly #deadlineMs: number
   readonly #stopping = new AbortController()
   #closing: Promise<void> | undefined
+  #hasFailed = false
   #tasksAreDue: Promise<unknown> | undefined
 
   constructor({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }) {
@@ -47,9 +50,18 @@ export class Lifecycle {
     this.#exit(0)
   }
 
-  /** Exits with code 1 after an unrecoverable failure, so that the supervisor restarts the process. */
+  /**
+   * Exits with code 1 after an unrecoverable failure, so that the supervisor restarts the process. Logs
+   * one message and nothing of what follows from the failure.
+   */
   fail(error: unknown, event: string): void {
-    this.#logger.fatal({ err: error }, event)
+    this.#logger.fatal(isProgramFault(error) ? { err: error } : { reason: reasonOf(error) }, event)
+    this.failQuietly()
+  }
+
+  /** The same for a failure that has been logged elsewhere. */
+  failQuietly(): void {
+    this.#hasFailed = true
     this.#exit(1)
   }
 
@@ -94,7 +106,8 @@ export class Lifecycle {
   }
 
   #leaveUndone(name: string): void {
-    this.#logger.warn({ what: name }, 'left undone, as the process stops')
+    const level = this.#hasFailed ? 'debug' : 'warn'
+    this.#logger[level]({ what: name }, 'left undone, as the process stops')
   }
 
   #exit(code: number): void {
@@ -103,9 +116,13 @@ export class Lifecycle {
       process.exit(1)
     }, this.#deadlineMs)
     deadline.unref()
+    const exit = async (ended: number) => {
+      await written(process.stdout)
+      process.exit(ended)
+    }
     this.close().then(
-      () => process.exit(code),
-      () => process.exit(1),
+      () => exit(code),
+      () => exit(1),
     )
   }
 
@@ -118,10 +135,17 @@ export class Lifecycle {
         await close()
       } catch (error) {
         failed = true
-        this.#logger.error({ err: error, what }, 'could not be closed')
+        const level = this.#hasFailed ? 'debug' : 'error'
+        this.#logger[level]({ err: error, what }, 'could not be closed')
       }
     }
-    this.#logger.info('stopped')
+    // Of the two threads of a process, the main one stops last.
+    this.#logger[this.#hasFailed || !isMainThread ? 'debug' : 'info']('stopped')
     if (failed) throw new Error('not everything could be closed')
   }
+}
+
+/** Resolves when everything before it is written: a worker's output goes through the main thread. */
+function written(output: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => output.write('', () => resolve()))
 }

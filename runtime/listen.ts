@@ -17,20 +17,45 @@ const HAND_BACK = `process.on('message', (times, handle) => {
  * In each turn of the event loop libuv accepts one connection per handle. If a server with one handle has
  * long turns, new clients wait for seconds, and clients with a connection for each request share neither
  * a turn nor a commit.
- * @throws {Error} if the port is in use.
+ * @throws {Error} if the port is in use or not allowed, or the machine has no such address.
  */
 export async function listen(
   server: Server,
-  { host, port, handles }: { host: string; port: number; handles: number },
+  {
+    host,
+    port,
+    handles,
+    variable = 'the port',
+  }: {
+    host: string
+    port: number
+    handles: number
+    /** The setting that names the port. */
+    variable?: string | undefined
+  },
 ): Promise<Server[]> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE'
-      reject(taken ? new Error(`port ${port} of ${host} is in use: choose another one`) : error)
+      reject(refusal(error, { host, port, variable }))
     })
     server.listen({ host, port, backlog: BACKLOG }, resolve)
   })
   return handles === 1 ? [] : duplicates(server, handles - 1)
+}
+
+/** The error that says what to do about it. */
+function refusal(
+  error: NodeJS.ErrnoException,
+  { host, port, variable }: { host: string; port: number; variable: string },
+): Error {
+  const messages: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} of ${host} is in use: stop the program that uses it, or set ${variable} to another one`,
+    EACCES: `port ${port} of ${host} is not allowed to this user: set ${variable} to one of 1024 or more`,
+    EADDRNOTAVAIL: `this machine has no address ${host}: set HOST to one that it has, 127.0.0.1 or 0.0.0.0`,
+    ENOTFOUND: `no address is known of the name ${host}: set HOST to an address of this machine`,
+  }
+  const message = messages[error.code ?? '']
+  return message === undefined ? error : new Error(message, { cause: error })
 }
 
 /** Node makes a second handle of a socket only by sending it to another process. */

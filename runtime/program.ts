@@ -7,6 +7,8 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { serveMetrics } from './service-routes.ts'
 import { VERSION } from './instance.ts'
 
+export const COULD_NOT_START = 'could not start'
+
 /** The dependencies that every process starts with. */
 export type Program = {
   readonly config: Config
@@ -25,7 +27,8 @@ export type ProgramOptions = {
 /**
  * Runs a process, or a worker thread of one: reads the configuration, calls `start`, which registers
  * its resources with the lifecycle, and stops on a signal. If the start fails, it logs one message,
- * closes the resources opened so far, and exits with code 1.
+ * closes the resources opened so far, and exits with code 1. A worker thread leaves the message to the
+ * main thread, and ends with the error.
  */
 export async function runProgram(
   name: string,
@@ -50,7 +53,10 @@ export async function runProgram(
     await start(program)
     if (isMainThread && !lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
   } catch (error) {
-    if (!lifecycle.stopping.aborted) lifecycle.fail(error, 'could not start')
+    if (lifecycle.stopping.aborted) return
+    if (isMainThread) return lifecycle.fail(error, COULD_NOT_START)
+    await lifecycle.close().catch(() => undefined)
+    throw error
   }
 }
 

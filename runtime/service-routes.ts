@@ -112,13 +112,17 @@ export async function serveMetrics(serving: Serving): Promise<void> {
   const { metricsPort: port } = serving.config
   if (port === undefined) return
   const what = 'metrics are served'
-  await serveRoutes((router) => metricsRoute(router, serving.metrics), { port, what }, serving)
+  await serveRoutes(
+    (router) => metricsRoute(router, serving.metrics),
+    { port, variable: 'METRICS_PORT', what },
+    serving,
+  )
 }
 
 /** Serves a few routes until the lifecycle closes; logs the URL with `what`. */
 export async function serveRoutes(
   addRoutes: (router: Router<HttpState>) => void,
-  { port, what }: { port: number; what: string },
+  { port, variable, what }: { port: number; variable: string; what: string },
   { config: { host, shutdownDeadlineMs }, logger, lifecycle }: Serving,
 ): Promise<void> {
   const router = new Router<HttpState>({ strict: true, sensitive: true })
@@ -128,7 +132,7 @@ export async function serveRoutes(
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
-  const server = await serveHttp({ app, host, port, graceMs: shutdownDeadlineMs / 2 })
+  const server = await serveHttp({ app, host, port, variable, graceMs: shutdownDeadlineMs / 2 })
   lifecycle.onClose('service routes', () => server.close())
   logger.info({ url: server.url }, what)
 }

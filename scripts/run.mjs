@@ -1,28 +1,71 @@
 // node scripts/run.mjs PROGRAM [ARGUMENT ...]: builds if needed, then runs dist/PROGRAM.js in the
 // same process, so that it gets the signals and sets the exit code.
-import { build } from './build.mjs'
-import { makeWorld } from './make-world.mjs'
+// Imports only what the oldest Node has: everything else may fail to load where Node is too old.
+import { readFileSync } from 'node:fs'
 
 const [program] = process.argv.splice(2, 1)
 if (program === undefined) {
-  process.stderr.write('usage: node scripts/run.mjs PROGRAM [ARGUMENT ...], e.g. embedded/main\n')
-  process.exit(2)
+  endWith('usage: node scripts/run.mjs PROGRAM [ARGUMENT ...], e.g. embedded/main', 2)
 }
+requireNode()
 try {
+  const { build } = await import('./build.mjs')
   await build()
 } catch (error) {
-  process.stderr.write(`${error.message}\nIf a package is missing, run: npm ci\n`)
-  process.exit(1)
+  endWith(error.code === 'ERR_MODULE_NOT_FOUND' ? missing(error) : cannotBuild(error))
 }
 if (program === 'embedded/main' || program === 'admin-api/main') makeWorldMeanwhile()
 if (process.env.npm_lifecycle_event !== undefined) stopWithShell()
 await import(new URL(`../dist/${program}.js`, import.meta.url).href)
 
-/** The program neither waits for the console's base map nor stays alive for it. */
-function makeWorldMeanwhile() {
-  makeWorld({ background: true }).catch((error) =>
-    process.stderr.write(`the console has no base map: ${error.message}\n`),
+function endWith(message, code = 1) {
+  process.stderr.write(`${message}\n`)
+  process.exit(code)
+}
+
+/** Ends on a version of Node that package.json does not name. */
+function requireNode() {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  const { node: supported } = JSON.parse(manifest).engines
+  const { node: own } = process.versions
+  if (supported.split('||').some((range) => isIn(range.trim(), own))) return
+  endWith(`Node ${own} cannot run this: install Node 24 or another of ${supported}`)
+}
+
+/** For ranges such as `^20.19.0` and `>=24`. */
+function isIn(range, version) {
+  const [major, minor, patch] = version.split('.').map(Number)
+  const [least, leastMinor = 0, leastPatch = 0] = range.replace(/^\D+/, '').split('.').map(Number)
+  if (range.startsWith('^') && major !== least) return false
+  if (major !== least) return major > least
+  return minor !== leastMinor ? minor > leastMinor : patch >= leastPatch
+}
+
+function missing(error) {
+  return `A package is missing (${error.message.split('\n')[0]}): run npm ci`
+}
+
+function cannotBuild(error) {
+  const isRefused = ['EACCES', 'EPERM', 'EROFS'].includes(error.code)
+  // SQLite's word for a file that it may not write.
+  if (!isRefused && !/unable to open database file|readonly/.test(error.message)) {
+    return `${error.message}\nIf a package is missing, run: npm ci`
+  }
+  const { pathname } = new URL('..', import.meta.url)
+  return (
+    `This user may not build in ${pathname} (${error.message}): ` +
+    'run npm run build as the user who owns the folder'
   )
+}
+
+/** The program neither waits for the console's base map nor stays alive for it. */
+async function makeWorldMeanwhile() {
+  try {
+    const { makeWorld } = await import('./make-world.mjs')
+    await makeWorld({ background: true })
+  } catch (error) {
+    process.stderr.write(`the console has no base map: ${error.message}\n`)
+  }
 }
 
 /**

@@ -90,6 +90,7 @@ export function prepareTopics({
         missing = undefined
         return
       } catch (error) {
+        if (signal.aborted) break
         missing = error instanceof Error ? error.message : String(error)
         logger.warn({ err: error }, 'event log is not ready yet')
       }

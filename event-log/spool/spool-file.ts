@@ -24,6 +24,10 @@ const SCHEMA = [
   'ALTER TABLE waiting ADD COLUMN heartbeat_id TEXT;',
 ]
 
+/** It may be the only place of reports that were answered with 200. */
+const IF_DAMAGED =
+  'move it away, start again, and keep it: reports that it holds can be read with `sqlite3 FILE .recover`'
+
 const MAX_ENTRIES = 500
 /** More than a few appends need: a disk with room for just one page is full. */
 const PROBE_BYTES = 32 * 1024
@@ -70,7 +74,7 @@ export function openSpoolFile(
   file: string,
   { maxBytes, maxAgeSeconds, clock }: SpoolLimits & { readonly clock: { now(): number } },
 ): SpoolFile {
-  const database = new Database(file, SCHEMA, { called: 'the spool' })
+  const database = new Database(file, SCHEMA, { called: 'the spool', ifDamaged: IF_DAMAGED })
   const insert = database.prepare(
     'INSERT INTO waiting (received_at, value, heartbeat_id) VALUES (?, ?, ?)',
   )

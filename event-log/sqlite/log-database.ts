@@ -1,6 +1,8 @@
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { topicTable } from './topic.ts'
 
+const CALLED = 'the event log'
+
 /** One step per version; the database's `user_version` counts those applied. */
 const MIGRATIONS = [
   `
@@ -44,6 +46,14 @@ const MIGRATIONS = [
 ]
 
 /**
+ * Checks a log's file, if it exists, without changing it.
+ * @throws {DependencyError} that says why this program cannot use the file, and what to do.
+ */
+export function checkLogDatabase(file: string): void {
+  Database.check(file, MIGRATIONS, { called: CALLED })
+}
+
+/**
  * Opens the log's database, created or migrated as needed; several processes may do so concurrently.
  * Commits are on disk when they return. Opening it read-only requires an existing, migrated file.
  * @throws {DependencyError} not retriable when a newer version of the program has changed the
@@ -53,5 +63,5 @@ export function openLogDatabase(
   file: string,
   options: Pick<DatabaseOptions, 'busyTimeoutMs' | 'readOnly'> = {},
 ): Database {
-  return new Database(file, MIGRATIONS, { called: 'the event log', ...options })
+  return new Database(file, MIGRATIONS, { called: CALLED, ...options })
 }

@@ -1,7 +1,7 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
 import type { EventLog } from '../event-log.ts'
 import type { WarningLogger } from './group-readers.ts'
-import { openLogDatabase } from './log-database.ts'
+import { checkLogDatabase, openLogDatabase } from './log-database.ts'
 import { sqliteLogReader, type SqliteLogReader } from './log-reader.ts'
 import { sqliteLogWriter, type SqliteLogWriter } from './log-writer.ts'
 
@@ -13,6 +13,8 @@ export type SqliteEventLogOptions = {
   /** How often refused reports older than 7 days are removed; absent: every 10 minutes. */
   readonly expireEveryMs?: number
 }
+
+export { checkLogDatabase as checkSqliteLog }
 
 /**
  * The event log in one SQLite file: one partition, offsets from 1 without gaps. Appends of one

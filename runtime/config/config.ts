@@ -87,7 +87,7 @@ export function loadConfig(
 ): Config {
   const result = VARIABLES.validate(
     { ...env, ...settings },
-    { abortEarly: false, stripUnknown: true },
+    { abortEarly: false, stripUnknown: true, errors: { wrap: { array: false } } },
   )
   if (result.error !== undefined) {
     const faults = result.error.details.map(({ message }) => `  ${message}`)

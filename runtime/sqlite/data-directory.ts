@@ -2,34 +2,45 @@ import { chmodSync, readdirSync } from 'node:fs'
 import { readFile, readdir, rename, stat, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { DependencyError } from '../errors.ts'
+import { DependencyError, reasonOf } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { makeDirectory } from './make-directory.ts'
-import { isBusy, translated } from './sqlite-errors.ts'
+import { opening } from './opening.ts'
+import { isWritable, requireWritableDirectory } from './require-writable.ts'
+import { isBusy } from './sqlite-errors.ts'
 
 /** Exists, and is empty, wherever a service has run. */
 export const LOCK = 'in-use.lock'
+
+/** Of a file that holds nothing but the lock. */
+const REMOVE_IT = 'remove it, it holds no data'
 
 const LAST_BACKUP = 'last-backup.json'
 
 /**
  * Creates the directory if needed, and restricts it and its files, including those that this process
- * creates later, to the current user: they hold positions and hashes of keys and passwords.
+ * creates later, to the current user: they hold positions and hashes of keys and passwords. `variable` is
+ * the setting that names the directory.
+ * @throws {Error} when it cannot be created or written.
  */
 export function privateDirectory(
   directory: string,
-  { logger }: { logger: Pick<Logger, 'warn'> },
+  { variable, logger }: { variable: string; logger: Pick<Logger, 'warn'> },
 ): void {
   process.umask(0o077)
-  makeDirectory(directory)
+  makeDirectory(directory, { variable })
+  requireWritableDirectory(directory, { variable })
   try {
     chmodSync(directory, 0o700)
     for (const entry of readdirSync(directory, { withFileTypes: true })) {
-      if (entry.isFile()) chmodSync(join(directory, entry.name), 0o600)
+      const file = join(directory, entry.name)
+      // Whoever opens the others says that they cannot be written.
+      if (entry.isFile() && isWritable(file)) chmodSync(file, 0o600)
     }
   } catch (error) {
     // A directory of another user, or a file system without modes: keep it as it was set up.
-    logger.warn({ err: error, directory }, 'the data directory cannot be made private')
+    const reason = `${reasonOf(error)}: give ${directory} to the user who runs this, or other users may read it`
+    logger.warn({ reason }, 'the data directory cannot be made private')
   }
 }
 
@@ -69,9 +80,11 @@ export function holdFile(
   file: string,
   { waitMs }: { waitMs: number },
 ): { release(): void } | undefined {
-  const driver = translated(file, () => new DatabaseSync(file, { timeout: waitMs }))
+  const driver = opening({ file, called: file, ifDamaged: REMOVE_IT }, () => {
+    return new DatabaseSync(file, { timeout: waitMs })
+  })
   try {
-    translated(file, () => driver.exec('BEGIN EXCLUSIVE'))
+    opening({ file, called: file, ifDamaged: REMOVE_IT }, () => driver.exec('BEGIN EXCLUSIVE'))
   } catch (error) {
     driver.close()
     if (error instanceof DependencyError && isBusy(error.cause)) return undefined

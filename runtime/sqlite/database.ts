@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
+import { explained, opening } from './opening.ts'
+import { requireWritableFile } from './require-writable.ts'
+import { isBusy, translation } from './sqlite-errors.ts'
 import { versionByTables } from './version-by-tables.ts'
-import { isBusy, translated, translation } from './sqlite-errors.ts'
 
 export type Value = string | number | Uint8Array | null
 
@@ -28,7 +31,11 @@ export type DatabaseOptions = {
   readonly onMigration?: ((file: string) => void) | undefined
   /** The remedy, for the message, for a file whose tables are not those of its schema version. */
   readonly remedy?: string | undefined
+  /** What to do if the file is damaged, for the message; default: restore it from a backup. */
+  readonly ifDamaged?: string | undefined
 }
+
+const RESTORE_IT = 'restore it from a backup (docs/operations.md, "Backup and restore")'
 
 /**
  * One SQLite file, durable at every commit. Waits while another connection writes. Errors of the
@@ -36,7 +43,8 @@ export type DatabaseOptions = {
  */
 export class Database {
   readonly #driver: DatabaseSyncInstance
-  readonly #called: string
+  /** The error to throw for one of the driver. */
+  readonly #failure: (error: unknown) => unknown
 
   /**
    * Opens or creates the file and migrates its schema. `migrations[n]` migrates version n
@@ -54,16 +62,17 @@ export class Database {
       synchronous = 'FULL',
       onMigration,
       remedy,
+      ifDamaged = RESTORE_IT,
     }: DatabaseOptions = {},
   ) {
-    this.#called = called
-    const opening = `${called} (${file})`
-    this.#driver = translated(
-      opening,
+    this.#failure = (error) => explained(translation(called, error), { file, called, ifDamaged })
+    const opened = { file, called, ifDamaged }
+    this.#driver = opening(
+      opened,
       () => new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly }),
     )
     try {
-      translated(opening, () => {
+      opening(opened, () => {
         if (!readOnly) useWriteAheadLog(this.#driver, busyTimeoutMs)
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
         // Otherwise REPLACE would not fire triggers on deletion.
@@ -77,6 +86,29 @@ export class Database {
   }
 
   /**
+   * Checks that the file, if it exists, can be written, and that this program can use or migrate it. Changes
+   * nothing.
+   * @throws {DependencyError} as the constructor does.
+   */
+  static check(
+    file: string,
+    migrations: readonly string[],
+    options: Pick<DatabaseOptions, 'called' | 'remedy' | 'ifDamaged'> = {},
+  ): void {
+    if (!existsSync(file)) return
+    const { called = 'the store', remedy, ifDamaged = RESTORE_IT } = options
+    requireWritableFile(file)
+    opening({ file, called, ifDamaged }, () => {
+      const driver = new DatabaseSync(file, { readOnly: true })
+      try {
+        requireKnown(versionOf(driver, { file, migrations, remedy }), { file, migrations })
+      } finally {
+        driver.close()
+      }
+    })
+  }
+
+  /**
    * The statement is compiled when it is first used: most programs use few of a store's statements.
    * @param asArrays whether rows are arrays of their columns, which takes the driver half the time.
    */
@@ -87,35 +119,35 @@ export class Database {
       if (asArrays) compiled.setReturnArrays(true)
       return compiled
     }
-    const called = this.#called
+    const failure = this.#failure
     // Without a closure for each call: these are the most frequent calls of all.
     return {
       get(...values) {
         try {
           return (compiled ?? compile()).get(...bindable(values)) as Row | undefined
         } catch (error) {
-          throw translation(called, error)
+          throw failure(error)
         }
       },
       all(...values) {
         try {
           return (compiled ?? compile()).all(...bindable(values)) as Row[]
         } catch (error) {
-          throw translation(called, error)
+          throw failure(error)
         }
       },
       run(...values) {
         try {
           return (compiled ?? compile()).run(...bindable(values)).changes
         } catch (error) {
-          throw translation(called, error)
+          throw failure(error)
         }
       },
       execute(...values) {
         try {
           ;(compiled ?? compile()).get(...bindable(values))
         } catch (error) {
-          throw translation(called, error)
+          throw failure(error)
         }
       },
     }
@@ -146,7 +178,11 @@ export class Database {
   }
 
   #translated<T>(work: () => T): T {
-    return translated(this.#called, work)
+    try {
+      return work()
+    } catch (error) {
+      throw this.#failure(error)
+    }
   }
 
   #migrate(
@@ -154,7 +190,8 @@ export class Database {
     migrations: readonly string[],
     { readOnly, onMigration, remedy }: Pick<DatabaseOptions, 'readOnly' | 'onMigration' | 'remedy'>,
   ): void {
-    const before = this.#version(file, migrations, remedy)
+    const version = () => versionOf(this.#driver, { file, migrations, remedy })
+    const before = version()
     if (before === migrations.length) return
     if (readOnly === true && before > 0 && before < migrations.length) {
       throw new DependencyError(
@@ -165,27 +202,41 @@ export class Database {
     }
     if (before > 0 && before < migrations.length) onMigration?.(file)
     this.transaction(() => {
-      const version = this.#version(file, migrations, remedy)
-      if (version > migrations.length) {
-        throw new DependencyError(
-          `${file} has schema version ${version}, this program knows up to ${migrations.length}: ` +
-            'another version of the program wrote it; start that one',
-          { retriable: false },
-        )
-      }
-      for (const migration of migrations.slice(version)) this.#driver.exec(migration)
+      const current = version()
+      requireKnown(current, { file, migrations })
+      for (const migration of migrations.slice(current)) this.#driver.exec(migration)
       this.#driver.exec(`PRAGMA user_version = ${migrations.length}`)
     })
     // A migration's writes are all in the write-ahead log, which would otherwise stay as large.
     if (before > 0) this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   }
+}
 
-  #version(file: string, migrations: readonly string[], remedy: string | undefined): number {
-    const row = this.#driver.prepare('PRAGMA user_version').get() as { user_version: number }
-    const version = row.user_version
-    const isKnown = version > 0 && version <= migrations.length
-    return isKnown ? versionByTables(this.#driver, { file, version, migrations, remedy }) : version
-  }
+function versionOf(
+  driver: DatabaseSyncInstance,
+  {
+    file,
+    migrations,
+    remedy,
+  }: { file: string; migrations: readonly string[]; remedy: string | undefined },
+): number {
+  const row = driver.prepare('PRAGMA user_version').get() as { user_version: number }
+  const version = row.user_version
+  const isKnown = version > 0 && version <= migrations.length
+  return isKnown ? versionByTables(driver, { file, version, migrations, remedy }) : version
+}
+
+/** @throws {DependencyError} when a newer program has migrated the file. */
+function requireKnown(
+  version: number,
+  { file, migrations }: { file: string; migrations: readonly string[] },
+): void {
+  if (version <= migrations.length) return
+  throw new DependencyError(
+    `${file} has schema version ${version}, this program knows up to ${migrations.length}: ` +
+      'another version of the program wrote it; start that one',
+    { retriable: false },
+  )
 }
 
 /**

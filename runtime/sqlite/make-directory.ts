@@ -4,12 +4,12 @@ import { dirname, resolve } from 'node:path'
 /**
  * Makes a directory and the missing ones above it. Returns the topmost that it made, undefined if the
  * directory exists. Node's own `recursive` never returns where a file system refuses new directories
- * with ENOENT, as /proc does.
+ * with ENOENT, as /proc does. `variable` is the setting that names the directory.
  * @throws {Error} that names the directory; nothing is left of it then.
  */
 export function makeDirectory(
   directory: string,
-  { mode }: { mode?: number } = {},
+  { mode, variable }: { mode?: number; variable?: string } = {},
 ): string | undefined {
   const missing: string[] = []
   for (let path = resolve(directory); !isDirectory(path); path = dirname(path)) missing.push(path)
@@ -20,7 +20,8 @@ export function makeDirectory(
     for (const path of made.reverse()) rmdirSync(path)
     const { code, path, message } = error as NodeJS.ErrnoException
     const reason = code === 'EEXIST' ? `${path} is not a folder` : message
-    throw new Error(`the folder ${directory} cannot be created (${reason}): choose another one`, {
+    const remedy = variable === undefined ? 'choose another one' : `set ${variable} to another one`
+    throw new Error(`the folder ${directory} cannot be created (${reason}): ${remedy}`, {
       cause: error,
     })
   }

@@ -7,9 +7,11 @@ const LOCKED = 6
 const NOMEM = 7
 const READONLY = 8
 const IOERR = 10
+const CORRUPT = 11
 const FULL = 13
 const CANTOPEN = 14
 const PROTOCOL = 15
+const NOTADB = 26
 const CONSTRAINT_UNIQUE = 2067
 
 /** Errors caused by the machine or another process, not by the data: a retry may succeed. */
@@ -38,12 +40,27 @@ export function isBusy(error: unknown): boolean {
 
 /** Whether a statement failed because the disk is full. */
 export function isFull(error: unknown): boolean {
-  return error instanceof DependencyError && primaryCode(error.cause) === FULL
+  return causeCode(error) === FULL
+}
+
+/** Whether the file is no database, or not a whole one. */
+export function isDamaged(error: unknown): boolean {
+  const code = causeCode(error)
+  return code === CORRUPT || code === NOTADB
+}
+
+/** Whether a file could not be opened or written for a reason that its permissions or its disk may show. */
+export function isRefusedByDisk(error: unknown): boolean {
+  return [PERM, READONLY, IOERR, CANTOPEN].includes(causeCode(error) ?? 0)
 }
 
 /** Whether a row was refused because another one has the same unique values. */
 export function isNotUnique(error: unknown): boolean {
   return error instanceof DependencyError && extendedCode(error.cause) === CONSTRAINT_UNIQUE
+}
+
+function causeCode(error: unknown): number | undefined {
+  return error instanceof DependencyError ? primaryCode(error.cause) : undefined
 }
 
 function dependencyError(operation: string, error: unknown): DependencyError | undefined {

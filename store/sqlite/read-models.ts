@@ -46,6 +46,23 @@ const DEVICES_REMOVED_AT_ONCE = 200
 
 const ENDINGS = ['', '-wal', '-shm']
 
+/** They are made from the log. */
+const REMEDIES = {
+  remedy: 'remove this file, and it is made again from the log',
+  ifDamaged: 'remove this file, and it is made again from the log',
+}
+
+/**
+ * Checks the files of all generations without changing them.
+ * @throws {DependencyError} that says why this program cannot use a file, and what to do.
+ */
+export function checkReadModels(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    if (!/^read-models-\d+\.sqlite$/.test(name)) continue
+    Database.check(join(directory, name), READ_MODELS_SCHEMA, REMEDIES)
+  }
+}
+
 /** Removes the files of all other generations; processes that have one open keep its content. */
 export function removeReadModelsExcept(directory: string, kept: readonly number[]): void {
   const stays = new Set(
@@ -73,7 +90,7 @@ export function openReadModels(
   const database = new Database(join(directory, readModelsFile(generation)), READ_MODELS_SCHEMA, {
     synchronous: 'NORMAL',
     onMigration,
-    remedy: 'remove this file, and it is made again from the log',
+    ...REMEDIES,
   })
   // Each device's events change the same pages over and over. A larger cache and fewer checkpoints of
   // the write-ahead log than by default mean fewer reads and writes of these pages.

@@ -11,7 +11,7 @@ import { makeTables, sqliteDocuments } from './documents.ts'
 import { followedReadModels } from './followed-read-models.ts'
 import { sqliteGenerations } from './generations.ts'
 import { sqliteHiddenDevices } from './hidden-devices.ts'
-import type { SqliteReadModels } from './read-models.ts'
+import { checkReadModels, type SqliteReadModels } from './read-models.ts'
 import { sqliteRetention } from './retention.ts'
 import {
   BACK_OFFICE,
@@ -30,6 +30,21 @@ export const REJECTIONS_FILE = 'rejections.sqlite'
  * changes, nor bloat the one file that cannot be rebuilt. `makeTables` creates all of its tables.
  */
 const REJECTIONS_SCHEMA = ['']
+/** No more than a week of them is kept. */
+const REJECTIONS_REMEDY = {
+  ifDamaged: 'remove this file; only refused reports of the last 7 days are lost with it',
+}
+
+/**
+ * Checks the files of a store in `directory`, those that exist, without changing them: so a file that cannot be
+ * used is found before another one is migrated.
+ * @throws {DependencyError} that says why this program cannot use a file, and what to do.
+ */
+export function checkSqliteStore(directory: string): void {
+  Database.check(join(directory, ACCOUNTS_FILE), ACCOUNTS_SCHEMA)
+  checkReadModels(directory)
+  Database.check(join(directory, REJECTIONS_FILE), REJECTIONS_SCHEMA, REJECTIONS_REMEDY)
+}
 
 /**
  * The store in three SQLite files in `directory`, which is created if missing: the operators' data
@@ -52,8 +67,8 @@ export function openSqliteStore({
 } & Pick<DatabaseOptions, 'onMigration'>): Store {
   makeStoreDirectory(directory)
   const opened: Database[] = []
-  function open(name: string, schema: readonly string[]): Database {
-    const database = new Database(join(directory, name), schema, { onMigration })
+  function open(name: string, schema: readonly string[], options: DatabaseOptions = {}): Database {
+    const database = new Database(join(directory, name), schema, { onMigration, ...options })
     opened.push(database)
     return database
   }
@@ -61,7 +76,7 @@ export function openSqliteStore({
     const accounts = open(ACCOUNTS_FILE, ACCOUNTS_SCHEMA)
     makeTables(accounts, BACK_OFFICE)
     if (retention !== undefined) sqliteRetention(accounts).claim(retention.wanted)
-    const rejections = open(REJECTIONS_FILE, REJECTIONS_SCHEMA)
+    const rejections = open(REJECTIONS_FILE, REJECTIONS_SCHEMA, REJECTIONS_REMEDY)
     makeTables(rejections, [REJECTIONS])
     return storeOn({ accounts, rejections, directory, clock, onMigration })
   } catch (error) {

@@ -57,8 +57,11 @@ test('what is outstanding when the other end goes is rejected, and what comes af
   await expect(peer.call('never')).rejects.toMatchObject(lost)
 })
 
-test('a worker thread that dies ends the process, and says so', async () => {
-  for (const program of ['process.exit(0)', 'throw new Error("out of its depth")']) {
+test('a worker thread that dies ends the process, and says why', async () => {
+  for (const [program, message] of [
+    ['process.exit(0)', 'the worker thread has ended with code 0'],
+    ['throw new Error("out of its depth")', 'out of its depth'],
+  ] as const) {
     const failures: unknown[] = []
     const thread = new Worker(program, { eval: true })
     const lifecycle = {
@@ -67,7 +70,7 @@ test('a worker thread that dies ends the process, and says so', async () => {
     }
     const ended = untilEnded(thread, { worker: peer, lifecycle })
     const code = await new Promise((resolve) => thread.once('exit', resolve))
-    expect(failures).toEqual([[expect.any(Error), 'the worker thread has ended']])
+    expect(failures).toMatchObject([[{ message }, 'the worker thread has ended']])
     await (code === 0 ? ended : expect(ended).rejects.toThrow('with code 1'))
   }
 })

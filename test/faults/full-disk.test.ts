@@ -65,9 +65,9 @@ await describeTmpfs('a full disk', () => {
     stdout: '',
     stderr: expect.stringMatching(message),
   })
-  /** SQLite cannot say why it made no file. */
+  /** SQLite cannot always say why it made no file. */
   const CANNOT_WRITE = refusedWith(
-    /Failed: .*(no space left on device.*\/disk\/|\/disk\/.* failed: (.*: )?unable to open database file)/,
+    /Failed: .*(no space left on device.*\/disk\/|the disk of .*\/disk.* is full: make room there|\/disk\/.* failed: (.*: )?unable to open database file)/,
   )
   const TOO_SMALL = refusedWith(/Failed: the disk of .* MB left, and .* MB are needed: make room/)
 
