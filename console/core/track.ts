@@ -124,6 +124,8 @@ export function pointOf(record: components['schemas']['LastPosition']): TrackPoi
 }
 
 const SMOOTHED_MS = 60_000
+/** The speed of light: a sum of greater numbers would lose the small ones added to it. */
+const FASTEST = 299_792_458
 
 /**
  * The speed at each point, averaged over the minute around it: single measurements jump. The
@@ -136,7 +138,7 @@ export function smoothedSpeeds(points: readonly TrackPoint[]): readonly (number 
   let count = 0
   const add = ({ speed }: TrackPoint, sign: 1 | -1) => {
     if (speed === undefined) return
-    sum += sign * speed
+    sum += sign * Math.min(speed, FASTEST)
     count += sign
   }
   return points.map((point, index) => {

@@ -14,18 +14,25 @@ export function placeOf(latitude: number, longitude: number): Place {
   }
 }
 
+/** The arc tangent is exact at the poles, where rounding may take the sine beyond 1. */
 export function coordinatesOf({ x, y, z }: Place): { latitude: number; longitude: number } {
   return {
-    latitude: Math.asin(z / EARTH_RADIUS) / RADIANS,
+    latitude: Math.atan2(z, length(x, y, 0)) / RADIANS,
     longitude: Math.atan2(y, x) / RADIANS,
   }
 }
 
-/** The place on the surface straight above or below. */
-export function atSurface({ x, y, z }: Place): Place {
-  const scale = EARTH_RADIUS / length(x, y, z)
+/** The place on the surface straight above or below; there is none of the earth's centre. */
+export function atSurface({ x, y, z }: Place): Place | undefined {
+  const fromCentre = length(x, y, z)
+  // Of a place this near to the centre only rounding would decide the direction.
+  if (fromCentre < 1) return undefined
+  const scale = EARTH_RADIUS / fromCentre
   return { x: x * scale, y: y * scale, z: z * scale }
 }
+
+/** Half of the earth's circumference in metres: no place is further from another. */
+export const FARTHEST_METRES = Math.PI * EARTH_RADIUS
 
 /** The directions to the east and to the north, one metre each. */
 export function directionsAt({ x, y, z }: Place): readonly [east: Place, north: Place] {

@@ -1,6 +1,7 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import { placeOfStep, type TrackPoint, type TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
+import { Bounds } from './bounds.ts'
 import { placeOf } from './place.ts'
 import { gapAfterMs } from './silence.ts'
 import { ThinnedTrack } from './thinned-track.ts'
@@ -29,14 +30,16 @@ export async function readTrack(
   const gapMs = gapAfterMs(page, expectedIntervalSeconds)
   const thinned = new ThinnedTrack<TrackStep>({ limit: points, gapMs })
   const totals = new TrackTotals()
+  const bounds = new Bounds()
   for (;;) {
     for (const step of page) {
       const place = placeOf(step[1], step[2])
+      bounds.add(step[1], step[2])
       thinned.add(step, step[0], place, totals.add(step, place))
     }
     const last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {
-      return { thinned, totals }
+      return { thinned, totals, bounds }
     }
     // Otherwise one long track would keep all other requests waiting until the end.
     await endOfTurn()
@@ -63,6 +66,7 @@ export async function* shownPoints(
 export type ReadTrack = {
   readonly thinned: ThinnedTrack<TrackStep>
   readonly totals: TrackTotals
+  readonly bounds: Bounds
 }
 
 export type TrackQuery = {

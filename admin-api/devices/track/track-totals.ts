@@ -28,7 +28,6 @@ export class TrackTotals {
   /** -1: none. */
   #reportedSpeed = -1
   #computedSpeed = -1
-  readonly #bounds = new Bounds()
 
   /** @returns whether the record is a leap away from the previous one. */
   add(step: TimedPlace, place: Place): boolean {
@@ -37,7 +36,6 @@ export class TrackTotals {
     const speed = step[SPEED]
     this.#last = step
     this.#lastPlace = place
-    this.#bounds.add(step[1], step[2])
     if (speed !== null && speed > this.#reportedSpeed) this.#reportedSpeed = speed
     if (last === undefined || lastPlace === undefined) return false
     const metres = distance(lastPlace, place)
@@ -58,42 +56,5 @@ export class TrackTotals {
   get maxSpeed(): number | null {
     if (this.#reportedSpeed >= 0) return this.#reportedSpeed
     return this.#computedSpeed >= 0 ? this.#computedSpeed : null
-  }
-
-  get bounds() {
-    return this.#bounds.box()
-  }
-}
-
-/** The smallest box around points; its west is above its east if it crosses the 180th meridian. */
-class Bounds {
-  #south = Infinity
-  #north = -Infinity
-  #west = Infinity
-  #east = -Infinity
-  /** The same edge with longitudes from 0 to 360. */
-  #westFrom0 = Infinity
-  #eastFrom0 = -Infinity
-
-  add(latitude: number, longitude: number): void {
-    const from0 = longitude < 0 ? longitude + 360 : longitude
-    this.#south = Math.min(this.#south, latitude)
-    this.#north = Math.max(this.#north, latitude)
-    this.#west = Math.min(this.#west, longitude)
-    this.#east = Math.max(this.#east, longitude)
-    this.#westFrom0 = Math.min(this.#westFrom0, from0)
-    this.#eastFrom0 = Math.max(this.#eastFrom0, from0)
-  }
-
-  box() {
-    if (this.#south > this.#north) return null
-    const crosses = this.#eastFrom0 - this.#westFrom0 < this.#east - this.#west
-    const [west, east] = crosses ? [this.#westFrom0, this.#eastFrom0] : [this.#west, this.#east]
-    return {
-      west: west > 180 ? west - 360 : west,
-      south: this.#south,
-      east: east > 180 ? east - 360 : east,
-      north: this.#north,
-    }
   }
 }

@@ -60,7 +60,7 @@ export function trackRoute({
     const deviceId = pathParameter(ctx, 'deviceId')
     const { settings } = await requireDevice(store, caller, deviceId)
     const { expectedIntervalSeconds } = settings
-    const { thinned, totals } = await turns.run(accountId, () =>
+    const { thinned, totals, bounds } = await turns.run(accountId, () =>
       readTrack(
         { accountId, deviceId, from, to, points, expectedIntervalSeconds },
         { store, isWanted: () => !ctx.req.socket.destroyed },
@@ -75,7 +75,7 @@ export function trackRoute({
         distanceMetres: totals.distanceMetres,
         movingSeconds: totals.movingMs / 1_000,
         maxSpeed: totals.maxSpeed,
-        bounds: totals.bounds,
+        bounds: bounds.box(),
         gaps: thinned.gaps().map(({ from, to }) => ({
           from: isoTime(from[0]),
           to: isoTime(to[0]),

@@ -98,7 +98,8 @@ export class StopWindow {
     const [x = 0, y = 0, z = 0] = this.#edges.map(
       ({ lower, upper }) => (lower.greatest - upper.greatest) / 2,
     )
-    return atSurface({ x, y, z })
+    // Records around the whole earth, each accurate to a part of it, are in no place: any of theirs will do.
+    return atSurface({ x, y, z }) ?? this.#placeAt(this.#first)
   }
 
   /** The number of records up to the first that is too far from the middle; 0 if none is. */
@@ -117,15 +118,20 @@ export class StopWindow {
   }
 
   #recordAt(at: number): TripRecord {
-    const [time = 0, latitude = 0, longitude = 0, , x = 0, y = 0, z = 0, radius = 0] =
-      this.#numbers.subarray(at, at + NUMBERS)
+    const [time = 0, latitude = 0, longitude = 0] = this.#numbers.subarray(at, at + SPEED)
+    const radius = this.#numbers[at + RADIUS] as number
     const speed = this.#numbers[at + SPEED] as number
     return {
       step: [time, latitude, longitude, Number.isNaN(speed) ? null : speed],
       time,
-      place: { x, y, z },
+      place: this.#placeAt(at),
       radius,
     }
+  }
+
+  #placeAt(at: number): Place {
+    const [x = 0, y = 0, z = 0] = this.#numbers.subarray(at + X, at + RADIUS)
+    return { x, y, z }
   }
 
   #makeRoom(): void {

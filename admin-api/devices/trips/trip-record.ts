@@ -1,5 +1,5 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
-import { length, placeOf, type Place } from '../track/place.ts'
+import { FARTHEST_METRES, length, placeOf, type Place } from '../track/place.ts'
 import type { TimedPlace } from '../track/track-totals.ts'
 
 /** A record as trips and stops are found by it. */
@@ -11,10 +11,14 @@ export type TripRecord = {
   readonly radius: number
 }
 
-/** @param stopMetres the least radius; a record is never more exact than its accuracy. */
+/**
+ * @param stopMetres the least radius; a record is never more exact than its accuracy. An accuracy beyond the
+ *   earth's extent is a sender's word for none.
+ */
 export function tripRecord(step: TrackStep, stopMetres: number): TripRecord {
   const [time, latitude, longitude, speed, , accuracy] = step
-  const radius = Math.max(stopMetres, accuracy ?? 0)
+  const isKnown = accuracy !== null && accuracy < FARTHEST_METRES
+  const radius = isKnown ? Math.max(stopMetres, accuracy) : stopMetres
   const place = placeOf(latitude, longitude)
   return { step: [time, latitude, longitude, speed], time, place, radius }
 }

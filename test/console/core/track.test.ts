@@ -166,6 +166,14 @@ test('distances follow the sphere', () => {
   ).toBeLessThan(23_000)
 })
 
+test('speeds of any size have averages, and change none of points that are more than a minute away', () => {
+  const speeds = [Number.MAX_VALUE, 1e308, 1e308, 5, 5, 5, 5]
+  const { points } = track(speeds.map((speed, index) => [at(index * 40), 0, 0, speed, 0]))
+  const smoothed = smoothedSpeeds(points)
+  expect(smoothed.every((speed) => Number.isFinite(speed))).toBe(true)
+  expect(smoothed.slice(4)).toEqual([5, 5, 5])
+})
+
 test('speeds are averaged over the minute around each point, but not across a silence', () => {
   const speeds = [0, 30, 0, 30, 0, undefined, 90]
   const { points } = track(

@@ -82,14 +82,3 @@ test('the top speed is the greatest reported one, else the greatest between reco
   expect(totals(a, at(0, 1, 1)).maxSpeed).toBeNull()
   expect(totals(a, at(3_601, 0, 1)).maxSpeed).toBeNull()
 })
-
-test('the bounds are the smallest box, also over the 180th meridian', () => {
-  expect(totals().bounds).toBeNull()
-  expect(totals(at(0, 1, 2)).bounds).toEqual({ west: 2, south: 1, east: 2, north: 1 })
-  expect(totals(at(0, 1, -10), at(1, -3, 20)).bounds).toEqual({
-    ...{ west: -10, south: -3, east: 20, north: 1 },
-  })
-  expect(totals(at(0, 1, 179), at(1, 1, -170)).bounds).toEqual({
-    ...{ west: 179, south: 1, east: -170, north: 1 },
-  })
-})

@@ -1,0 +1,98 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { coordinatesOf, placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { TripFinder, type TripOrStop } from '../../../../admin-api/devices/trips/trip-finder.ts'
+import { tripView } from '../../../../admin-api/devices/trips/trips-view.ts'
+import type { TrackStep } from '../../../../schemas/read-models.ts'
+import { T0 } from '../../../samples.ts'
+import { journey } from './journeys.ts'
+
+const MINUTE = 60_000
+const ALWAYS = { from: -8e15, to: 8e15 }
+
+function find(steps: readonly TrackStep[]): TripOrStop[] {
+  const items: TripOrStop[] = []
+  const finder = new TripFinder({ stopMs: 300_000, stopMetres: 100 }, (item) => items.push(item))
+  for (const step of steps) finder.add(step)
+  finder.end()
+  return items
+}
+
+test('a drive whose accuracy is the greatest number of a sender has the trips of one without accuracy', () => {
+  const plain = journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 20 })
+  const vague = plain.map(([time, latitude, longitude, speed, id, , ...place]): TrackStep => {
+    return [time, latitude, longitude, speed, id, 3.4028234663852886e38, ...place]
+  })
+  expect(find(vague)).toEqual(find(plain))
+  expect(find(vague).map(({ kind }) => kind)).toEqual(['stop', 'trip', 'stop'])
+})
+
+test.each([90, -90, 90 - 1e-7, -90 + 1e-9, 89.9999999999])(
+  'a stop at or near a pole has a place: latitude %d',
+  (latitude) => {
+    const steps = Array.from({ length: 60 }, (_, n): TrackStep => {
+      return [T0 + n * MINUTE, latitude, (n * 47) % 180, null, `${n}`, null, 0, n]
+    })
+    const [stop, ...others] = find(steps).map((item) => tripView(item, ALWAYS))
+    expect(others).toEqual([])
+    expect(stop).toMatchObject({ kind: 'stop', records: 60 })
+    const position = stop !== undefined && 'position' in stop ? stop.position : undefined
+    expect(position?.latitude).toBeCloseTo(latitude, 6)
+    expect(position?.longitude).toEqual(expect.any(Number))
+  },
+)
+
+test('the coordinates of any place are those that it was made of', () => {
+  fc.assert(
+    fc.property(
+      fc.double({ min: -90, max: 90, noNaN: true }),
+      fc.double({ min: -180, max: 180, noNaN: true }),
+      (latitude, longitude) => {
+        const back = coordinatesOf(placeOf(latitude, longitude))
+        expect(back.latitude).toBeCloseTo(latitude, 7)
+        if (Math.abs(latitude) < 89.99) expect(back.longitude).toBeCloseTo(longitude, 7)
+        expect(Math.abs(back.longitude)).toBeLessThanOrEqual(180)
+      },
+    ),
+  )
+})
+
+const extreme = fc.record({
+  after: fc.constantFrom(0, 1, 1_000, MINUTE, 5 * MINUTE, 61 * MINUTE),
+  latitude: fc.constantFrom(0, -0, 5e-324, 1e-300, 90, -90, 89.9999999, -89.9999999, 48, 48.0001),
+  longitude: fc.constantFrom(0, -0, 5e-324, 180, -180, 179.9999999, -179.9999999, 11, 11.0001),
+  speed: fc.constantFrom(null, 0, 5e-324, 300, 1e308, Number.MAX_VALUE),
+  accuracy: fc.constantFrom(null, 0, 5e-324, 5_000, 1e7, 2e7, 2.1e7, 3.4e38, Number.MAX_VALUE),
+})
+
+test('any places, speeds and accuracies give trips and stops of finite numbers that hold no record twice', () => {
+  fc.assert(
+    fc.property(fc.array(extreme, { maxLength: 60 }), (fields) => {
+      let time = T0
+      const steps = fields.map(({ after, latitude, longitude, speed, accuracy }, n): TrackStep => {
+        time += after
+        return [time, latitude, longitude, speed, `${n}`, accuracy, 0, n]
+      })
+      const items = find(steps)
+      for (const item of items) {
+        // JSON writes null for a number that is not finite.
+        const {
+          maxSpeed = null,
+          open: _open,
+          ...view
+        } = tripView(item, ALWAYS) as {
+          maxSpeed?: number | null
+          open: null
+        }
+        expect(JSON.stringify(view)).not.toContain('null')
+        expect(maxSpeed === null || Number.isFinite(maxSpeed)).toBe(true)
+      }
+      const held = items.reduce((sum, { records }) => sum + records, 0)
+      expect(held).toBeLessThanOrEqual(steps.length)
+      for (const [n, { from }] of items.slice(1).entries()) {
+        expect(from).toBeGreaterThanOrEqual(items[n]?.to ?? Infinity)
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
