@@ -24,6 +24,8 @@ ${FORMATS.map(({ name, title }) => `                       ${name.padEnd(16)}${t
 Points are sent in the order of the files, as fast as the service takes them. After an interruption start it
 again: no point is stored twice. To undo an import, erase the device.
 
-Exit code: 0 everything was imported, 1 points were skipped or the service refused (it says why),
-2 a file could not be read to its end, or the command line is wrong.
+"accepted" counts the points that the service has now, whether new or known before.
+
+Exit code: 0 everything was imported, 1 points were skipped, a file has no recorded position, or the
+service refused (it says why), 2 a file could not be read to its end, or the command line is wrong.
 `

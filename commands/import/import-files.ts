@@ -51,12 +51,17 @@ export async function importFiles(
 
   async function importFile(file: string): Promise<void> {
     const bytes = bytesOf(file, onBytes)
-    const { format: known, items: pages } = await readPoints(textOf(bytes), { format })
+    const path = file === STANDARD_INPUT ? undefined : file
+    const { format: known, items: pages } = await readPoints(textOf(bytes), { format, path })
     const nameDevice = deviceNamer(known)
+    let points = 0
     for await (const items of pages) {
-      for (const item of items)
+      for (const item of items) {
+        if (item.kind === 'point') points += 1
         await take(item, `${file}, ${known.places} ${item.place}`, nameDevice)
+      }
     }
+    if (points === 0) tally.withoutPositions.push(file)
   }
 
   async function take(item: FileItem, where: string, nameDevice: NameDevice): Promise<void> {

@@ -8,6 +8,7 @@ import { keyOption, urlOption } from '../target-options.ts'
 import type { Format } from './formats/format.ts'
 import { FORMATS } from './formats/formats.ts'
 import type { Import } from './import-files.ts'
+import { decodeText } from './text-encoding.ts'
 
 export type Options = Import & {
   /** Absent in a dry run. */
@@ -94,7 +95,7 @@ function traccarDevices(file: string): ReadonlyMap<string, string> {
 
 function jsonFile(file: string): unknown {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as unknown
+    return JSON.parse(decodeText(readFileSync(file))) as unknown
   } catch (error) {
     throw new UsageError(`--devices must be a JSON file that can be read: ${reason(error)}`)
   }

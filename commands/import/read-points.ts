@@ -1,31 +1,46 @@
 import { UnreadableError, type Format, type FileItem, type Text } from './formats/format.ts'
 import { FORMATS, recogniseFormat } from './formats/formats.ts'
+import { itemsAndLeftOut } from './left-out.ts'
 
 /** The number of characters by which a format is recognised. */
 const HEAD = 64 * 1024
 
+export type ReadOptions = {
+  readonly format?: Format | undefined
+  /** The path of the file, if it has one. */
+  readonly path?: string | undefined
+}
+
 /**
  * Reads a text in the format given or recognised.
- * @throws {UnreadableError} if it has no format that is known, or is not readable to its end.
+ * @throws {UnreadableError} if it has no format that is known, or is not readable to its end. Then the error says how
+ * much was left out, as far as that can be counted.
  */
 export async function readPoints(
   text: Text,
-  { format }: { format?: Format | undefined } = {},
+  { format, path }: ReadOptions = {},
 ): Promise<{ format: Format; items: AsyncIterable<readonly FileItem[]> }> {
   const source = text[Symbol.asyncIterator]()
   const pieces: string[] = []
+  let fault: unknown
   for (let length = 0; length < HEAD; length += pieces.at(-1)?.length ?? 0) {
-    const next = await source.next()
-    if (next.done === true) break
-    pieces.push(next.value)
+    try {
+      const next = await source.next()
+      if (next.done === true) break
+      pieces.push(next.value)
+    } catch (error) {
+      fault = error
+      break
+    }
   }
   const head = pieces.join('')
   const known = format ?? recogniseFormat(head)
-  if (known === undefined) throw new UnreadableError(unknownFormat(head))
-  return { format: known, items: known.read(whole()) }
+  if (known === undefined) throw fault ?? new UnreadableError(unknownFormat(head))
+  return { format: known, items: itemsAndLeftOut(known, whole(), { path }) }
 
   async function* whole() {
     yield* pieces
+    if (fault !== undefined) throw fault
     yield* { [Symbol.asyncIterator]: () => source }
   }
 }

@@ -8,7 +8,9 @@ export function summary(tally: Tally, { dryRun }: { dryRun: boolean }): string {
   const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
   const devices = [...tally.devices]
   const lines = [
-    `${dryRun ? 'would be imported' : 'accepted'}: ${count(tally.accepted)}`,
+    dryRun
+      ? `would be imported: ${count(tally.accepted)}`
+      : `accepted: ${count(tally.accepted)} (the service has them now, whether new or known before)`,
     ...devices
       .slice(0, MOST_DEVICES)
       .map(([id, { count: n, from, to }]) => `  ${id}: ${count(n)}, from ${from} to ${to}`),
@@ -21,15 +23,18 @@ export function summary(tally: Tally, { dryRun }: { dryRun: boolean }): string {
       `skipped, ${reason}: ${count(n)}`,
       ...examples.map((example) => `  ${example}`),
     ]),
-    ...tally.unreadable.map(({ file, message }) => `could not be read, ${file}: ${message}`),
+    ...tally.withoutPositions.map((file) => `no recorded position in ${file}`),
+    ...tally.unreadable.map(
+      ({ file, message }) => `could not be read to its end, ${file}: ${message}`,
+    ),
   ]
   return `${lines.join('\n')}\n`
 }
 
-/** 1 if a point was skipped, 2 if a file could not be read to its end, 0 otherwise. */
-export function exitCode({ unreadable, skipped }: Tally): number {
+/** 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0 otherwise. */
+export function exitCode({ unreadable, skipped, withoutPositions }: Tally): number {
   if (unreadable.length > 0) return 2
-  return skipped.size > 0 ? 1 : 0
+  return skipped.size > 0 || withoutPositions.length > 0 ? 1 : 0
 }
 
 function some(n: number, line: (n: string) => string): string[] {

@@ -19,6 +19,8 @@ export class Tally {
   /** Items that are no positions, by type. */
   readonly others = new Map<string, number>()
   readonly devices = new Map<string, DeviceRange>()
+  /** Files that were read to their end. */
+  readonly withoutPositions: string[] = []
   readonly unreadable: { readonly file: string; readonly message: string }[] = []
 
   accept({ deviceId, timestamp }: ImportedReport): void {

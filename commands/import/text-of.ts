@@ -1,15 +1,15 @@
-import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { UnreadableError, type Text } from './formats/format.ts'
+import { ENCODING_BYTES, encodingOf, textDecoder } from './text-encoding.ts'
 
 const GZIP = Buffer.from([0x1f, 0x8b])
 const ZIP = Buffer.from('PK\x03\x04')
-const UTF_16_LE = Buffer.from([0xff, 0xfe])
-const LONGEST_MARK = 4
+const UNZIPPED_AT_ONCE = 16 * 1024
+const BYTE_ORDER_MARKS = /^\ufeff+/
 
 /**
- * The text of a file: UTF-8, or UTF-16 as Windows writes it, also compressed with gzip.
- * @throws {UnreadableError} if it is anything else.
+ * The text of a file in the encoding that it names, else UTF-8; also compressed with gzip.
+ * @throws {UnreadableError} if it is anything else, or damaged; the text before the damage comes first.
  */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): Text {
   const { begin, whole } = await peek(bytes)
@@ -20,15 +20,16 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): Text {
     yield* textOf(unzipped(whole))
     return
   }
-  const isWide = begin.subarray(0, UTF_16_LE.length).equals(UTF_16_LE)
-  const decoder = new TextDecoder(isWide ? 'utf-16le' : 'utf-8', { fatal: true })
-  try {
-    for await (const chunk of whole) yield decoder.decode(chunk, { stream: true })
-    yield decoder.decode()
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== 'ERR_ENCODING_INVALID_ENCODED_DATA') throw error
-    throw new UnreadableError('it is not text in UTF-8', { cause: error })
+  const decoder = textDecoder(encodingOf(begin))
+  let isFirst = true
+  for await (const chunk of whole) {
+    const { text, fault } = decoder.decode(chunk)
+    yield isFirst ? text.replace(BYTE_ORDER_MARKS, '') : text
+    if (fault !== undefined) throw fault
+    isFirst = false
   }
+  const { fault } = decoder.end()
+  if (fault !== undefined) throw fault
 }
 
 async function peek(
@@ -36,30 +37,64 @@ async function peek(
 ): Promise<{ begin: Buffer; whole: AsyncIterable<Uint8Array> }> {
   const source = bytes[Symbol.asyncIterator]()
   let begin = Buffer.alloc(0)
-  while (begin.length < LONGEST_MARK) {
-    const next = await source.next()
-    if (next.done === true) break
-    begin = Buffer.concat([begin, next.value])
+  let fault: unknown
+  while (begin.length < ENCODING_BYTES) {
+    try {
+      const next = await source.next()
+      if (next.done === true) break
+      begin = Buffer.concat([begin, next.value])
+    } catch (error) {
+      // After what could be read.
+      fault = error
+      break
+    }
   }
   return { begin, whole: rest() }
 
   async function* rest() {
     yield begin
+    if (fault !== undefined) throw fault
     yield* { [Symbol.asyncIterator]: () => source }
   }
 }
 
+/** All that can be read of compressed bytes. As a pipe, the stream would drop what comes just before a damage. */
 async function* unzipped(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const source = Readable.from(bytes)
   const gunzip = createGunzip()
-  source.on('error', (error) => gunzip.destroy(error)).pipe(gunzip)
+  let read: Uint8Array[] = []
+  let fault: UnreadableError | undefined
+  gunzip.on('data', (piece: Uint8Array) => read.push(piece))
+  let release = (): void => undefined
+  gunzip.on('error', (error) => {
+    // Otherwise the piece that it cannot read is never written.
+    release()
+    fault = new UnreadableError('its compression is damaged, or it is not complete', {
+      cause: error,
+    })
+  })
+  const ended = new Promise<void>((resolve) => gunzip.once('close', resolve))
+
+  async function* write(piece: Uint8Array) {
+    await new Promise<void>((resolve) => {
+      release = resolve
+      gunzip.write(piece, () => resolve())
+    })
+    yield* read
+    read = []
+    if (fault !== undefined) throw fault
+  }
+
   try {
-    for await (const chunk of gunzip) yield chunk as Uint8Array
-  } catch (error) {
-    const { code } = error as { readonly code?: unknown }
-    if (typeof code !== 'string' || !code.startsWith('Z_')) throw error
-    throw new UnreadableError('its compression is damaged, or it is not complete', { cause: error })
+    for await (const chunk of bytes) {
+      for (let from = 0; from < chunk.length; from += UNZIPPED_AT_ONCE) {
+        yield* write(chunk.subarray(from, from + UNZIPPED_AT_ONCE))
+      }
+    }
+    gunzip.end()
+    await ended
+    yield* read
+    if (fault !== undefined) throw fault
   } finally {
-    source.destroy()
+    gunzip.destroy()
   }
 }

@@ -3,6 +3,8 @@ import { realTiming as timing } from '../../client/timing.ts'
 import { senderKeys } from '../../runtime/config/sender-keys.ts'
 import { HELP } from './help.ts'
 import { runCommand, UsageError } from '../command.ts'
+import { UnreadableError } from '../import/formats/format.ts'
+import { decodeText } from '../import/text-encoding.ts'
 import { parseOptions, type GpxSource, type Options } from './options.ts'
 import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.ts'
 import { GpxError, readGpx } from './read-gpx.ts'
@@ -38,10 +40,12 @@ function plan(source: Options['source'], startedAt: number): DevicePlan[] {
 function replayedTracks({ tracks, times, speedup }: GpxSource, now: number): DevicePlan[] {
   return tracks.map(({ file, deviceId }) => {
     try {
-      const points = timeTrack(readGpx(readFileSync(file, 'utf8')), { times, now })
+      const points = timeTrack(readGpx(decodeText(readFileSync(file))), { times, now })
       return replayedTrack({ deviceId, points, ...(speedup !== undefined && { speedup }) })
     } catch (error) {
-      if (error instanceof GpxError) throw new UsageError(`--gpx ${file}: ${error.message}`)
+      if (error instanceof GpxError || error instanceof UnreadableError) {
+        throw new UsageError(`--gpx ${file}: ${error.message}`)
+      }
       if (!(error instanceof Error && 'syscall' in error)) throw error
       throw new UsageError(`--gpx must be a file that can be read: ${error.message}`)
     }

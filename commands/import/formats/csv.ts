@@ -1,4 +1,5 @@
 import { csvRows } from './csv-rows.ts'
+import { LINES } from './lines.ts'
 import type { Format } from './format.ts'
 import { jsonIn, ownPoint } from './own-fields.ts'
 
@@ -7,18 +8,21 @@ export const csv: Format = {
   name: 'csv',
   title: 'CSV of this service',
   places: 'line',
+  each: LINES,
   recognises(head) {
     const header = head.split(/\r?\n/, 1)[0]?.replaceAll('"', '').split(',') ?? []
     return ['latitude', 'longitude', 'timestamp'].every((name) => header.includes(name))
   },
 
   async *read(text) {
-    for await (const { header, row } of csvRows(text)) {
-      const { attributes = '', ...fields } = Object.fromEntries(
-        header.map((name, column) => [name, withoutProtection(row.cells[column] ?? '')]),
-      )
-      const point = ownPoint({ ...fields, attributes: jsonIn(attributes) })
-      yield [{ kind: 'point', place: row.line, point }]
+    for await (const { header, rows } of csvRows(text)) {
+      yield rows.map(({ line: place, cells }) => {
+        const { attributes = '', ...fields } = Object.fromEntries(
+          header.map((name, column) => [name, withoutProtection(cells[column] ?? '')]),
+        )
+        const point = ownPoint({ ...fields, attributes: jsonIn(attributes) })
+        return { kind: 'point', place, point } as const
+      })
     }
   },
 }

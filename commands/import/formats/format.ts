@@ -26,8 +26,16 @@ export type Format = {
   readonly numbersDevices?: boolean
   /** Whether a text that begins like this has the format. */
   recognises(head: string): boolean
-  /** @throws {UnreadableError} where the text ends to make sense. */
-  read(text: Text): AsyncIterable<readonly FileItem[]>
+  /**
+   * A text that occurs once for each position, or for each item that has a place, so that the rest of a damaged file
+   * can be counted.
+   */
+  readonly each?: { readonly text: string; readonly what: string; readonly isPoint?: boolean }
+  /**
+   * @param path of the file, if it has one.
+   * @throws {UnreadableError} where the text ends to make sense, after all that comes before.
+   */
+  read(text: Text, from: { readonly path?: string | undefined }): AsyncIterable<readonly FileItem[]>
 }
 
 /** A file cannot be read, or not further; the message says why. */

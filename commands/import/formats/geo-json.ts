@@ -27,6 +27,7 @@ export const geoJson: Format = {
   name: 'geojson',
   title: 'GeoJSON',
   places: 'element',
+  each: { text: '"geometry"', what: 'features' },
   recognises: (head) =>
     head.startsWith('{') &&
     (/"FeatureCollection"/.test(head) ||

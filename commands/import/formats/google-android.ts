@@ -8,6 +8,7 @@ export const googleAndroid: Format = {
   name: 'google-android',
   title: 'Google Timeline from Android (Timeline.json)',
   places: 'element',
+  each: { text: '"startTime"', what: 'segments' },
   recognises: (head) => /^\{\s*"(?:semanticSegments|rawSignals|userLocationProfile)"/.test(head),
 
   async *read(text) {

@@ -8,6 +8,7 @@ export const googleIos: Format = {
   name: 'google-ios',
   title: 'Google Timeline from iOS (location-history.json)',
   places: 'element',
+  each: { text: '"startTime"', what: 'segments' },
   recognises: (head) =>
     /^\[\s*\{/.test(head) &&
     /"startTime"\s*:/.test(head) &&

@@ -10,6 +10,7 @@ export const googleRecords: Format = {
   name: 'google-records',
   title: 'Google Takeout (Records.json)',
   places: 'element',
+  each: { text: '"latitudeE7"', what: 'locations' },
   recognises: (head) => /^\{\s*"locations"\s*:\s*\[/.test(head) && !/"Feature"/.test(head),
 
   async *read(text) {

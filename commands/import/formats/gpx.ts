@@ -9,6 +9,7 @@ export const gpx: Format = {
   name: 'gpx',
   title: 'GPX',
   places: 'line',
+  each: { text: 'trkpt ', what: 'track points', isPoint: true },
   recognises: (head) => head.startsWith('<') && /<(?:\w+:)?gpx[\s>]/.test(head),
 
   async *read(text) {

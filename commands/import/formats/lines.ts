@@ -2,6 +2,9 @@ import { UnreadableError, type Text } from './format.ts'
 
 export type Line = { readonly number: number; readonly text: string }
 
+/** How the rest of lines is counted. */
+export const LINES = { text: '\n', what: 'lines' } as const
+
 const LONGEST = 16 * 1024 * 1024
 
 /** The lines of a text that are not blank, without their ends. */
@@ -11,10 +14,10 @@ export async function* linesOf(text: Text): AsyncGenerator<Line[]> {
   for await (const chunk of text) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop() ?? ''
-    if (rest.length > LONGEST) {
-      throw new UnreadableError(`line ${number + lines.length + 1} is longer than 16 MiB`)
-    }
     yield lines.flatMap((line) => numbered(line))
+    if (rest.length > LONGEST) {
+      throw new UnreadableError(`line ${number + 1} is longer than 16 MiB`)
+    }
   }
   yield numbered(rest)
 

@@ -1,6 +1,6 @@
 import { objectIn } from '../../../ingest-api/apps/values.ts'
 import type { Format, FileItem } from './format.ts'
-import { linesOf, type Line } from './lines.ts'
+import { LINES, linesOf, type Line } from './lines.ts'
 import { jsonIn, ownPoint } from './own-fields.ts'
 
 /** A report or record as JSON on each line, as our own export has them. */
@@ -8,6 +8,7 @@ export const ndjson: Format = {
   name: 'ndjson',
   title: 'NDJSON of this service',
   places: 'line',
+  each: LINES,
   recognises(head) {
     const fields = objectIn(jsonIn(head.trimStart().split('\n', 1)[0] ?? ''))
     return fields !== undefined && 'latitude' in fields && 'longitude' in fields

@@ -1,6 +1,6 @@
 import { owntracks } from '../../../ingest-api/apps/owntracks.ts'
 import type { Format } from './format.ts'
-import { linesOf } from './lines.ts'
+import { LINES, linesOf } from './lines.ts'
 import { readAsApp } from './read-as-app.ts'
 
 /** The time of receipt, the rest of the topic, and the JSON that the app has published. */
@@ -14,6 +14,7 @@ export const owntracksRec: Format = {
   name: 'owntracks-rec',
   title: 'OwnTracks Recorder (.rec)',
   places: 'line',
+  each: LINES,
   recognises: (head) => LINE.test(head.split('\n', 1)[0] ?? ''),
 
   async *read(text) {

@@ -1,6 +1,7 @@
 import { typedTexts } from '../../../ingest-api/apps/sent-attributes.ts'
-import { csvRows } from './csv-rows.ts'
-import type { Format } from './format.ts'
+import { csvRows, type Row } from './csv-rows.ts'
+import { LINES } from './lines.ts'
+import type { FileItem, Format } from './format.ts'
 import { traccarPosition } from './traccar.ts'
 
 /** All columns but these are attributes. */
@@ -14,6 +15,7 @@ export const traccarCsv: Format = {
   name: 'traccar-csv',
   title: 'positions of Traccar (CSV)',
   places: 'line',
+  each: LINES,
   numbersDevices: true,
   recognises(head) {
     const header = head.split(/\r?\n/, 1)[0]?.split(',') ?? []
@@ -21,18 +23,22 @@ export const traccarCsv: Format = {
   },
 
   async *read(text) {
-    for await (const { header, row } of csvRows(text)) {
-      const fields: Record<string, unknown> = {}
-      const attributes: Record<string, unknown> = {}
-      const more = Math.max(0, row.cells.length - header.length)
-      const address = header.indexOf('address')
-      header.forEach((name, column) => {
-        const cell = row.cells[address !== -1 && column > address ? column + more : column]
-        if (cell === undefined || cell === '') return
-        if (POSITION.includes(name)) fields[name] = cell
-        else attributes[name] = cell
-      })
-      yield traccarPosition({ ...fields, attributes: typedTexts(attributes) }, row.line)
+    for await (const { header, rows } of csvRows(text)) {
+      yield rows.flatMap((row) => itemsOf(header, row))
     }
   },
+}
+
+function itemsOf(header: readonly string[], { line, cells }: Row): FileItem[] {
+  const fields: Record<string, unknown> = {}
+  const attributes: Record<string, unknown> = {}
+  const more = Math.max(0, cells.length - header.length)
+  const address = header.indexOf('address')
+  header.forEach((name, column) => {
+    const cell = cells[address !== -1 && column > address ? column + more : column]
+    if (cell === undefined || cell === '') return
+    if (POSITION.includes(name)) fields[name] = cell
+    else attributes[name] = cell
+  })
+  return traccarPosition({ ...fields, attributes: typedTexts(attributes) }, line)
 }

@@ -9,6 +9,7 @@ export const traccarJson: Format = {
   name: 'traccar-json',
   title: 'positions of Traccar (JSON)',
   places: 'element',
+  each: { text: '"fixTime"', what: 'positions' },
   numbersDevices: true,
   recognises: (head) =>
     /^\[\s*\{/.test(head) && /"fixTime"\s*:/.test(head) && /"deviceId"\s*:/.test(head),

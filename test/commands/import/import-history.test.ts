@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { importHistory } from '../../../commands/import/import-history.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
@@ -14,6 +15,7 @@ import {
   type Received,
   type Reply,
 } from '../../client/stand-in-service.ts'
+import { history } from './read-history.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'gps-import-'))
 afterAll(() => rm(directory, { recursive: true }))
@@ -128,7 +130,8 @@ describe('imports', () => {
       (request) => taken(request, ({ latitude }) => (latitude > 0 ? 'FORBIDDEN' : undefined)),
     )
     expect(exit).toBe(1)
-    expect(text.replaceAll(`${directory}/`, '')).toBe(`accepted: 2
+    expect(text.replaceAll(`${directory}/`, ''))
+      .toBe(`accepted: 2 (the service has them now, whether new or known before)
   van: 2, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:00:00.000Z
 repeats among them: 1 (same device, time and place)
 skipped, latitude: 1
@@ -223,5 +226,68 @@ skipped, FORBIDDEN: 1
     expect(text).toContain('would be imported: 2')
     expect(text).toContain('line 3: timestamp is missing')
     expect(exit).toBe(1)
+  })
+
+  test('an import takes every point before the damage of a file, and says where it is and how much is left out', async () => {
+    const records = JSON.stringify({
+      locations: Array.from({ length: 2_000 }, (_, n) => ({
+        ...{ latitudeE7: n, longitudeE7: 7, timestampMs: String(1_700_000_000_000 + n * 1000) },
+      })),
+    })
+    const half = records.indexOf('"latitudeE7":1000,')
+    const csv = `deviceId,latitude,longitude,timestamp\n${Array.from(
+      { length: 2_000 },
+      (_, n) => `${n === 1_500 ? '"' : ''}van,1,${n / 1e5},2024-01-01T00:00:00Z\n`,
+    ).join('')}`
+    const compressed = gzipSync(lines(2_000, { note: 'x'.repeat(20) }))
+    const torn = lines(2_000).replace('"latitude":0.015,', '"latitude":0.015,\ud800"n":"')
+    const latin1 = Buffer.from(torn.replace('\ud800', '\xe9'), 'latin1')
+    for (const [name, bytes, accepted, message] of [
+      [
+        'damaged.gpx',
+        history('damaged.gpx'),
+        1,
+        'line 4, column 209: unexpected close tag; left out from there on: about 2 track points',
+      ],
+      [
+        'records.json',
+        `${records.slice(0, half)}${records.slice(half + 2)}`,
+        1_000,
+        'not valid JSON after element 1000',
+      ],
+      [
+        'a.csv',
+        csv,
+        1_500,
+        'not valid CSV after line 1501: a quoted cell does not end; left out from there on: about 500 lines',
+      ],
+      ['cut.ndjson.gz', compressed.subarray(0, compressed.length - 9), 1_999, 'not complete'],
+      ['latin1.ndjson', latin1, 1_500, 'not text in UTF-8'],
+    ] as const) {
+      writeFileSync(join(directory, name), bytes)
+      const { text, exit, received } = await run(
+        ['--device', 'phone', join(directory, name)],
+        (request) => taken(request),
+      )
+      expect([name, text]).toEqual([name, expect.stringContaining(`${name}: `)])
+      expect([name, text]).toEqual([name, expect.stringContaining(message)])
+      expect([name, exit]).toEqual([name, 2])
+      const imported = received.flatMap(reportsIn).length
+      expect([name, imported]).toEqual([name, expect.any(Number)])
+      expect(imported).toBeGreaterThanOrEqual(accepted)
+      expect(imported).toBeLessThanOrEqual(accepted + 1)
+    }
+  })
+
+  test('a file without a recorded position ends an import with exit code 1 and a line that says so', async () => {
+    const wayPoints = join('test', 'fixtures', 'histories', 'way-points.gpx')
+    const args = ['--device', 'bike', wayPoints, file('a.ndjson', lines(1))]
+    const { text, exit } = await run(args, (request) => taken(request))
+    expect(exit).toBe(1)
+    expect(text).toContain('no positions, way points: 1\n')
+    expect(text).toContain('no positions, points of routes: 1\n')
+    expect(text).toContain(`no recorded position in ${wayPoints}\n`)
+    const none = await run(['--device', 'x', file('b.json', '{"locations":[]}')], () => 'hang-up')
+    expect(none).toMatchObject({ exit: 1, received: [] })
   })
 })

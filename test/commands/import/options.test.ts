@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { UsageError } from '../../../commands/command.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
+import { ownDirectory } from '../../own-directory.ts'
 import type { SenderKeys } from '../../../runtime/config/sender-keys.ts'
 
 const FILE = join('test', 'fixtures', 'histories', 'records.json')
@@ -40,6 +42,12 @@ describe('the arguments of the import', () => {
   ])('%j is wrong, and it is said what to enter instead', (line, message) => {
     expect(() => parse(line)).toThrow(UsageError)
     expect(() => parse(line)).toThrow(message)
+  })
+
+  test("the list of Traccar's devices may be as PowerShell writes it, in UTF-16", async () => {
+    const file = join(await ownDirectory(), 'devices.json')
+    writeFileSync(file, Buffer.from('\ufeff[{"id":7,"uniqueId":"vän"}]', 'utf16le'))
+    expect(parse(`--devices ${file} -`)).toMatchObject({ deviceIds: new Map([['7', 'vän']]) })
   })
 
   test('without a key it is said where one can stand', () => {

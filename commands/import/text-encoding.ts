@@ -1,0 +1,77 @@
+import { UnreadableError } from './formats/format.ts'
+
+/** The number of bytes that name an encoding. */
+export const ENCODING_BYTES = 1024
+
+const MARKS = [
+  ['utf-8', [0xef, 0xbb, 0xbf]],
+  ['utf-16le', [0xff, 0xfe]],
+  ['utf-16be', [0xfe, 0xff]],
+] as const
+const XML_DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
+
+/**
+ * The encoding of a text by its first bytes: that of the byte order mark, or of UTF-16 without one, or that which an
+ * XML declaration names, otherwise UTF-8.
+ * @throws {UnreadableError} if nobody knows the encoding.
+ */
+export function encodingOf(begin: Uint8Array): string {
+  const mark = MARKS.find(([, bytes]) => bytes.every((byte, index) => begin[index] === byte))
+  if (mark !== undefined) return mark[0]
+  if (begin.length > 1 && begin[0] === 0 && begin[1] !== 0) return 'utf-16be'
+  if (begin.length > 1 && begin[0] !== 0 && begin[1] === 0) return 'utf-16le'
+  const ascii = Buffer.from(begin.subarray(0, ENCODING_BYTES)).toString('latin1')
+  const named = XML_DECLARATION.exec(ascii)?.[1] ?? 'utf-8'
+  // The declaration itself is not in UTF-16, so somebody has converted the file without changing it.
+  if (/^(?:utf-?(?:16|32)|ucs-?2)/i.test(named)) return 'utf-8'
+  try {
+    return new TextDecoder(named).encoding
+  } catch (error) {
+    throw new UnreadableError(`its encoding ${named} is not known`, { cause: error })
+  }
+}
+
+/** The text of a whole file. @throws {UnreadableError} if it is not text. */
+export function decodeText(bytes: Uint8Array): string {
+  const decoder = textDecoder(encodingOf(bytes))
+  const { text, fault } = decoder.decode(bytes)
+  const end = decoder.end()
+  if (fault !== undefined || end.fault !== undefined) throw fault ?? end.fault!
+  return text
+}
+
+/** Decodes the pieces of a text; a fault comes with the text before it. */
+export function textDecoder(encoding: string): {
+  decode(chunk: Uint8Array): { readonly text: string; readonly fault?: UnreadableError }
+  end(): { readonly fault?: UnreadableError }
+} {
+  const strict = new TextDecoder(encoding, { fatal: true })
+  // Only this one gives the text before a fault.
+  const lenient = new TextDecoder(encoding)
+
+  function decode(chunk: Uint8Array, stream: boolean) {
+    try {
+      return { text: strict.decode(chunk, { stream }) }
+    } catch (error) {
+      if (!isInvalidData(error)) throw error
+      const fault = new UnreadableError(`it is not text in ${encoding.toUpperCase()}`, {
+        cause: error,
+      })
+      const [text = ''] = lenient.decode(chunk, { stream }).split('\ufffd', 1)
+      return { text, fault }
+    }
+  }
+
+  return {
+    decode(chunk) {
+      const decoded = decode(chunk, true)
+      if (decoded.fault === undefined) lenient.decode(chunk, { stream: true })
+      return decoded
+    },
+    end: () => decode(new Uint8Array(), false),
+  }
+}
+
+function isInvalidData(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+}
