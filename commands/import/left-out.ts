@@ -2,11 +2,15 @@ import { UnreadableError, type FileItem, type Format, type Text } from './format
 
 /** Reads the items of a text. If it is damaged, the error says how much is left out, where that can be counted. */
 export async function* itemsAndLeftOut(
-  { read, each }: Format,
+  format: Format,
   text: Text,
   options: { readonly path?: string | undefined },
 ): AsyncGenerator<readonly FileItem[]> {
-  if (each === undefined) return yield* read(text, options)
+  const { each } = format
+  if (each === undefined) {
+    yield* format.read(text, options)
+    return
+  }
   const source = text[Symbol.asyncIterator]()
   const sought = occurrences(each.text)
   let isText = true
@@ -35,7 +39,7 @@ export async function* itemsAndLeftOut(
   try {
     // Without `return`, so that a reader that gives up leaves the rest of the text for counting.
     const pieces = { [Symbol.asyncIterator]: () => ({ next }) }
-    for await (const items of read(pieces, options)) {
+    for await (const items of format.read(pieces, options)) {
       if (each.isPoint) itemsRead += items.filter(({ kind }) => kind === 'point').length
       else itemsRead = items.at(-1)?.place ?? itemsRead
       yield items

@@ -22,14 +22,14 @@ export async function readPoints(
 ): Promise<{ format: Format; items: AsyncIterable<readonly FileItem[]> }> {
   const source = text[Symbol.asyncIterator]()
   const pieces: string[] = []
-  let fault: unknown
+  let fault: Error | undefined
   for (let length = 0; length < HEAD; length += pieces.at(-1)?.length ?? 0) {
     try {
       const next = await source.next()
       if (next.done === true) break
       pieces.push(next.value)
     } catch (error) {
-      fault = error
+      fault = error as Error
       break
     }
   }

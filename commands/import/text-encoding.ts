@@ -18,8 +18,9 @@ const XML_DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
 export function encodingOf(begin: Uint8Array): string {
   const mark = MARKS.find(([, bytes]) => bytes.every((byte, index) => begin[index] === byte))
   if (mark !== undefined) return mark[0]
-  if (begin.length > 1 && begin[0] === 0 && begin[1] !== 0) return 'utf-16be'
-  if (begin.length > 1 && begin[0] !== 0 && begin[1] === 0) return 'utf-16le'
+  const zeros = [...begin.subarray(0, 4)].map((byte) => (byte === 0 ? '0' : '1')).join('')
+  if (zeros === '0101') return 'utf-16be'
+  if (zeros === '1010') return 'utf-16le'
   const ascii = Buffer.from(begin.subarray(0, ENCODING_BYTES)).toString('latin1')
   const named = XML_DECLARATION.exec(ascii)?.[1] ?? 'utf-8'
   // The declaration itself is not in UTF-16, so somebody has converted the file without changing it.

@@ -37,7 +37,7 @@ async function peek(
 ): Promise<{ begin: Buffer; whole: AsyncIterable<Uint8Array> }> {
   const source = bytes[Symbol.asyncIterator]()
   let begin = Buffer.alloc(0)
-  let fault: unknown
+  let fault: Error | undefined
   while (begin.length < ENCODING_BYTES) {
     try {
       const next = await source.next()
@@ -45,7 +45,7 @@ async function peek(
       begin = Buffer.concat([begin, next.value])
     } catch (error) {
       // After what could be read.
-      fault = error
+      fault = error as Error
       break
     }
   }

@@ -5,6 +5,12 @@ const MILLISECONDS_FROM = 2 ** 31
 const DIGITS = /^[+-]?\d+(?:\.\d*)?$/
 /** `2014-06-04 09:10:11`: a space instead of the T. */
 const SPACED = /^(\d{4}-?\d\d-?\d\d) +(?=\d\d)/
+/** `2019/05/21 10:47:00+02`, as GDAL writes it. */
+const SLASHED = /^(\d{4})\/(\d\d)\/(\d\d)(?= )/
+/** Ruby ends its texts like this. */
+const UTC = / (?:UTC|GMT)$/
+/** A space before the offset. */
+const SPACED_OFFSET = /^(.*:\d\d(?:[.,]\d+)?) +(?=[+-]\d\d(?::?\d\d)?$)/
 /** In a query, an unencoded plus has become a space. */
 const LOST_PLUS = /^(.*[Tt].*) (\d\d(?::?\d\d)?)$/
 
@@ -22,5 +28,10 @@ function fromEpoch(number: number): number {
 }
 
 function withoutSpaces(text: string): string {
-  return text.replace(SPACED, '$1T').replace(LOST_PLUS, '$1+$2')
+  return text
+    .replace(SLASHED, '$1-$2-$3')
+    .replace(UTC, 'Z')
+    .replace(SPACED, '$1T')
+    .replace(SPACED_OFFSET, '$1')
+    .replace(LOST_PLUS, '$1+$2')
 }

@@ -17,6 +17,7 @@ const FILES: Readonly<Record<string, string>> = {
   'dawarich.json': 'histories/dawarich.geojson',
   'holiday.gpx': 'histories/phonetrack.gpx',
   '2023/*.gpx': 'tracks/courier-van.gpx',
+  '20240501.csv': 'histories/gpslogger.csv',
   'points.geojson': 'histories/overland.geojson',
   'my-device-positions.ndjson': 'histories/own.ndjson',
   'my-device-positions.csv': 'histories/own.csv',

@@ -1,33 +1,76 @@
-import { csvRows } from './csv-rows.ts'
+import { csvRows, type Row } from './csv-rows.ts'
+import type { FileItem, Format, Text } from './format.ts'
+import { jsonIn } from './json-in.ts'
 import { LINES } from './lines.ts'
-import type { Format } from './format.ts'
-import { jsonIn, ownPoint } from './own-fields.ts'
+import { areOwnNames, namedPoint, namePosition, ownPoint, usualName } from './named-fields.ts'
 
-/** Our own export, and files with columns of the same names. */
+const SEPARATORS = [',', ';', '\t'] as const
+
+/** Our own export, GPSLogger's files, and files with columns of such names. */
 export const csv: Format = {
   name: 'csv',
-  title: 'CSV of this service',
+  title: 'CSV of this service, GPSLogger and others',
   places: 'line',
   each: LINES,
-  recognises(head) {
-    const header = head.split(/\r?\n/, 1)[0]?.replaceAll('"', '').split(',') ?? []
-    return ['latitude', 'longitude', 'timestamp'].every((name) => header.includes(name))
-  },
+  recognises: (head) => separatorOf(head) !== undefined,
 
   async *read(text) {
-    for await (const { header, rows } of csvRows(text)) {
-      yield rows.map(({ line: place, cells }) => {
-        const { attributes = '', ...fields } = Object.fromEntries(
-          header.map((name, column) => [name, withoutProtection(cells[column] ?? '')]),
-        )
-        const point = ownPoint({ ...fields, attributes: jsonIn(attributes) })
-        return { kind: 'point', place, point } as const
-      })
+    const { head, whole } = await upToHeader(text)
+    const separator = separatorOf(head) ?? ','
+    for await (const { header, rows } of csvRows(whole, { separator })) {
+      const names = header.map(usualName)
+      const isOwn = areOwnNames(names)
+      // Programs that write decimal commas separate cells otherwise.
+      const hasCommas = separator !== ','
+      yield rows.map((row) => itemOf(names, row, { isOwn, hasCommas }))
     }
   },
 }
 
+function itemOf(
+  names: readonly string[],
+  { line: place, cells }: Row,
+  { isOwn, hasCommas }: { isOwn: boolean; hasCommas: boolean },
+): FileItem {
+  const { attributes = '', ...fields } = Object.fromEntries(
+    names.map((name, column) => {
+      const cell = withoutProtection(cells[column] ?? '')
+      return [name, hasCommas ? cell.replace(DECIMAL_COMMA, '$1.$2') : cell]
+    }),
+  )
+  const all = { ...fields, attributes: jsonIn(attributes) }
+  return {
+    kind: 'point',
+    place,
+    point: isOwn ? ownPoint(all) : namedPoint(all, { areTexts: true }),
+  }
+}
+
+const DECIMAL_COMMA = /^([+-]?\d+),(\d+)$/
+
 /** Takes off the apostrophes with which our export protects texts that look like formulas. */
 function withoutProtection(cell: string): string {
   return cell.replace(/(^|;)'(?='*[=+\-@\t\r＝＋－＠])/g, '$1')
+}
+
+/** The separator that makes a header of the first line; undefined if it is none. */
+function separatorOf(head: string): string | undefined {
+  const line = head.trimStart().split(/\r?\n/, 1)[0]?.replaceAll('"', '') ?? ''
+  return SEPARATORS.find((one) => namePosition(line.split(one).map(usualName)))
+}
+
+async function upToHeader(text: Text): Promise<{ head: string; whole: Text }> {
+  const source = text[Symbol.asyncIterator]()
+  let head = ''
+  while (!head.trimStart().includes('\n')) {
+    const next = await source.next()
+    if (next.done === true) break
+    head += next.value
+  }
+  return { head, whole: whole() }
+
+  async function* whole(): Text {
+    yield head
+    yield* { [Symbol.asyncIterator]: () => source }
+  }
 }

@@ -1,20 +1,9 @@
 import { CHARGING, overland } from '../../../ingest-api/apps/overland.ts'
-import {
-  knownNumber,
-  otherScalars,
-  type SentAttributes,
-} from '../../../ingest-api/apps/sent-attributes.ts'
-import { timeIn } from '../../../ingest-api/apps/times.ts'
-import {
-  measure,
-  measureBattery,
-  objectIn,
-  textIn,
-  type Measured,
-} from '../../../ingest-api/apps/values.ts'
+import { knownNumber } from '../../../ingest-api/apps/sent-attributes.ts'
+import { isSent, measure, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
 import type { Format, FileItem, Point } from './format.ts'
-import { jsonElements, listIn, type Element } from './json-elements.ts'
-import { ownPoint } from './own-fields.ts'
+import { jsonElements, listIn } from './json-elements.ts'
+import { namedPoint, ownPoint, USED } from './named-fields.ts'
 import { readAsApp } from './read-as-app.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -28,25 +17,50 @@ export const geoJson: Format = {
   title: 'GeoJSON',
   places: 'element',
   each: { text: '"geometry"', what: 'features' },
-  recognises: (head) =>
-    head.startsWith('{') &&
-    (/"FeatureCollection"/.test(head) ||
-      (/^\{\s*"(?:features|locations)"\s*:\s*\[/.test(head) && /"Feature"/.test(head))),
+  recognises: (head) => head.startsWith('{') && (TYPE.test(head) || LIST.test(head)),
 
   async *read(text) {
-    for await (const features of jsonElements(text, ['$.features.*', '$.locations.*'])) {
-      yield features.flatMap(itemsOf)
+    const root: Record<string, unknown> = {}
+    for await (const elements of jsonElements(text, [...LISTS, ...MEMBERS])) {
+      yield elements.flatMap(({ number, value, name }) => {
+        if (name === undefined) return featureItems(objectIn(value) ?? {}, number)
+        root[name] = value
+        return []
+      })
+    }
+    // A file may be a single feature, or a geometry.
+    if ('geometry' in root) yield featureItems(root, 1)
+    else if ('coordinates' in root || 'geometries' in root) {
+      yield featureItems({ geometry: root, properties: root }, 1)
     }
   },
 }
 
-function itemsOf({ number: place, value }: Element): FileItem[] {
-  const feature = objectIn(value) ?? {}
+const LISTS = ['$.features.*', '$.locations.*']
+const MEMBERS = [
+  '$.type',
+  '$.geometry',
+  '$.properties',
+  '$.coordinates',
+  '$.geometries',
+  '$.coordTimes',
+]
+const TYPE =
+  /"type"\s*:\s*"(?:Feature|FeatureCollection|GeometryCollection|(?:Multi)?(?:Point|LineString|Polygon))"/
+const LIST = /^\{\s*"(?:features|locations)"\s*:\s*\[/
+
+/** The points of a feature. */
+export function featureItems(feature: Fields, place: number): FileItem[] {
   const properties = objectIn(feature['properties']) ?? {}
   const geometry = objectIn(feature['geometry'])
   if (geometry === undefined) return [{ kind: 'other', place, what: 'features without a geometry' }]
   const { type, coordinates } = geometry
   switch (type) {
+    case 'GeometryCollection':
+      return listIn(geometry['geometries']).flatMap((one) =>
+        featureItems({ ...feature, geometry: one }, place),
+      )
+    case 'MultiPoint':
     case 'Point':
       if ('horizontal_accuracy' in properties || 'device_id' in properties) {
         return readAsApp(overland, JSON.stringify({ locations: [feature] }), { place })
@@ -80,42 +94,27 @@ function line(coordinates: unknown, times: unknown, properties: Fields, place: n
 }
 
 function pointAt(coordinates: unknown, properties: Fields): Point {
-  const [longitude, latitude, altitude = properties['altitude']] = listIn(coordinates)
-  const fields = { ...properties, latitude, longitude, altitude }
-  if ('deviceId' in properties || 'recordId' in properties) return ownPoint(fields)
-  const measured: Measured = {}
-  measure(measured, 'altitude', altitude)
-  measure(measured, 'accuracy', properties['accuracy'])
-  measure(measured, 'speed', properties['speed'] ?? properties['velocity'])
-  measure(
-    measured,
-    'heading',
-    properties['course'] ?? properties['bearing'] ?? properties['heading'],
-  )
-  const { tracker_id: tracker, battery, time, date } = properties
+  const [longitude, latitude, altitude] = listIn(coordinates)
+  const fields = { ...properties, latitude, longitude, ...(altitude !== undefined && { altitude }) }
+  if (isSent(properties['deviceId']) || 'recordId' in properties) return ownPoint(fields)
+  const { measured: usual, attributes, ...point } = namedPoint(fields, { used: USED_HERE })
+  const { tracker_id: tracker, battery, battery_status, vertical_accuracy } = properties
+  const measured: Measured = { ...usual }
   // Dawarich has percent, and 1 is one of them.
   if (tracker !== undefined) measure(measured, 'battery', battery, 0.01)
-  else measureBattery(measured, battery)
-  const sentTime = properties['timestamp'] ?? time ?? date
-  const deviceId = textIn(properties['device_id']) ?? textIn(tracker)
-  const attributes = attributesIn(properties)
-  return { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured, attributes }
-}
-
-/** Dawarich's names, and those of the measurements and times above. */
-const USED = new Set(
-  (
-    'latitude longitude altitude accuracy speed velocity course bearing heading battery battery_status ' +
-    'vertical_accuracy timestamp time date time_long device_id tracker_id topic ping city country ' +
-    'external_track_id track_id'
-  ).split(' '),
-)
-
-function attributesIn(properties: Fields): SentAttributes {
-  const { battery_status: battery, vertical_accuracy: verticalAccuracy } = properties
   return {
-    ...otherScalars(properties, USED),
-    verticalAccuracy: knownNumber(verticalAccuracy),
-    charging: CHARGING.get(battery),
+    ...{ ...point, measured },
+    attributes: {
+      ...attributes,
+      verticalAccuracy: knownNumber(vertical_accuracy),
+      charging: CHARGING.get(battery_status) ?? attributes?.['charging'],
+    },
   }
 }
+
+/** Dawarich's names that are no attributes. */
+const USED_HERE = new Set([
+  ...USED,
+  ...['battery_status', 'vertical_accuracy', 'time_long', 'topic', 'ping', 'city', 'country'],
+  ...['external_track_id', 'track_id', 'coordTimes'],
+])

@@ -63,8 +63,16 @@ function attributesIn(location: Readonly<Record<string, unknown>>): SentAttribut
   }
 }
 
-/** Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives other last digits. */
+/**
+ * Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives other last digits. Some of Google's numbers
+ * beyond 180 degrees have overflowed 32 bits.
+ */
 function degrees(e7: unknown): unknown {
   const number = numberIn(e7)
-  return number === undefined ? e7 : number / 1e7
+  if (number === undefined) return e7
+  if (number > MOST_E7) return (number - 2 ** 32) / 1e7
+  if (number < -MOST_E7) return (number + 2 ** 32) / 1e7
+  return number / 1e7
 }
+
+const MOST_E7 = 180e7

@@ -1,11 +1,16 @@
 import { JSONParser } from '@streamparser/json'
 import { UnreadableError, type Text } from './format.ts'
 
-export type Element = { readonly number: number; readonly value: unknown }
+export type Element = {
+  readonly number: number
+  readonly value: unknown
+  /** The name of a member that is in no list. */
+  readonly name?: string
+}
 
 /**
- * The elements of lists in a JSON text, numbered together from 1. Only one is in memory at a time.
- * @param paths where the lists are, for example `$.locations.*`.
+ * The elements of lists in a JSON text, numbered together from 1, and members. Only one is in memory at a time.
+ * @param paths where they are, for example `$.locations.*` and `$.geometry`.
  * @throws {UnreadableError} if the text is not JSON, or ends too early.
  */
 export async function* jsonElements(
@@ -17,9 +22,10 @@ export async function* jsonElements(
   let elements: Element[] = []
   let fault: Error | undefined
   let hasMarks = false
-  parser.onValue = ({ value }) => {
-    number += 1
-    elements.push({ number, value: hasMarks ? withMarks(value) : value })
+  parser.onValue = ({ value: parsed, key }) => {
+    const value: unknown = hasMarks ? withMarks(parsed) : parsed
+    if (typeof key === 'string') elements.push({ number, value, name: key })
+    else elements.push({ number: (number += 1), value })
   }
   parser.onError = (error) => {
     fault ??= error

@@ -27,3 +27,11 @@ export async function* linesOf(text: Text): AsyncGenerator<Line[]> {
     return trimmed === '' ? [] : [{ number, text: trimmed }]
   }
 }
+
+const FEW = 20
+
+/** The first lines of a file that are not blank, by which a format is recognised: any of them may be damaged. */
+export function firstLines(head: string): string[] {
+  const lines = head.split('\n').map((line) => line.trim())
+  return lines.filter((line) => line !== '').slice(0, FEW)
+}

@@ -1,5 +1,5 @@
 import { typedText } from '../../../ingest-api/apps/sent-attributes.ts'
-import { jsonIn } from './own-fields.ts'
+import { jsonIn } from './json-in.ts'
 
 /** The creator of our own GPX export, which has attributes in `gps:attributes`. */
 export const OUR_CREATOR = 'gps-position-ingestion'

@@ -1,6 +1,9 @@
+import { resolve, sep } from 'node:path'
 import { owntracks } from '../../../ingest-api/apps/owntracks.ts'
-import type { Format } from './format.ts'
-import { LINES, linesOf } from './lines.ts'
+import { textIn, objectIn } from '../../../ingest-api/apps/values.ts'
+import type { FileItem, Format } from './format.ts'
+import { jsonIn } from './json-in.ts'
+import { firstLines, LINES, linesOf, type Line } from './lines.ts'
 import { readAsApp } from './read-as-app.ts'
 
 /** The time of receipt, the rest of the topic, and the JSON that the app has published. */
@@ -8,23 +11,41 @@ const LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s+\S.*?\s(\{.*)$/
 
 /**
  * The files of the OwnTracks Recorder (https://github.com/owntracks/recorder/blob/master/doc/STORE.md),
- * one for each device and month.
+ * one for each device and month: `rec/USER/DEVICE/2024-03.rec`.
  */
 export const owntracksRec: Format = {
   name: 'owntracks-rec',
   title: 'OwnTracks Recorder (.rec)',
   places: 'line',
   each: LINES,
-  recognises: (head) => LINE.test(head.split('\n', 1)[0] ?? ''),
+  recognises: (head) => /^[^[{<]/.test(head) && firstLines(head).some((line) => LINE.test(line)),
 
-  async *read(text) {
-    for await (const lines of linesOf(text)) {
-      yield lines.flatMap(({ number, text: line }) => {
-        const json = LINE.exec(line)?.[1]
-        if (json !== undefined) return readAsApp(owntracks, json, { place: number })
-        const message = 'the line must be a time, a topic and a JSON object'
-        return [{ kind: 'broken', place: number, message } as const]
-      })
-    }
+  async *read(text, { path }) {
+    const deviceId = deviceOfPath(path)
+    for await (const lines of linesOf(text)) yield lines.flatMap((line) => itemsOf(line, deviceId))
   },
+}
+
+function itemsOf({ number: place, text }: Line, deviceId: string | undefined): FileItem[] {
+  const json = LINE.exec(text)?.[1]
+  if (json === undefined) {
+    const message = 'the line must be a time, a topic and a JSON object'
+    return [{ kind: 'broken', place, message }]
+  }
+  return readAsApp(owntracks, json, { place }).map((item) => {
+    // Without a topic the app's own messages go under the two letters of its tid, which is no device here.
+    if (item.kind !== 'point' || hasTopic(json)) return item
+    return { ...item, point: { ...item.point, deviceId } }
+  })
+}
+
+function hasTopic(json: string): boolean {
+  return json.includes('"topic"') && textIn(objectIn(jsonIn(json))?.['topic']) !== undefined
+}
+
+/** `user/device`, as in the topic, of a file where the Recorder keeps it. */
+function deviceOfPath(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined
+  const [folder, user, device] = resolve(path).split(sep).slice(-4)
+  return folder === 'rec' ? `${user}/${device}` : undefined
 }

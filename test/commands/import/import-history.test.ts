@@ -192,6 +192,13 @@ skipped, FORBIDDEN: 1
     ])
   })
 
+  test('an import of a .rec file without topics, from elsewhere than the Recorder keeps it, needs a device', async () => {
+    const line = `2024-03-01T09:03:09Z\t*\t{"_type":"location","tid":"bo","lat":1,"lon":2,"tst":1709283789}\n`
+    const { text, exit, received } = await run([file('2024-03.rec', line)], () => 'hang-up')
+    expect({ exit, received }).toEqual({ exit: 2, received: [] })
+    expect(text).toContain('its points name no device: name it with --device ID')
+  })
+
   test("an import needs the list of Traccar's devices for the numbers of its positions", async () => {
     const [positions, devices] = ['traccar-positions.json', 'traccar-devices.json'].map((name) =>
       join('test', 'fixtures', 'histories', name),

@@ -5,7 +5,7 @@ import { judge, type ImportedReport } from '../../../commands/import/judge.ts'
 import { readPoints } from '../../../commands/import/read-points.ts'
 import { textOf } from '../../../commands/import/text-of.ts'
 
-const NOW = Date.UTC(2026, 0, 1)
+const NOW = Date.UTC(2027, 0, 1)
 
 /** The bytes of a fixture. */
 export function history(name: string): Buffer {
@@ -13,13 +13,19 @@ export function history(name: string): Buffer {
 }
 
 /** The items of a file that arrives in these pieces, and the name of the format it is recognised as. */
-export async function readHistory(
+export function readHistory(...pieces: readonly Uint8Array[]) {
+  return readHistoryAt(undefined, ...pieces)
+}
+
+/** The same of a file at this path. */
+export async function readHistoryAt(
+  path: string | undefined,
   ...pieces: readonly Uint8Array[]
 ): Promise<{ format: string; found: FileItem[] }> {
   async function* bytes() {
     yield* pieces
   }
-  const { format, items: found } = await readPoints(textOf(bytes()))
+  const { format, items: found } = await readPoints(textOf(bytes()), { path })
   const items: FileItem[] = []
   for await (const some of found) items.push(...some)
   return { format: format.name, found: items }

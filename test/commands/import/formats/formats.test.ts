@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { history, readHistory, told, toldIn } from '../read-history.ts'
+import { history, readHistory, readHistoryAt, told, toldIn } from '../read-history.ts'
 
 const SAMPLES = [
   ['records.json', 'google-records'],
@@ -15,6 +15,9 @@ const SAMPLES = [
   ['phonetrack.gpx', 'gpx'],
   ['own.ndjson', 'ndjson'],
   ['own.csv', 'csv'],
+  ['gpslogger.csv', 'csv'],
+  ['feature.geojson', 'geojson'],
+  ['records-overflow.json', 'google-records'],
   ['../tracks/ridge-walk.gpx', 'gpx'],
 ] as const
 
@@ -95,6 +98,26 @@ describe('Google', () => {
     ])
   })
 
+  test('degrees of Records.json that have overflowed 32 bits are put right', async () => {
+    const { found } = await readHistory(history('records-overflow.json'))
+    expect(told(found)).toMatchObject([
+      { latitude: 42, longitude: -85 },
+      { latitude: -33.8621879, longitude: 151.2 },
+      { latitude: 42, longitude: -85 },
+    ])
+    const location = { latitudeE7: -3956345417, longitudeE7: -3444967296, timestampMs: 1.7e12 }
+    expect(await toldIn(JSON.stringify({ locations: [location] }))).toMatchObject([
+      { latitude: 33.8621879, longitude: 85 },
+    ])
+  })
+
+  test('points of one minute keep the order of the file', async () => {
+    const { found } = await readHistory(history('timeline-same-minute.json'))
+    expect(told(found)).toMatchObject(
+      [0, 2, 4, 6, 8, 10, 12, 14].map((n) => ({ latitude: (48_100 + n) / 1000 })),
+    )
+  })
+
   test('paths, activities, visits and raw signals of an Android Timeline are positions', async () => {
     const { found } = await readHistory(history('timeline-android.json'))
     const at = (latitude: number, longitude: number, timestamp: string, attributes?: object) => ({
@@ -156,6 +179,29 @@ describe('OwnTracks Recorder', () => {
       { latitude: 52.229, speed: 0.833333 },
     ])
     expect(told(found)[1]).not.toHaveProperty('accuracy')
+  })
+
+  const rec = (payload: object, topic = '*') =>
+    `2024-03-01T09:03:09Z\t${topic.padEnd(18)}\t${JSON.stringify(payload)}\n`
+  const at = { _type: 'location', tid: 'bo', lat: 1, lon: 2, tst: 1_709_283_789 }
+
+  test('a line without a topic has the device of the path, not the two letters of its tid', async () => {
+    const bytes = Buffer.from(rec(at) + rec({ ...at, topic: 'owntracks/jane/phone' }))
+    const devices = async (path?: string) => {
+      const { found } = await readHistoryAt(path, bytes)
+      return found.map((item) => (item.kind === 'point' ? item.point.deviceId : item))
+    }
+    const kept = '/var/spool/owntracks/recorder/store/rec/bob/tablet/2024-03.rec'
+    expect(await devices(kept)).toEqual(['bob/tablet', 'jane/phone'])
+    expect(await devices('/home/bob/Downloads/2024-03.rec')).toEqual([undefined, 'jane/phone'])
+    expect(await devices()).toEqual([undefined, 'jane/phone'])
+  })
+
+  test('is recognised although its first lines are unusual', async () => {
+    for (const first of ['\n', 'x\n', '2024-03-01T09:03:09Z\tlwt  \tgone\n', '\u0000\n']) {
+      const { format, found } = await readHistory(Buffer.from(first + rec(at)))
+      expect([format, found.at(-1)]).toMatchObject(['owntracks-rec', { kind: 'point' }])
+    }
   })
 
   test('a line that is none is named by its number', async () => {

@@ -63,6 +63,53 @@ test('each point of a line has the time in the same place of coordTimes', async 
   expect(await toldIn(collection(line, {}))).toEqual(['a line must have coordTimes'])
 })
 
+test('a line names its device as points do', async () => {
+  const line = { type: 'LineString', coordinates: [[1, 2]] }
+  for (const name of ['deviceId', 'device_id', 'tracker_id']) {
+    const properties = { coordTimes: ['2024-01-01T00:00:00Z'], [name]: 'van' }
+    expect(await toldIn(collection(line, properties))).toMatchObject([{ deviceId: 'van' }])
+  }
+})
+
+test('the root of a file may be a single feature or a geometry, whatever the order of its members', async () => {
+  const { format, found } = await readHistory(history('feature.geojson'))
+  expect(format).toBe('geojson')
+  expect(told(found)).toMatchObject([
+    { latitude: 52.1, longitude: 13.1, timestamp: '2024-01-01T00:00:00.000Z' },
+    { latitude: 52.2, longitude: 13.2, timestamp: '2024-01-01T00:01:00.000Z' },
+  ])
+  const properties = { time: '2024-01-01T00:00:00Z' }
+  const geometry = { type: 'Point', coordinates: [1, 2] }
+  const [type, at] = ['Feature', { latitude: 2, longitude: 1 }]
+  for (const root of [
+    { properties, geometry, type },
+    { geometry, type, properties },
+    { type, geometry: { type: 'GeometryCollection', geometries: [geometry] }, properties },
+    {
+      ...geometry,
+      coordTimes: ['2024-01-01T00:00:00Z'],
+      type: 'LineString',
+      coordinates: [[1, 2]],
+    },
+  ]) {
+    expect(await toldIn(JSON.stringify(root, undefined, 2))).toMatchObject([at])
+  }
+  expect(await toldIn(JSON.stringify(geometry))).toEqual(['timestamp is missing'])
+})
+
+test('a feature on each line is read, with the record separators of RFC 8142 too', async () => {
+  const feature = (n: number) =>
+    JSON.stringify({
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [n, 2] },
+      properties: { time: '2024-01-01T00:00:00Z' },
+    })
+  for (const begin of ['', '\x1e']) {
+    const text = [1, 2].map((n) => `${begin}${feature(n)}\n`).join('')
+    expect(await toldIn(text)).toMatchObject([{ longitude: 1 }, { longitude: 2 }])
+  }
+})
+
 test('an area is no position', async () => {
   const area = { type: 'Polygon', coordinates: [] }
   expect(await toldIn(collection(area, {}))).toEqual(['features of type Polygon'])
