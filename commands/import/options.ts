@@ -8,7 +8,7 @@ import { keyOption, urlOption } from '../target-options.ts'
 import type { Format } from './formats/format.ts'
 import { FORMATS } from './formats/formats.ts'
 import type { Import } from './import-files.ts'
-import { decodeText } from './text-encoding.ts'
+import { decodeText } from './formats/text-encoding.ts'
 
 export type Options = Import & {
   /** Absent in a dry run. */

@@ -1,6 +1,6 @@
 import { createGunzip } from 'node:zlib'
 import { UnreadableError, type Text } from './formats/format.ts'
-import { ENCODING_BYTES, encodingOf, textDecoder } from './text-encoding.ts'
+import { ENCODING_BYTES, encodingOf, textDecoder } from './formats/text-encoding.ts'
 
 const GZIP = Buffer.from([0x1f, 0x8b])
 const ZIP = Buffer.from('PK\x03\x04')

@@ -1,4 +1,4 @@
-import { UnreadableError } from './formats/format.ts'
+import { UnreadableError } from './format.ts'
 
 /** The number of bytes that name an encoding. */
 export const ENCODING_BYTES = 1024

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { history, readHistory, told } from './read-history.ts'
+import { history, readHistory, told } from '../read-history.ts'
 
 const AT = { latitude: 1, longitude: 2, timestamp: '2024-01-01T00:00:00.000Z' }
 const NAME = 'Zürich č'
