@@ -9,7 +9,7 @@ let generator: Child
 let requests = 0
 const server = createServer((request, response) => {
   requests += 1
-  if (requests === 2) response.statusCode = 503
+  if (requests === 1) response.statusCode = 503
   request.resume().on('end', () => response.setHeader('Content-Length', 2).end('{}'))
 })
 
