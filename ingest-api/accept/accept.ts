@@ -3,6 +3,7 @@ import { type Clock, within } from '../../runtime/clock.ts'
 import { mapInTurns, ownTurn } from '../../runtime/end-of-turn.ts'
 import { tellFaults, unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
+import { withMisspelt } from '../../schemas/misspelt-fields.ts'
 import type { WritableReport } from '../../schemas/plain-report.ts'
 import { parsePositionReport, type PositionReport } from '../../schemas/position-report.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
@@ -184,7 +185,9 @@ function judge(submitted: SubmittedReport, grant: KeyGrant, receivedAt: number):
   const parsed = translated ?? parsePositionReport(json, { now: receivedAt })
   if ('faults' in parsed || otherFaults.length > 0) {
     const faults = 'faults' in parsed ? [...parsed.faults, ...otherFaults] : otherFaults
-    const refused = { error: 'INVALID_PARAMS', ...tellFaults(faults), retriable: false } as const
+    const { message: told, details } = tellFaults(faults)
+    const message = translated === undefined ? withMisspelt(told, [json]) : told
+    const refused = { error: 'INVALID_PARAMS', message, details, retriable: false } as const
     return { kind: 'refused', refused }
   }
   const { report } = parsed

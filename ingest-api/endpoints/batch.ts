@@ -1,5 +1,6 @@
 import { invalidParams } from '../../runtime/errors.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
+import { withMisspelt } from '../../schemas/misspelt-fields.ts'
 import type { Accept, SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { PositionOutcome } from '../accept/outcome.ts'
@@ -59,7 +60,11 @@ export function batchEndpoint(
       const results = outcomes.map(result)
       const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
       const rejected = outcomes.length - accepted
-      return success(`${accepted} accepted, ${rejected} rejected`, { accepted, rejected, results })
+      const message = withMisspelt(
+        `${accepted} accepted, ${rejected} rejected`,
+        reports.map(({ json }) => json),
+      )
+      return success(message, { accepted, rejected, results })
     },
   }
 }

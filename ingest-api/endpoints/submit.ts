@@ -1,5 +1,6 @@
 import { isoTime } from '../../schemas/iso-8601.ts'
-import type { Accept } from '../accept/accept.ts'
+import { withMisspelt } from '../../schemas/misspelt-fields.ts'
+import type { Accept, SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import { refusalOf, type PositionOutcome } from '../accept/outcome.ts'
 import { success, type Answer, type Endpoint } from './answer-senders.ts'
@@ -30,16 +31,17 @@ export function submitPosition({
       const [outcome] = outcomes
       if (outcome === undefined) throw new Error('a report has no outcome')
       request.answerHeaders.push(...rateLimitHeaders(allowance, deviceAllowance))
-      return answerTo(outcome)
+      return answerTo(outcome, reports)
     },
   }
 }
 
-function answerTo(outcome: PositionOutcome): Answer {
+function answerTo(outcome: PositionOutcome, reports: readonly SubmittedPosition[]): Answer {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId } = outcome
-      return success('Position accepted', { recordId, receivedAt: isoTime(outcome.receivedAt) })
+      const message = withMisspelt('Position accepted', [reports[0]?.json])
+      return success(message, { recordId, receivedAt: isoTime(outcome.receivedAt) })
     }
     case 'refused':
       throw refusalOf(outcome)

@@ -108,6 +108,28 @@ describe('accepted reports', () => {
   })
 })
 
+test('a misspelt field is named in the answer, and in the rejection', async () => {
+  const place = { deviceId: 'van', latitude: 1, longitude: 2 }
+  const accepted = await ingest.submit({ ...place, accurracy: 5 }, { key })
+  expect(accepted.body).toMatchObject({
+    ...{ code: 200, message: 'Position accepted; ignored: accurracy' },
+  })
+  const message =
+    'latitude is required: a number from -90 to 90 (WGS84 degrees); ignored: lattitude'
+  const sent = { deviceId: 'van', lattitude: 1, longitude: 2 }
+  const refused = await ingest.submit(sent, { key })
+  expect(refused.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS', message })
+  expect(refused.body['details']).toEqual([
+    { field: 'latitude', message: 'latitude is required: a number from -90 to 90 (WGS84 degrees)' },
+  ])
+  const batch = await ingest.batch({ reports: [{ ...place, speeed: 1 }, sent] }, { key })
+  expect(batch.body).toMatchObject({
+    message: '1 accepted, 1 rejected; ignored: speeed, lattitude',
+    data: { results: [{ index: 0 }, { index: 1, message }] },
+  })
+  expect(await ingest.rejected(2)).toMatchObject([{ message }, { message }])
+})
+
 describe('faulty reports', () => {
   const refused: [what: string, body: unknown, fields: string[]][] = [
     [
