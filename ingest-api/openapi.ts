@@ -27,6 +27,22 @@ const REPORT: JsonSchema = {
   ],
 }
 
+/**
+ * Any value may be a report of a batch, because a faulty one is refused in its own result. So the fields have
+ * descriptions and no rules; code generators still know their names.
+ */
+const REPORT_OF_BATCH: JsonSchema = {
+  title: 'ReportOfBatch',
+  description:
+    'A `PositionReport`. One that breaks its rules does not break the request: it has a result with an error',
+  properties: Object.fromEntries(
+    Object.entries(REPORT['properties'] as Readonly<Record<string, JsonSchema>>).map(
+      ([name, { description }]) => [name, { description }],
+    ),
+  ),
+  examples: REPORT['examples'],
+}
+
 const ACKNOWLEDGED = {
   recordId: {
     type: 'string',
@@ -125,7 +141,7 @@ decompression.`,
       type: 'object',
       required: ['reports'],
       properties: {
-        reports: { type: 'array', minItems: 1, maxItems: MOST_REPORTS, items: REPORT },
+        reports: { type: 'array', minItems: 1, maxItems: MOST_REPORTS, items: REPORT_OF_BATCH },
       },
       examples: [{ reports: REPORT['examples'] }],
     },

@@ -94,6 +94,8 @@ const timestamp = Joi.any()
     openapi: {
       type: 'string',
       format: 'date-time',
+      // Without leap seconds, which a date-time may have.
+      pattern: '^(?!.*:60)[2-9]\\d{3}-?\\d\\d-?\\d\\d[Tt]',
       description:
         'When the position was true, not before 2000 and at most 24 h ahead; when absent, the time of receipt. Also taken: the basic form, without seconds, and without an offset (then it is UTC)',
       examples: ['2026-01-31T12:30:00Z'],

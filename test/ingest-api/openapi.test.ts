@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { pino } from 'pino'
@@ -7,6 +7,7 @@ import { ingestDocument } from '../../ingest-api/openapi.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { parsePositionReport } from '../../schemas/position-report.ts'
+import { startIngest, type IngestHarness } from './ingest-harness.ts'
 import { callsServedBy, callsToldBy, optionalConstantsIn, problemsOf } from '../openapi-document.ts'
 import { T0 } from '../samples.ts'
 
@@ -48,6 +49,47 @@ test.each(['/api/v1/gps/submit', '/api/v1/gps/batch', '/api/v1/gps/import'])(
   },
 )
 
+describe.each(['batch', 'import'] as const)('the body of a %s', (call) => {
+  const schema = (
+    document.paths[`/api/v1/gps/${call}`]?.['post'] as unknown as {
+      requestBody: { content: Record<string, { schema: object }> }
+    }
+  ).requestBody.content['application/json']?.schema
+  const ajv = new Ajv2020({ strict: false, validateFormats: false })
+  const conforms = ajv.compile({ ...schema, components: document.components })
+  let ingest: IngestHarness
+  let key: string
+
+  beforeAll(async () => {
+    ingest = await startIngest()
+    key = (await ingest.createKey({ scopes: ['positions:write', 'positions:import'] })).secret
+  })
+
+  afterAll(() => ingest.close())
+
+  test.each([
+    ...[{}, null, 7, 'x', [], true, { latitude: 'x' }, { timestamp: 5 }, { deviceId: '' }],
+    ...[{ '': 1 }, { '1a': 1 }, { a: {} }, 'x', []].map((attributes) => ({
+      attributes,
+    })),
+  ])('is valid and answered with 200, although a report in it is %j', async (report) => {
+    const body = { reports: [report] }
+    expect(conforms(body)).toBe(true)
+    const { status, body: answer } = await ingest[call](body, { key })
+    expect(status).toBe(200)
+    expect(answer['data']).toMatchObject({ rejected: 1 })
+  })
+
+  const many = Array.from({ length: 1_001 }, () => ({}))
+  test.each([[[]], [{}], [{ reports: [] }], [{ reports: {} }], [{ reports: many }], [7], [null]])(
+    'is not valid, and answered with 400, if it is %j',
+    async (body) => {
+      expect(conforms(body)).toBe(false)
+      expect((await ingest[call](body, { key })).status).toBe(400)
+    },
+  )
+})
+
 describe('the schema of a report', () => {
   const ajv = new Ajv2020({
     strict: false,
@@ -74,7 +116,10 @@ describe('the schema of a report', () => {
     latitude: optional(near(-90, 90)),
     longitude: optional(near(-180, 180)),
     timestamp: optional(
-      oneOf(null, 5, '2026-01-01T00:00:00Z', '2026-01-01', '20260101T000000Z', 'yesterday'),
+      oneOf(
+        ...[null, 5, '2026-01-01T00:00:00Z', '2026-01-01', '20260101T000000Z', 'yesterday'],
+        ...['2016-12-31T23:59:60Z', '1999-12-31T23:59:59Z', '2000-01-01t00:00:00z'],
+      ),
     ),
     accuracy: optional(near(0)),
     altitude: optional(near(-12_000, 100_000)),

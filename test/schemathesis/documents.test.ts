@@ -50,7 +50,7 @@ await describeWith(['schemathesis'], 'requests made up from the documents', ({ s
   }
 
   test('the ingest API answers as documented', async () => {
-    const { key } = await operator.createKey()
+    const { key } = await operator.createKey({ scopes: ['positions:write', 'positions:import'] })
     const secret = { scheme: 'apiKey', kind: 'bearer', value: key } as const
     await expectNoFaults(runSchemathesis(service.ingestUrl, { folder, secret }))
   })
