@@ -4,7 +4,7 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
-import type { Instances } from '../store/back-office.ts'
+import type { Instances, Outdated } from '../store/back-office.ts'
 import type { Rejections } from '../store/rejections.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
@@ -29,7 +29,8 @@ export type ProjectedLog = Pick<
 export type ProjectedStore = ReadModels &
   Generations &
   Pick<Erasures, 'forgetErased'> &
-  Pick<Rejections, 'saveRejections' | 'expireRejections'> &
+  Pick<Rejections, 'saveRejections'> &
+  Outdated &
   Pick<Instances, 'saveInstance'>
 
 /**
@@ -43,11 +44,10 @@ export function startProjector(
   const signal = lifecycle.stopping
   lifecycle.run('projector', projectInUse({ eventLog, store, metrics, logger, signal }))
   lifecycle.run('rejections', projectRejections({ rejections: eventLog.rejections, store, signal }))
-  // Rejections hold what senders sent: they go by the clock, also when no other one comes.
-  lifecycle.every('expiry of rejections', HOUR_MS, () =>
-    untilSucceeded(() => store.expireRejections(), {
+  lifecycle.every('removal of outdated data', HOUR_MS, () =>
+    untilSucceeded(() => store.removeOutdated(clock.now()), {
       ...{ logger, signal },
-      failure: 'old rejections could not be removed, trying again',
+      failure: 'outdated data could not be removed, trying again',
     }),
   )
   const lag = lagWatch({ eventLog, store, metrics })

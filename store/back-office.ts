@@ -132,6 +132,10 @@ export type Operator = {
   readonly createdAt: number
 }
 
+/** A session ends after 30 minutes without a request, or after 12 hours. */
+export const SESSION_IDLE_MS = 30 * 60_000
+export const SESSION_LONGEST_MS = 12 * 60 * 60_000
+
 export type Session = {
   /** SHA-256 of the cookie's value. */
   readonly tokenHash: Uint8Array
@@ -191,8 +195,6 @@ export interface Operators {
   deleteSession(tokenHash: Uint8Array): Promise<void>
   /** Ends all sessions of an operator, or all but one. */
   endSessions(query: { operatorId: string; except?: Uint8Array }): Promise<void>
-  /** Deletes sessions begun before `createdBefore` or idle since `seenBefore`. */
-  deleteSessions(query: { createdBefore: number; seenBefore: number }): Promise<void>
 }
 
 /** A link that shows the positions of some devices to anyone who has its token. */
@@ -315,10 +317,20 @@ export const DEVICES_LABELLED = 'devices.labelled'
 
 export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 
+/** Data of the store that are kept for a limited time. */
+export interface Outdated {
+  /**
+   * Removes ended sessions, shares a week after they expired, reports of instances that are gone, and refused
+   * reports older than 7 days. The projector calls it every hour, because nothing else may ever come that would
+   * replace them.
+   */
+  removeOutdated(now: number): Promise<void>
+}
+
 /** Running services: each service of each process, as it reports itself. */
 export interface Instances {
   saveInstance(report: InstanceReport): Promise<void>
-  /** Instances that reported since then. Removes reports older than an hour. */
+  /** Instances that reported since then; their reports are kept for an hour. */
   instances(query: { reportedSince: number }): Promise<InstanceReport[]>
   /** The last report of each minute from `since` on, of instances with figures; kept for a day. */
   instanceMinutes(query: { since: number }): Promise<InstanceMinute[]>

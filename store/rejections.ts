@@ -4,8 +4,6 @@ import type { RejectionError, ReportRejected } from '../schemas/report-rejected.
 export interface Rejections {
   /** A repeated rejectionId is ignored. Removes rejections that exceed the age or number limits. */
   saveRejections(events: readonly ReportRejected[]): Promise<void>
-  /** Removes rejections older than 7 days. */
-  expireRejections(): Promise<void>
   /** Newest first. `after` is the rejectionId of the last one seen. */
   pageRejections(
     query: RejectionFilter & { readonly limit: number; readonly after?: string },

@@ -1,4 +1,4 @@
-import type { Audit, Instances, Keys, Operators, Shares } from './back-office.ts'
+import type { Audit, Instances, Keys, Operators, Outdated, Shares } from './back-office.ts'
 import type { Rejections } from './rejections.ts'
 import type { Generations } from './generations.ts'
 import type { Devices, Erasures, ReadModels } from './read-models.ts'
@@ -18,7 +18,8 @@ export interface Store
     Shares,
     Audit,
     Rejections,
-    Instances {
+    Instances,
+    Outdated {
   /** Resolves when the store answers. @throws {DependencyError} that names the missing part. */
   ready(): Promise<void>
   close(): Promise<void>

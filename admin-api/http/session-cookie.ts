@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import type { Session } from '../../store/back-office.ts'
+import { SESSION_IDLE_MS, SESSION_LONGEST_MS, type Session } from '../../store/back-office.ts'
 import type { HttpContext, HttpState } from '../../runtime/http.ts'
-
-export const IDLE_MS = 30 * 60_000
-export const LONGEST_MS = 12 * 60 * 60_000
 
 const NAME = 'gps_session'
 
-/** A session ends after 30 minutes without a request, or after 12 hours. */
 export function sessionEnds({ createdAt, lastSeenAt }: Session) {
-  const endsAt = createdAt + LONGEST_MS
-  return { idleEndsAt: Math.min(lastSeenAt + IDLE_MS, endsAt), endsAt }
+  const endsAt = createdAt + SESSION_LONGEST_MS
+  return { idleEndsAt: Math.min(lastSeenAt + SESSION_IDLE_MS, endsAt), endsAt }
 }
 
 export function isSessionInForce(session: Session, now: number): boolean {

@@ -6,8 +6,6 @@ import type { InstanceDocument, InstanceHourDocument } from './kinds.ts'
 
 const MINUTE_MS = 60 * 1_000
 const HOUR_MS = 60 * MINUTE_MS
-const KEPT_MS = HOUR_MS
-const HOURS_KEPT_MS = 25 * HOUR_MS
 const MOST = 10_000
 
 export function instancesOf({
@@ -36,7 +34,6 @@ export function instancesOf({
     }))
     if (next !== undefined) return
     await hours.insert([{ id, hour, minutes: { [minute]: figures } }])
-    await hours.removeOlder({ index: 'hour', than: hour - HOURS_KEPT_MS })
   }
 
   return {
@@ -46,7 +43,6 @@ export function instancesOf({
       if (added === undefined) {
         await changed(instances, document.id, ({ revision }) => ({ ...document, revision }))
       }
-      await instances.removeOlder({ index: 'reported', than: report.reportedAt - KEPT_MS })
       await saveMinute(report)
     },
 

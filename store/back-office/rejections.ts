@@ -12,7 +12,7 @@ import type { RejectionDocument } from './kinds.ts'
 /** The number of rejections read at a time, with their bodies: other work has its turn after each. */
 const LOOKED_AT_ONCE = 100
 
-/** Saving removes what exceeds the age or number limits, `expireRejections` what has become too old; such rejections are never shown. */
+/** Saving removes what exceeds the age or number limits, `removeOutdated` what has become too old; such rejections are never shown. */
 export function rejectionsOf(
   rejections: Documents<RejectionDocument>,
   { clock }: { clock: { now(): number } },
@@ -33,13 +33,6 @@ export function rejectionsOf(
       for (const accountId of new Set(events.map((event) => event.accountId))) {
         await removeBeyondCount(accountId)
       }
-    },
-
-    async expireRejections() {
-      await rejections.removeOlder({
-        index: 'received',
-        than: clock.now() - REJECTIONS_KEPT_MS,
-      })
     },
 
     async pageRejections({ limit, after, ...filter }) {

@@ -12,12 +12,7 @@ import type { rightsOf } from './rights.ts'
 
 type Sessions = Pick<
   Operators,
-  | 'createSession'
-  | 'findSession'
-  | 'touchSession'
-  | 'deleteSession'
-  | 'endSessions'
-  | 'deleteSessions'
+  'createSession' | 'findSession' | 'touchSession' | 'deleteSession' | 'endSessions'
 >
 
 const READ_AT_ONCE = 100
@@ -71,11 +66,6 @@ export function sessionsOf({
 
     endSessions: ({ operatorId, except }) =>
       endSessions(sessions, operatorId, except && hashText(except)),
-
-    async deleteSessions({ createdBefore, seenBefore }) {
-      await sessions.removeOlder({ index: 'begun', than: createdBefore })
-      await sessions.removeOlder({ index: 'seen', than: seenBefore })
-    },
   }
 }
 

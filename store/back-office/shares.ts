@@ -5,8 +5,6 @@ import type { Erasures } from '../read-models.ts'
 import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
 
-/** The time for which an expired share is still listed. */
-const LISTED_MS = 7 * 24 * 60 * 60 * 1_000
 const LOOKED_AT_ONCE = 100
 
 export function sharesOf({
@@ -35,7 +33,6 @@ export function sharesOf({
     async createShare(share, tokenHash) {
       const document = { ...share, token: hashText(tokenHash) }
       await shares.insert([document])
-      await shares.removeOlder({ index: 'expires', than: share.createdAt - LISTED_MS })
       // `unshareDevice` may have looked before this share was there.
       const [{ devices } = share] = await shown([{ ...document, revision: 1 }])
       if (devices.length === share.devices.length) return true

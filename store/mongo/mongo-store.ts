@@ -18,6 +18,7 @@ import { claimRetention, followedRetention, keptAt } from './retention.ts'
 import { makeIndexes, prepareDatabase } from './schema.ts'
 import { ANNOUNCED_ERASURES } from '../back-office/kinds.ts'
 import { openBackOffice, openRejections } from '../back-office/open-back-office.ts'
+import { removalOfOutdated } from '../back-office/outdated.ts'
 import type { Generation, Rebuild } from '../generations.ts'
 import type { ProjectionBatch } from '../read-models.ts'
 import type { WantedRetention } from '../retention.ts'
@@ -34,6 +35,7 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
   'project',
   'expire',
   'forgetErased',
+  'removeOutdated',
   'beginRebuild',
   'switchOver',
   'end',
@@ -118,6 +120,7 @@ export async function openMongoStore({
     retentionDays,
     ...backOffice,
     ...openRejections(mongoDocuments(db), { clock }),
+    ...removalOfOutdated(mongoDocuments(db)),
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {
       const opened = await openedGeneration(db, meta, generation)

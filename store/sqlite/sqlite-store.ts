@@ -20,6 +20,7 @@ import {
   openRejections,
 } from '../back-office/open-back-office.ts'
 import { ANNOUNCED_ERASURES, REJECTIONS } from '../back-office/kinds.ts'
+import { removalOfOutdated } from '../back-office/outdated.ts'
 import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 
@@ -134,6 +135,9 @@ function storeOn({
   return {
     ...backOffice,
     ...openRejections(sqliteDocuments(rejections), { clock }),
+    ...removalOfOutdated((kind) =>
+      sqliteDocuments(kind.name === REJECTIONS.name ? rejections : accounts)(kind),
+    ),
     ...sqliteDevices({
       readModels,
       settings,

@@ -17,6 +17,7 @@ import { labelsContract } from './store-labels.ts'
 import { livesContract } from './store-lives.ts'
 import { longErasuresContract } from './store-long-erasures.ts'
 import { operatorsAtOnceContract } from './store-operators-at-once.ts'
+import { outdatedContract } from './store-outdated.ts'
 import { projectionContract } from './store-projection.ts'
 import { spooledContract } from './store-spooled.ts'
 import { storeSuite, type OpenStore } from './store-suite.ts'
@@ -48,6 +49,7 @@ export function storeContract(name: string, open: OpenStore): void {
     labelsContract(suite)
     deviceCountsContract(suite)
     operatorsAtOnceContract(suite)
+    outdatedContract(suite)
 
     suite.alone('a store is ready while it is open', async ({ store, reopen }) => {
       await store.ready()

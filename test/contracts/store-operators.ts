@@ -111,20 +111,6 @@ export function operatorsContract({ promise, alone, shared }: StoreSuite): void 
       expect(await store.findSession(other.tokenHash)).toBeDefined()
     },
   )
-
-  alone('housekeeping ends sessions that are too old or were idle too long', async ({ store }) => {
-    const first = account()
-    const ana = operator({ accountId: first.id })
-    await store.createFirstOperator({ account: first, operator: ana })
-    const old = { ...session(ana.id), createdAt: T0, lastSeenAt: T0 + 100 }
-    const idle = { ...session(ana.id), createdAt: T0 + 10, lastSeenAt: T0 + 20 }
-    const live = { ...session(ana.id), createdAt: T0 + 10, lastSeenAt: T0 + 50 }
-    for (const made of [old, idle, live]) await store.createSession(made)
-    await store.deleteSessions({ createdBefore: T0 + 10, seenBefore: T0 + 50 })
-    expect(await store.findSession(old.tokenHash)).toBeUndefined()
-    expect(await store.findSession(idle.tokenHash)).toBeUndefined()
-    expect(await store.findSession(live.tokenHash)).toBeDefined()
-  })
 }
 
 function session(operatorId: string): Session & { tokenHash: Buffer } {

@@ -65,21 +65,6 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'shares go a week after they have expired, when another one is made',
-    async ({ accountId }) => {
-      const [old, late] = [T0 + DAY_MS - 1, T0 + DAY_MS].map((expiresAt) =>
-        share({ accountId, expiresAt }),
-      )
-      const newest = share({ accountId, createdAt: T0 + 8 * DAY_MS })
-      for (const one of [old, late, newest]) {
-        if (one !== undefined) await shared.store.createShare(one, secretHash(randomUUID()))
-      }
-      const left = await shared.store.pageShares({ accountId, limit: 9 })
-      expect(left.map(({ id }) => id)).toEqual([newest.id, late?.id])
-    },
-  )
-
-  promise(
     'shares lose a device with which their account is through, however many they are',
     async ({ accountId }) => {
       const other = share({ accountId: newAccountId(), devices: devices('tug', 'ferry') })

@@ -54,9 +54,9 @@ test('the projector removes refused reports that have become too old, at its sta
   await store.saveRejections([old])
   time.now = REJECTIONS_KEPT_MS + 1
   const expired = new Promise<void>((resolve) => {
-    const expireRejections = async () => store.expireRejections().then(resolve)
+    const removeOutdated = (now: number) => store.removeOutdated(now).then(resolve)
     const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
-    startProjector({ eventLog, store: { ...store, expireRejections } }, program)
+    startProjector({ eventLog, store: { ...store, removeOutdated } }, program)
   })
   await expired
   time.now = 0

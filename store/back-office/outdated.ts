@@ -1,0 +1,35 @@
+import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
+import { SESSION_LONGEST_MS, SESSION_IDLE_MS, type Outdated } from '../back-office.ts'
+import type { Document, Kind, OpenDocuments } from '../documents.ts'
+import { INSTANCE_HOURS, INSTANCES, REJECTIONS, SESSIONS, SHARES } from './kinds.ts'
+
+const HOUR_MS = 60 * 60 * 1_000
+const DAY_MS = 24 * HOUR_MS
+
+/** How long documents are kept after the time by which the index sorts them. */
+const KEPT = [
+  kept(SESSIONS, 'begun', SESSION_LONGEST_MS),
+  kept(SESSIONS, 'seen', SESSION_IDLE_MS),
+  // Expired shares are listed for another week.
+  kept(SHARES, 'expires', 7 * DAY_MS),
+  kept(INSTANCES, 'reported', HOUR_MS),
+  // The hour of a day ago is complete.
+  kept(INSTANCE_HOURS, 'hour', 25 * HOUR_MS),
+  kept(REJECTIONS, 'received', REJECTIONS_KEPT_MS),
+]
+
+export function removalOfOutdated(open: OpenDocuments): Outdated {
+  const removals = KEPT.map((removeFrom) => removeFrom(open))
+  return {
+    async removeOutdated(now) {
+      for (const remove of removals) await remove(now)
+    },
+  }
+}
+
+function kept<D extends Document>(kind: Kind<D>, index: string, keptMs: number) {
+  return (open: OpenDocuments) => {
+    const documents = open(kind)
+    return (now: number) => documents.removeOlder({ index, than: now - keptMs })
+  }
+}
