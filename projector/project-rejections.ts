@@ -1,6 +1,9 @@
 import type { Topic } from '../event-log/topic.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
+import type { Erasures } from '../store/read-models.ts'
 import type { Rejections } from '../store/rejections.ts'
+
+type RejectionStore = Pick<Rejections, 'saveRejections'> & Pick<Erasures, 'erasuresOf'>
 
 /**
  * Projects rejections from their log into the store until `signal` is aborted. While the store is
@@ -12,12 +15,28 @@ export async function projectRejections({
   signal,
 }: {
   rejections: Pick<Topic<ReportRejected>, 'subscribe'>
-  store: Pick<Rejections, 'saveRejections'>
+  store: RejectionStore
   signal: AbortSignal
 }): Promise<void> {
   await rejections.subscribe({
     group: 'rejections',
-    onBatch: (events) => store.saveRejections(events),
+    onBatch: async (events) => store.saveRejections(await withoutErased(events, store)),
     signal,
   })
+}
+
+/** The refused reports that came after the last erasure of their device. */
+async function withoutErased(
+  events: readonly ReportRejected[],
+  store: Pick<Erasures, 'erasuresOf'>,
+): Promise<ReportRejected[]> {
+  const left: ReportRejected[] = []
+  for (const accountId of new Set(events.map((event) => event.accountId))) {
+    const own = events.filter((event) => event.accountId === accountId)
+    const named = own.flatMap(({ deviceId }) => (deviceId?.isWellFormed() ? [deviceId] : []))
+    const erasures = await store.erasuresOf({ accountId, deviceIds: [...new Set(named)] })
+    const erasedAt = (deviceId = '') => erasures.get(deviceId)?.erasedAt ?? -Infinity
+    left.push(...own.filter(({ deviceId, receivedAt }) => receivedAt > erasedAt(deviceId)))
+  }
+  return left
 }

@@ -13,7 +13,8 @@ import { projectInUse } from './project-in-use.ts'
 import { projectRejections } from './project-rejections.ts'
 import { applyRetention } from './retention.ts'
 
-const HOUR_MS = 60 * 60 * 1_000
+const MINUTE_MS = 60 * 1_000
+const HOUR_MS = 60 * MINUTE_MS
 const LAG_EVERY_MS = 5_000
 
 /** The part of the log that the projector uses. */
@@ -28,7 +29,7 @@ export type ProjectedLog = Pick<
 /** The part of the store that the projector uses. */
 export type ProjectedStore = ReadModels &
   Generations &
-  Pick<Erasures, 'forgetErased'> &
+  Pick<Erasures, 'forgetErased' | 'finishErasures' | 'erasuresOf'> &
   Pick<Rejections, 'saveRejections'> &
   Outdated &
   Pick<Instances, 'saveInstance'>
@@ -48,6 +49,12 @@ export function startProjector(
     untilSucceeded(() => store.removeOutdated(clock.now()), {
       ...{ logger, signal },
       failure: 'outdated data could not be removed, trying again',
+    }),
+  )
+  lifecycle.every('finishing erasures', MINUTE_MS, () =>
+    untilSucceeded(() => store.finishErasures(), {
+      ...{ logger, signal },
+      failure: 'the back office still names erased devices, trying again',
     }),
   )
   const lag = lagWatch({ eventLog, store, metrics })

@@ -255,9 +255,16 @@ export type OperatorKept = 'last admin' | 'last platform operator'
 
 /** The changes that operators and keys made. Append-only, but for details of erased devices. */
 export interface Audit {
-  /** Removes what entries on a device say of it, such as name and labels; who did what and when stays. */
-  forgetAuditDetails(device: { accountId: string; deviceId: string }): Promise<void>
-  appendAudit(entry: AuditEntry): Promise<void>
+  /**
+   * Removes what entries up to a time say of a device, such as name and labels, and takes it out of those on
+   * several devices; who did what and when stays.
+   */
+  forgetAuditDetails(device: { accountId: string; deviceId: string; upTo: number }): Promise<void>
+  /**
+   * `lives`: of the devices that the details are about, as they were before the change. Of one that has been
+   * erased since, nothing is stored.
+   */
+  appendAudit(entry: AuditEntry, lives?: ReadonlyMap<string, string | undefined>): Promise<void>
   /** Newest first. `from` inclusive, `to` exclusive. An entry on many devices is found by each of them. */
   pageAudit(query: AuditQuery): Promise<AuditPage>
 }

@@ -13,8 +13,8 @@ export type Kind<D extends Document> = {
   readonly name: string
   /** A document without a field of a unique index is not in it. */
   readonly indexes: Readonly<Record<string, Index<D>>>
-  /** Documents are never changed or removed. */
-  readonly appendOnly?: true
+  /** Documents are never removed, and change in this field alone. */
+  readonly appendOnlyBut?: keyof D & string
 }
 
 /** A field, or one of an object in a field: `subject.id`. */

@@ -1,8 +1,16 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { Shares } from './back-office.ts'
+import type { Audit, Shares } from './back-office.ts'
 import type { AnnouncedErasure } from './back-office/kinds.ts'
 import type { Documents } from './documents.ts'
 import type { Erasures } from './read-models.ts'
+import type { Rejections } from './rejections.ts'
+
+const FINISHED_AT_ONCE = 100
+
+/** How the back office forgets a device. */
+export type Forgetting = Pick<Shares, 'unshareDevice'> &
+  Pick<Audit, 'forgetAuditDetails'> &
+  Pick<Rejections, 'forgetRejections'> & { readonly clock: { now(): number } }
 
 /**
  * The order of an erasure's steps, for both databases. `hide` precedes `beginLife`: whoever reads the
@@ -11,25 +19,45 @@ import type { Erasures } from './read-models.ts'
 export function erasingDevices({
   announced,
   hide,
+  isHidden,
   beginLife,
   forgetSettings,
   unshareDevice,
-}: {
-  announced: Pick<Documents<AnnouncedErasure>, 'insert' | 'get' | 'remove' | 'removeOlder'>
+  forgetAuditDetails,
+  forgetRejections,
+  clock,
+}: Forgetting & {
+  announced: Omit<Documents<AnnouncedErasure>, 'raise'>
   hide: (erasure: DeviceErased) => Promise<void>
+  /** Whether this very erasure has hidden the device. */
+  isHidden: (erasure: DeviceErased) => Promise<boolean>
   /** Removes the device's settings and gives it another life. */
   beginLife: (erasure: DeviceErased) => Promise<void>
   /** Removes the settings of a device unless they were changed after its erasure. */
   forgetSettings: (erasure: DeviceErased) => Promise<void>
-  unshareDevice: Shares['unshareDevice']
-}): Pick<Erasures, 'announceErasure' | 'hideErased' | 'forgetErased'> {
+}): Pick<Erasures, 'announceErasure' | 'hideErased' | 'forgetErased' | 'finishErasures'> {
   async function hideErased(erasure: DeviceErased): Promise<void> {
     await hide(erasure)
     await beginLife(erasure)
+    // Changes in the life before may have been recorded until now.
+    await announceHidden(erasure, Math.max(clock.now(), erasure.erasedAt))
     const { eventId: id, accountId, deviceId } = erasure
-    await announced.remove({ id })
-    // Earlier ones never reached the log.
+    // Earlier ones never reached the log, or this one covers them.
     await announced.removeOlder({ index: 'device', where: { accountId, deviceId }, than: id })
+  }
+
+  async function announceHidden(erasure: DeviceErased, forgottenUpTo: number): Promise<void> {
+    const { eventId: id, accountId, deviceId } = erasure
+    const known = await announced.get(id)
+    if (known === undefined) await announced.insert([{ id, accountId, deviceId, forgottenUpTo }])
+    else if (known.forgottenUpTo === undefined) await announced.replace({ ...known, forgottenUpTo })
+  }
+
+  /** The hidden devices, page by page: those that are finished are gone from the next one. */
+  function pageHidden(device: Parameters<Erasures['finishErasures']>[0]) {
+    return device === undefined
+      ? announced.find({ index: 'hidden', from: 0, limit: FINISHED_AT_ONCE })
+      : announced.find({ index: 'device', where: device, limit: FINISHED_AT_ONCE })
   }
 
   return {
@@ -40,12 +68,26 @@ export function erasingDevices({
     hideErased,
 
     async forgetErased(erasure) {
-      const isAnnounced = (await announced.get(erasure.eventId)) !== undefined
-      if (isAnnounced) return hideErased(erasure)
+      const known = await announced.get(erasure.eventId)
+      if (known !== undefined && known.forgottenUpTo === undefined) return hideErased(erasure)
       // Also if this store was restored from before the erasure, and has never heard of it.
       await forgetSettings(erasure)
       const { accountId, deviceId, erasedAt } = erasure
       await unshareDevice({ accountId, deviceId, sharedUpTo: erasedAt })
+      if (!(await isHidden(erasure))) await announceHidden(erasure, erasedAt)
+    },
+
+    async finishErasures(device) {
+      for (;;) {
+        const page = await pageHidden(device)
+        for (const { id, accountId, deviceId, forgottenUpTo: upTo } of page) {
+          if (upTo === undefined) continue
+          await forgetAuditDetails({ accountId, deviceId, upTo })
+          await forgetRejections({ accountId, deviceId, upTo })
+          await announced.remove({ id })
+        }
+        if (device !== undefined || page.length < FINISHED_AT_ONCE) return
+      }
     },
   }
 }

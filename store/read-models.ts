@@ -131,6 +131,12 @@ export interface Erasures {
   forgetErased(erasure: DeviceErased): Promise<void>
 
   /**
+   * Removes what the audit and the refused reports say of hidden devices, or of one. Called once a device
+   * is hidden, and by the projector every minute, for processes that ended in between.
+   */
+  finishErasures(device?: { readonly accountId: string; readonly deviceId: string }): Promise<void>
+
+  /**
    * The current lives of those devices that have been erased. Read this before you check that a
    * device exists and is visible, and pass it to the change.
    */

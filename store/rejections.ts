@@ -4,6 +4,8 @@ import type { RejectionError, ReportRejected } from '../schemas/report-rejected.
 export interface Rejections {
   /** A repeated rejectionId is ignored. Removes rejections that exceed the age or number limits. */
   saveRejections(events: readonly ReportRejected[]): Promise<void>
+  /** Removes the refused reports of a device up to a time. */
+  forgetRejections(device: { accountId: string; deviceId: string; upTo: number }): Promise<void>
   /** Newest first. `after` is the rejectionId of the last one seen. */
   pageRejections(
     query: RejectionFilter & { readonly limit: number; readonly after?: string },

@@ -147,6 +147,7 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
         action: 'device.changed',
         subject: { kind: 'device', id: deviceId },
         details: { ...change },
+        lives: new Map([[deviceId, lives.get(deviceId)]]),
       },
       { store, clock },
     )

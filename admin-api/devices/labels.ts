@@ -95,6 +95,7 @@ export function labelRoutes({ store, clock }: { store: Store; clock: Clock }): A
           ...(add.length > 0 && { add }),
           ...(remove.length > 0 && { remove }),
         },
+        lives: new Map(changed.map(({ deviceId }) => [deviceId, lives.get(deviceId)])),
       } as const
       await recordAction(ctx, caller, action, { store, clock })
     }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Audit, AuditEntry } from '../../store/back-office.ts'
+import type { Audit } from '../../store/back-office.ts'
 
 const TRY_AGAIN_MS = 1_000
 
@@ -15,12 +15,12 @@ export function lateEntries(
   /** Called before any change. @throws {DependencyError} while the entries cannot be written. */
   write(): Promise<void>
 } {
-  const late = new Set<AuditEntry>()
+  const late = new Set<Parameters<Audit['appendAudit']>>()
   let trying = false
 
   async function write(): Promise<void> {
     for (const entry of late) {
-      await audit.appendAudit(entry)
+      await audit.appendAudit(...entry)
       late.delete(entry)
     }
   }
@@ -38,14 +38,14 @@ export function lateEntries(
 
   return {
     write,
-    async appendAudit(entry) {
+    async appendAudit(entry, lives) {
       try {
-        await audit.appendAudit(entry)
+        await audit.appendAudit(entry, lives)
       } catch (error) {
         const isLater = error instanceof DependencyError && error.retriable
         // A repeated call completes and records an erasure that is missing from the audit.
         if (isLater && entry.action !== 'device.erased') {
-          late.add(entry)
+          late.add([entry, lives])
           tryAgain().catch(() => undefined)
         }
         throw error

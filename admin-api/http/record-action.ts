@@ -14,21 +14,26 @@ import type { Caller } from './caller.ts'
 export async function recordAction(
   ctx: AdminContext,
   caller: Caller,
-  { accountId = caller.accountId, ...action }: Action,
-  { store, clock }: { store: Audit; clock: Clock },
+  { accountId = caller.accountId, lives, ...action }: Action,
+  { store, clock }: { store: Pick<Audit, 'appendAudit'>; clock: Clock },
 ): Promise<void> {
   const at = clock.now()
-  await store.appendAudit({
+  const entry = {
     id: ulid(at, randomBytes(10)),
     accountId,
     at,
     ...(accountId === caller.accountId ? { actor: actorOf(caller), address: ctx.ip } : PLATFORM),
     ...action,
     requestId: ctx.state.requestId,
-  })
+  }
+  await store.appendAudit(entry, lives)
 }
 
-type Action = Pick<AuditEntry, 'action' | 'subject' | 'details'> & { readonly accountId?: string }
+type Action = Pick<AuditEntry, 'action' | 'subject' | 'details'> & {
+  readonly accountId?: string
+  /** Of the devices that `details` is about, as they were before the change. */
+  readonly lives?: ReadonlyMap<string, string | undefined>
+}
 
 const PLATFORM = {
   actor: { kind: 'operator', id: 'platform', name: 'platform' },

@@ -119,7 +119,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const title = shareTitle(share, await sharedNames(share, store))
     const details = { name: title, deviceIds, trailMinutes, showsNow, showsStreets }
     const ends = { expiresAt: isoTime(expiresAt) }
-    await record(ctx, caller, 'share.created', id, { ...details, ...ends })
+    await record(ctx, caller, 'share.created', share, { ...details, ...ends })
     const message = 'keep the token, it is shown this once'
     succeed(ctx, { ...shareView(share, title, createdAt), token }, { status: 201, message })
   }
@@ -129,7 +129,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     const share = await store.deleteShare({ accountId, shareId: pathParameter(ctx, 'id') })
     if (share === undefined) throw new ApiError('NOT_FOUND', 'there is no share with this id')
     const name = shareTitle(share, await sharedNames(share, store))
-    await record(ctx, caller, 'share.revoked', share.id, { name })
+    await record(ctx, caller, 'share.revoked', share, { name })
     succeed(ctx, null, { message: 'the link shows nothing any more' })
   }
 
@@ -137,11 +137,12 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     ctx: AdminContext,
     caller: Caller,
     action: string,
-    id: string,
+    { id, devices }: Share,
     details: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const subject = { kind: 'share', id } as const
-    return recordAction(ctx, caller, { action, subject, details }, { store, clock })
+    const lives = new Map(devices.map(({ deviceId, life }) => [deviceId, life]))
+    return recordAction(ctx, caller, { action, subject, details, lives }, { store, clock })
   }
 
   return [

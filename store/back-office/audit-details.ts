@@ -1,40 +1,22 @@
-import type { AuditEntry } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
-import type { AuditDetailsDocument } from './kinds.ts'
+import { DEVICES_LABELLED, type AuditEntry } from '../back-office.ts'
 
-const AT_ONCE = 100
+/** The actions on several devices, which their details name. */
+export const ON_MANY = [DEVICES_LABELLED, 'share.created'] as const
 
-type Device = { readonly accountId: string; readonly deviceId: string }
+/** The devices that the details of an entry on several name. */
+export function devicesIn({ details }: Pick<AuditEntry, 'details'>): readonly string[] {
+  const deviceIds = details?.['deviceIds']
+  return Array.isArray(deviceIds) ? (deviceIds as readonly string[]) : []
+}
 
 /**
- * The details of audit entries on one device, such as its name and labels. They are documents of their
- * own, because the audit is append-only and they go with the device.
+ * The entry without what it says of an erased device. The others of an entry on several keep theirs, such
+ * as their labels; the title of a link goes, because it may name any of its devices.
  */
-export function auditDetailsOf(details: Documents<AuditDetailsDocument>) {
-  return {
-    /** Stores the details of an entry on a device; returns the entry without them. */
-    async split({ details: given, ...entry }: AuditEntry): Promise<AuditEntry> {
-      const { id, accountId, subject } = entry
-      if (given === undefined) return entry
-      if (subject.kind !== 'device') return { ...entry, details: given }
-      await details.insert([{ id, accountId, deviceId: subject.id, details: given }])
-      return entry
-    },
-
-    /** The entry with its details, unless its device was erased. */
-    async join(entry: AuditEntry): Promise<AuditEntry> {
-      if (entry.subject.kind !== 'device' || entry.details !== undefined) return entry
-      const found = await details.get(entry.id)
-      return found === undefined ? entry : { ...entry, details: found.details }
-    },
-
-    async forget({ accountId, deviceId }: Device): Promise<void> {
-      const query = { index: 'device', where: { accountId, deviceId }, limit: AT_ONCE } as const
-      for (;;) {
-        const page = await details.find(query)
-        for (const { id } of page) await details.remove({ id })
-        if (page.length < AT_ONCE) return
-      }
-    },
-  }
+export function withoutDevice<Entry extends AuditEntry>(entry: Entry, deviceId: string): Entry {
+  const { details, ...bare } = entry
+  const left = devicesIn(entry).filter((id) => id !== deviceId)
+  if (details === undefined || left.length === 0) return bare as Entry
+  const untitled = Object.entries(details).filter(([field]) => field !== 'name')
+  return { ...entry, details: { ...Object.fromEntries(untitled), deviceIds: left } }
 }

@@ -6,9 +6,11 @@ import {
   type AuditPage,
   type AuditQuery,
 } from '../back-office.ts'
-import { auditDetailsOf } from './audit-details.ts'
-import type { AuditDetailsDocument } from './kinds.ts'
 import type { Documents, Query, Revisioned } from '../documents.ts'
+import { isSameLife } from '../lives.ts'
+import type { Erasures } from '../read-models.ts'
+import { devicesIn, ON_MANY, withoutDevice } from './audit-details.ts'
+import { changed } from './changing.ts'
 
 /** The number of entries read at a time; each may name a thousand devices. */
 const READ_AT_ONCE = 100
@@ -19,15 +21,34 @@ type Index = Pick<Query<AuditEntry>, 'index' | 'where'>
 
 export function auditOf(
   audit: Documents<AuditEntry>,
-  detailDocuments: Documents<AuditDetailsDocument>,
+  { livesOf }: Pick<Erasures, 'livesOf'>,
 ): Audit {
-  const details = auditDetailsOf(detailDocuments)
   return {
-    async appendAudit(entry) {
-      await audit.insert([await details.split(entry)])
+    async appendAudit(entry, lives = new Map()) {
+      await audit.insert([entry])
+      if (lives.size === 0) return
+      // `forgetAuditDetails` may have looked before this entry was there.
+      const current = await livesOf({ accountId: entry.accountId, deviceIds: [...lives.keys()] })
+      for (const [deviceId, life] of lives) {
+        if (!isSameLife(life, current.get(deviceId))) await forget(entry, deviceId)
+      }
     },
 
-    forgetAuditDetails: (device) => details.forget(device),
+    async forgetAuditDetails({ accountId, deviceId, upTo }) {
+      const place = { at: upTo + 1, id: '' }
+      const query = { accountId, limit: READ_AT_ONCE }
+      for await (const entry of entriesOf(ofSubject(accountId, deviceId), query, place)) {
+        if (entry.subject.kind === 'device') await forget(entry, deviceId)
+      }
+      for (const action of ON_MANY) {
+        const index = { index: 'action', where: { accountId, action } }
+        for await (const entry of entriesOf(index, query, place)) {
+          if (!devicesIn(entry).includes(deviceId)) continue
+          await forget(entry, deviceId)
+          if (entry.subject.kind === 'share') await forgetTitle(entry, deviceId)
+        }
+      }
+    },
 
     async pageAudit(query): Promise<AuditPage> {
       const entries: AuditEntry[] = []
@@ -37,18 +58,27 @@ export function auditOf(
         // Two indexes may hold the same one.
         if (entry.id === last) continue
         if (last !== undefined && (entries.length === query.limit || looked > LOOKED_AT_MOST)) {
-          return { entries: await withDetails(entries), next: last }
+          return { entries, next: last }
         }
         if (isWanted(entry, query)) entries.push(entry)
-        looked += 1 + devicesIn(entry).length
+        looked += 1 + manyIn(entry).length
         last = entry.id
       }
-      return { entries: await withDetails(entries) }
+      return { entries }
     },
   }
 
-  async function withDetails(entries: readonly AuditEntry[]): Promise<AuditEntry[]> {
-    return Promise.all(entries.map((entry) => details.join(entry)))
+  async function forget({ id, details }: AuditEntry, deviceId: string): Promise<void> {
+    if (details !== undefined) await changed(audit, id, (entry) => withoutDevice(entry, deviceId))
+  }
+
+  /** The end of a link has its title again. */
+  async function forgetTitle(created: AuditEntry, deviceId: string): Promise<void> {
+    const { accountId, subject } = created
+    const query = { accountId, limit: READ_AT_ONCE }
+    for await (const entry of entriesOf(ofSubject(accountId, subject.id), query, undefined)) {
+      if (entry.action === 'share.revoked') await forget(entry, deviceId)
+    }
   }
 
   /** The entries of all indexes that may hold wanted ones, merged. */
@@ -120,7 +150,7 @@ function isNewer(one: Place, other: Place): boolean {
  */
 function indexesFor({ accountId, subjectId, operatorId, action }: AuditQuery): Index[] {
   if (subjectId !== undefined) {
-    const subject = { index: 'subject', where: { accountId, 'subject.id': subjectId } }
+    const subject = ofSubject(accountId, subjectId)
     const ofMany = { index: 'action', where: { accountId, action: DEVICES_LABELLED } }
     return (action ?? DEVICES_LABELLED) === DEVICES_LABELLED ? [subject, ofMany] : [subject]
   }
@@ -131,17 +161,20 @@ function indexesFor({ accountId, subjectId, operatorId, action }: AuditQuery): I
   return [{ index: 'time', where: { accountId } }]
 }
 
+function ofSubject(accountId: string, id: string): Index {
+  return { index: 'subject', where: { accountId, 'subject.id': id } }
+}
+
 function isWanted(entry: AuditEntry, { action, operatorId, subjectId }: AuditQuery): boolean {
   const { actor, subject } = entry
   return (
     (action === undefined || entry.action === action) &&
     (operatorId === undefined || (actor.kind === 'operator' && actor.id === operatorId)) &&
-    (subjectId === undefined || subject.id === subjectId || devicesIn(entry).includes(subjectId))
+    (subjectId === undefined || subject.id === subjectId || manyIn(entry).includes(subjectId))
   )
 }
 
 /** The devices of an entry on many. */
-function devicesIn({ subject, details }: AuditEntry): readonly unknown[] {
-  const deviceIds = subject.kind === 'devices' ? details?.['deviceIds'] : undefined
-  return Array.isArray(deviceIds) ? deviceIds : []
+function manyIn(entry: AuditEntry): readonly string[] {
+  return entry.subject.kind === 'devices' ? devicesIn(entry) : []
 }

@@ -96,16 +96,21 @@ export const SHARES: Kind<ShareDocument> = {
   },
 }
 
-/** An erasure that is on its way to the log, or to its projector; its id is the eventId. */
+/** An erasure that is on its way to the log, to its projector, or through the back office; its id is the eventId. */
 export type AnnouncedErasure = {
   readonly id: string
   readonly accountId: string
   readonly deviceId: string
+  /** Once the device is hidden: the audit and the refused reports up to this time must not name it any more. */
+  readonly forgottenUpTo?: number
 }
 
 export const ANNOUNCED_ERASURES: Kind<AnnouncedErasure> = {
   name: 'announced_erasures',
-  indexes: { device: { fields: ['accountId', 'deviceId'] } },
+  indexes: {
+    device: { fields: ['accountId', 'deviceId'] },
+    hidden: { fields: ['forgottenUpTo'] },
+  },
 }
 
 export const AUDIT: Kind<AuditEntry> = {
@@ -116,20 +121,8 @@ export const AUDIT: Kind<AuditEntry> = {
     actor: { fields: ['accountId', 'actor.id', 'at'] },
     action: { fields: ['accountId', 'action', 'at'] },
   },
-  appendOnly: true,
-}
-
-/** Details of an audit entry on a device, which go when it is erased; the id is the entry's. */
-export type AuditDetailsDocument = {
-  readonly id: string
-  readonly accountId: string
-  readonly deviceId: string
-  readonly details: NonNullable<AuditEntry['details']>
-}
-
-export const AUDIT_DETAILS: Kind<AuditDetailsDocument> = {
-  name: 'audit_details',
-  indexes: { device: { fields: ['accountId', 'deviceId'] } },
+  // What an entry says of a device goes when the device is erased.
+  appendOnlyBut: 'details',
 }
 
 export type RejectionDocument = {

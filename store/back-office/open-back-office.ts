@@ -11,7 +11,6 @@ import {
   ACCOUNTS,
   ANNOUNCED_ERASURES,
   AUDIT,
-  AUDIT_DETAILS,
   INSTANCE_HOURS,
   INSTANCES,
   KEYS,
@@ -40,7 +39,6 @@ export const BACK_OFFICE = [
   SHARES,
   ANNOUNCED_ERASURES,
   AUDIT,
-  AUDIT_DETAILS,
   INSTANCES,
   INSTANCE_HOURS,
 ] as const
@@ -74,7 +72,7 @@ export function openBackOffice(
     ...keysOf(keys),
     ...grantsOf({ keys, accounts, disabledDevices }),
     ...sharesOf({ shares: open(SHARES), accounts, livesOf }),
-    ...auditOf(open(AUDIT), open(AUDIT_DETAILS)),
+    ...auditOf(open(AUDIT), { livesOf }),
     ...instancesOf({ instances: open(INSTANCES), hours: open(INSTANCE_HOURS) }),
   }
 }

@@ -4,6 +4,7 @@ import {
   type RejectionError,
   type ReportRejected,
 } from '../../schemas/report-rejected.ts'
+import { ulid } from '../../schemas/record-id.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { RejectionFilter, Rejections } from '../rejections.ts'
 import type { Documents } from '../documents.ts'
@@ -34,6 +35,13 @@ export function rejectionsOf(
         await removeBeyondCount(accountId)
       }
     },
+
+    forgetRejections: ({ accountId, deviceId, upTo }) =>
+      rejections.removeOlder({
+        ...{ index: 'device', where: { accountId, deviceId } },
+        // An id is a ULID.
+        than: ulid(upTo + 1, new Uint8Array(10)),
+      }),
 
     async pageRejections({ limit, after, ...filter }) {
       const rejections: ReportRejected[] = []

@@ -23,9 +23,8 @@ export function sharesOf({
     const all = documents.flatMap(({ devices }) => devices.map(({ deviceId }) => deviceId))
     const lives = await livesOf({ accountId, deviceIds: [...new Set(all)] })
     return documents.map((document) => {
-      const { devices, ...share } = shareOf(document)
-      const left = devices.filter(({ deviceId, life }) => isSameLife(life, lives.get(deviceId)))
-      return { ...share, devices: left }
+      const share = shareOf(document)
+      return withDevices(share, ({ deviceId, life }) => isSameLife(life, lives.get(deviceId)))
     })
   }
 
@@ -64,10 +63,8 @@ export function sharesOf({
       const current = (await livesOf({ accountId, deviceIds: [deviceId] })).get(deviceId)
       const isLeft = ({ createdAt }: Share, device: SharedDevice) =>
         device.deviceId !== deviceId || (createdAt > sharedUpTo && isSameLife(device.life, current))
-      const without = (share: Revisioned<ShareDocument>) => ({
-        ...share,
-        devices: share.devices.filter((device) => isLeft(share, device)),
-      })
+      const without = (share: Revisioned<ShareDocument>) =>
+        withDevices(share, (device) => isLeft(share, device))
       const query = { index: 'oldest', where: { accountId }, limit: LOOKED_AT_ONCE } as const
       for (let page = await shares.find(query); ;) {
         for (const share of page) {
@@ -80,6 +77,14 @@ export function sharesOf({
       }
     },
   }
+}
+
+/** The title goes with the last device, which it may name. */
+function withDevices<S extends Share>(share: S, isLeft: (device: SharedDevice) => boolean): S {
+  const devices = share.devices.filter(isLeft)
+  const shown: S & { name?: string } = { ...share, devices }
+  if (devices.length === 0) delete shown.name
+  return shown
 }
 
 function shareOf({

@@ -1,10 +1,9 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { Shares } from '../back-office.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
 import type { Documents } from '../documents.ts'
-import { erasingDevices } from '../erasing-devices.ts'
+import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
-import type { Collections, ReadModelCollections } from './collections.ts'
+import { READ, type Collections, type ReadModelCollections } from './collections.ts'
 import { beginLife, livesOf } from './device-lives.ts'
 import { forgetSettings } from './device-settings.ts'
 import { storedDevices } from './device-statuses.ts'
@@ -17,12 +16,12 @@ export function mongoErasures({
   collections: { deviceSettings, hiddenDevices, meta },
   readModels,
   announced,
-  unshareDevice,
+  forgetting,
 }: {
   collections: Collections
   readModels: () => Promise<ReadModelCollections>
   announced: Documents<AnnouncedErasure>
-  unshareDevice: Shares['unshareDevice']
+  forgetting: Forgetting
 }): Erasures {
   return {
     livesOf: (query) => livesOf(deviceSettings, query),
@@ -35,9 +34,10 @@ export function mongoErasures({
           isOnlyGeneration(meta, deviceStatuses),
         )
       },
+      isHidden: async ({ eventId: _id }) => (await hiddenDevices.findOne({ _id }, READ)) !== null,
       beginLife: (erasure) => beginLife(deviceSettings, erasure),
       forgetSettings: (erasure) => forgetSettings(deviceSettings, erasure),
-      unshareDevice,
+      ...forgetting,
     }),
 
     async erasuresOf({ accountId, deviceIds }) {

@@ -35,6 +35,7 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
   'project',
   'expire',
   'forgetErased',
+  'finishErasures',
   'removeOutdated',
   'beginRebuild',
   'switchOver',
@@ -104,10 +105,16 @@ export async function openMongoStore({
   const project = projection({ removal, logger })
   const retentionDays = followedRetention(readModels)
   const kept = async () => keptAt(clock.now(), await retentionDays())
+  const rejections = openRejections(mongoDocuments(db), { clock })
   const announced = mongoDocuments(db)(ANNOUNCED_ERASURES)
   const erasures = mongoErasures({
     ...{ collections, readModels, announced },
-    unshareDevice: (device) => backOffice.unshareDevice(device),
+    forgetting: {
+      unshareDevice: (device) => backOffice.unshareDevice(device),
+      forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
+      forgetRejections: (device) => rejections.forgetRejections(device),
+      clock,
+    },
   })
   const backOffice = openBackOffice(mongoDocuments(db), {
     disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
@@ -119,7 +126,7 @@ export async function openMongoStore({
     ...erasures,
     retentionDays,
     ...backOffice,
-    ...openRejections(mongoDocuments(db), { clock }),
+    ...rejections,
     ...removalOfOutdated(mongoDocuments(db)),
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {

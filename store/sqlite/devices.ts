@@ -3,8 +3,7 @@ import type { Device } from '../../schemas/read-models.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
 import { pageAt, placesAmong } from '../device-ranking.ts'
 import type { Documents } from '../documents.ts'
-import type { Shares } from '../back-office.ts'
-import { erasingDevices } from '../erasing-devices.ts'
+import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
 import type { sqliteLabelCounts } from './device-labels.ts'
 import type { DeviceLives } from './device-lives.ts'
@@ -26,7 +25,7 @@ export function sqliteDevices({
   countLabels,
   hidden,
   announced,
-  unshareDevice,
+  forgetting,
   isOnlyGeneration,
 }: {
   readModels: Pick<FollowedReadModels, 'current' | 'generation'>
@@ -35,7 +34,7 @@ export function sqliteDevices({
   countLabels: ReturnType<typeof sqliteLabelCounts>
   hidden: HiddenDevices
   announced: Documents<AnnouncedErasure>
-  unshareDevice: Shares['unshareDevice']
+  forgetting: Forgetting
   /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean
 }): Devices & Erasures & Pick<ReadModels, RecordReads | 'countPositions'> {
@@ -143,9 +142,10 @@ export function sqliteDevices({
         const generation = readModels.generation()
         hidden.sweepApplied(models, () => isOnlyGeneration(generation))
       },
+      isHidden: async (erasure) => hidden.has(erasure),
       beginLife: async (erasure) => lives.begin(erasure),
       forgetSettings: async (erasure) => settings.forget(erasure),
-      unshareDevice,
+      ...forgetting,
     }),
 
     async erasuresOf({ accountId, deviceIds }) {

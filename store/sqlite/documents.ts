@@ -17,7 +17,7 @@ type Row = { readonly id: string; readonly revision: number; readonly document: 
  */
 export function makeTables(database: Database, kinds: readonly Kind<never>[]): void {
   database.transaction(() => {
-    for (const { name: table, indexes, appendOnly } of kinds) {
+    for (const { name: table, indexes, appendOnlyBut } of kinds) {
       database.exec(
         `CREATE TABLE IF NOT EXISTS ${table} (
            id TEXT PRIMARY KEY,
@@ -41,14 +41,21 @@ export function makeTables(database: Database, kinds: readonly Kind<never>[]): v
            ON ${table} (${[...fields, ...(unique ? [] : ['id'])].map(quoted).join()})`,
         )
       }
-      for (const change of appendOnly ? ['UPDATE', 'DELETE'] : []) {
-        database.exec(
-          `CREATE TRIGGER IF NOT EXISTS ${table}_refuses_${change} BEFORE ${change} ON ${table}
-           BEGIN SELECT RAISE(ABORT, 'the ${table} is append-only'); END`,
-        )
-      }
+      if (appendOnlyBut !== undefined) makeAppendOnly(database, table, appendOnlyBut)
     }
   })
+}
+
+function makeAppendOnly(database: Database, table: string, field: string): void {
+  const fixed = (row: string) => `json_remove(${row}.document, '$.${field}')`
+  const refuse = `BEGIN SELECT RAISE(ABORT, 'the ${table} is append-only'); END`
+  database.exec(
+    // Version 0.2.0 refused every change.
+    `DROP TRIGGER IF EXISTS ${table}_refuses_UPDATE;
+     CREATE TRIGGER IF NOT EXISTS ${table}_refuses_DELETE BEFORE DELETE ON ${table} ${refuse};
+     CREATE TRIGGER IF NOT EXISTS ${table}_refuses_all_but_${field} BEFORE UPDATE ON ${table}
+     WHEN OLD.id <> NEW.id OR ${fixed('OLD')} IS NOT ${fixed('NEW')} ${refuse}`,
+  )
 }
 
 /** Documents as JSON, one table per kind, in a file that has the tables. */

@@ -8,6 +8,8 @@ type Applying = Pick<SqliteReadModels, 'erasures'>
 
 export type HiddenDevices = {
   hide(erasure: DeviceErased): void
+  /** Whether this very erasure is here. */
+  has(erasure: DeviceErased): boolean
   /** Removes erasures that the read models have applied, if `may`, called after that look-up, agrees. */
   sweepApplied(readModels: Applying, may?: () => boolean): void
   isHidden(device: DeviceName, readModels: Applying): boolean
@@ -31,6 +33,7 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
     'SELECT * FROM hidden_devices WHERE account_id = ? AND device_id = ?',
   )
   const ofAccount = accounts.prepare<Row>('SELECT * FROM hidden_devices WHERE account_id = ?')
+  const one = accounts.prepare<Row>('SELECT * FROM hidden_devices WHERE event_id = ?')
   const all = accounts.prepare<Row>('SELECT * FROM hidden_devices')
   const remove = accounts.prepare('DELETE FROM hidden_devices WHERE event_id = ?')
   const removeOld = accounts.prepare('DELETE FROM hidden_devices WHERE erased_at < ?')
@@ -39,6 +42,8 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
     hide({ eventId, accountId, deviceId, erasedAt }) {
       insert.run(eventId, accountId, deviceId, erasedAt)
     },
+
+    has: ({ eventId }) => one.get(eventId) !== undefined,
 
     sweepApplied({ erasures }, may = () => true) {
       accounts.transaction(() => {

@@ -131,10 +131,11 @@ function storeOn({
     }
   }
 
+  const refused = openRejections(sqliteDocuments(rejections), { clock })
   const backOffice = openBackOffice(sqliteDocuments(accounts), { ...settings, ...lives })
   return {
     ...backOffice,
-    ...openRejections(sqliteDocuments(rejections), { clock }),
+    ...refused,
     ...removalOfOutdated((kind) =>
       sqliteDocuments(kind.name === REJECTIONS.name ? rejections : accounts)(kind),
     ),
@@ -145,7 +146,12 @@ function storeOn({
       countLabels: sqliteLabelCounts(accounts),
       hidden,
       announced: sqliteDocuments(accounts)(ANNOUNCED_ERASURES),
-      unshareDevice: (device) => backOffice.unshareDevice(device),
+      forgetting: {
+        unshareDevice: (device) => backOffice.unshareDevice(device),
+        forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
+        forgetRejections: (device) => refused.forgetRejections(device),
+        clock,
+      },
       isOnlyGeneration: (generation) => generations.isOnly(generation),
     }),
 

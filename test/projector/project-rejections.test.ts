@@ -4,7 +4,7 @@ import { projectRejections } from '../../projector/project-rejections.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'
-import { reportRejected } from '../samples.ts'
+import { deviceErased, reportRejected, T0 } from '../samples.ts'
 import { logAndStoreForEachTest } from './log-and-store.ts'
 
 let eventLog: EventLog
@@ -20,7 +20,11 @@ async function whileProjecting(
 ): Promise<void> {
   const stop = new AbortController()
   const { rejections } = eventLog
-  const running = projectRejections({ rejections, store: { saveRejections }, signal: stop.signal })
+  const running = projectRejections({
+    rejections,
+    store: { ...store, saveRejections },
+    signal: stop.signal,
+  })
   try {
     await work()
   } finally {
@@ -58,4 +62,18 @@ test('a store that is away is waited for, and nothing is skipped', async () => {
     },
   )
   expect(failures).toBeLessThan(0)
+})
+
+test('refused reports of before an erasure of their device do not come into the store after it', async () => {
+  const erasedAt = T0 + 60_000
+  await store.hideErased(deviceErased({ deviceId: 'van', erasedAt }))
+  const at = (receivedAt: number, deviceId?: string, accountId = 'acc-1') =>
+    reportRejected({ receivedAt, accountId, ...(deviceId !== undefined && { deviceId }) })
+  const left = [at(erasedAt + 1, 'van'), at(erasedAt, 'bus'), at(erasedAt)]
+  await eventLog.rejections.append([at(erasedAt, 'van'), ...left, at(erasedAt, 'van', 'acc-2')])
+  await whileProjecting(async () => {
+    const theirs = () => store.pageRejections({ accountId: 'acc-2', limit: 9 })
+    await eventually(async () => (await kept()).length + (await theirs()).length >= 4)
+    expect(new Set(await kept())).toEqual(new Set(left))
+  })
 })

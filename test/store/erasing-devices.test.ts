@@ -7,13 +7,14 @@ import { erasingDevices } from '../../store/erasing-devices.ts'
 import { makeTables, sqliteDocuments } from '../../store/sqlite/documents.ts'
 import { closeAfterwards } from '../closing.ts'
 import { ownDirectory } from '../own-directory.ts'
-import { deviceErased } from '../samples.ts'
+import { deviceErased, T0 } from '../samples.ts'
 
 const erasure = deviceErased()
 const { eventId } = erasure
 
 let announced: Documents<AnnouncedErasure>
 let steps: string[]
+let isHidden: boolean
 /** The step at which the process ends. */
 let ends: string | undefined
 let erasing: ReturnType<typeof erasingDevices>
@@ -25,6 +26,7 @@ beforeEach(async () => {
   announced = sqliteDocuments(database)(ANNOUNCED_ERASURES)
   steps = []
   ends = undefined
+  isHidden = false
   const step = (name: string) => async () => {
     if (name === ends) throw new Error('the process ends')
     steps.push(name)
@@ -35,6 +37,10 @@ beforeEach(async () => {
     announced,
     ...{ hide: step('hide'), beginLife: step('begin'), forgetSettings: step('forget') },
     unshareDevice: step('unshare'),
+    forgetAuditDetails: step('audit'),
+    forgetRejections: step('rejections'),
+    isHidden: async () => isHidden,
+    clock: { now: () => T0 },
   })
 })
 
@@ -42,6 +48,19 @@ test('a device is hidden before its next life begins', async () => {
   await erasing.announceErasure(erasure)
   await erasing.hideErased(erasure)
   expect(steps).toEqual(['hide', 'begin'])
+})
+
+test('an erasure remains announced until audit and refused reports have forgotten the device', async () => {
+  await erasing.announceErasure(erasure)
+  await erasing.finishErasures()
+  expect(steps).toEqual([])
+  await erasing.hideErased(erasure)
+  for (ends of ['audit', 'rejections'])
+    await expect(erasing.finishErasures()).rejects.toThrow('ends')
+  ends = undefined
+  steps = []
+  await erasing.finishErasures()
+  expect(steps).toEqual(['audit', 'rejections'])
   expect(await announced.get(eventId)).toBeUndefined()
 })
 
@@ -61,7 +80,16 @@ test.each(['hide', 'begin'])(
 test('an erasure that is complete is left alone when its event comes again', async () => {
   await erasing.announceErasure(erasure)
   await erasing.hideErased(erasure)
+  const { accountId, deviceId } = erasure
+  await erasing.finishErasures({ accountId, deviceId })
+  isHidden = true
   steps = []
   await erasing.forgetErased(erasure)
   expect(steps).toEqual(['forget', 'unshare'])
+  expect(await announced.get(eventId)).toBeUndefined()
+})
+
+test('an erasure that the store has never heard of is finished too', async () => {
+  await erasing.forgetErased(erasure)
+  expect(await announced.get(eventId)).toMatchObject({ forgottenUpTo: erasure.erasedAt })
 })

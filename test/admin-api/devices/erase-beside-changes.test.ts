@@ -103,7 +103,7 @@ const CHANGES: Record<string, { method: string; change: Change }> = {
       harness.api('POST', '/shares', {
         headers,
         body: {
-          ...{ name: 'Visit', deviceIds: [deviceId], names: { [deviceId]: NAME } },
+          ...{ name: `Visit of ${NAME}`, deviceIds: [deviceId], names: { [deviceId]: NAME } },
           expiresAt: new Date(harness.clock.time + DAY_MS),
         },
       }),
@@ -115,7 +115,7 @@ async function expectNothingSaid(deviceId: string): Promise<void> {
   const device = await harness.api('GET', path(deviceId), { headers })
   expect(device.body.data).toMatchObject({ name: null, labels: [], disabled: false })
   expect(device.body.data).not.toHaveProperty('expectedIntervalSeconds')
-  for (const list of ['/devices', '/labels', '/shares']) {
+  for (const list of ['/devices', '/labels', '/shares', '/audit']) {
     expect((await harness.api('GET', list, { headers })).text).not.toContain(NAME)
   }
 }
@@ -131,8 +131,28 @@ test.each(Object.entries(CHANGES))(
     if (results !== undefined) expect(results).toMatchObject([{ error: 'NOT_FOUND' }])
     else expect(answer.status).toBe(method === 'createShare' ? 400 : 404)
     await expectNothingSaid('van')
-    const { text } = await harness.api('GET', '/audit', { headers })
-    expect(text).not.toContain(NAME)
+  },
+)
+
+test.each(Object.entries(CHANGES))(
+  '%s that is recorded after an erasure leaves no trace of the device in the audit',
+  async (_, { change }) => {
+    await report('van')
+    before = { method: 'appendAudit', happens: () => eraseWhole('van') }
+    expect((await change('van')).status).toBeLessThan(300)
+    expect(before).toBeUndefined()
+    await expectNothingSaid('van')
+  },
+)
+
+test.each(Object.entries(CHANGES))(
+  '%s that was recorded before an erasure leaves no trace of the device in the audit',
+  async (_, { change }) => {
+    await report('van')
+    expect((await change('van')).status).toBeLessThan(300)
+    expect((await harness.api('GET', '/audit', { headers })).text).toContain(NAME)
+    await eraseWhole('van')
+    await expectNothingSaid('van')
   },
 )
 

@@ -1,7 +1,10 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { secretHash } from '../../../schemas/api-key.ts'
 import type { DeviceErased } from '../../../schemas/device-erased.ts'
+import { ulid } from '../../../schemas/record-id.ts'
+import { reportRejected } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 import type { Store } from '../../../store/store.ts'
 
@@ -21,9 +24,9 @@ function wrapStore(store: Store): Store {
       if (away.unshare) throw new DependencyError('the store is away', { retriable: true })
       return store.unshareDevice(device)
     },
-    async appendAudit(entry) {
+    async appendAudit(entry, lives) {
       if (away.audit) throw new DependencyError('the store is away', { retriable: true })
-      return store.appendAudit(entry)
+      return store.appendAudit(entry, lives)
     },
   }
 }
@@ -91,6 +94,40 @@ test('erasing a device takes its name and labels out of the audit, which keeps w
     { action: 'device.erased' },
     { action: 'device.changed', at: before?.['at'], actor: before?.['actor'] },
   ])
+})
+
+test('erasing a device takes its name out of what is recorded on a revoked link, and leaves the labels of others', async () => {
+  await harness.project({ deviceId: 'of Ana' }, { deviceId: 'shared' })
+  const expiresAt = new Date(harness.clock.time + 60_000).toISOString()
+  const shared = { name: 'Ana is here', deviceIds: ['of Ana'], expiresAt }
+  const link = await harness.api('POST', '/shares', { headers, body: shared })
+  // Entries of the same moment are in no order.
+  harness.clock.time += 1
+  await harness.api('DELETE', `/shares/${link.body.data?.['id'] as string}`, { headers })
+  harness.clock.time += 1
+  const body = { deviceIds: ['of Ana', 'shared'], add: ['blue'] }
+  await harness.api('POST', '/devices/labels', { headers, body })
+  harness.clock.time += 1
+  await erase('of Ana')
+  const { body: after, text } = await harness.api('GET', '/audit?limit=4', { headers })
+  expect(text).not.toContain('Ana is here')
+  expect(after.data?.items).toMatchObject([
+    { action: 'device.erased' },
+    { action: 'devices.labelled', details: { deviceIds: ['shared'], add: ['blue'] } },
+    { action: 'share.revoked', details: null },
+    { action: 'share.created', details: null },
+  ])
+})
+
+test('erasing a device removes its refused reports', async () => {
+  await harness.project({ deviceId: 'refused' })
+  const receivedAt = harness.clock.time
+  const of = (deviceId: string) =>
+    reportRejected({ deviceId, receivedAt, rejectionId: ulid(receivedAt, randomBytes(10)) })
+  await harness.store.saveRejections([of('refused'), of('other')])
+  await erase('refused')
+  const { body } = await harness.api('GET', '/rejections', { headers })
+  expect(body.data?.items).toMatchObject([{ deviceId: 'other' }])
 })
 
 test('erasing a device leaves no trace of the device, and everything of the others', async () => {

@@ -1,5 +1,4 @@
 import { describe } from '@jest/globals'
-import { auditContract } from '../../contracts/store-audit.ts'
 import { instancesContract } from '../../contracts/store-instances.ts'
 import { keyRotationContract } from '../../contracts/store-key-rotation.ts'
 import { keysContract } from '../../contracts/store-keys.ts'
@@ -22,7 +21,6 @@ function backOfficeContract(): void {
     operatorsContract(suite)
     operatorChangesContract(suite)
     sharesContract(suite)
-    auditContract(suite)
     rejectionsContract(suite)
     instancesContract(suite)
   })
