@@ -1,11 +1,13 @@
 import { includes } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
+import { readingsWith, withReading, type ReadingKind } from '../schemas/device-readings.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
+import type { RepeatEntry, ReportEntry } from '../schemas/log-entry.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import { withOptionalFields } from '../schemas/report-fields.ts'
 import {
   compareOrigins,
-  isReceivedLast,
+  isSentLast,
   withReceived,
   type DeviceStatus,
   type LastPosition,
@@ -17,15 +19,21 @@ import {
  * the statuses that come out of the same log, be it in this fold or in the entries that stores pass to it:
  * a rebuild compares statuses of equal versions only.
  */
-export const FOLD_VERSION = 2
+export const FOLD_VERSION = 3
 
-type Placed<Event> = { readonly origin: Origin; readonly event: Event }
+type Placed<Event> = {
+  readonly origin: Origin
+  readonly event: Event
+  readonly kind?: ReportEntry['kind'] | RepeatEntry['kind']
+}
 
 /**
  * Folds one event into its device's status. Returns `previous` itself if the event has already been
  * applied. The result does not depend on the order in which reports arrived: a late report is
  * counted and may advance `lastSeenAt`, but does not replace a newer position. A heartbeat may
- * advance `lastSeenAt` of a device that has a position, with the key last used, and does nothing else.
+ * advance `lastSeenAt` of a device that has a position, with the key last used and the readings, and does nothing
+ * else. So does a repeat, unless it is imported: phones at rest and trackers indoors send their last fix again and
+ * again. Only a repeat of the last position has readings that count.
  */
 export function deviceStatus(
   previous: DeviceStatus | undefined,
@@ -37,11 +45,13 @@ export function deviceStatus(
 ): DeviceStatus | undefined
 export function deviceStatus(
   previous: DeviceStatus | undefined,
-  { origin, event }: Placed<AppendedEvent>,
+  { origin, event, kind }: Placed<AppendedEvent>,
 ): DeviceStatus | undefined {
-  if (isDeviceSeen(event)) return previous && heard(previous, { origin, event })
+  if (isDeviceSeen(event)) return previous && heard(previous, { origin, event }, 'heartbeats')
+  if (kind === 'repeat') return previous && repeated(previous, { origin, event })
   const { receivedAt } = event
-  const seenAt = event.imported === true ? Math.min(event.timestamp, receivedAt) : receivedAt
+  const isImported = event.imported === true
+  const seenAt = isImported ? Math.min(event.timestamp, receivedAt) : receivedAt
   if (previous === undefined) {
     return {
       accountId: event.accountId,
@@ -49,8 +59,9 @@ export function deviceStatus(
       firstSeenAt: seenAt,
       lastSeenAt: seenAt,
       lastReceivedAt: receivedAt,
-      lastReceivedId: event.recordId,
-      lastKeyId: event.keyId,
+      lastKeyAt: isImported ? 0 : receivedAt,
+      lastKeyEventId: isImported ? '' : event.recordId,
+      lastKeyId: isImported ? '' : event.keyId,
       reportCount: 1,
       lastPosition: lastPosition(event),
       lastOrigin: origin,
@@ -58,26 +69,45 @@ export function deviceStatus(
     }
   }
   if (includes(previous.applied, origin)) return previous
-  const isLast = isReceivedLast(receivedAt, event.recordId, previous)
+  const isLast = !isImported && isSentLast(receivedAt, event.recordId, previous)
   const isLatest = isLater(event, origin, previous)
   const status = {
     accountId: previous.accountId,
     deviceId: previous.deviceId,
     firstSeenAt: Math.min(previous.firstSeenAt, seenAt),
     lastSeenAt: Math.max(previous.lastSeenAt, seenAt),
-    lastReceivedAt: isLast ? receivedAt : previous.lastReceivedAt,
-    lastReceivedId: isLast ? event.recordId : previous.lastReceivedId,
+    lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
+    lastKeyAt: isLast ? receivedAt : previous.lastKeyAt,
+    lastKeyEventId: isLast ? event.recordId : previous.lastKeyEventId,
     lastKeyId: isLast ? event.keyId : previous.lastKeyId,
     reportCount: previous.reportCount + 1,
     lastPosition: isLatest ? lastPosition(event) : previous.lastPosition,
     lastOrigin: isLatest ? origin : previous.lastOrigin,
     applied: { ...previous.applied, [origin.partition]: origin.offset },
   }
-  const { heartbeats } = previous
-  return heartbeats === undefined ? status : { heartbeats, ...status }
+  const { heartbeats, readings } = previous
+  if (heartbeats === undefined && readings === undefined) return status
+  const kept = isLatest ? readingsWith(event, readings) : readings
+  return {
+    ...status,
+    ...(heartbeats !== undefined && { heartbeats }),
+    ...(kept !== undefined && { readings: kept }),
+  }
 }
 
-function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): DeviceStatus {
+function repeated(previous: DeviceStatus, { origin, event }: Placed<PositionReported>) {
+  if (event.imported === true) return previous
+  const isOfLast = event.recordId === previous.lastPosition.recordId
+  const sign = { ...event, eventId: event.recordId }
+  return heard(previous, { origin, event: sign }, isOfLast ? 'repeats' : undefined)
+}
+
+/** `kind`: the kind of its readings; undefined: they do not count. */
+function heard(
+  previous: DeviceStatus,
+  { origin, event }: Placed<DeviceSeen>,
+  kind: ReadingKind | undefined,
+): DeviceStatus {
   if (includes(previous.applied, origin)) return previous
   const { partition, offset } = origin
   const { eventId, keyId, receivedAt } = event
@@ -87,8 +117,10 @@ function heard(previous: DeviceStatus, { origin, event }: Placed<DeviceSeen>): D
     receivedAt > newest.receivedAt ||
     (receivedAt === newest.receivedAt && eventId > newest.eventId)
   const heartbeat = isNewest ? { offset, receivedAt, eventId, keyId } : newest
+  const readings = kind && withReading(previous.readings, kind, origin, event)
   return {
     ...withReceived(previous, event),
+    ...(readings !== undefined && { readings }),
     heartbeats: { ...previous.heartbeats, [partition]: heartbeat },
     applied: { ...previous.applied, [partition]: offset },
   }

@@ -13,6 +13,9 @@ export type PositionEntry = {
   readonly spooled?: true
 }
 
+/** A position whose record another event has made: the device reports the same again. */
+export type RepeatEntry = Omit<PositionEntry, 'kind'> & { readonly kind: 'repeat' }
+
 /** A heartbeat. */
 export type SeenEntry = {
   readonly kind: 'seen'

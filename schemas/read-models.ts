@@ -1,3 +1,4 @@
+import { readingsWith, type Readings } from './device-readings.ts'
 import { livenessOf, type Liveness } from './liveness.ts'
 import type { PositionReported } from './position-reported.ts'
 import type { Attributes, Coordinate, MeasurementValues, OptionalFields } from './report-fields.ts'
@@ -46,7 +47,7 @@ export type TrackPoint = readonly [
 export type LastPosition = OptionalFields &
   Pick<PositionReported, 'recordId' | Coordinate | 'timestamp' | 'receivedAt'>
 
-/** The newest heartbeat from a partition. */
+/** The newest heartbeat from a partition, or the newest repeat of a record, whose `eventId` is that of the record. */
 export type Heartbeat = {
   readonly offset: number
   readonly receivedAt: number
@@ -60,18 +61,22 @@ export type DeviceStatus = {
   readonly deviceId: string
   readonly firstSeenAt: number
   /**
-   * The newest `receivedAt` of the device's records and heartbeats; an imported record counts by its
-   * own time, if that is earlier.
+   * The newest `receivedAt` of the device's records, their repeats and heartbeats; an imported record counts by
+   * its own time, if that is earlier.
    */
   readonly lastSeenAt: number
   /** The newest `receivedAt` of everything, imported or not; retention goes by it. */
   readonly lastReceivedAt: number
-  /** The id of what was received then; of several received together, the greatest. */
-  readonly lastReceivedId: string
-  /** The key that it was sent with; '' if it was received by version 0.2.0, which kept none. */
+  /** The newest `receivedAt` of everything but imported records; 0 if there is nothing else. */
+  readonly lastKeyAt: number
+  /** The id of what was received then; of several received together, the greatest. '' if there is nothing. */
+  readonly lastKeyEventId: string
+  /** The key that it was sent with; '' if there is nothing, or version 0.2.0 received it, which kept none. */
   readonly lastKeyId: string
-  /** The newest heartbeat, per partition; absent if none has counted. */
+  /** The newest heartbeat or repeat, per partition; absent if none has counted. */
   readonly heartbeats?: Readonly<Record<number, Heartbeat>>
+  /** Battery and attributes from heartbeats and repeats; `telemetryOf` gives the newest. */
+  readonly readings?: Readings
   /** Stored records, each once. */
   readonly reportCount: number
   readonly lastPosition: LastPosition
@@ -109,20 +114,20 @@ export function liveness({ status, settings }: Device, now: number): Liveness {
   return livenessOf({ lastSeenAt: status.lastSeenAt, expectedIntervalSeconds }, now)
 }
 
-/** Whether this was received after everything else of the device; the greatest id decides between equal times. */
-export function isReceivedLast(
+/** Whether the device sent this after everything else; the greatest id decides between equal times. */
+export function isSentLast(
   receivedAt: number,
   id: string,
-  status: Pick<DeviceStatus, 'lastReceivedAt' | 'lastReceivedId'>,
+  status: Pick<DeviceStatus, 'lastKeyAt' | 'lastKeyEventId'>,
 ): boolean {
-  return receivedAt === status.lastReceivedAt
-    ? id > status.lastReceivedId
-    : receivedAt > status.lastReceivedAt
+  return receivedAt === status.lastKeyAt
+    ? id > status.lastKeyEventId
+    : receivedAt > status.lastKeyAt
 }
 
 /**
- * A status that was folded from records alone, with the heartbeats of the previous status; after an
- * erasure, only with those that it leaves.
+ * A status that was folded from records alone, with the heartbeats and readings of the previous status;
+ * after an erasure, only with those that it leaves.
  */
 export function withHeartbeatsOf(
   before: DeviceStatus | undefined,
@@ -133,27 +138,26 @@ export function withHeartbeatsOf(
     ([partition, { offset, receivedAt }]) =>
       !isErased({ origin: { partition: Number(partition), offset }, receivedAt }),
   )
-  if (left.length === 0) return status
-  const heartbeats = Object.fromEntries(left)
+  const readings = readingsWith(status.lastPosition, before?.readings, isErased)
+  if (left.length === 0 && readings === undefined) return status
   return {
     ...left.reduce((after, [, heartbeat]) => withReceived(after, heartbeat), status),
-    heartbeats,
+    ...(left.length > 0 && { heartbeats: Object.fromEntries(left) }),
+    ...(readings !== undefined && { readings }),
   }
 }
 
-/** The status after a heartbeat, except for `heartbeats` themselves. */
+/** The status after a heartbeat, except for `heartbeats` and `readings`. */
 export function withReceived(
   status: DeviceStatus,
   { receivedAt, eventId, keyId }: Pick<Heartbeat, 'receivedAt' | 'eventId' | 'keyId'>,
 ): DeviceStatus {
   const lastSeenAt = Math.max(status.lastSeenAt, receivedAt)
-  return isReceivedLast(receivedAt, eventId, status)
+  const lastReceivedAt = Math.max(status.lastReceivedAt, receivedAt)
+  return isSentLast(receivedAt, eventId, status)
     ? {
-        ...status,
-        lastSeenAt,
-        lastReceivedAt: receivedAt,
-        lastReceivedId: eventId,
-        lastKeyId: keyId,
+        ...{ ...status, lastSeenAt, lastReceivedAt },
+        ...{ lastKeyAt: receivedAt, lastKeyEventId: eventId, lastKeyId: keyId },
       }
-    : { ...status, lastSeenAt }
+    : { ...status, lastSeenAt, lastReceivedAt }
 }

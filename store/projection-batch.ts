@@ -3,6 +3,7 @@ import type {
   ErasureEntry,
   PositionEntry,
   ProjectionEntry,
+  RepeatEntry,
   ReportEntry,
   SeenEntry,
 } from '../schemas/log-entry.ts'
@@ -36,10 +37,10 @@ export class WentBackError extends DependencyError {
   }
 }
 
-/** A position creates a status; a heartbeat alone does not. */
+/** A position creates a status; a heartbeat or a repeat alone does not. */
 export type Fold = (
   previous: DeviceStatus | undefined,
-  entry: ReportEntry,
+  entry: ReportEntry | RepeatEntry,
 ) => DeviceStatus | undefined
 
 /**
@@ -60,7 +61,9 @@ export type Change = {
   readonly stored: readonly PositionEntry[]
   /** Heartbeats folded now, without those that the batch itself erased, and those without effect. */
   readonly seen: readonly SeenEntry[]
-  /** Repeats of stored records, and of applied erasures: they had no effect. */
+  /**
+   * Repeats of stored records, which are folded as signs of life, and of applied erasures, which have no effect.
+   */
   readonly repeated: readonly ProjectionEntry[]
   readonly erased: readonly ErasureEntry[]
 }

@@ -42,8 +42,8 @@ export interface ReadModels {
 
   /**
    * Stores a batch's records and folds them into the device statuses, so that in effect each
-   * record is stored and counted once: a repeat of a stored recordId changes nothing, and a batch
-   * that is delivered again changes nothing. An erasure removes the status and every record of its
+   * record is stored and counted once: a repeat of a stored recordId changes no record, and is folded as a
+   * sign of life; a batch that is delivered again changes nothing. An erasure removes the status and every record of its
    * device that precede it in the log, including late writes of another projector, which has lost the
    * partition meanwhile. After the erasure the device starts afresh, except for events from a spool
    * that were received before it. The operators' settings of the device stay. A heartbeat of a device

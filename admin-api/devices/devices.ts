@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
+import { telemetryOf } from '../../schemas/device-readings.ts'
 import { isListed } from '../../schemas/device-list.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
 import type { Store } from '../../store/store.ts'
@@ -23,7 +24,7 @@ import { requireChange } from '../http/require-change.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { requireRight } from '../http/rights.ts'
 import { flag, numberBetween, type InputOf } from '../http/rule.ts'
-import { isoTime, POSITION, positionView, TIME } from '../http/views.ts'
+import { isoTime, POSITION, positionView, TELEMETRY, telemetryView, TIME } from '../http/views.ts'
 import { LABELS, labelsRule } from './label-rules.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
@@ -249,7 +250,7 @@ const DEVICE: JsonSchema = objectOf(
     lastSeenAt: {
       ...TIME,
       description:
-        'The newest receipt of its records and heartbeats; imported ones count by their own time',
+        'The newest receipt of its records, their repeats and heartbeats; imported ones count by their own time',
     },
     firstSeenAt: TIME,
     reportCount: { type: 'integer', description: 'Stored records, each once' },
@@ -259,11 +260,12 @@ const DEVICE: JsonSchema = objectOf(
     lastKeyId: {
       type: 'string',
       description:
-        'The key that its newest report, or heartbeat, was sent with; absent if version 0.2.0 received it',
+        'The key that its newest report, or heartbeat, was sent with; absent if all were imported, or version 0.2.0 received it',
     },
     lastPosition: POSITION,
+    telemetry: TELEMETRY,
   },
-  { title: 'Device', optional: ['expectedIntervalSeconds', 'lastKeyId'] },
+  { title: 'Device', optional: ['expectedIntervalSeconds', 'lastKeyId', 'telemetry'] },
 )
 
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
@@ -290,6 +292,7 @@ const CHANGED_DEVICE: JsonSchema = {
 export function deviceView(device: Device, now: number) {
   const { status, settings } = device
   const { expectedIntervalSeconds } = settings
+  const telemetry = telemetryOf(status)
   return {
     deviceId: status.deviceId,
     name: settings.name ?? null,
@@ -302,6 +305,7 @@ export function deviceView(device: Device, now: number) {
     labels: settings.labels ?? [],
     ...(status.lastKeyId !== '' && { lastKeyId: status.lastKeyId }),
     lastPosition: positionView(status.lastPosition),
+    ...(telemetry !== undefined && { telemetry: telemetryView(telemetry) }),
   }
 }
 

@@ -1,11 +1,13 @@
 import { isoTime } from '../../schemas/iso-8601.ts'
 import { ATTRIBUTES_SCHEMA } from '../../schemas/attributes.ts'
+import type { NewerTelemetry } from '../../schemas/device-readings.ts'
 import type { LastPosition } from '../../schemas/read-models.ts'
 import {
   COORDINATE_FIELDS,
   MEASUREMENT_FIELDS,
   withOptionalFields,
 } from '../../schemas/report-fields.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { JsonSchema } from './admin-route.ts'
 
 /** A time as the API writes it: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
@@ -27,6 +29,17 @@ export function positionView(position: LastPosition) {
   return withOptionalFields({ recordId, latitude, longitude, ...times }, position)
 }
 
+/** A device's telemetry from after its last position. */
+export function telemetryView({ receivedAt, battery, attributes }: NewerTelemetry) {
+  return {
+    receivedAt: isoTime(receivedAt),
+    ...(battery !== undefined && { battery }),
+    ...(attributes !== undefined && { attributes }),
+  }
+}
+
+const ATTRIBUTES: JsonSchema = { title: 'Attributes', ...ATTRIBUTES_SCHEMA }
+
 const POSITION_PROPERTIES: JsonSchema = {
   recordId: { type: 'string', description: 'ULID' },
   ...Object.fromEntries(
@@ -40,7 +53,7 @@ const POSITION_PROPERTIES: JsonSchema = {
   ...Object.fromEntries(
     MEASUREMENT_FIELDS.map(({ name, meaning }) => [name, { type: 'number', description: meaning }]),
   ),
-  attributes: { title: 'Attributes', ...ATTRIBUTES_SCHEMA },
+  attributes: ATTRIBUTES,
   imported: {
     // Neither `const` nor `enum`: generators write faulty Python for an optional one.
     type: 'boolean',
@@ -65,3 +78,18 @@ export const RECORD: JsonSchema = {
   properties: { ...POSITION_PROPERTIES, deviceId: { type: 'string' } },
   additionalProperties: false,
 }
+
+export const TELEMETRY: JsonSchema = objectOf(
+  {
+    receivedAt: { ...TIME, description: 'When they were received' },
+    battery: { type: 'number', description: 'A fraction from 0 to 1' },
+    attributes: ATTRIBUTES,
+  },
+  {
+    title: 'Telemetry',
+    optional: ['battery', 'attributes'],
+    description:
+      'The newest battery and attributes, as one unit, from heartbeats and from repeats of the last position. ' +
+      'Absent while those of lastPosition are the newest',
+  },
+)

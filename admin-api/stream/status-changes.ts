@@ -4,6 +4,7 @@ import { includes } from '../../event-log/offsets.ts'
 import type { PositionEntry, SeenEntry } from '../../event-log/event-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { telemetryOf } from '../../schemas/device-readings.ts'
 import { livenessLastsUntil, type Liveness } from '../../schemas/liveness.ts'
 import { liveness, type Device, type Origin } from '../../schemas/read-models.ts'
 import type { DeviceInterval, DevicePlace, Devices } from '../../store/read-models.ts'
@@ -31,7 +32,7 @@ type Watched = {
 
 const MOST_DEVICES = 10_000
 const ASKED_AT_ONCE = 250
-/** How long to wait for the change that a report causes; a repeated report changes nothing. */
+/** How long to wait for the change that a report causes; a repeated import changes nothing. */
 const LONGEST_LISTED_MS = 10 * 60_000
 /** A device that reported this shortly before the first reader joined may not be projected yet. */
 const JUST_NOW_MS = 60_000
@@ -202,9 +203,10 @@ export function statusChanges({
     // Read before the store had applied the erasure.
     if (erased !== undefined && !includes(applied, erased)) return
     const heard = Object.values(heartbeats).map(({ receivedAt }) => receivedAt)
+    const telemetry = telemetryOf(device.status)
     const state = [
       ...[lastPosition.recordId, lastPosition.receivedAt, liveness(device, now)],
-      Math.max(0, ...heard),
+      ...[Math.max(0, ...heard), telemetry?.receivedAt],
     ].join(' ')
     if (signal.aborted || sent.get(deviceId) === state) return
     sent.set(deviceId, state)

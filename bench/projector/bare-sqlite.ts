@@ -34,7 +34,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
   for (const sql of schemaOf(like)) database.exec(sql)
   const record = database.prepare(`INSERT INTO records VALUES (${places(18)})`)
   const status = database.prepare(
-    `INSERT INTO device_statuses VALUES (${places(25)}) ON CONFLICT (number) DO UPDATE SET
+    `INSERT INTO device_statuses VALUES (${places(27)}) ON CONFLICT (number) DO UPDATE SET
        last_seen_at = excluded.last_seen_at,
        last_received_at = excluded.last_received_at, report_count = excluded.report_count,
        record_id = excluded.record_id, latitude = excluded.latitude,
@@ -92,6 +92,7 @@ export function writeDocuments(batches: readonly Documents[], file: string, like
         ...optional(last),
         s.lastOrigin?.partition ?? null,
         s.lastOrigin?.offset ?? null,
+        ...[null, null],
       )
     }
     checkpoint.run(partition, lastOffset, lastOffset, records.at(-1)?.recordId ?? null, 1)

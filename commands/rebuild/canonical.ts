@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { telemetryOf } from '../../schemas/device-readings.ts'
 import { OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
 import type { DeviceStatus, LastPosition, PositionRecord } from '../../schemas/read-models.ts'
 
@@ -14,10 +15,16 @@ export function canonicalRecord(record: PositionRecord): string {
 /** A device status as text, without `applied`. */
 export function canonicalStatus(status: DeviceStatus): string {
   const { accountId, deviceId, firstSeenAt, lastSeenAt, reportCount } = status
-  const { lastReceivedAt, lastReceivedId, lastKeyId } = status
-  const seen = [firstSeenAt, lastSeenAt, lastReceivedAt, lastReceivedId, lastKeyId]
+  const { lastReceivedAt, lastKeyAt, lastKeyEventId, lastKeyId } = status
+  const seen = [firstSeenAt, lastSeenAt, lastReceivedAt, lastKeyAt, lastKeyEventId, lastKeyId]
   const position = positionParts(status.lastPosition)
-  return JSON.stringify([accountId, deviceId, ...seen, reportCount, ...position])
+  const telemetry = telemetryOf(status)
+  const newer = telemetry && [
+    telemetry.receivedAt,
+    telemetry.battery ?? null,
+    telemetry.attributes ?? null,
+  ]
+  return JSON.stringify([accountId, deviceId, ...seen, reportCount, ...position, newer ?? null])
 }
 
 function positionParts(position: LastPosition): unknown[] {

@@ -53,21 +53,37 @@ export function deviceDigest(
 
     /** Whether a heartbeat beyond `upTo` has replaced covered ones. */
     isHeardSince(): boolean {
-      return Object.entries(stored?.heartbeats ?? {}).some(
-        ([partition, { offset }]) => !includes(upTo, { partition: Number(partition), offset }),
-      )
+      return isBeyond(stored?.heartbeats)
+    },
+
+    /** Whether readings beyond `upTo` have replaced covered ones, or a position has removed those of repeats. */
+    isReadSince(): boolean {
+      const { heartbeats, repeats } = stored?.readings ?? {}
+      const isMoved = covered?.lastPosition.recordId !== all?.lastPosition.recordId
+      return isMoved || isBeyond(heartbeats) || isBeyond(repeats)
     },
 
     /**
-     * The status as of `upTo`; undefined if nothing of the device is covered. `heartbeats`: whether
+     * The status as of `upTo`; undefined if nothing of the device is covered. `heartbeats`, `readings`: whether
      * to include them.
      */
-    status({ heartbeats }: { heartbeats: boolean }): DeviceStatus | undefined {
+    status(shown: { heartbeats: boolean; readings: boolean }): DeviceStatus | undefined {
       if (stored === undefined) return undefined
       if (all === undefined) return isLeftOver(stored) ? undefined : stored
       if (!agrees(stored, withHeartbeatsOf(stored, all), partial)) return stored
-      return covered && heartbeats && !partial ? withHeartbeatsOf(stored, covered) : covered
+      if (covered === undefined || partial) return covered
+      const { readings, heartbeats, ...alone } = withHeartbeatsOf(stored, covered)
+      const status = shown.heartbeats
+        ? { ...alone, ...(heartbeats !== undefined && { heartbeats }) }
+        : covered
+      return shown.readings && readings !== undefined ? { ...status, readings } : status
     },
+  }
+
+  function isBeyond(latest: Readonly<Record<number, { readonly offset: number }>> = {}): boolean {
+    return Object.entries(latest).some(
+      ([partition, { offset }]) => !includes(upTo, { partition: Number(partition), offset }),
+    )
   }
 
   /** Whether the device's records may have expired, and only heartbeats keep it. */

@@ -34,15 +34,20 @@ export async function digestsOf<Name extends string>(
     do {
       const next = await readNext(readable, { accountId, after, cover, signal })
       const heardSince = new Set<string>()
+      const readSince = new Set<string>()
       for (const devices of next.read) {
         for (const [deviceId, device] of devices) {
           if (device.isHeardSince()) heardSince.add(deviceId)
+          if (device.isReadSince()) readSince.add(deviceId)
         }
       }
       for (const [n, { records, devices }] of sums.entries()) {
         for (const [deviceId, device] of next.read[n] ?? []) {
           records.addAll(device.records)
-          const status = device.status({ heartbeats: !heardSince.has(deviceId) })
+          const status = device.status({
+            heartbeats: !heardSince.has(deviceId),
+            readings: !readSince.has(deviceId),
+          })
           if (status !== undefined) devices.add(canonicalStatus(status))
         }
       }

@@ -1,5 +1,6 @@
 import type { Collection, Db } from 'mongodb'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { Reading, ReadingKind } from '../../schemas/device-readings.ts'
 import type {
   DeviceSettings,
   DeviceStatus,
@@ -35,7 +36,11 @@ export type Erased = {
 type HeartbeatDocument = Dated<Pick<Heartbeat, 'offset' | 'receivedAt'>, 'receivedAt'> &
   Partial<Pick<Heartbeat, 'eventId' | 'keyId'>>
 
-type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt'
+type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt' | 'lastKeyAt'
+
+export type ReadingDocuments = {
+  readonly [Kind in ReadingKind]?: Readonly<Record<number, Dated<Reading, 'receivedAt'>>>
+}
 
 /**
  * `_id` is `accountId/deviceId`. An erased device keeps its document, with what is erased; there is
@@ -43,9 +48,12 @@ type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt'
  */
 export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' | 'applied'> &
   Partial<Dated<Pick<DeviceStatus, StatusTime>, StatusTime>> &
-  Partial<Pick<DeviceStatus, 'reportCount' | 'lastReceivedId' | 'lastKeyId' | 'lastOrigin'>> & {
+  Partial<Pick<DeviceStatus, 'reportCount' | 'lastKeyEventId' | 'lastKeyId' | 'lastOrigin'>> & {
     readonly _id: string
+    /** The id of what was received at `lastReceivedAt`, in place of `lastKeyEventId`, from an earlier version. */
+    readonly lastReceivedId?: string
     readonly heartbeats?: Readonly<Record<number, HeartbeatDocument>>
+    readonly readings?: ReadingDocuments
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>
     readonly erased?: Erased
     readonly erasedAt?: Date

@@ -1,6 +1,7 @@
+import { READING_KINDS, type Readings } from '../../schemas/device-readings.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
-import type { DeviceStatusDocument, Erased } from './collections.ts'
+import type { DeviceStatusDocument, Erased, ReadingDocuments } from './collections.ts'
 import { newestErasure } from './erased.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
@@ -36,12 +37,15 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
   const { firstSeenAt, lastSeenAt } = document
   // Version 0.2.0 wrote no keys, and no time of receipt, which was that of the last sighting.
   const { lastReceivedAt = lastSeenAt, lastKeyId = '' } = document
-  const { lastReceivedId = lastPosition?.recordId ?? '' } = document
+  // Later versions counted imports as sent by the device, until `addKeyTimes` corrects that.
+  const { lastKeyAt = lastReceivedAt, lastReceivedId = lastPosition?.recordId ?? '' } = document
+  const { lastKeyEventId = lastReceivedId, readings } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||
     lastSeenAt === undefined ||
     lastReceivedAt === undefined ||
+    lastKeyAt === undefined ||
     reportCount === undefined
   ) {
     return undefined
@@ -52,7 +56,8 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
     firstSeenAt: firstSeenAt.getTime(),
     lastSeenAt: lastSeenAt.getTime(),
     lastReceivedAt: lastReceivedAt.getTime(),
-    lastReceivedId,
+    lastKeyAt: lastKeyAt.getTime(),
+    lastKeyEventId,
     lastKeyId,
     reportCount,
     lastPosition: {
@@ -62,10 +67,11 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
     },
     ...(lastOrigin !== undefined && { lastOrigin }),
     ...(heartbeats !== undefined && {
-      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, eventId = '', keyId = '', offset }) => ({
+      heartbeats: eachPartition(heartbeats, ({ receivedAt, eventId = '', keyId = '', offset }) => ({
         ...{ offset, receivedAt: receivedAt.getTime(), eventId, keyId },
       })),
     }),
+    ...(readings !== undefined && { readings: readingsIn(readings) }),
     applied,
   }
 }
@@ -93,18 +99,21 @@ function reported({
   firstSeenAt,
   lastSeenAt,
   lastReceivedAt,
-  lastReceivedId,
+  lastKeyAt,
+  lastKeyEventId,
   lastKeyId,
   reportCount,
   lastPosition,
   lastOrigin,
   heartbeats,
+  readings,
 }: DeviceStatus) {
   return {
     firstSeenAt: new Date(firstSeenAt),
     lastSeenAt: new Date(lastSeenAt),
     lastReceivedAt: new Date(lastReceivedAt),
-    lastReceivedId,
+    lastKeyAt: new Date(lastKeyAt),
+    lastKeyEventId,
     lastKeyId,
     reportCount,
     lastPosition: {
@@ -114,19 +123,46 @@ function reported({
     },
     ...(lastOrigin !== undefined && { lastOrigin }),
     ...(heartbeats !== undefined && {
-      heartbeats: eachHeartbeat(heartbeats, ({ receivedAt, ...heartbeat }) => ({
+      heartbeats: eachPartition(heartbeats, ({ receivedAt, ...heartbeat }) => ({
         ...heartbeat,
         receivedAt: new Date(receivedAt),
       })),
     }),
+    ...(readings !== undefined && { readings: readingDocuments(readings) }),
   }
 }
 
-function eachHeartbeat<From, To>(
-  heartbeats: Readonly<Record<number, From>>,
-  change: (heartbeat: From) => To,
+function readingsIn(documents: ReadingDocuments): Readings {
+  const kinds = READING_KINDS.flatMap((kind) => {
+    const some = documents[kind]
+    if (some === undefined) return []
+    const readings = eachPartition(some, ({ receivedAt, ...reading }) => ({
+      ...reading,
+      receivedAt: receivedAt.getTime(),
+    }))
+    return [[kind, readings] as const]
+  })
+  return Object.fromEntries(kinds)
+}
+
+function readingDocuments(readings: Readings): ReadingDocuments {
+  const kinds = READING_KINDS.flatMap((kind) => {
+    const some = readings[kind]
+    if (some === undefined) return []
+    const documents = eachPartition(some, ({ receivedAt, ...reading }) => ({
+      ...reading,
+      receivedAt: new Date(receivedAt),
+    }))
+    return [[kind, documents] as const]
+  })
+  return Object.fromEntries(kinds)
+}
+
+function eachPartition<From, To>(
+  from: Readonly<Record<number, From>>,
+  change: (one: From) => To,
 ): Record<number, To> {
   return Object.fromEntries(
-    Object.entries(heartbeats).map(([partition, heartbeat]) => [partition, change(heartbeat)]),
+    Object.entries(from).map(([partition, one]) => [partition, change(one)]),
   )
 }

@@ -3,6 +3,7 @@ import type { AnyBulkWriteOperation, FindCursor, WithId } from 'mongodb'
 import { includes } from '../../event-log/offsets.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
+import type { RepeatEntry } from '../../schemas/log-entry.ts'
 import type { Change, Fold, PositionEntry, ReportEntry, SeenEntry } from '../read-models.ts'
 import { READ, type DeviceStatusDocument, type ReadModelCollections } from './collections.ts'
 import {
@@ -23,7 +24,7 @@ const MOST_ATTEMPTS = 10
 const LONGEST_PAUSE_MS = 200
 
 /**
- * Folds the positions that count, and the heartbeats, into the statuses of their devices. Returns the
+ * Folds the positions that count, repeats and heartbeats into the statuses of their devices. Returns the
  * changes, and the positions that precede an erasure of their device: they are not folded, and the
  * caller must remove their records.
  */
@@ -45,8 +46,12 @@ export async function foldStatuses(
     const repeated: PositionEntry[] = []
     for (const entry of own) {
       const isSeen = entry.kind === 'seen'
-      if (!isSeen && !counting.has(entry)) repeated.push(entry)
-      else if (isEntryErased(before?.erased, entry)) {
+      if (!isSeen && !counting.has(entry)) {
+        repeated.push(entry)
+        if (!isEntryErased(before?.erased, entry)) {
+          device = folded(device, { ...entry, kind: 'repeat' }, fold)
+        }
+      } else if (isEntryErased(before?.erased, entry)) {
         if (!isSeen) late.add(entry)
       } else {
         const after = folded(device, entry, fold)
@@ -86,7 +91,7 @@ export function tell(
 /** The first position after an erasure starts afresh, but `applied` is kept. */
 function folded(
   stored: StoredDevice | undefined,
-  entry: ReportEntry,
+  entry: ReportEntry | RepeatEntry,
   fold: Fold,
 ): StoredDevice | undefined {
   const { accountId, deviceId } = entry.event

@@ -26,10 +26,13 @@ const REPORT_FIELDS = {
   lastSeenAt: true,
   lastReceivedAt: true,
   lastReceivedId: true,
+  lastKeyAt: true,
+  lastKeyEventId: true,
   lastKeyId: true,
   reportCount: true,
   lastPosition: true,
   heartbeats: true,
+  readings: true,
 } as const
 
 /** Matches devices of which more is stored than a tombstone. */

@@ -9,6 +9,7 @@ import {
   type ReadModelCollections,
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
+import { addKeyTimes } from './key-upgrade.ts'
 import { underLock, type Clock } from './lock.ts'
 import { addReceipts, dropOlderIndexes, hasIndex } from './status-upgrade.ts'
 
@@ -51,6 +52,7 @@ export async function makeIndexes(db: Db, readModels: ReadModelCollections): Pro
   await dropOlderIndexes(readModels.deviceStatuses)
   await makeReadModelIndexes(readModels)
   await addReceipts(readModels.deviceStatuses)
+  await addKeyTimes(readModels)
   await makeDeviceIndexes(openCollections(db))
   await makeSearchIndexes(db, ALL_KINDS)
 }

@@ -1,3 +1,4 @@
+import type { Readings } from '../../schemas/device-readings.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import type { Selection } from './device-rows.ts'
@@ -47,11 +48,13 @@ type Row = readonly [
   receivedAt: number,
   applied: string,
   heartbeats: string | null,
-  lastReceivedId: string | null,
+  lastKeyEventId: string | null,
   ...optional: unknown[],
 ]
 const FIRST_OPTIONAL = 16
 const LAST_PARTITION = FIRST_OPTIONAL + OPTIONAL_NAMES.length
+const LAST_KEY_AT = LAST_PARTITION + 2
+const READINGS = LAST_KEY_AT + 1
 
 /** The columns that change with each report, in their order. */
 const CHANGING = [
@@ -64,9 +67,9 @@ const CHANGING = [
     'latitude',
     'longitude',
   ],
-  ...['timestamp', 'received_at', 'applied', 'heartbeats', 'last_received_id'],
+  ...['timestamp', 'received_at', 'applied', 'heartbeats', 'last_key_event_id'],
   ...OPTIONAL_NAMES,
-  ...['last_partition', 'last_offset'],
+  ...['last_partition', 'last_offset', 'last_key_at', 'readings'],
 ]
 
 /** Records find their device through its status, so a record that was projected late keeps the status. */
@@ -151,7 +154,7 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
 
 /** The values of the columns that change with each report. */
 function changing(status: DeviceStatus): readonly Value[] {
-  const { lastPosition, lastOrigin, lastReceivedId, heartbeats } = status
+  const { lastPosition, lastOrigin, lastKeyAt, lastKeyEventId, heartbeats, readings } = status
   return [
     status.firstSeenAt,
     status.lastSeenAt,
@@ -164,10 +167,12 @@ function changing(status: DeviceStatus): readonly Value[] {
     lastPosition.receivedAt,
     encodedOffsets(status.applied),
     heartbeats === undefined ? null : JSON.stringify(heartbeats),
-    lastReceivedId === lastPosition.recordId ? null : lastReceivedId,
+    lastKeyEventId === lastPosition.recordId ? null : lastKeyEventId,
     ...optionalValues(lastPosition),
     lastOrigin?.partition ?? null,
     lastOrigin?.offset ?? null,
+    lastKeyAt === status.lastReceivedAt ? null : lastKeyAt,
+    readings === undefined ? null : JSON.stringify(readings),
   ]
 }
 
@@ -181,13 +186,15 @@ function status(row: Row): DeviceStatus {
   const recordId = row[8]
   const heartbeats = row[14]
   const partition = row[LAST_PARTITION] as number | null
+  const readings = row[READINGS] as string | null
   return {
     accountId: row[1],
     deviceId: row[2],
     firstSeenAt: row[4],
     lastSeenAt: row[5],
     lastReceivedAt: row[6],
-    lastReceivedId: row[15] ?? recordId,
+    lastKeyAt: (row[LAST_KEY_AT] as number | null) ?? row[6],
+    lastKeyEventId: row[15] ?? recordId,
     lastKeyId: row[3],
     reportCount: row[7],
     lastPosition: {
@@ -205,5 +212,6 @@ function status(row: Row): DeviceStatus {
     ...(heartbeats !== null && {
       heartbeats: JSON.parse(heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
     }),
+    ...(readings !== null && { readings: JSON.parse(readings) as Readings }),
   }
 }

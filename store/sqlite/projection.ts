@@ -36,7 +36,7 @@ type InBatch = {
 }
 
 /**
- * Stores the entries' records and folds each newly stored one, and each heartbeat, into its device,
+ * Stores the entries' records and folds each newly stored one, each repeat and each heartbeat into its device,
  * in the order of the log; an erasure resets the device as if it had never reported.
  */
 export function projectEntries(
@@ -115,6 +115,7 @@ export function projectEntries(
     }
     if (!records.insert(entry, known)) {
       state.repeated.push(entry)
+      state.after = fold(state.after, { ...entry, kind: 'repeat' })
       continue
     }
     state.stored.push(entry)

@@ -149,6 +149,26 @@ export const READ_MODELS_SCHEMA = [
   // The place in the log of the last position. NULL: folded by an earlier version.
   `ALTER TABLE device_statuses ADD COLUMN last_partition INTEGER;
    ALTER TABLE device_statuses ADD COLUMN last_offset INTEGER`,
+
+  // The newest thing that the device itself has sent, apart from imports, and the readings of heartbeats and repeats.
+  // Before, an import counted as sent by the device: such a device is given the key of its newest record or heartbeat.
+  `ALTER TABLE device_statuses RENAME COLUMN last_received_id TO last_key_event_id;
+   -- NULL: when anything was received last.
+   ALTER TABLE device_statuses ADD COLUMN last_key_at INTEGER;
+   ALTER TABLE device_statuses ADD COLUMN readings TEXT;
+   UPDATE device_statuses SET (last_key_at, last_key_event_id, last_key_id) = (
+     SELECT at, id, key_id FROM (
+       SELECT received_at AS at, record_id AS id, key_id FROM records
+         WHERE device = number AND imported IS NULL
+       UNION ALL
+       SELECT value ->> 'receivedAt', value ->> 'eventId', value ->> 'keyId' FROM json_each(heartbeats)
+       UNION ALL
+       SELECT 0, '', '')
+     ORDER BY at DESC, id DESC LIMIT 1)
+   WHERE EXISTS (
+     SELECT 1 FROM records
+     WHERE records.record_id = coalesce(last_key_event_id, device_statuses.record_id)
+       AND device = number AND records.imported IS NOT NULL)`,
 ]
 
 /** Steps that give the table of statuses other columns, filled by a query of `older_statuses`. */

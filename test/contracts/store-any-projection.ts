@@ -81,7 +81,10 @@ type Report = {
   /** An earlier report of the same device that this one repeats. */
   readonly repeats: number | undefined
   readonly isHeartbeat: boolean
-  readonly fields: Pick<PositionReported, 'timestamp' | 'receivedAt' | 'keyId'>
+  readonly fields: Pick<PositionReported, 'timestamp' | 'receivedAt' | 'keyId'> & {
+    readonly battery: number
+    readonly imported?: true
+  }
 }
 
 type Step = {
@@ -97,11 +100,16 @@ const report: fc.Arbitrary<Report> = fc.record({
   device: fc.nat(3),
   repeats: fc.option(fc.nat(5), { nil: undefined, freq: 3 }),
   isHeartbeat: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
-  fields: fc.record({
-    timestamp: fc.nat(4).map((n) => T0 + n),
-    receivedAt: fc.nat(4).map((n) => T0 + n),
-    keyId: fc.constantFrom('key-1', 'key-2', 'key-3'),
-  }),
+  fields: fc.record(
+    {
+      timestamp: fc.nat(4).map((n) => T0 + n),
+      receivedAt: fc.nat(4).map((n) => T0 + n),
+      keyId: fc.constantFrom('key-1', 'key-2', 'key-3'),
+      battery: fc.nat(9).map((tenths) => tenths / 10),
+      imported: fc.constant(true as const),
+    },
+    { requiredKeys: ['timestamp', 'receivedAt', 'keyId', 'battery'] },
+  ),
 })
 
 const plan: fc.Arbitrary<Step[]> = fc.array(
@@ -150,9 +158,9 @@ function placed(
     const partition = device % 2
     const deviceId = `tracker-${device}`
     if (isHeartbeat) {
-      const { receivedAt, keyId } = fields
+      const { receivedAt, keyId, battery } = fields
       partitions[partition]?.push(
-        log.hear(deviceSeen({ accountId, deviceId, receivedAt, keyId }), partition),
+        log.hear(deviceSeen({ accountId, deviceId, receivedAt, keyId, battery }), partition),
       )
       continue
     }
@@ -163,7 +171,7 @@ function placed(
     const event =
       repeated === undefined
         ? positionReported({ accountId, deviceId, ...fields })
-        : { ...repeated.event, receivedAt: fields.receivedAt }
+        : { ...repeated.event, ...fields, timestamp: repeated.event.timestamp }
     partitions[partition]?.push(log.append(event, partition))
   }
   return partitions
@@ -186,9 +194,10 @@ function fold(entries: readonly ReportEntry[]): Map<string, DeviceStatus> {
   const statuses = new Map<string, DeviceStatus>()
   const counting = new Set<ReportEntry>(firstOfEach(entries))
   for (const item of entries) {
-    if (item.kind === 'position' && !counting.has(item)) continue
     const { deviceId } = item.event
-    const status = deviceStatus(statuses.get(deviceId), item)
+    const isRepeat = item.kind === 'position' && !counting.has(item)
+    const entry = isRepeat ? { ...item, kind: 'repeat' as const } : item
+    const status = deviceStatus(statuses.get(deviceId), entry)
     if (status !== undefined) statuses.set(deviceId, status)
   }
   return statuses

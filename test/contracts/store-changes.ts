@@ -25,22 +25,30 @@ export function changesContract({ promise, shared, log }: StoreSuite): void {
         change(accountId, 'b', { after: deviceStatus(undefined, b1), stored: [b1] }),
       ])
       const repeat = log.append(a1.event)
-      const after = deviceStatus(two, a3)
+      const after = deviceStatus(deviceStatus(two, a3), { ...repeat, kind: 'repeat' })
       expect(await project(a3, repeat)).toEqual([
         change(accountId, 'a', { before: two, after, stored: [a3], repeated: [repeat] }),
       ])
     },
   )
 
-  promise('repeats alone change no status', async ({ accountId }) => {
-    const first = log.append(positionReported({ accountId, deviceId: 'a' }))
-    await project(first)
-    const status = deviceStatus(undefined, first)
-    const repeat = log.append(first.event)
-    expect(await project(repeat)).toEqual([
-      change(accountId, 'a', { before: status, after: status, repeated: [repeat] }),
-    ])
-  })
+  promise(
+    'a repeat alone is a change of its device, an imported one is none',
+    async ({ accountId }) => {
+      const first = log.append(positionReported({ accountId, deviceId: 'a' }))
+      await project(first)
+      const status = deviceStatus(undefined, first)
+      const repeat = log.append({ ...first.event, receivedAt: first.event.receivedAt + 1 })
+      const after = deviceStatus(status, { ...repeat, kind: 'repeat' })
+      expect(await project(repeat)).toEqual([
+        change(accountId, 'a', { before: status, after, repeated: [repeat] }),
+      ])
+      const imported = log.append({ ...repeat.event, imported: true })
+      expect(await project(imported)).toEqual([
+        change(accountId, 'a', { before: after, after, repeated: [imported] }),
+      ])
+    },
+  )
 
   promise(
     'a batch that was delivered before makes no changes, also after a restart',

@@ -20,6 +20,7 @@ import { longErasuresContract } from './store-long-erasures.ts'
 import { operatorsAtOnceContract } from './store-operators-at-once.ts'
 import { outdatedContract } from './store-outdated.ts'
 import { projectionContract } from './store-projection.ts'
+import { repeatsContract } from './store-repeats.ts'
 import { spooledContract } from './store-spooled.ts'
 import { storeSuite, type OpenStore } from './store-suite.ts'
 
@@ -37,6 +38,7 @@ export function storeContract(name: string, open: OpenStore): void {
     longErasuresContract(suite)
     spooledContract(suite)
     heartbeatsContract(suite)
+    repeatsContract(suite)
     hiddenDevicesContract(suite)
     livesContract(suite)
     expiryContract(suite)

@@ -130,10 +130,11 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
               if (kind === 'erasure') return log.erase(deviceErased(named))
               if (kind === 'seen') {
                 const receivedAt = T0 + repeats * 3_600_000
-                return log.hear(deviceSeen({ ...named, receivedAt, keyId: `key-${repeats}` }))
+                const sent = { receivedAt, keyId: `key-${repeats}`, battery: repeats / 10 }
+                return log.hear(deviceSeen({ ...named, ...sent }))
               }
               const recordId = `01KDVN9C00${String(device * 10 + repeats).padStart(16, '0')}`
-              return report({ ...named, recordId, keyId: `key-${repeats}` })
+              return report({ ...named, recordId, keyId: `key-${repeats}`, battery: 0.9 })
             })
             let start = 0
             const rest = { forward: entries.length, back: 3, restart: false }
@@ -203,7 +204,9 @@ function model(entries: readonly ProjectionEntry[]) {
       devices.delete(deviceId)
     } else if (entry.kind === 'seen') {
       if (device.status) device.status = deviceStatus(device.status, entry)!
-    } else if (!device.records.has(entry.event.recordId)) {
+    } else if (device.records.has(entry.event.recordId)) {
+      device.status = deviceStatus(device.status, { ...entry, kind: 'repeat' })!
+    } else {
       device.records.set(entry.event.recordId, entry)
       devices.set(deviceId, { ...device, status: deviceStatus(device.status, entry) })
     }

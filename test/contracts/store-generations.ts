@@ -218,7 +218,7 @@ export function generationsContract({ alone }: StoreSuite): void {
           },
           devices: {
             count: 3,
-            hash: 'fbc56eaed3a80f17fcfaceb9ce8c6f4a858ca4acaebd76f17b36082d8944ff0c',
+            hash: 'e0e9d218c5019d0184eca3148dbfda5cf93a1243ead01fe3eeecb72be6060c18',
           },
         })
         await generation.close()

@@ -77,14 +77,24 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       await eventually(() => adminReader(service).device('after-all'), { withinMs: 60_000 })
       const devices = await adminReader(service).devices()
       const known = devices.filter(({ deviceId }) => deviceId !== 'after-all')
-      expect(await Promise.all(known.map(withHistory))).toEqual(before)
+      const after = await Promise.all(known.map(withHistory))
+      // A repeat is a sign of life.
+      for (const { device, positions } of before) {
+        const same = { ...device, status: 'online', lastSeenAt: expect.any(String) as unknown }
+        expect(after).toContainEqual({ device: expect.objectContaining(same) as object, positions })
+        const again = after.find((one) => one.device.deviceId === device.deviceId)
+        expect(Date.parse(again?.device.lastSeenAt ?? '')).toBeGreaterThan(
+          Date.parse(device.lastSeenAt),
+        )
+      }
+      expect(after).toHaveLength(before.length)
     }, 300_000)
 
     test('SIGTERM ends every process with exit code 0', async () => {
       expect(new Set(await service.stop())).toEqual(new Set([0]))
     })
 
-    async function withHistory(device: { deviceId: string }) {
+    async function withHistory<Device extends { deviceId: string }>(device: Device) {
       return { device, positions: await adminReader(service).positions(device.deviceId) }
     }
   })

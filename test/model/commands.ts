@@ -57,7 +57,9 @@ function send(batches: Report[][]): Command {
 async function sendTo(model: Model, world: World, batches: Report[][]): Promise<void> {
   const at = world.clock.now()
   model.sent(batches.flat(), at)
-  const answers = await world.send(batches.map((reports) => reports.map(toSent)))
+  const answers = await world.send(
+    batches.map((reports) => reports.map((report) => toSent(report, at))),
+  )
   batches.forEach((reports, index) => {
     const answer = answers[index]
     if (answer !== undefined) model.acknowledged(reports, answer, at)

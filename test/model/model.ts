@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from '@jest/globals'
+import { eventIdOf } from '../../schemas/appended-event.ts'
+import { telemetryOf } from '../../schemas/device-readings.ts'
+import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import type { ProjectionEntry } from '../../schemas/log-entry.ts'
-import { compareOrigins, type Origin } from '../../schemas/read-models.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import { compareOrigins, type Origin, type PositionRecord } from '../../schemas/read-models.ts'
 import { T0 } from '../samples.ts'
 import type { Answer, Sent, World } from './world.ts'
 
@@ -18,7 +22,7 @@ type Device = {
   readonly must: Set<string>
   /** Reports seen before, which must stay visible. */
   readonly stays: Set<string>
-  /** When heartbeats were sent. */
+  /** When anything was sent, be it a heartbeat or a repeat. */
   readonly heard: Set<number>
   /** Only what was received later stays: what came before may go with an erasure at any time. */
   erasing: number
@@ -52,10 +56,8 @@ export class Model {
     for (const report of reports) {
       const name = nameOf(report)
       const { may, heard } = this.devices[report.device]!
-      if (report.turn === 'heartbeat') {
-        heard.add(at)
-        continue
-      }
+      heard.add(at)
+      if (report.turn === 'heartbeat') continue
       may.set(name, (may.get(name) ?? new Set()).add(at))
       if (!this.#firstSent.has(name)) this.#firstSent.set(name, this.#commands)
     }
@@ -110,13 +112,16 @@ export class Model {
       const { may, must, stays, heard, erasing } = this.devices[number]!
       const { status, records } = await world.device(deviceId)
       const seen = new Set<string>()
-      for (const { timestamp, receivedAt, recordId } of records) {
+      for (const { timestamp, receivedAt, recordId, battery } of records) {
         const name = nameOf({ device: number, turn: turnOf(timestamp) })
         seen.add(name)
         const sent = may.get(name)?.has(receivedAt) ?? false
         expectSame(
-          { name, sent, recordId },
-          { name, sent: true, recordId: this.#ids.get(name) ?? recordId },
+          { name, sent, recordId, battery },
+          {
+            ...{ name, sent: true, recordId: this.#ids.get(name) ?? recordId },
+            battery: batteryAt(receivedAt),
+          },
         )
       }
       expectSame(seen.size, records.length)
@@ -147,7 +152,10 @@ export class Model {
     }
   }
 
-  /** Once all is projected: no heartbeat is lost, and devices were last seen as the log's fold says. */
+  /**
+   * Once all is projected: no heartbeat is lost, and devices were last seen, and have the battery, that the log's fold
+   * says.
+   */
   async checkSeen(world: World): Promise<void> {
     const logged = await world.logged()
     const heartbeats = logged.flatMap(({ kind, event }) =>
@@ -157,7 +165,8 @@ export class Model {
     const folded = lastSeen(logged)
     for (const deviceId of DEVICES) {
       const { status } = await world.device(deviceId)
-      expectSame(status?.lastSeenAt, folded.get(deviceId))
+      const seen = status && { lastSeenAt: status.lastSeenAt, telemetry: telemetryOf(status) }
+      expectSame(seen, folded.get(deviceId))
     }
   }
 
@@ -213,10 +222,15 @@ function expectAll(wanted: ReadonlySet<string>, found: ReadonlySet<string>): voi
   if (missing.length > 0) expect([...found]).toEqual(expect.arrayContaining(missing))
 }
 
+type Signs = {
+  readonly records: Map<string, PositionRecord>
+  readonly repeats: PositionReported[]
+  readonly heartbeats: DeviceSeen[]
+}
+
 /** As simply as can be, without any of the code that it checks. */
-function lastSeen(logged: readonly ProjectionEntry[]): Map<string, number> {
-  const times = new Map<string, number>()
-  const records = new Set<string>()
+function lastSeen(logged: readonly ProjectionEntry[]) {
+  const devices = new Map<string, Signs>()
   const erasures = new Map<string, number>()
   const applied = new Set<string>()
   for (const entry of logged) {
@@ -224,29 +238,52 @@ function lastSeen(logged: readonly ProjectionEntry[]): Map<string, number> {
     if (entry.kind === 'erasure') {
       if (applied.has(entry.event.eventId)) continue
       applied.add(entry.event.eventId)
-      times.delete(deviceId)
-      for (const record of records) if (record.startsWith(`${deviceId} `)) records.delete(record)
+      devices.delete(deviceId)
       erasures.set(deviceId, Math.max(erasures.get(deviceId) ?? 0, entry.event.erasedAt))
       continue
     }
     const { receivedAt } = entry.event
     if (entry.spooled && receivedAt <= (erasures.get(deviceId) ?? 0)) continue
-    const known = times.get(deviceId)
-    if (entry.kind === 'seen') {
-      if (known !== undefined) times.set(deviceId, Math.max(known, receivedAt))
-      continue
+    const known = devices.get(deviceId)
+    if (entry.kind === 'seen') known?.heartbeats.push(entry.event)
+    else if (known?.records.has(entry.event.recordId)) known.repeats.push(entry.event)
+    else {
+      const signs = known ?? { records: new Map(), repeats: [], heartbeats: [] }
+      devices.set(deviceId, signs)
+      signs.records.set(entry.event.recordId, { ...entry.event, origin: entry.origin })
     }
-    const record = `${deviceId} ${entry.event.recordId}`
-    if (records.has(record)) continue
-    records.add(record)
-    times.set(deviceId, Math.max(known ?? 0, receivedAt))
   }
-  return times
+  return new Map([...devices].map(([deviceId, signs]) => [deviceId, seenBy(signs)]))
 }
 
-export function toSent({ device, turn }: Report): Sent {
-  if (turn === 'heartbeat') return { seen: DEVICES[device]! }
-  return { deviceId: DEVICES[device]!, timestamp: T0 + turn * 1000, latitude: turn }
+function seenBy({ records, repeats, heartbeats }: Signs) {
+  const all = [...records.values(), ...repeats, ...heartbeats]
+  const last = [...records.values()].sort(byPlace).at(-1)!
+  const repeatsOfLast = repeats.filter(({ recordId }) => recordId === last.recordId)
+  const newest = [last, ...repeatsOfLast, ...heartbeats].sort(byReceipt).at(-1)!
+  const { receivedAt } = newest
+  return {
+    lastSeenAt: Math.max(...all.map(({ receivedAt }) => receivedAt)),
+    telemetry:
+      byReceipt(newest, last) > 0 ? { receivedAt, battery: batteryAt(receivedAt) } : undefined,
+  }
+}
+
+function byReceipt(a: PositionReported | DeviceSeen, b: typeof a): number {
+  if (a.receivedAt !== b.receivedAt) return a.receivedAt - b.receivedAt
+  const [idOfA, idOfB] = [eventIdOf(a), eventIdOf(b)]
+  return idOfA === idOfB ? 0 : idOfA > idOfB ? 1 : -1
+}
+
+export function toSent({ device, turn }: Report, at: number): Sent {
+  const battery = batteryAt(at)
+  if (turn === 'heartbeat') return { seen: DEVICES[device]!, battery }
+  return { deviceId: DEVICES[device]!, timestamp: T0 + turn * 1000, latitude: turn, battery }
+}
+
+/** Another one at each time. */
+function batteryAt(time: number): number {
+  return (time % 1000) / 1000
 }
 
 function turnOf(timestamp: number): number {

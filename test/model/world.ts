@@ -27,9 +27,15 @@ const grant = {
 const NEVER_MS = 1e8
 
 export type Sent =
-  | { readonly deviceId: string; readonly timestamp: number; readonly latitude: number }
+  | {
+      readonly deviceId: string
+      readonly timestamp: number
+      readonly latitude: number
+      /** Not part of its identity, as in an app's report. */
+      readonly battery: number
+    }
   /** A heartbeat. */
-  | { readonly seen: string }
+  | { readonly seen: string; readonly battery: number }
 export type Answer = Exclude<Outcome, { readonly kind: 'refused' }>
 
 export type EraseStep = 'announced' | 'logged' | 'answered'
@@ -76,7 +82,7 @@ export async function openWorld(folder: string, empty: string) {
         const given = reports.map((report) =>
           'seen' in report
             ? report
-            : { json: { ...report, longitude: 0, timestamp: isoTime(report.timestamp) } },
+            : { json: report, translated: { report: { ...report, longitude: 0 } } },
         )
         const { outcomes } = await accept(grant, given, { withinMs: NEVER_MS })
         return outcomes.map((outcome) => {
@@ -240,10 +246,6 @@ async function attempt(work: () => Promise<void>): Promise<boolean> {
     if (error instanceof DependencyError) return false
     throw error
   }
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
 }
 
 function turn(): Promise<void> {

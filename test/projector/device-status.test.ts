@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
+import { telemetryOf } from '../../schemas/device-readings.ts'
 import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
@@ -24,7 +25,8 @@ describe('device status', () => {
       firstSeenAt: T0,
       lastSeenAt: T0,
       lastReceivedAt: T0,
-      lastReceivedId: event.recordId,
+      lastKeyAt: T0,
+      lastKeyEventId: event.recordId,
       lastKeyId: event.keyId,
       reportCount: 1,
       lastPosition: {
@@ -61,7 +63,8 @@ describe('device status', () => {
       ...first,
       lastSeenAt: T0 + HOUR_MS,
       lastReceivedAt: T0 + HOUR_MS,
-      lastReceivedId: eventId,
+      lastKeyAt: T0 + HOUR_MS,
+      lastKeyEventId: eventId,
       lastKeyId: 'key-2',
       heartbeats: { 0: { offset: 1, receivedAt: T0 + HOUR_MS, eventId, keyId: 'key-2' } },
       applied: { 0: 1 },
@@ -90,6 +93,24 @@ describe('device status', () => {
       ...{ firstSeenAt: receivedAt, lastSeenAt: receivedAt, lastReceivedAt: receivedAt },
       lastPosition: { imported: true },
     })
+  })
+
+  test('an imported position never says with which key a device reports', () => {
+    const keyId = 'key-import'
+    const imported = (receivedAt: number) =>
+      positionReported({ keyId, timestamp: T0 - HOUR_MS, receivedAt, imported: true })
+    const alone = { lastKeyId: '', lastKeyAt: 0, lastKeyEventId: '' }
+    const [first, later] = [imported(T0 + HOUR_MS), imported(T0 + 9 * HOUR_MS)]
+    expect(fold([first, later])).toMatchObject({ ...alone, lastReceivedAt: T0 + 9 * HOUR_MS })
+    const live = positionReported({ keyId: 'key-phone', receivedAt: T0 })
+    const own = { lastKeyId: 'key-phone', lastKeyAt: T0, lastKeyEventId: live.recordId }
+    for (const events of [
+      [live, first, later],
+      [first, live, later],
+      [first, later, live],
+    ]) {
+      expect(fold(events)).toMatchObject({ ...own, lastReceivedAt: T0 + 9 * HOUR_MS })
+    }
   })
 
   test('a timestamp in the future never pins the position', () => {
@@ -174,10 +195,108 @@ describe('device status', () => {
     ])
   })
 
+  describe('a repeat', () => {
+    const first = positionReported({ timestamp: T0, receivedAt: T0, battery: 0.8 })
+    const again = (changes: Partial<PositionReported>) => ({ ...first, ...changes })
+
+    test('is a sign of life: it moves when a device was last seen, with which key, and its telemetry', () => {
+      const status = fold([first])
+      const receivedAt = T0 + HOUR_MS
+      const sent = { receivedAt, battery: 0.42, attributes: { charging: true } }
+      const repeat = repeatIn(status, 1, again({ ...sent, keyId: 'key-2' }))
+      expect(repeat).toEqual({
+        ...status,
+        ...{ lastSeenAt: receivedAt, lastReceivedAt: receivedAt },
+        ...{ lastKeyAt: receivedAt, lastKeyEventId: first.recordId, lastKeyId: 'key-2' },
+        heartbeats: { 0: { offset: 1, receivedAt, eventId: first.recordId, keyId: 'key-2' } },
+        readings: { repeats: { 0: { offset: 1, eventId: first.recordId, ...sent } } },
+        applied: { 0: 1 },
+      })
+      expect(telemetryOf(repeat)).toEqual(sent)
+      expect(repeatIn(repeat, 1, again(sent))).toBe(repeat)
+    })
+
+    test('of an older record is a sign of life, and leaves the telemetry', () => {
+      const newer = positionReported({ timestamp: T0 + 9, receivedAt: T0 + 9, battery: 0.7 })
+      const status = repeatIn(
+        fold([first, newer]),
+        2,
+        again({ receivedAt: T0 + HOUR_MS, battery: 0.1 }),
+      )
+      expect(status).toMatchObject({ lastSeenAt: T0 + HOUR_MS, reportCount: 2 })
+      expect(telemetryOf(status)).toBeUndefined()
+    })
+
+    test('without battery and attributes leaves the telemetry', () => {
+      const status = repeatIn(fold([first]), 1, again({ receivedAt: T0 + 1, battery: 0.4 }))
+      const bare = positionReported({ recordId: first.recordId, receivedAt: T0 + 2 })
+      expect(telemetryOf(repeatIn(status, 2, bare))).toEqual({ receivedAt: T0 + 1, battery: 0.4 })
+    })
+
+    test('that is imported changes nothing', () => {
+      const status = fold([first])
+      const repeat = again({ receivedAt: T0 + HOUR_MS, battery: 0.1, imported: true })
+      expect(repeatIn(status, 1, repeat)).toBe(status)
+    })
+
+    test('of an unknown device changes nothing', () => {
+      const entry = { origin: { partition: 0, offset: 1 }, event: first, kind: 'repeat' } as const
+      expect(deviceStatus(undefined, entry)).toBeUndefined()
+    })
+  })
+
+  describe('the telemetry of a device', () => {
+    const position = (changes: Partial<PositionReported>) =>
+      positionReported({ battery: 0.9, ...changes })
+    const at = (receivedAt: number) => ({ timestamp: receivedAt, receivedAt })
+    const heartbeat = (receivedAt: number, changes: Partial<DeviceSeen> = {}) =>
+      deviceSeen({ receivedAt, battery: 0.3, ...changes })
+
+    test('is that of its newest heartbeat with any, as one unit', () => {
+      const ignition = heartbeat(T0 + 2, { battery: 0.3, attributes: { ignition: true } })
+      const bare = deviceSeen({ receivedAt: T0 + 4 })
+      const status = fold([position(at(T0)), ignition, bare, heartbeat(T0 + 1)])
+      const telemetry = { receivedAt: T0 + 2, battery: 0.3, attributes: { ignition: true } }
+      expect(telemetryOf(status)).toEqual(telemetry)
+      const { battery, ...motion } = heartbeat(T0 + 5, { attributes: { motion: false } })
+      expect(battery).toBe(0.3)
+      const next = fold([position(at(T0)), ignition, motion])
+      expect(telemetryOf(next)).toEqual({ receivedAt: T0 + 5, attributes: { motion: false } })
+    })
+
+    test('is that of a newer last position, and of what came after it', () => {
+      const events = [position(at(T0)), heartbeat(T0 + 1), position(at(T0 + 2))]
+      expect(telemetryOf(fold(events))).toBeUndefined()
+      expect(telemetryOf(fold([...events, heartbeat(T0 + 3)]))).toMatchObject({
+        receivedAt: T0 + 3,
+      })
+    })
+
+    test('does not change with a late record', () => {
+      const events = [position(at(T0)), heartbeat(T0 + 1)]
+      const late = position({ timestamp: T0 - HOUR_MS, receivedAt: T0 + 2, battery: 0.1 })
+      expect(telemetryOf(fold([...events, late]))).toEqual({ receivedAt: T0 + 1, battery: 0.3 })
+    })
+
+    test('does not change with an imported position, even as the last one', () => {
+      const history = position({ timestamp: T0 + 2, receivedAt: T0 + 9, imported: true })
+      const events = [position(at(T0)), heartbeat(T0 + 1), history]
+      expect(fold(events)).toMatchObject({ lastPosition: { imported: true } })
+      expect(telemetryOf(fold(events))).toEqual({ receivedAt: T0 + 1, battery: 0.3 })
+    })
+
+    test('comes back from a heartbeat if the next position has waited', () => {
+      // Received before the heartbeat, in a spool.
+      const events = [position(at(T0)), heartbeat(T0 + 5), position(at(T0 + 2))]
+      expect(telemetryOf(fold(events))).toEqual({ receivedAt: T0 + 5, battery: 0.3 })
+    })
+  })
+
   test('any order of reports, and of heartbeats after the first, gives the same status', () => {
     const time = fc.integer({ min: 0, max: 5 }).map((step) => T0 + step * 1_000)
     const keyId = fc.constantFrom('key-1', 'key-2', 'key-3')
-    const sent = { receivedAt: time, keyId }
+    const battery = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100)
+    const sent = { receivedAt: time, keyId, battery }
     const position = fc
       .record(
         { ...sent, timestamp: time, imported: fc.constant(true as const) },
@@ -196,6 +315,9 @@ describe('device status', () => {
       fc.property(position, shuffled, (first, { events, reordered }) => {
         const [one, other] = [fold([first, ...reordered]), fold([first, ...events])]
         expect(withoutPlaces(one)).toEqual(withoutPlaces(other))
+        if (one.lastPosition.recordId === other.lastPosition.recordId) {
+          expect(telemetryOf(one)).toEqual(telemetryOf(other))
+        }
         // Of positions of equal times the place in the log decides, which is another after reordering.
         expect(timesOf(one)).toEqual(timesOf(other))
       }),
@@ -208,10 +330,16 @@ function withoutPlaces({
   heartbeats = {},
   lastOrigin: _origin,
   lastPosition: _last,
+  readings: _readings,
   ...status
 }: DeviceStatus) {
   const newest = Object.values(heartbeats).map(({ offset: _offset, ...heartbeat }) => heartbeat)
   return { ...status, newest }
+}
+
+function repeatIn(status: DeviceStatus, offset: number, event: PositionReported): DeviceStatus {
+  const entry = { origin: { partition: 0, offset }, event, kind: 'repeat' } as const
+  return deviceStatus(status, entry)
 }
 
 function timesOf({ lastPosition: { timestamp, receivedAt } }: DeviceStatus) {

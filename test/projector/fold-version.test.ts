@@ -22,6 +22,7 @@ function fixedEntries(): ProjectionEntry[] {
       ...{ eventId: `seen-${id}`, deviceId, keyId: `key-${id}`, receivedAt: T0 + receivedAt },
     })
   const first = report('b', 'van', 10, 11)
+  const [older, ping] = [report('older', 'phone', 8, 9), report('ping', 'phone', 10, 11)]
   return [
     log.append(first),
     log.append({ ...report('a', 'van', 20, 21), speed: 3, battery: 0.5 }),
@@ -35,6 +36,8 @@ function fixedEntries(): ProjectionEntry[] {
     log.hear(heartbeat('f', 'bus', 45)),
     log.hear(heartbeat('unknown', 'nobody', 50)),
     log.append(report('g', 'tram', 10, 11)),
+    log.append(older),
+    log.append(ping),
     log.append({ ...report('import', 'tram', -5_000, 60), imported: true }),
     log.append({ ...report('only', 'archive', -5_000, 60), imported: true }),
     log.append(report('h', 'erased', 10, 11)),
@@ -42,6 +45,10 @@ function fixedEntries(): ProjectionEntry[] {
     log.erase(deviceErased({ eventId: 'erasure', deviceId: 'erased', erasedAt: T0 + 20 })),
     log.drain(report('withdrawn', 'erased', 10, 19)),
     log.append(report('k', 'erased', 22, 23)),
+    log.append({ ...ping, receivedAt: T0 + 20, battery: 0.42, attributes: { charging: true } }),
+    log.append({ ...older, receivedAt: T0 + 30, battery: 0.1 }),
+    log.append({ ...ping, receivedAt: T0 + 40, battery: 0.1, imported: true }),
+    log.hear({ ...heartbeat('l', 'tram', 55), battery: 0.3, attributes: { ignition: true } }),
   ]
 }
 

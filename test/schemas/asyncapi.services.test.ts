@@ -15,7 +15,8 @@ await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schema
 
   test('a consumer that knows only the document can read the topics', async () => {
     const heartbeat = deviceSeen({ battery: 0.42, attributes: { ignition: true } })
-    const { eventId: _eventId, ...value } = heartbeat
+    const { accountId, deviceId, keyId, receivedAt, battery, attributes } = heartbeat
+    const value = { accountId, deviceId, keyId, receivedAt, battery, attributes }
     const avro = await openFormats()
     for (const [event, described, expected] of [
       [everyField, messages.positionReportedAvro, everyField],

@@ -53,6 +53,45 @@ test('a device is shown with its status, computed when read', async () => {
   harness.clock.time = receivedAt
 })
 
+test('a device that sends its last position again is online, with the battery of now, in every answer', async () => {
+  const first = {
+    deviceId: 'phone',
+    recordId: '01KDVN9C0A0000000000000001',
+    timestamp: T0 - 7_200_000,
+  }
+  const [event] = await harness.project({ ...first, receivedAt: T0 - 7_200_000, battery: 0.8 })
+  const receivedAt = T0 + 3_600_000
+  harness.clock.time = receivedAt
+  const read = () => harness.api('GET', path('phone'), { headers })
+  expect((await read()).body.data).toMatchObject({ status: 'offline' })
+  expect((await read()).body.data).not.toHaveProperty('telemetry')
+  const attributes = { charging: true, connection: 'mobile' }
+  await harness.project({ ...first, receivedAt, battery: 0.42, attributes, keyId: 'key-2' })
+  const now = '2026-01-01T01:00:00.000Z'
+  const shown = (await read()).body.data
+  expect(shown).toMatchObject({
+    ...{ status: 'online', lastSeenAt: now, reportCount: 1, lastKeyId: 'key-2' },
+    lastPosition: {
+      recordId: event?.recordId,
+      receivedAt: '2025-12-31T22:00:00.000Z',
+      battery: 0.8,
+    },
+    telemetry: { receivedAt: now, battery: 0.42, attributes },
+  })
+  const list = await harness.api('GET', '/devices?q=phone', { headers })
+  expect(list.body.data).toMatchObject({ items: [shown] })
+  await harness.project({ deviceId: 'phone', timestamp: receivedAt, receivedAt })
+  expect((await read()).body.data).not.toHaveProperty('telemetry')
+})
+
+test('a device whose positions were all imported has no key', async () => {
+  await harness.project({ deviceId: 'history', imported: true, keyId: 'key-import' })
+  const { body } = await harness.api('GET', path('history'), { headers })
+  expect(body.data).not.toHaveProperty('lastKeyId')
+  const list = await harness.api('GET', '/devices?keyId=key-import', { headers })
+  expect(list.body.data).toMatchObject({ items: [] })
+})
+
 test('a device that is disabled and expired can be enabled again, and erased', async () => {
   const call = (method: string, deviceId: string, body?: object) =>
     harness.api(method, path(deviceId), { headers, ...(body !== undefined && { body }) })

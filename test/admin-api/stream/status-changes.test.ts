@@ -94,6 +94,31 @@ test('a heartbeat makes a device online again, and each moves when it was last s
   expect(source.of('position')).toHaveLength(2)
 })
 
+test('telemetry of repeats and heartbeats is told, and a repeat makes a device online again', async () => {
+  const { clock, listen, project } = await start()
+  const source = await listen()
+  project()
+  const first = await report('phone', { battery: 0.8 })
+  await eventually(() => statuses(source).length === 1)
+  clock.time += 6 * MINUTE_MS
+  await eventually(() => statuses(source).length === 2)
+  const lastTold = () => source.of('device-status').at(-1)?.data
+  await report('phone', { ...first, receivedAt: clock.now(), battery: 0.42 })
+  await eventually(() => statuses(source).length === 3)
+  const receivedAt = new Date(clock.now()).toISOString()
+  expect(lastTold()).toMatchObject({
+    ...{ status: 'online', reportCount: 1, telemetry: { receivedAt, battery: 0.42 } },
+    lastPosition: { recordId: first.recordId, battery: 0.8 },
+  })
+  clock.time += 1_000
+  await beat('phone', { attributes: { ignition: true } })
+  await eventually(() => statuses(source).length === 4)
+  const heardAt = new Date(clock.now()).toISOString()
+  expect(lastTold()).toMatchObject({
+    telemetry: { receivedAt: heardAt, attributes: { ignition: true } },
+  })
+})
+
 test('a heartbeat from just before the first reader causes a status event once projected', async () => {
   const { clock, eventLog, listen, project, store } = await start()
   await report('tug', { receivedAt: clock.now() - 10 * MINUTE_MS })

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { digestsOf } from '../../../commands/rebuild/digest.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Generation, Rebuild } from '../../../store/generations.ts'
+import type { PositionReported } from '../../../schemas/position-reported.ts'
 import type { ProjectionEntry } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
@@ -217,3 +218,45 @@ function doingFirst(
     },
   }
 }
+
+describe('telemetry', () => {
+  const ping = (event: PositionReported, minutes: number, battery: number) =>
+    log.append({ ...event, receivedAt: event.receivedAt + minutes * 60_000, battery })
+  const heartbeat = (battery: number) => log.hear(deviceSeen({ deviceId: 'phone', battery }))
+
+  test.each(['before', 'after'] as const)(
+    'makes no difference if only the generation %s has what came beyond the compared point',
+    async (name) => {
+      const generations = { before, after }
+      const first = report('phone')
+      const covered = [first, ping(first.event, 1, 0.4)]
+      const sinces = [
+        () => [ping(first.event, 2, 0.3)],
+        () => [heartbeat(0.2)],
+        () => [report('phone')],
+        () => [report('phone'), heartbeat(0.1)],
+      ]
+      await project(before, covered)
+      await project(after, covered)
+      for (const since of sinces) {
+        const entries = since()
+        await project(generations[name], entries)
+        expect(await compare(covered.at(-1))).toMatchObject({ equal: true, records: 1 })
+        await project(name === 'before' ? after : before, entries)
+        expect(await compare(entries.at(-1))).toMatchObject({ equal: true })
+      }
+    },
+  )
+
+  test('that differs is found, also once its device has reported elsewhere', async () => {
+    const first = report('phone')
+    const repeat = ping(first.event, 1, 0.4)
+    await project(before, [first, repeat])
+    await project(after, [first, { ...repeat, event: { ...repeat.event, battery: 0.5 } }])
+    expect(await compare(repeat)).toMatchObject({ equal: false, records: 1 })
+    const other = report('other')
+    await project(before, [other])
+    await project(after, [other])
+    expect(await compare(other)).toMatchObject({ equal: false, records: 2 })
+  })
+})

@@ -15,7 +15,7 @@ test('a status that version 0.2.0 wrote is read, received when it was seen last,
   expect(deviceStatusOf(document)).toEqual({
     ...{ accountId: 'acc-1', deviceId: 'van', applied, reportCount: 3 },
     ...{ firstSeenAt: T0, lastSeenAt: T0, lastReceivedAt: T0 },
-    ...{ lastReceivedId: 'record-1', lastKeyId: '' },
+    ...{ lastKeyAt: T0, lastKeyEventId: 'record-1', lastKeyId: '' },
     lastPosition: { ...position, timestamp: T0, receivedAt: T0 },
     heartbeats: { 0: { offset: 8, receivedAt: T0, eventId: '', keyId: '' } },
   })

@@ -2,9 +2,11 @@ import { expect } from '@jest/globals'
 import type { Db } from 'mongodb'
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import { ulid } from '../../../schemas/record-id.ts'
+import type { DeviceStatusDocument } from '../../../store/mongo/collections.ts'
+import type { Store } from '../../../store/store.ts'
 import { batchOf } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
-import { positionReported, T0 } from '../../samples.ts'
+import { deviceSeen, positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { mongoSuite } from './database.ts'
 
@@ -76,6 +78,57 @@ await describeWith(['mongodb'], 'a database of version 0.2.0', ({ mongodb }) => 
     await eventually(async () => (await indexes(1)).join() === made.join())
   })
 
+  promise(
+    'and one from before telemetry gives each device the key that it sent itself last',
+    async ({ open, db, accountId, log }) => {
+      const first = await open()
+      const sent = (deviceId: string, minute: number, keyId: string) =>
+        positionReported({ accountId, deviceId, keyId, receivedAt: T0 + minute * 60_000 })
+      const history = (deviceId: string) =>
+        ({ ...sent(deviceId, 90, 'key-import'), timestamp: T0, imported: true }) as const
+      const heard = { accountId, deviceId: 'heard', keyId: 'key-seen', receivedAt: T0 + 3_000_000 }
+      await first.project(
+        batchOf(
+          log.append(sent('live', 1, 'key-phone')),
+          log.append(sent('imported', 1, 'key-phone')),
+          log.append(history('imported')),
+          log.append(sent('heard', 1, 'key-phone')),
+          log.hear(deviceSeen(heard)),
+          log.append(history('heard')),
+          log.append(history('history')),
+        ),
+      )
+      const statuses = db.collection<DeviceStatusDocument>('device_status_g1')
+      const now = await keysOf(first, accountId)
+      const others = await statuses.find({ accountId }).toArray()
+      for (const { _id, deviceId, lastPosition } of others) {
+        // The version before took the import for the newest thing that the device sent.
+        const record = await db
+          .collection('positions_g1')
+          .findOne({ accountId, deviceId, imported: true })
+        const lastReceivedId = record === null ? lastPosition?.recordId : record['_id']
+        await statuses.updateOne(
+          { _id },
+          {
+            $set: {
+              lastReceivedId: String(lastReceivedId).replace(`${accountId}/`, ''),
+              ...(record !== null && { lastKeyId: 'key-import' }),
+            },
+            $unset: { lastKeyAt: true, lastKeyEventId: true, readings: true },
+          },
+        )
+      }
+      const second = await open()
+      await eventually(
+        async () => (await statuses.countDocuments({ lastKeyAt: { $exists: false } })) === 0,
+      )
+      expect(await keysOf(second, accountId)).toEqual(now)
+      expect(now.map(({ lastKeyId }) => lastKeyId)).toEqual([
+        ...['key-seen', '', 'key-phone', 'key-phone'],
+      ])
+    },
+  )
+
   promise('expires devices by the time they were last seen', async ({ open, db, accountId }) => {
     await makeDatabaseOf020(db, positionReported({ accountId, deviceId: 'van', receivedAt: T0 }))
     const store = await open()
@@ -86,6 +139,13 @@ await describeWith(['mongodb'], 'a database of version 0.2.0', ({ mongodb }) => 
     })
   })
 })
+
+async function keysOf(store: Store, accountId: string) {
+  const page = await store.pageDevices({ accountId, limit: 9 })
+  return page.map(({ status: { deviceId, lastKeyId, lastKeyAt, lastKeyEventId } }) => ({
+    ...{ deviceId, lastKeyId, lastKeyAt, lastKeyEventId },
+  }))
+}
 
 /** One device with one report, and a heartbeat seven milliseconds after it, as 0.2.0 stored them. */
 async function makeDatabaseOf020(

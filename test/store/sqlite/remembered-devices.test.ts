@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { deviceStatus, FOLD_VERSION } from '../../../projector/device-status.ts'
 import type { DeviceStatus } from '../../../schemas/read-models.ts'
-import type { PositionEntry, ProjectionBatch, ReportEntry } from '../../../store/read-models.ts'
+import type { Fold, PositionEntry, ProjectionBatch } from '../../../store/read-models.ts'
 import { openReadModels, type SqliteReadModels } from '../../../store/sqlite/read-models.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported, T0 } from '../../samples.ts'
@@ -39,7 +39,7 @@ test('a device that the projection remembers is forgotten when the same connecti
 
 test('a device that the projection remembers is forgotten when its batch has failed', async () => {
   const both = [entry(1, 'a'), entry(2, 'b')]
-  const fold = (previous: DeviceStatus | undefined, given: ReportEntry) => ({
+  const fold = (previous: DeviceStatus | undefined, given: Parameters<Fold>[1]) => ({
     ...deviceStatus(previous, given as PositionEntry),
     ...(given.event.deviceId === 'b' && { reportCount: 'no number' as never }),
   })
