@@ -8,9 +8,7 @@ export function summary(tally: Tally, { dryRun }: { dryRun: boolean }): string {
   const skips = [...tally.skipped].sort(([, a], [, b]) => b.count - a.count)
   const devices = [...tally.devices]
   const lines = [
-    dryRun
-      ? `would be imported: ${count(tally.accepted)}`
-      : `accepted: ${count(tally.accepted)} (the service has them now, whether new or known before)`,
+    `${dryRun ? 'would be imported' : 'accepted'}: ${count(tally.accepted)}${known(tally, dryRun)}`,
     ...devices
       .slice(0, MOST_DEVICES)
       .map(([id, { count: n, from, to }]) => `  ${id}: ${count(n)}, from ${from} to ${to}`),
@@ -29,6 +27,10 @@ export function summary(tally: Tally, { dryRun }: { dryRun: boolean }): string {
     ),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function known({ accepted }: Tally, dryRun: boolean): string {
+  return dryRun || accepted === 0 ? '' : ' (the service has them now, whether new or known before)'
 }
 
 /** 2 if a file could not be read to its end, 1 if a point was skipped or a file has none, 0 otherwise. */

@@ -33,7 +33,7 @@ export function otherScalars(
 
 /**
  * Texts of a query, a form or a file as the values that they write; `00123` stays a text. A known attribute
- * gets its type: `ignition` OFF is false, an `alarm` of 7 a text.
+ * gets its type: `ignition` OFF is false, `odometer` 7.0 a number, an `alarm` of 7 a text.
  */
 export function typedTexts(attributes: SentAttributes): SentAttributes {
   const typed: Record<string, unknown> = {}
@@ -51,6 +51,7 @@ export function typedText(name: string, value: unknown): unknown {
     if (YES.test(value)) return true
     if (NO.test(value)) return false
   }
+  if (known === 'number') return numberIn(value) ?? value
   const number = Number(value)
   return String(number) === value && Number.isFinite(number) ? number : value
 }

@@ -296,5 +296,6 @@ skipped, FORBIDDEN: 1
     expect(text).toContain(`no recorded position in ${wayPoints}\n`)
     const none = await run(['--device', 'x', file('b.json', '{"locations":[]}')], () => 'hang-up')
     expect(none).toMatchObject({ exit: 1, received: [] })
+    expect(none.text).toMatch(/^accepted: 0\n/)
   })
 })

@@ -36,10 +36,11 @@ describe('extensions of other programs', () => {
   })
 
   test('have a known attribute in its type', async () => {
-    const inside = '<ignition>OFF</ignition><motion>on</motion><alarm>7</alarm><note>7</note>'
+    const inside =
+      '<ignition>OFF</ignition><motion>on</motion><alarm>7</alarm><note>7</note><odometer>7.0</odometer>'
     const point = `<trkpt lat="1" lon="2">${TIME}<extensions>${inside}</extensions></trkpt>`
     expect(await toldIn(gpxOf(point))).toMatchObject([
-      { attributes: { ignition: false, motion: true, alarm: '7', note: 7 } },
+      { attributes: { ignition: false, motion: true, alarm: '7', note: 7, odometer: 7 } },
     ])
   })
 })
