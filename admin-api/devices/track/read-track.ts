@@ -2,7 +2,8 @@ import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import { placeOfStep, type TrackPoint, type TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { Bounds } from './bounds.ts'
-import { placeOf } from './place.ts'
+import { LeapFilter } from './leap-filter.ts'
+import { placeOf, type Place } from './place.ts'
 import { gapAfterMs } from './silence.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from './track-totals.ts'
@@ -16,7 +17,8 @@ const SHOWN_AT_ONCE = 250
 /**
  * Reads a device's track from `from` to `to`, page by page, into totals and the places of at most
  * `points` records. A silence after which a device counts as offline is a gap, by its expected interval or,
- * without one, by the usual interval of the first page; so is every step whose path is unknown.
+ * without one, by the usual interval of the first page; so is every step whose path is unknown. A single
+ * record that leaps out and is back at the next is left out.
  * Stops early when `isWanted` returns false.
  *
  * Full records are read only for the points that are shown: for a long track, most of the time goes
@@ -31,15 +33,20 @@ export async function readTrack(
   const thinned = new ThinnedTrack<TrackStep>({ limit: points, gapMs })
   const totals = new TrackTotals()
   const bounds = new Bounds()
-  for (;;) {
-    for (const step of page) {
-      const place = placeOf(step[1], step[2])
+  let total = 0
+  const leaps = new LeapFilter<{ time: number; place: Place; step: TrackStep }>(
+    ({ time, place, step }) => {
       bounds.add(step[1], step[2])
-      thinned.add(step, step[0], place, totals.add(step, place))
-    }
+      thinned.add(step, time, place, totals.add(step, place))
+    },
+  )
+  for (;;) {
+    for (const step of page) leaps.add({ time: step[0], place: placeOf(step[1], step[2]), step })
+    total += page.length
     const last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {
-      return { thinned, totals, bounds }
+      leaps.end()
+      return { total, thinned, totals, bounds }
     }
     // Otherwise one long track would keep all other requests waiting until the end.
     await endOfTurn()
@@ -64,6 +71,8 @@ export async function* shownPoints(
 }
 
 export type ReadTrack = {
+  /** All records, those left out too. */
+  readonly total: number
   readonly thinned: ThinnedTrack<TrackStep>
   readonly totals: TrackTotals
   readonly bounds: Bounds

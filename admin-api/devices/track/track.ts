@@ -60,7 +60,7 @@ export function trackRoute({
     const deviceId = pathParameter(ctx, 'deviceId')
     const { settings } = await requireDevice(store, caller, deviceId)
     const { expectedIntervalSeconds } = settings
-    const { thinned, totals, bounds } = await turns.run(accountId, () =>
+    const { total, thinned, totals, bounds } = await turns.run(accountId, () =>
       readTrack(
         { accountId, deviceId, from, to, points, expectedIntervalSeconds },
         { store, isWanted: () => !ctx.req.socket.destroyed },
@@ -70,7 +70,7 @@ export function trackRoute({
     let shown = 0
     await answerInParts(ctx, {
       before: {
-        total: thinned.total,
+        total,
         toleranceMetres: thinned.tolerance,
         distanceMetres: totals.distanceMetres,
         movingSeconds: totals.movingMs / 1_000,
@@ -112,7 +112,8 @@ export function trackRoute({
 const DESCRIPTION = `
 Without \`from\` the range is the ${MOST_DAYS} days before \`to\`; it has no more. All its records make the totals; \`rows\` are those that show the way and its timing best. Where
 the device was at the time of a record that is left out, and where a straight way between the rows around
-it would put it at that time, are at most \`toleranceMetres\` apart.
+it would put it at that time, are at most \`toleranceMetres\` apart. Of a single record that leaps out, faster than
+300 m/s, and is back at the next nothing counts but its number: the device was never there.
 `.trim()
 
 function row([timestamp, ...others]: TrackPoint): unknown[] {

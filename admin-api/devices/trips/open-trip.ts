@@ -36,13 +36,18 @@ export class OpenTrip {
     this.#totals.add(record.step, record.place)
   }
 
+  /** False while the device may have been at one place all the time. */
+  get hasMoved(): boolean {
+    return !this.#edges.every(({ lower, upper }) => lower <= upper)
+  }
+
   /**
-   * Undefined if the device may have been at one place all the time.
+   * Undefined if it has not moved.
    *
    * @param records those that belong to the trip and not to a stop at its ends.
    */
   end(records: number): Trip | undefined {
-    if (this.#edges.every(({ lower, upper }) => lower <= upper)) return undefined
+    if (!this.hasMoved) return undefined
     const { first, last } = this
     const { distanceMetres, movingMs, maxSpeed } = this.#totals
     return {

@@ -1,5 +1,6 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
 import { isPathless } from '../../../schemas/unknown-path.ts'
+import { LeapFilter } from '../track/leap-filter.ts'
 import { distance, type Place } from '../track/place.ts'
 import { OpenTrip, type Trip } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'
@@ -9,7 +10,7 @@ export type Stop = {
   readonly kind: 'stop'
   readonly from: number
   readonly to: number
-  /** The place around which all its records are. */
+  /** The place around which its records are; of several stops that are one, the first's. */
   readonly middle: Place
   readonly records: number
 }
@@ -27,7 +28,23 @@ export type StopRules = {
  */
 const MOST_IN_WINDOW = 90_000
 
-type OpenStop = Omit<Stop, 'to'> & { readonly last: TripRecord; readonly isCertain: boolean }
+/** `around`: the middle that decides how long it goes on. */
+type OpenStop = Omit<Stop, 'to'> & {
+  readonly around: Place
+  readonly last: TripRecord
+  readonly isCertain: boolean
+}
+
+/** A stop that has ended, and may be one with the next. */
+type EndedStop = Stop & { readonly isCertain: boolean }
+
+type Piece = {
+  readonly open: OpenTrip
+  /** Its records, without those of stops. */
+  records: number
+  readonly isAtStop: boolean
+  readonly isCertain: boolean
+}
 
 /**
  * Divides a device's records, added in the order of time, into trips and stops.
@@ -35,16 +52,22 @@ type OpenStop = Omit<Stop, 'to'> & { readonly last: TripRecord; readonly isCerta
  * A stop begins where the latest records have stayed around one place for `stopMs`. Its middle is
  * the middle of those records, and it goes on while the device is within `stopMetres` of the middle,
  * or within the record's accuracy. A trip goes from one stop's last record to the next stop's first;
- * where the path is unknown it ends, and another begins.
+ * where the path is unknown it ends, and another begins. Records that show no movement are no trip: they
+ * belong to the stop before or after them. Stops that follow one another within `stopMetres` are one. So
+ * between two items nothing is missing unless the path is unknown there.
  */
 export class TripFinder {
   readonly #rules: StopRules
   readonly #found: (item: TripOrStop) => void
+  readonly #leaps = new LeapFilter<TripRecord>((record) => this.#take(record))
   readonly #window = new StopWindow()
   #stop: OpenStop | undefined
-  #trip: { readonly open: OpenTrip; records: number; readonly isCertain: boolean } | undefined
+  #ended: EndedStop | undefined
+  #piece: Piece | undefined
   /** The result is the same as if reading had begun earlier. */
   #isCertain = false
+  /** Whether the next stop could be one with a stop from before reading began. */
+  #mayJoinUnread = true
   /** The record, by its place, that was the first too far from the window's start. */
   #leftAt: number | undefined
 
@@ -54,9 +77,36 @@ export class TripFinder {
   }
 
   add(step: TrackStep): void {
-    const record = tripRecord(step, this.#rules.stopMetres)
+    this.#leaps.add(tripRecord(step, this.#rules.stopMetres))
+  }
+
+  /** There are no more records. */
+  end(): void {
+    this.#leaps.end()
+    if (this.#stop !== undefined) this.#endStop(this.#stop)
+    while (this.#window.length > 0) this.#travel(this.#window.shift())
+    this.#endPiece()
+    this.#passEnded()
+  }
+
+  /** All items that begin before this time have been found. */
+  get foundUntil(): number {
+    const open = this.#ended?.from ?? this.#stop?.from ?? this.#piece?.open.first.time
+    if (open !== undefined) return open
+    return this.#window.length > 0 ? this.#window.firstTime : (this.#leaps.held?.time ?? Infinity)
+  }
+
+  /** Whether the open item, and all that follow, are the same as if reading had begun earlier. */
+  get isCertain(): boolean {
+    if (!this.#isCertain || this.#ended?.isCertain === false) return false
+    if (this.#stop !== undefined) return this.#stop.isCertain
+    if (this.#piece?.isCertain === false) return false
+    return this.#ended !== undefined || !this.#mayJoinUnread || this.#piece?.open.hasMoved === true
+  }
+
+  #take(record: TripRecord): void {
     if (this.#stop !== undefined) {
-      if (metresApart(this.#stop.middle, record.place) <= record.radius) {
+      if (metresApart(this.#stop.around, record.place) <= record.radius) {
         this.#stop = { ...this.#stop, last: record, records: this.#stop.records + 1 }
         return
       }
@@ -65,31 +115,12 @@ export class TripFinder {
     this.#search(record)
   }
 
-  /** There are no more records. */
-  end(): void {
-    if (this.#stop !== undefined) this.#endStop(this.#stop)
-    while (this.#window.length > 0) this.#travel(this.#window.shift())
-    this.#endTrip()
-  }
-
-  /** All items that begin before this time have been found. */
-  get foundUntil(): number {
-    const open = this.#stop?.from ?? this.#trip?.open.first.time
-    if (open !== undefined) return open
-    return this.#window.length === 0 ? Infinity : this.#window.firstTime
-  }
-
-  /** Whether the open item, and all that follow, are the same as if reading had begun earlier. */
-  get isCertain(): boolean {
-    return this.#isCertain && (this.#stop ?? this.#trip ?? { isCertain: true }).isCertain
-  }
-
   #search(record: TripRecord): void {
     const window = this.#window
     const place = window.end
     window.add(record)
     while (window.isTooWide) {
-      this.#leftAt ??= place
+      if (this.#leaps.isCertain) this.#leftAt ??= place
       this.#travel(window.shift())
     }
     while (record.time - window.firstTime >= this.#rules.stopMs || window.length > MOST_IN_WINDOW) {
@@ -107,41 +138,82 @@ export class TripFinder {
   }
 
   #beginStop(): void {
-    const { middle, firstRecord: first, lastRecord: last, length: records } = this.#window
+    const { middle, firstRecord: first, lastRecord: last, length } = this.#window
     this.#window.clear()
     if (first === undefined || last === undefined) return
-    if (this.#trip !== undefined && !isBroken(this.#trip.open.last, first)) {
-      this.#trip.open.add(first)
+    if (this.#piece !== undefined && isBroken(this.#piece.open.last, first)) this.#endPiece()
+    const before = this.#endPieceAt(first)
+    const ended = this.#ended
+    const isKnown = ended === undefined ? !this.#mayJoinUnread : ended.isCertain
+    const found = { kind: 'stop', middle, around: middle, last } as const
+    const from = before?.from ?? first.time
+    const records = length + (before?.records ?? 0)
+    if (ended !== undefined && metresApart(ended.middle, middle) <= this.#rules.stopMetres) {
+      this.#ended = undefined
+      this.#stop = { ...found, ...ended, records: ended.records + records }
+      return
     }
-    this.#endTrip()
-    this.#stop = {
-      ...{ kind: 'stop', from: first.time, middle, records, last },
-      isCertain: this.#isCertain,
-    }
+    this.#passEnded()
+    this.#stop = { ...found, from, records, isCertain: this.#isCertain && isKnown }
   }
 
-  #endStop({ last, isCertain, ...stop }: OpenStop): void {
-    this.#found({ ...stop, to: last.time })
+  #endStop({ last, around: _around, ...stop }: OpenStop): void {
+    this.#passEnded()
+    this.#ended = { ...stop, to: last.time }
     this.#stop = undefined
-    this.#trip = { open: new OpenTrip(last), records: 0, isCertain }
+    const { isCertain } = stop
+    this.#piece = { open: new OpenTrip(last), records: 0, isAtStop: true, isCertain }
   }
 
   /** Adds a record that belongs to no stop. */
   #travel(record: TripRecord): void {
-    if (this.#trip !== undefined && isBroken(this.#trip.open.last, record)) this.#endTrip()
-    if (this.#trip === undefined) {
+    if (this.#piece !== undefined && isBroken(this.#piece.open.last, record)) this.#endPiece()
+    if (this.#piece === undefined) {
       const isCertain = this.#isCertain
-      this.#trip = { open: new OpenTrip(record), records: 1, isCertain }
+      this.#piece = { open: new OpenTrip(record), records: 1, isAtStop: false, isCertain }
       return
     }
-    this.#trip.open.add(record)
-    this.#trip.records += 1
+    this.#piece.open.add(record)
+    this.#piece.records += 1
   }
 
-  #endTrip(): void {
-    const found = this.#trip?.open.end(this.#trip.records)
-    this.#trip = undefined
-    if (found !== undefined) this.#found(found)
+  /** Ends what leads to a stop. Returns what shows no movement, and belongs to the stop that begins. */
+  #endPieceAt(first: TripRecord): { from: number; records: number } | undefined {
+    const piece = this.#piece
+    if (piece === undefined) return undefined
+    piece.open.add(first)
+    if (piece.isAtStop || piece.open.hasMoved) {
+      this.#endPiece()
+      return undefined
+    }
+    this.#piece = undefined
+    return { from: piece.open.first.time, records: piece.records }
+  }
+
+  /** Ends what has led so far: a trip, or, without movement, a part of the stop that it began at. */
+  #endPiece(): void {
+    const piece = this.#piece
+    if (piece === undefined) return
+    this.#piece = undefined
+    const { open, records, isAtStop, isCertain } = piece
+    const trip = open.end(records)
+    const ended = this.#ended
+    if (trip === undefined && isAtStop && ended !== undefined) {
+      this.#ended = { ...ended, to: open.last.time, records: ended.records + records }
+      return
+    }
+    // The device was elsewhere, so the stops before and after are two.
+    this.#passEnded()
+    if (trip !== undefined) this.#found(trip)
+    if (trip !== undefined || isCertain) this.#mayJoinUnread = false
+  }
+
+  #passEnded(): void {
+    if (this.#ended === undefined) return
+    const { isCertain: _isCertain, ...stop } = this.#ended
+    this.#ended = undefined
+    this.#mayJoinUnread = false
+    this.#found(stop)
   }
 }
 

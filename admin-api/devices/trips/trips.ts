@@ -103,7 +103,9 @@ const DESCRIPTION = `
 Without \`from\` the range is the 31 days before \`to\`; it may have ${MOST_DAYS} days. At a stop the device is in one place for at least
 \`stopSeconds\`. A trip leads from one stop to the next. It also ends where no record came for more than an
 hour, or where a step is faster than 300 m/s; the time until the next record is then unknown, unless the
-device is in the same place after it: then it has stopped there. Very many records at one place, 90 000, are
+device is in the same place after it: then it has stopped there. A single record that leaps out and is back at the
+next is left out. Stops that follow one another within \`stopMetres\` are one, and records between them that show no
+movement belong to them: only where the path is unknown is there nothing between two items. Very many records at one place, 90 000, are
 a stop even in a shorter time.
 
 A trip or stop that begins before \`from\` or ends after \`to\` is returned whole, up to 31 days before and after, and has

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import { metresApart } from '../../../../admin-api/devices/trips/trip-record.ts'
 import {
   TripFinder,
@@ -6,7 +7,9 @@ import {
   type TripOrStop,
 } from '../../../../admin-api/devices/trips/trip-finder.ts'
 import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
-import { coordinatesOf, placeOf } from '../../../../admin-api/devices/track/place.ts'
+import type { Trip } from '../../../../admin-api/devices/trips/open-trip.ts'
+import { coordinatesOf, distance, placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { isPathless } from '../../../../schemas/unknown-path.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
 import { pointsOf, tracks } from '../../../recorded-tracks.ts'
 import { T0 } from '../../../samples.ts'
@@ -107,9 +110,77 @@ test('a leap ends a trip, and adds no distance', () => {
   for (const metres of driven) expect(metres / (30 * 60 * 15)).toBeCloseTo(1, 1)
 })
 
-test('one position far away in a stop makes a gap in it, and no trip', () => {
+test('one position far away, in a stop or in a trip, is left out', () => {
   const steps = journey({ minutes: 30 }, { minutes: 0.1, leap: 9_000 }, { minutes: 30, leap: -9e3 })
-  expect(told(steps)).toEqual(['stop 0–30', 'stop 30–60'])
+  expect(told(steps)).toEqual(['stop 0–60'])
+  expect(find(steps)[0]?.records).toBe(steps.length - 1)
+  const driven = journey(drive)
+  const zero = driven.map((step, n): TrackStep => {
+    const [time, , , ...rest] = step
+    return n > 0 && n % 7 === 0 && n < driven.length - 1 ? [time, 0, 0, ...rest] : step
+  })
+  const [trip, ...others] = find(zero)
+  const [whole] = find(driven)
+  expect(others).toEqual([])
+  expect(trip).toMatchObject({ kind: 'trip', from: whole?.from, to: whole?.to })
+  expect((trip as Trip).distanceMetres).toBeCloseTo((whole as Trip).distanceMetres, 3)
+})
+
+test('two positions far away, or one without a way back, are a leap as before', () => {
+  const twice = journey({ minutes: 30 }, { minutes: 0.3, leap: 9e3 }, { minutes: 30, leap: -9e3 })
+  expect(told(twice)).toEqual(['stop 0–30', 'stop 30–60'])
+  const away = journey({ minutes: 30 }, { minutes: 0.1, leap: 9e3 }, { minutes: 30, leap: 9e3 })
+  expect(told(away)).toEqual(['stop 0–30', 'stop 30–60'])
+})
+
+test('a night at home is one stop, however far single positions are off', () => {
+  const home = { minutes: 60, jitter: 20 }
+  const off = { minutes: 0.5, jitter: 20 }
+  const night = journey(home, { ...off, leap: 140 }, { ...home, leap: -100 }, home)
+  expect(told(night)).toEqual(['stop 0–180'])
+  expect(find(night)[0]?.records).toBe(night.length)
+  const silent = journey(
+    home,
+    { ...off, leap: 140 },
+    { minutes: 180, silent: true },
+    { ...home, leap: -140 },
+  )
+  expect(told(silent)).toEqual(['stop 0–300'])
+})
+
+test('between two items nothing is missing unless the path is unknown there', () => {
+  const legs = fc.record({
+    minutes: fc.integer({ min: 1, max: 40 }),
+    speed: fc.constantFrom(0, 0, 0.3, 1.4, 15),
+    jitter: fc.constantFrom(0, 30, 90, 150),
+    accuracy: fc.constantFrom(null, 30, 300),
+    leap: fc.constantFrom(0, 0, 60, 140, 9_000),
+    silent: fc.constantFrom(false, false, false, true),
+  })
+  fc.assert(
+    fc.property(fc.array(legs, { minLength: 1, maxLength: 12 }), (driven) => {
+      const steps = journey(...driven)
+      const items = find(steps)
+      for (const [n, item] of items.slice(1).entries()) {
+        const before = items[n]!
+        const areStops = before.kind === 'stop' && item.kind === 'stop'
+        if (areStops && before.to === item.from) {
+          expect(metresApart(before.middle, item.middle)).toBeGreaterThan(100)
+        }
+        if (before.to === item.from) continue
+        const between = steps.filter(([time]) => time >= before.to && time <= item.from)
+        const isUnknown = between.slice(1).some((step, m) => {
+          const last = between[m]!
+          const metres = distance(placeOf(last[1], last[2]), placeOf(step[1], step[2]))
+          return isPathless(metres, step[0] - last[0])
+        })
+        expect(isUnknown).toBe(true)
+        if (!areStops || between.length > 2) continue
+        expect(metresApart(before.middle, item.middle)).toBeGreaterThan(100)
+      }
+    }),
+    { numRuns: 300 },
+  )
 })
 
 test('a device that drifts slowly has stops, each within reach of its middle, and no trips', () => {
@@ -118,7 +189,10 @@ test('a device that drifts slowly has stops, each within reach of its middle, an
   expect(new Set(items.map(({ kind }) => kind))).toEqual(new Set(['stop']))
   for (const item of items) {
     if (item.kind === 'trip') continue
-    const within = steps.filter(([time]) => time >= item.from && time <= item.to)
+    const isLast = item === items.at(-1)
+    const within = steps.filter(
+      ([time]) => time >= item.from && (time < item.to || (isLast && time === item.to)),
+    )
     expect(within).toHaveLength(item.records)
     for (const [, latitude, longitude] of within) {
       expect(metresApart(item.middle, placeOf(latitude, longitude))).toBeLessThanOrEqual(100)
@@ -153,14 +227,15 @@ function certainAfter(steps: readonly TrackStep[]): boolean[] {
 }
 
 /** A record each 10 s, none within reach of another, so that each is a trip of its own. */
-const leaps = Array.from({ length: 6 }, () => ({ minutes: 1 / 6, leap: 9_000 }))
+const leaps = Array.from({ length: 8 }, () => ({ minutes: 1 / 6, leap: 9_000 }))
 
 test('later steps are certain once all records have left that could be in a stop with earlier ones', () => {
-  // The first record leaves with the second, and the second begins a trip with the third.
-  expect(certainAfter(journey(...leaps)).indexOf(true)).toBe(2)
+  // Each record is held until the next one, and the third shows that the second is no outlier. With the fifth a record
+  // has left since, and with the sixth the device was elsewhere than at any stop of before.
+  expect(certainAfter(journey(...leaps)).indexOf(true)).toBe(5)
   // After a stop it takes as many again: what left before the stop says nothing of those after it.
   const stood = [{ minutes: 2 / 6, speed: 15 }, { minutes: 6 }, ...leaps]
-  expect(certainAfter(journey(...stood)).indexOf(true)).toBe(2 + 36 + 2)
+  expect(certainAfter(journey(...stood)).indexOf(true)).toBe(2 + 36 + 3)
   expect(certainAfter(journey({ minutes: 60 })).includes(true)).toBe(false)
 })
 

@@ -1,0 +1,61 @@
+import { isLeap } from '../../../schemas/unknown-path.ts'
+import { distance, type Place } from './place.ts'
+
+type Located = { readonly time: number; readonly place: Place }
+
+/**
+ * Passes records on in their order, except a single one that leaps out and is back at the next: a receiver without
+ * a fix reports (0, 0), and the device was never there. A record is held until the next one tells.
+ */
+export class LeapFilter<Kept extends Located> {
+  /** From here on the result is the same as if reading had begun earlier. */
+  isCertain = false
+  #last: Kept | undefined
+  #out: Kept | undefined
+  readonly #pass: (record: Kept) => void
+
+  constructor(pass: (record: Kept) => void) {
+    this.#pass = pass
+  }
+
+  add(record: Kept): void {
+    const [last, out] = [this.#last, this.#out]
+    this.#out = undefined
+    if (last === undefined) this.#keep(record)
+    else if (out !== undefined && isBack(last, out, record)) this.#keep(record)
+    else {
+      if (out !== undefined) this.#keep(out)
+      const isOut = leaps(out ?? last, record)
+      // Whatever came before, the record before this one is kept.
+      if (out !== undefined || !isOut) this.isCertain = true
+      if (isOut) this.#out = record
+      else this.#keep(record)
+    }
+  }
+
+  /** There are no more records. */
+  end(): void {
+    const out = this.#out
+    this.#out = undefined
+    if (out !== undefined) this.#keep(out)
+  }
+
+  /** The record that is held. */
+  get held(): Kept | undefined {
+    return this.#out
+  }
+
+  #keep(record: Kept): void {
+    this.#last = record
+    this.#pass(record)
+  }
+}
+
+/** Whether a device that came back here rather stayed than leapt out and back. */
+function isBack(last: Located, out: Located, next: Located): boolean {
+  return !leaps(last, next) && distance(last.place, next.place) < distance(out.place, next.place)
+}
+
+function leaps(from: Located, to: Located): boolean {
+  return isLeap(distance(from.place, to.place), to.time - from.time)
+}
