@@ -23,8 +23,10 @@ export default {
   testSequencer: '<rootDir>/test/suites/slowest-first.mjs',
   // Much of the time is spent waiting: for the disk, for a limit to pass, for a program to start.
   maxWorkers: 3,
-  // A worker keeps modules of all its files: at two gigabytes it takes longer to end than jest waits.
+  // A worker keeps the modules of all its files, and takes seconds to free them on a busy machine.
   workerIdleMemoryLimit: '800MB',
+  // Whatever the machine's speed, a worker that takes longer to end has something open.
+  workerGracefulExitTimeout: 60_000,
   // Long, for a machine that does other things too, and still short enough to notice a hang.
   testTimeout: 120_000,
   projects: [
