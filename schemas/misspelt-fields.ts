@@ -5,7 +5,9 @@ const FIELDS = [
   ...['deviceId', ...COORDINATE_FIELDS.map(({ name }) => name), 'timestamp'],
   ...[...MEASUREMENTS, 'attributes'],
 ]
-const KNOWN: ReadonlySet<string> = new Set(FIELDS)
+/** Fields of our records and their exports: nobody means one of the above by them. */
+const OF_RECORDS = ['recordId', 'receivedAt', 'imported', 'name', 'labels']
+const KNOWN: ReadonlySet<string> = new Set([...FIELDS, ...OF_RECORDS])
 const LETTERS = FIELDS.map(lettersOf)
 
 /** More names than this are not worth naming. */
@@ -23,7 +25,9 @@ export function misspeltFields(reports: readonly unknown[]): readonly string[] {
   for (const report of reports) {
     if (typeof report !== 'object' || report === null || Array.isArray(report)) continue
     for (const name in report) {
-      if (KNOWN.has(name)) continue
+      if (KNOWN.has(name) || (report as Readonly<Record<string, unknown>>)[name] === undefined) {
+        continue
+      }
       compared += 1
       if (compared > MOST_COMPARED) break
       if (isMisspelt(name)) (found ??= new Set()).add(name)

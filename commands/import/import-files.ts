@@ -69,7 +69,8 @@ export async function importFiles(
     if (item.kind === 'broken') {
       return tally.skip('unreadable entries', { where, message: item.message })
     }
-    const { deviceId: named } = item.point
+    const { deviceId: named, misspelt } = item.point
+    if (misspelt !== undefined) tally.ignore(misspelt)
     const deviceId = nameDevice(named)
     if (deviceId === undefined) {
       const message =

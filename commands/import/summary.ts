@@ -17,6 +17,7 @@ export function summary(tally: Tally, { dryRun }: { dryRun: boolean }): string {
     ...some(tally.dropped, (n) => `attributes left out, too long or too many: ${n}`),
     ...some(tally.outside, (n) => `outside of --from and --to: ${n}`),
     ...[...tally.others].map(([what, n]) => `no positions, ${what}: ${count(n)}`),
+    ...[...tally.misspelt].map(([name, n]) => `ignored, perhaps misspelt: ${name} (${count(n)})`),
     ...skips.flatMap(([reason, { count: n, examples }]) => [
       `skipped, ${reason}: ${count(n)}`,
       ...examples.map((example) => `  ${example}`),

@@ -19,6 +19,8 @@ export class Tally {
   /** Items that are no positions, by type. */
   readonly others = new Map<string, number>()
   readonly devices = new Map<string, DeviceRange>()
+  /** Fields that are ignored, but have nearly the name of one of ours; and how often. */
+  readonly misspelt = new Map<string, number>()
   /** Files that were read to their end. */
   readonly withoutPositions: string[] = []
   readonly unreadable: { readonly file: string; readonly message: string }[] = []
@@ -44,5 +46,9 @@ export class Tally {
 
   passOver(type: string): void {
     this.others.set(type, (this.others.get(type) ?? 0) + 1)
+  }
+
+  ignore(misspelt: readonly string[]): void {
+    for (const name of misspelt) this.misspelt.set(name, (this.misspelt.get(name) ?? 0) + 1)
   }
 }

@@ -31,10 +31,14 @@ describe('unknown fields', () => {
     expect(misspeltFields([Object.fromEntries(misspelt)])).toHaveLength(5)
   })
 
-  test.each([[null], [undefined], [[{ lattitude: 1 }]], ['lattitude'], [7]])(
-    'are those of objects alone: %j',
-    (report) => expect(misspeltFields([report])).toEqual([]),
-  )
+  test.each([
+    [null],
+    [undefined],
+    [{ lattitude: undefined }],
+    [[{ lattitude: 1 }]],
+    ['lattitude'],
+    [7],
+  ])('are those of objects alone: %j', (report) => expect(misspeltFields([report])).toEqual([]))
 })
 
 test('a message names each misspelt field of several reports once, and no API key', () => {

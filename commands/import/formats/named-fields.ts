@@ -14,6 +14,7 @@ import {
   type Measured,
 } from '../../../ingest-api/apps/values.ts'
 import { KNOWN_ATTRIBUTES } from '../../../schemas/known-attributes.ts'
+import { misspeltFields } from '../../../schemas/misspelt-fields.ts'
 import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
 import type { Point } from './format.ts'
 
@@ -40,7 +41,9 @@ export function ownPoint(fields: Fields): Point {
   const { latitude, longitude, timestamp: sentTime } = fields
   const deviceId = textIn(fields['deviceId'])
   const attributes = objectIn(fields['attributes']) ?? {}
-  return { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured, attributes }
+  const point = { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured }
+  const misspelt = misspeltFields([fields])
+  return { ...point, attributes, ...(misspelt.length > 0 && { misspelt }) }
 }
 
 /**

@@ -105,6 +105,29 @@ describe('imports', () => {
     expect(exit).toBe(0)
   })
 
+  test('an import names the columns and fields that it ignores although they are nearly ours', async () => {
+    const columns =
+      'deviceId,latitude,longitude,timestamp,accurracy,batery,recordId,name,receivedAt'
+    const row = 'van,1,2,2024-01-01T00:00:00Z,5,0.5,x,Van,2024-01-01T00:00:00Z'
+    const feature = {
+      ...{ type: 'Feature', geometry: { type: 'Point', coordinates: [1, 2] } },
+      properties: { deviceId: 'van', timestamp: '2024-01-01T00:00:01Z', speeed: 1, recordId: 'x' },
+    }
+    const files = [
+      file('own.csv', [columns, row, row].join('\n')),
+      file('own.geojson', JSON.stringify({ type: 'FeatureCollection', features: [feature] })),
+      file('own.ndjson', lines(3, { Heading: 1, imported: true })),
+    ]
+    const { text, exit } = await run(files, (request) => taken(request))
+    expect(text.split('\n').filter((line) => line.startsWith('ignored'))).toEqual([
+      'ignored, perhaps misspelt: accurracy (2)',
+      'ignored, perhaps misspelt: batery (2)',
+      'ignored, perhaps misspelt: speeed (1)',
+      'ignored, perhaps misspelt: Heading (3)',
+    ])
+    expect(exit).toBe(0)
+  })
+
   test('an import waits as long as the service says, and sends what was not taken again, unchanged', async () => {
     const { received, pauses, exit } = await run([file('a.ndjson', lines(3))], (request, index) => {
       if (index === 0) return refused(429, 'RATE_LIMITED', { 'Retry-After': '7' })
