@@ -15,7 +15,6 @@ export function valuesSchema(values: Joi.Schema, max: number): Joi.AnySchema {
   const extended = Joi.extend({
     type: 'values',
     base: Joi.any(),
-    messages: { 'values.fault': '{#fault}' },
     validate(
       value: unknown,
       { error, state, prefs: { convert = true, context = {} } }: Joi.CustomHelpers,
@@ -31,7 +30,7 @@ export function valuesSchema(values: Joi.Schema, max: number): Joi.AnySchema {
       return errors.length === 0 ? { value } : { value, errors }
     },
   }) as { values(): Joi.AnySchema }
-  return extended.values()
+  return extended.values().messages({ 'values.fault': '{#fault}' })
 }
 
 function isObject(value: unknown): value is object {
