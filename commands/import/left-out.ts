@@ -15,6 +15,7 @@ export async function* itemsAndLeftOut(
   const sought = occurrences(each.text)
   let isText = true
   let itemsRead = 0
+  let lastPlace = 0
 
   async function next(): Promise<IteratorResult<string>> {
     try {
@@ -40,15 +41,19 @@ export async function* itemsAndLeftOut(
     // Without `return`, so that a reader that gives up leaves the rest of the text for counting.
     const pieces = { [Symbol.asyncIterator]: () => ({ next }) }
     for await (const items of format.read(pieces, options)) {
+      lastPlace = items.at(-1)?.place ?? lastPlace
       if (each.isPoint) itemsRead += items.filter(({ kind }) => kind === 'point').length
-      else itemsRead = items.at(-1)?.place ?? itemsRead
+      else itemsRead = lastPlace
       yield items
     }
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error
     // Nobody knows what is in a rest that is no text.
     while (isText && (await nextOrEnd()).done !== true);
-    if (!isText) throw error
+    if (!isText) {
+      const place = lastPlace === 0 ? '' : `, after ${format.places} ${lastPlace}`
+      throw new UnreadableError(`${error.message}${place}`, { cause: error })
+    }
     const leftOut = sought.count() - itemsRead
     if (leftOut <= 0) throw error
     const message = `${error.message}; left out from there on: about ${leftOut} ${each.what}`

@@ -291,8 +291,13 @@ skipped, FORBIDDEN: 1
         1_500,
         'not valid CSV after line 1501: a quoted cell does not end; left out from there on: about 500 lines',
       ],
-      ['cut.ndjson.gz', compressed.subarray(0, compressed.length - 9), 1_999, 'not complete'],
-      ['latin1.ndjson', latin1, 1_500, 'not text in UTF-8'],
+      [
+        'cut.ndjson.gz',
+        compressed.subarray(0, compressed.length - 9),
+        1_999,
+        'not complete, after line 2000',
+      ],
+      ['latin1.ndjson', latin1, 1_500, 'not text in UTF-8, after line 1500'],
     ] as const) {
       writeFileSync(join(directory, name), bytes)
       const { text, exit, received } = await run(
