@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url'
 
 /** What a suite changes of Jest's configuration: options that Jest has for a run, not for a project. */
 const OPTIONS = {
+  // The paths of tests come next, and Jest would take them for reporters after --reporters.
   faults: [
-    '--maxWorkers=1',
-    '--testTimeout=900000',
     '--reporters=default',
     '--reporters=./test/faults/table-reporter.mjs',
+    '--maxWorkers=1',
+    '--testTimeout=900000',
   ],
   // A browser and a server are a machine's work.
   console: ['--maxWorkers=1'],
