@@ -1,10 +1,12 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { operatorEnv, signIn } from '../deployments.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { startEmbedded } from '../programs.ts'
+import { describeWith } from '../services/describe-with.ts'
+import { startDistributedService, type DistributedService } from './distributed-service.ts'
 import { noteFault, SHORT } from './table.ts'
 
 const ROUNDS = 5
@@ -14,39 +16,17 @@ const PER_SECOND = 100
 const GENERATOR = fileURLToPath(new URL('large-requests.mjs', import.meta.url))
 const [ofReports, ofLarge] = [fork(GENERATOR), fork(GENERATOR)]
 
-let url: string
-let keys: { reporter: string; importer: string }
-
-beforeAll(async () => {
-  const service = await startEmbedded(await ownDirectory(), {
-    ...operatorEnv(),
-    RATE_LIMIT_KEY: 'off',
-    RATE_LIMIT_IMPORT: 'off',
-  })
-  url = service.ingestUrl
-  const { createKey } = await signIn(service.adminUrl)
-  const scopes = ['positions:write', 'positions:import']
-  keys = { reporter: (await createKey()).key, importer: (await createKey({ scopes })).key }
-  await times()
-})
+const UNLIMITED = { RATE_LIMIT_KEY: 'off', RATE_LIMIT_IMPORT: 'off' }
 
 afterAll(() => {
   ofReports.disconnect()
   ofLarge.disconnect()
 })
 
-async function ask<T>(generator: typeof ofLarge, order: object): Promise<T> {
-  generator.send({ url, ...order })
+async function ask<T>(generator: typeof ofLarge, order: { readonly url: string }): Promise<T> {
+  generator.send(order)
   const [result] = (await once(generator, 'message')) as [T]
   return result
-}
-
-/** The median and the 99th percentile of single reports' times. */
-async function times(): Promise<Times> {
-  const order = { key: keys.reporter, perSecond: PER_SECOND, seconds: SECONDS }
-  const sorted = (await ask<number[]>(ofReports, order)).sort((a, b) => a - b)
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0
-  return { p50: at(0.5), p99: at(0.99) }
 }
 
 type Times = { readonly p50: number; readonly p99: number }
@@ -64,28 +44,77 @@ const OTHERS: typeof IMPORTS = [
   ['/api/v1/gps/batch', 8],
 ]
 
-test.each(SHORT ? IMPORTS : [...IMPORTS, ...OTHERS])(
-  'while others send 1000 points at a time to %s, %d at once, reports take at most ten times as long',
-  async (path, streams) => {
-    const rounds: Round[] = []
-    for (let round = 0; round < ROUNDS; round += 1) {
-      const without = await times()
-      const order = { key: keys.importer, path, streams, points: 1_000, seconds: SECONDS + 1 }
-      const sending = ask<{ accepted: number; seconds: number }>(ofLarge, order)
-      const meanwhile = await times()
-      const { accepted, seconds } = await sending
-      rounds.push({ without, meanwhile, perSecond: accepted / seconds })
-    }
-    const ratio = (share: 'p50' | 'p99') =>
-      median(rounds.map(({ without, meanwhile }) => meanwhile[share] / without[share]))
-    const ms = (what: 'without' | 'meanwhile', share: 'p50' | 'p99') =>
-      median(rounds.map((round) => round[what][share])).toFixed(1)
-    noteFault(`${streams} × 1000 points to ${path}`, {
-      'p50 without, with, ratio': `${ms('without', 'p50')}, ${ms('meanwhile', 'p50')}, ${ratio('p50').toFixed(1)}`,
-      'p99 without, with, ratio': `${ms('without', 'p99')}, ${ms('meanwhile', 'p99')}, ${ratio('p99').toFixed(1)}`,
-      'points a second': Math.round(median(rounds.map(({ perSecond }) => perSecond))),
-    })
-    expect(ratio('p50')).toBeLessThanOrEqual(10)
-    expect(ratio('p99')).toBeLessThanOrEqual(10)
-  },
-)
+describe('on the embedded store', () => {
+  measureBesideLarge('embedded', async () =>
+    startEmbedded(await ownDirectory(), { ...operatorEnv(), ...UNLIMITED }),
+  )
+})
+
+await describeWith(['ownKafka', 'ownMongodb'], 'on Kafka and MongoDB', (services) => {
+  let service: DistributedService | undefined
+  measureBesideLarge('Kafka', async () => {
+    service = await startDistributedService(services, { envOf: () => UNLIMITED })
+    const { ingestUrls, adminUrl } = service
+    return { ingestUrl: ingestUrls[0], adminUrl }
+  })
+  afterAll(() => service?.close(), 60_000)
+})
+
+/** Measures single reports' times with and without large requests of others to one process. */
+function measureBesideLarge(
+  name: string,
+  start: () => Promise<{ readonly ingestUrl: string; readonly adminUrl: string }>,
+): void {
+  let url: string
+  let keys: { reporter: string; importer: string }
+
+  beforeAll(async () => {
+    const service = await start()
+    url = service.ingestUrl
+    const { createKey } = await signIn(service.adminUrl)
+    const scopes = ['positions:write', 'positions:import']
+    keys = { reporter: (await createKey()).key, importer: (await createKey({ scopes })).key }
+    await times()
+  }, 240_000)
+
+  /** The median and the 99th percentile of single reports' times. */
+  async function times(): Promise<Times> {
+    const order = { url, key: keys.reporter, perSecond: PER_SECOND, seconds: SECONDS }
+    const sorted = (await ask<number[]>(ofReports, order)).sort((a, b) => a - b)
+    const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? 0
+    return { p50: at(0.5), p99: at(0.99) }
+  }
+
+  test.each(SHORT ? IMPORTS : [...IMPORTS, ...OTHERS])(
+    'while others send 1000 points at a time to %s, %d at once, reports take at most ten times as long',
+    async (path, streams) => {
+      const rounds: Round[] = []
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const without = await times()
+        const order = {
+          url,
+          key: keys.importer,
+          path,
+          streams,
+          points: 1_000,
+          seconds: SECONDS + 1,
+        }
+        const sending = ask<{ accepted: number; seconds: number }>(ofLarge, order)
+        const meanwhile = await times()
+        const { accepted, seconds } = await sending
+        rounds.push({ without, meanwhile, perSecond: accepted / seconds })
+      }
+      const ratio = (share: 'p50' | 'p99') =>
+        median(rounds.map(({ without, meanwhile }) => meanwhile[share] / without[share]))
+      const ms = (what: 'without' | 'meanwhile', share: 'p50' | 'p99') =>
+        median(rounds.map((round) => round[what][share])).toFixed(1)
+      noteFault(`${streams} × 1000 points to ${path}, ${name}`, {
+        'p50 without, with, ratio': `${ms('without', 'p50')}, ${ms('meanwhile', 'p50')}, ${ratio('p50').toFixed(1)}`,
+        'p99 without, with, ratio': `${ms('without', 'p99')}, ${ms('meanwhile', 'p99')}, ${ratio('p99').toFixed(1)}`,
+        'points a second': Math.round(median(rounds.map(({ perSecond }) => perSecond))),
+      })
+      expect(ratio('p50')).toBeLessThanOrEqual(10)
+      expect(ratio('p99')).toBeLessThanOrEqual(10)
+    },
+  )
+}
