@@ -1,4 +1,5 @@
 import { systemClock as clock } from '../runtime/clock.ts'
+import { onceAvailable } from '../runtime/repeat.ts'
 import { unavailable } from '../runtime/errors.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { Program } from '../runtime/program.ts'
@@ -87,12 +88,20 @@ export async function startAdminApi(
   })
   lifecycle.onClose('admin API', () => server.close())
   // Last, when nothing else can fail: generated secrets are shown only once.
-  const generated = await ensureFirstOperator({
-    store,
-    clock,
-    generate: mode === 'embedded',
-    ...(configured !== undefined && { configured }),
-  })
+  const ensured = () =>
+    ensureFirstOperator({
+      store,
+      clock,
+      generate: mode === 'embedded',
+      ...(configured !== undefined && { configured }),
+    })
+  // A database may start after this process; a full disk of its own ends it.
+  const generated = await (mode === 'embedded'
+    ? ensured()
+    : onceAvailable(ensured, {
+        ...{ logger, signal: stopping },
+        failure: 'the first operator cannot be made yet, trying again',
+      }))
   canSignIn = true
   // Logged last: a client that waits for this line may then sign in.
   logger.info({ url: server.url }, 'admin API listens')

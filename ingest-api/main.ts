@@ -7,6 +7,7 @@ import type { Logger } from '../runtime/logger.ts'
 import { privateDirectory } from '../runtime/sqlite/data-directory.ts'
 import { runProgram } from '../runtime/program.ts'
 import { openMongoRateCounters } from '../store/mongo/rate-counters.ts'
+import { mongoOutage } from '../store/mongo/outage.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startIngestApi } from './service.ts'
 
@@ -24,10 +25,13 @@ await runProgram('gps-ingest-api', async (program) => {
   const spool = config.spool && openSpoolBefore(kafkaLog, config.spool, logger)
   const eventLog = spool ?? kafkaLog
   lifecycle.onClose('event log', () => eventLog.close())
-  const store = await openMongoStore({ url, clock, logger })
+  const outage = mongoOutage(logger)
+  const store = await openMongoStore({ url, clock, logger, outage })
   lifecycle.onClose('store', () => store.close())
   const counters =
-    config.rateLimits.store === 'mongodb' ? openMongoRateCounters({ url, logger }) : undefined
+    config.rateLimits.store === 'mongodb'
+      ? openMongoRateCounters({ url, logger, outage })
+      : undefined
   lifecycle.onClose('rate counters', async () => counters?.close())
   const openCounters = counters?.open
   await startIngestApi({ eventLog, spool, store, openCounters }, program)

@@ -86,6 +86,8 @@ export class DependencyError extends Error {
   override readonly name = 'DependencyError'
   /** Whether the same call may succeed later. */
   readonly retriable: boolean
+  /** Logs the failures of this dependency; absent: each is logged where it is caught. */
+  declare outage?: { trouble(kind: string, log: () => void): void }
 
   constructor(message: string, options: { retriable: boolean; cause?: unknown }) {
     super(message, { cause: options.cause })

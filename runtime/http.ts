@@ -11,7 +11,7 @@ export type HttpState = { requestId: string }
 export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedContext<S>
 export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
-const REFUSALS_LOGGED_EVERY_MS = 1_000
+const REFUSALS_LOGGED_EVERY_MS = 60_000
 /** An unread body longer than this closes the connection rather than being read to its end. */
 const DRAINED_BODY_BYTES = 1024 * 1024
 
@@ -122,7 +122,7 @@ export function failureLog({ logger }: { logger: Logger }) {
 }
 
 /**
- * Logs answers with 503, which come in floods: the first immediately, later ones once a second as a
+ * Logs answers with 503, which come in floods: the first immediately, later ones once a minute as a
  * count, with the cause of the last one if it has one.
  */
 export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {

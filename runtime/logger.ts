@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty'
 import { pino, type Logger } from 'pino'
 import { prettyFactory } from 'pino-pretty'
+import { floodLimit } from './flood-limit.ts'
 
 export type { Logger }
 
@@ -12,6 +13,7 @@ export function createLogger({ level, name }: { level: string; name: string }): 
   const options = {
     level,
     name,
+    hooks: { logMethod: floodLimit() },
     redact: [
       '*.authorization',
       '*.cookie',

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { DependencyError } from './errors.ts'
 
 /** Growing pauses between retries. */
 export type BackOff = {
@@ -48,6 +49,35 @@ export async function untilSucceeded(
       logger.warn({ err: error }, failure)
       await pauses.pause(signal)
     }
+  }
+}
+
+/**
+ * Repeats `work` until it succeeds, as long as it fails only for reasons that may pass.
+ * @throws the first other failure, or the last one when `signal` is aborted.
+ */
+export async function onceAvailable<T>(
+  work: () => Promise<T>,
+  {
+    logger,
+    signal,
+    failure,
+  }: {
+    logger: { warn(fields: object, message: string): void }
+    signal: AbortSignal
+    failure: string
+  },
+): Promise<T> {
+  const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      const mayPass = error instanceof DependencyError && error.retriable
+      if (!mayPass || signal.aborted) throw error
+      logger.warn({ err: error }, failure)
+    }
+    await pauses.pause(signal)
   }
 }
 

@@ -27,6 +27,7 @@ const forCommands = [
 const forAdapters = [
   'runtime/end-of-turn.ts',
   'runtime/errors.ts',
+  'runtime/outage.ts',
   'runtime/repeat.ts',
   'runtime/sqlite/',
 ]

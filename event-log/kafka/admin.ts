@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import { DependencyError } from '../../runtime/errors.ts'
+import type { Outage } from '../../runtime/outage.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './connection.ts'
+import { isUnreachable, variableOf } from './unreachable.ts'
 
 /** Admin requests: everything except reading and writing events. */
 export type AdminClient = {
@@ -15,15 +17,17 @@ const PAUSE_MS = 200
 
 /**
  * One connection for all requests. After a failure the next request uses a fresh connection with
- * fresh metadata: right after a topic is created, its leaders do not know it yet.
+ * fresh metadata: right after a topic is created, its leaders do not know it yet. `outage` learns whether
+ * Kafka answers.
  */
 export function adminClient(
   newClient: (options: { retries: number }) => KafkaClient,
   logger: Logger,
+  outage?: Outage,
 ): AdminClient {
   let current: Connection | undefined
   let closed = false
-  const dropping = new Set<Promise<void>>()
+  const dropping = new Map<Promise<void>, Connection>()
 
   return {
     async ask(doing, question, withinMs = 15_000) {
@@ -40,11 +44,20 @@ export function adminClient(
         for (let tries = 1; ; tries += 1) {
           const used = (current ??= connect())
           try {
-            return await Promise.race([used.admin.then(question), late])
+            const answer = await Promise.race([used.admin.then(question), late])
+            outage?.answered()
+            return answer
           } catch (error) {
             drop(used)
-            if (isLate || closed || tries === TRIES) throw kafkaFailure(doing, error)
-            await pause(PAUSE_MS)
+            if (closed) throw kafkaFailure(doing, error)
+            if (!isLate && tries < TRIES) {
+              await pause(PAUSE_MS)
+              continue
+            }
+            const failure = kafkaFailure(doing, error)
+            if (isLate || isUnreachable(error)) outage?.failed(failure, variableOf(error))
+            else outage?.answered()
+            throw outage?.own(failure) ?? failure
           }
         }
       } finally {
@@ -55,7 +68,9 @@ export function adminClient(
     async close() {
       closed = true
       if (current !== undefined) drop(current)
-      await Promise.all(dropping)
+      // A broker that says nothing would hold up each of them for as long as a request may take.
+      for (const { client } of dropping.values()) client.cut()
+      await Promise.all(dropping.keys())
     },
   }
 
@@ -74,7 +89,7 @@ export function adminClient(
         logger.debug({ err: error }, 'kafka admin client did not disconnect')
       })
       .finally(() => dropping.delete(dropped))
-    dropping.add(dropped)
+    dropping.set(dropped, connection)
   }
 }
 

@@ -6,6 +6,7 @@ import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic-kinds.ts'
 import { adminClient } from './admin.ts'
 import { registerCodecs } from './codecs.ts'
 import { kafkaClient, unavailable, type ConnectionOptions } from './connection.ts'
+import { Outage } from '../../runtime/outage.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
 import { eventIdsAt } from './event-ids.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
@@ -50,16 +51,28 @@ type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | Lo
 export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   registerCodecs()
   patchKafkajs()
-  const { topicPrefix, logger, clock, onFatal, registry } = options
+  const { topicPrefix, clock, onFatal, registry } = options
+  const outage = new Outage({
+    ...{ dependency: 'Kafka', variable: 'KAFKA_BROKERS', logger: options.logger },
+  })
+  const logger = outage.quieted(options.logger)
   const { onReaderRenewed: onAnew = () => undefined } = options
   const { readersGivenUpAfterMs: givenUpAfterMs = READERS_GIVEN_UP_AFTER_MS } = options
   const names = topicNames(topicPrefix)
   const topic = names.positions
-  const newClient = ({ retries }: { retries: number }) => kafkaClient(options, { retries })
+  const newClient = ({ retries }: { retries: number }) =>
+    kafkaClient({ ...options, logger }, { retries })
   const groupIdOf = (group: string) => `${topicPrefix}.${group}`
-  const admin = adminClient(newClient, logger)
+  const admin = adminClient(newClient, logger, outage)
   const closing = new AbortController()
-  const prepared = prepareTopics({ ...options, admin, registry, signal: closing.signal })
+  const prepared = prepareTopics({
+    ...options,
+    logger,
+    admin,
+    registry,
+    signal: closing.signal,
+    outage,
+  })
   const common = { prepared, admin, newClient, groupIdOf, onAnew, logger }
   const readersOf = readersOfTopics({ ...common, closing: closing.signal })
   const readers = readersOf.of(topic)
@@ -76,7 +89,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   let missing: UnreadableEntry['missing']
   let closed: Promise<void> | undefined
 
-  return {
+  return withOutage(outage, {
     rejections,
     deadLetters,
     append: (events, { spooled = false } = {}) =>
@@ -168,7 +181,8 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       })()
       return closed
     },
-  }
+  })
+
   function topicOf<Entry>(kind: TopicKind<Entry>, name: string) {
     return kafkaTopic(kind, {
       ...{ readers: readersOf.of(name), writing: writingTo(name), admin, logger },
@@ -179,6 +193,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     return {
       ...{ topic: name, newClient, logger, whenReady: prepared.whenReady },
       now: () => performance.now(),
+      own: (error: unknown) => outage.own(error),
       deadlineMs: options.writtenWithinMs,
       partitions: () => prepared.partitions(name),
       minInSync: () => prepared.minInSync(name),
@@ -189,5 +204,30 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     const entry = await toEntry(message, partition, prepared.avro())
     if (entry.kind === 'unreadable') missing ??= entry.missing
     return entry
+  }
+}
+
+/** Marks the failures of calls; those of `append`, the most frequent one, are marked where they occur. */
+function withOutage(outage: Outage, eventLog: EventLog): EventLog {
+  const marking =
+    <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      try {
+        return await call(...args)
+      } catch (error) {
+        throw outage.own(error)
+      }
+    }
+  return {
+    ...eventLog,
+    lag: marking((group: string, applied: Parameters<EventLog['lag']>[1]) =>
+      eventLog.lag(group, applied),
+    ),
+    extent: marking(() => eventLog.extent()),
+    eventIdsAt: marking((offsets: Parameters<EventLog['eventIdsAt']>[0]) =>
+      eventLog.eventIdsAt(offsets),
+    ),
+    trim: marking((receivedBefore: number) => eventLog.trim(receivedBefore)),
+    ready: marking(() => eventLog.ready()),
   }
 }

@@ -1,5 +1,7 @@
 import { backOff, periodically } from '../../runtime/repeat.ts'
 import { DEVICE_SEEN_AVRO, POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
+import { DependencyError, reasonOf } from '../../runtime/errors.ts'
+import { Outage } from '../../runtime/outage.ts'
 import type { AdminClient } from './admin.ts'
 import { openAvroFormat } from './avro-format.ts'
 import { unavailable, type Logger } from './connection.ts'
@@ -46,6 +48,7 @@ export function prepareTopics({
   clientId,
   signal,
   logger,
+  outage,
   ...options
 }: TopicOptions & {
   admin: AdminClient
@@ -53,12 +56,16 @@ export function prepareTopics({
   clientId: string
   signal: AbortSignal
   logger: Logger
+  outage?: Outage | undefined
 }): PreparedTopics {
   const names = topicNames(options.topicPrefix)
   let missing: string | undefined = 'Kafka has not been reached yet'
   let minInSync: ReadonlyMap<string, number> = new Map()
   let partitions: Partitions = new Map()
   let avro: AvroFormats | undefined
+  const registryOutage = new Outage({
+    ...{ dependency: 'the schema registry', variable: 'SCHEMA_REGISTRY_URL', logger },
+  })
   const whenReady = prepare()
   // Callers that await it get the failure, which only closing causes.
   whenReady.catch(() => undefined)
@@ -73,7 +80,9 @@ export function prepareTopics({
 
     require() {
       if (signal.aborted) throw unavailable('the event log is closed')
-      if (missing !== undefined) throw unavailable(missing)
+      if (missing === undefined) return
+      const failure = unavailable(missing)
+      throw outage?.own(failure) ?? failure
     },
   }
 
@@ -85,14 +94,23 @@ export function prepareTopics({
         await lookAtMinInSync()
         await lookAtPartitions()
         if (registry !== undefined) {
-          avro = await openAvroFormats(registry)
+          try {
+            avro = await openAvroFormats(registry)
+            registryOutage.answered()
+          } catch (error) {
+            if (!signal.aborted) registryOutage.failed(error)
+            throw registryOutage.own(error)
+          }
         }
         missing = undefined
         return
       } catch (error) {
         if (signal.aborted) break
-        missing = error instanceof Error ? error.message : String(error)
-        logger.warn({ err: error }, 'event log is not ready yet')
+        missing = reasonOf(error)
+        // The registry's outage logs its own failures.
+        if (!(error instanceof DependencyError && error.outage === registryOutage)) {
+          logger.warn({ err: error }, 'event log is not ready yet')
+        }
       }
       await pauses.pause(signal)
     }

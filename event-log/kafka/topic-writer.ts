@@ -41,6 +41,8 @@ export type TopicWriterOptions<Item> = {
   readonly bounds?: Parameters<typeof waitingRoom>[0]
   /** Default: 5 s. */
   readonly deadlineMs?: number | undefined
+  /** Marks a failure of a write. */
+  readonly own?: (error: unknown) => unknown
 }
 
 /**
@@ -60,6 +62,7 @@ export function topicWriter<Item>({
   now,
   bounds,
   deadlineMs = DEADLINE_MS,
+  own = (error) => error,
 }: TopicWriterOptions<Item>): TopicWriter<Item> {
   const room = waitingRoom(bounds)
   const lanes = new Map<number, Lane>()
@@ -74,13 +77,17 @@ export function topicWriter<Item>({
     async write(items) {
       if (closed) throw unavailable('the event log is closing')
       const begun = now()
-      if (!ready) await untilReady(items)
-      const withinMs = deadlineMs - (now() - begun)
-      await Promise.all(
-        Array.from(byLeader(items), ([leader, { records, bytes }]) =>
-          laneOf(leader).write(records, bytes, withinMs),
-        ),
-      )
+      try {
+        if (!ready) await untilReady(items)
+        const withinMs = deadlineMs - (now() - begun)
+        await Promise.all(
+          Array.from(byLeader(items), ([leader, { records, bytes }]) =>
+            laneOf(leader).write(records, bytes, withinMs),
+          ),
+        )
+      } catch (error) {
+        throw own(error)
+      }
     },
 
     stuckMs() {

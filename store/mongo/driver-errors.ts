@@ -12,6 +12,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 
 const DUPLICATE_KEY = 11_000
 const UNAUTHORIZED = 13
+const AUTHENTICATION_FAILED = 18
 const NAMESPACE_NOT_FOUND = 26
 
 /**
@@ -39,6 +40,23 @@ export function dependencyError(error: unknown): unknown {
     retriable: isRetriable(error),
     cause: error,
   })
+}
+
+/** The server did not answer in time. */
+export class NoAnswerError extends DependencyError {
+  constructor(message: string) {
+    super(message, { retriable: true })
+  }
+}
+
+/** Whether the server cannot be reached, or does not let this client in. */
+export function isAway(error: unknown): boolean {
+  return (
+    error instanceof NoAnswerError ||
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    (error instanceof MongoError && (error.code === AUTHENTICATION_FAILED || isPoolError(error)))
+  )
 }
 
 export function isUnauthorized(error: unknown): boolean {
@@ -82,7 +100,7 @@ function isRetriable(error: MongoError): boolean {
     return true
   }
   // A cleared, paused, closed or full pool is only recognisable by the error's name.
-  if (/Pool|WaitQueue/.test(error.name)) return true
+  if (isPoolError(error)) return true
   // A failure of the whole bulk (a lost connection, no server) is wrapped in a bulk error.
   if (error instanceof MongoBulkWriteError) {
     const inner: unknown = error.errorResponse
@@ -93,4 +111,8 @@ function isRetriable(error: MongoError): boolean {
     error.hasErrorLabel('RetryableWriteError') ||
     error.hasErrorLabel('TransientTransactionError')
   )
+}
+
+function isPoolError(error: MongoError): boolean {
+  return /Pool|WaitQueue/.test(error.name)
 }

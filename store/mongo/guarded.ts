@@ -1,5 +1,5 @@
-import { DependencyError } from '../../runtime/errors.ts'
-import { dependencyError } from './driver-errors.ts'
+import type { Outage } from '../../runtime/outage.ts'
+import { dependencyError, isAway, NoAnswerError } from './driver-errors.ts'
 
 type Methods<M> = { readonly [Name in keyof M]: (...args: never[]) => Promise<unknown> }
 
@@ -14,7 +14,14 @@ export function guarded<M extends Methods<M>>(
     checkPrepared,
     withinMs,
     unbounded,
-  }: { checkPrepared: () => unknown; withinMs: number; unbounded: ReadonlySet<string> },
+    outage,
+  }: {
+    checkPrepared: () => unknown
+    withinMs: number
+    unbounded: ReadonlySet<string>
+    /** Learns whether the server answers. */
+    outage: Outage
+  },
 ): M {
   const entries = Object.entries(methods) as [string, (...args: unknown[]) => Promise<unknown>][]
   const wrapped = entries.map(([name, method]) => [
@@ -22,9 +29,15 @@ export function guarded<M extends Methods<M>>(
     async (...args: unknown[]) => {
       checkPrepared()
       try {
-        return await (unbounded.has(name) ? method(...args) : answered(method(...args), withinMs))
-      } catch (error) {
-        throw dependencyError(error)
+        const result = unbounded.has(name)
+          ? await method(...args)
+          : await answered(method(...args), withinMs)
+        outage.answered()
+        return result
+      } catch (thrown) {
+        const error = dependencyError(thrown)
+        if (isAway(thrown)) outage.failed(error)
+        throw outage.own(error)
       }
     },
   ])
@@ -39,8 +52,7 @@ export async function answered<T>(answer: Promise<T>, withinMs: number): Promise
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      const message = `MongoDB did not answer within ${withinMs} ms`
-      reject(new DependencyError(message, { retriable: true }))
+      reject(new NoAnswerError(`MongoDB did not answer within ${withinMs} ms`))
     }, withinMs)
   })
   try {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import type { Outage } from '../../runtime/outage.ts'
 import { untilSucceeded } from '../../runtime/repeat.ts'
 import { checkpointOf, foldVersion, lastApplied } from './checkpoints.ts'
 import { openCollections } from './collections.ts'
@@ -11,6 +12,7 @@ import { mongoErasures } from './erasures.ts'
 import { generationScan, scanRecords } from './generation-scan.ts'
 import { beginRebuild, followedGeneration, openedGeneration } from './generations.ts'
 import { guarded } from './guarded.ts'
+import { mongoOutage } from './outage.ts'
 import { startPreparing } from './preparation.ts'
 import { mongoReadModels, projection } from './read-models.ts'
 import { backgroundRemoval } from './remove-erased.ts'
@@ -56,14 +58,18 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
 export async function openMongoStore({
   url,
   retention,
-  logger,
+  logger: ownLogger,
   clock,
+  outage = mongoOutage(ownLogger),
 }: {
   url: string
   retention?: { wanted: WantedRetention }
   logger: Logger
   clock: { now(): number }
+  /** Of the server, if other clients of the process use it too. */
+  outage?: Outage
 }): Promise<Store> {
+  const logger = outage.quieted(ownLogger)
   const client = openClient(url)
   const db = databaseOf(client, url)
   const closing = new AbortController()
@@ -86,7 +92,7 @@ export async function openMongoStore({
       }
       return readModels
     },
-    { logger },
+    { logger, outage },
   ).catch(async (error: unknown) => {
     await client.close()
     throw error
@@ -100,6 +106,7 @@ export async function openMongoStore({
     checkPrepared: preparation.current,
     withinMs: ANSWER_WITHIN_MS,
     unbounded: MANY_CALLS,
+    outage,
   }
   const removal = backgroundRemoval({ logger, signal: closing.signal })
   const project = projection({ removal, logger })

@@ -1,7 +1,7 @@
-import type { Logger } from 'pino'
 import { backOff } from '../../runtime/repeat.ts'
+import type { Outage, OutageLogger } from '../../runtime/outage.ts'
 import { DependencyError } from '../../runtime/errors.ts'
-import { dependencyError, isUnauthorized } from './driver-errors.ts'
+import { dependencyError, isAway, isUnauthorized } from './driver-errors.ts'
 
 const PAUSES = { firstMs: 200, longestMs: 2_000 }
 
@@ -19,7 +19,7 @@ export type Preparation<T> = {
  */
 export async function startPreparing<T>(
   prepare: (signal: AbortSignal) => Promise<T>,
-  { logger }: { logger: Logger },
+  { logger, outage }: { logger: OutageLogger; outage: Outage },
 ): Promise<Preparation<T>> {
   const stopping = new AbortController()
   let outcome = await tryOnce()
@@ -50,8 +50,11 @@ export async function startPreparing<T>(
 
   async function tryOnce(): Promise<Outcome<T>> {
     try {
-      return { kind: 'done', result: await prepare(stopping.signal) }
+      const result = await prepare(stopping.signal)
+      outage.answered()
+      return { kind: 'done', result }
     } catch (cause) {
+      if (isAway(cause) && !stopping.signal.aborted) outage.failed(dependencyError(cause))
       // Our own error, not the driver's: this program cannot use the database.
       if (cause instanceof DependencyError && !cause.retriable) {
         return { kind: 'refused', error: cause }
@@ -60,7 +63,7 @@ export async function startPreparing<T>(
       if (isUnauthorized(cause) && error instanceof DependencyError) {
         return { kind: 'refused', error }
       }
-      return { kind: 'failed', error: notReady(error) }
+      return { kind: 'failed', error: outage.own(notReady(error)) }
     }
   }
 }

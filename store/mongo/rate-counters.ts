@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { RateLimiterMongo } from 'rate-limiter-flexible'
+import type { Outage } from '../../runtime/outage.ts'
 import { untilSucceeded } from '../../runtime/repeat.ts'
 import {
   memoryRateCounters,
@@ -9,6 +10,7 @@ import {
 } from '../../runtime/rate-counters.ts'
 import { databaseOf, openClient } from './connection.ts'
 import { answered } from './guarded.ts'
+import { mongoOutage } from './outage.ts'
 
 const COLLECTION = 'rate_counters'
 /** A server that has not answered after this time counts as unavailable. */
@@ -29,13 +31,17 @@ export type SharedRateCounters = {
  */
 export function openMongoRateCounters({
   url,
-  logger,
+  logger: ownLogger,
+  outage = mongoOutage(ownLogger),
   answerMs = ANSWER_MS,
 }: {
   url: string
   logger: Logger
+  /** Of the server, if other clients of the process use it too. */
+  outage?: Outage
   answerMs?: number
 }): SharedRateCounters {
+  const logger = outage.quieted(ownLogger)
   // Its own connections: key look-ups must not wait behind the counters of a large batch.
   const client = openClient(url, { writeConcern: { w: 1 }, readConcern: { level: 'local' } })
   const db = databaseOf(client, url)

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import type { OutageLogger } from '../../runtime/outage.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type {
   Change,
@@ -71,7 +71,7 @@ export function mongoReadModels({
 }
 
 /** Projects, and starts the removal of the records that the batch erases. */
-export function projection({ removal, logger }: { removal: Removal; logger: Logger }) {
+export function projection({ removal, logger }: { removal: Removal; logger: OutageLogger }) {
   return async (readModels: ReadModelCollections, batch: ProjectionBatch) => {
     const changes = await project(readModels, batch, logger)
     if (batch.entries.some(isErasure)) removal.begin(readModels)
@@ -88,7 +88,7 @@ export function projection({ removal, logger }: { removal: Removal; logger: Logg
 export async function project(
   readModels: ReadModelCollections,
   batch: ProjectionBatch,
-  logger: Logger,
+  logger: OutageLogger,
 ): ReturnType<ReadModels['project']> {
   const { partition, lastOffset, entries, fold } = batch
   const onConflict = (attempt: number) =>

@@ -1,4 +1,4 @@
-import type { Logger } from 'pino'
+import type { OutageLogger } from '../../runtime/outage.ts'
 import { untilSucceeded } from '../../runtime/repeat.ts'
 import { READ, type Erased, type ReadModelCollections } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
@@ -20,7 +20,7 @@ export type Removal = {
  * does not wait for that. A removal that `signal` cuts off stays marked and continues at the next
  * start.
  */
-export function backgroundRemoval(options: { logger: Logger; signal: AbortSignal }): Removal {
+export function backgroundRemoval(options: { logger: OutageLogger; signal: AbortSignal }): Removal {
   let underWay = Promise.resolve()
   const failure = 'records of erased devices cannot be removed yet, trying again'
   return {

@@ -47,7 +47,7 @@ async function reasonOf(program: RunningProgram): Promise<string> {
   expect(msg).toBe('could not start')
   expect(rest).not.toHaveProperty('err')
   expect(lines.at(-1)).toBe(severe[0])
-  expect(severe[0]).not.toContain('\\n    at ')
+  expect(program.output()).not.toContain('\\n    at ')
   return String(reason)
 }
 

@@ -37,6 +37,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
       KAFKA_TOPIC_PREFIX: topicPrefix,
       MONGODB_URL: mongo.url,
       RETENTION_DAYS: '30',
+      LOG_LEVEL: 'debug',
       SHUTDOWN_DEADLINE_MS: String(DEADLINE_MS),
     }
     const [ingest, projector, admin] = ['ingest-api', 'projector', 'admin-api'].map((name) =>

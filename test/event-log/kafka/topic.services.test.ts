@@ -70,7 +70,7 @@ await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
     const fatal: Error[] = []
     const { log } = await open({
       topicPrefix,
-      logger: { ...silent, warn: (_, message) => void warnings.push(message) },
+      logger: { ...silent, debug: (_, message) => void warnings.push(message) },
       onFatal: (error) => void fatal.push(error),
     })
     const reader = readRejections(log, { group })

@@ -1,0 +1,120 @@
+import { DependencyError, reasonOf } from './errors.ts'
+
+const EVERY_MS = 60_000
+/** For this long after an outage, calls that began before its end may still fail. */
+const SETTLES_MS = 20_000
+
+type Line = (fields: object, message: string) => void
+
+/** The part of a pino logger that adapters use. */
+export type OutageLogger = {
+  readonly debug: Line
+  readonly info: Line
+  readonly warn: Line
+  readonly error: Line
+}
+
+/**
+ * Logs the outage of a dependency: when it begins, once a minute, and when it is over. Of everything that
+ * fails meanwhile nothing is logged but for debugging, and of everything else that fails on the dependency
+ * one line a minute of each kind, once it has answered another call.
+ */
+export class Outage {
+  readonly #dependency: string
+  readonly #variable: string
+  readonly #logger: OutageLogger
+  readonly #now: () => number
+  readonly #pending = new Map<string, () => void>()
+  readonly #loggedAt = new Map<string, number>()
+  #since: number | undefined
+  #repeatedAt = 0
+  #settledAt: number
+
+  /** `variable`: the setting that says where the dependency is. `now`: monotonic milliseconds. */
+  constructor({
+    dependency,
+    variable,
+    logger,
+    now = () => performance.now(),
+  }: {
+    dependency: string
+    variable: string
+    logger: OutageLogger
+    now?: () => number
+  }) {
+    this.#dependency = dependency
+    this.#variable = variable
+    this.#logger = logger
+    this.#now = now
+    this.#settledAt = now() + SETTLES_MS
+  }
+
+  /** The dependency did not answer. `variable`: the setting that the error points to. */
+  failed(error: unknown, { variable = this.#variable }: { variable?: string } = {}): void {
+    const now = this.#now()
+    this.#pending.clear()
+    if (this.#since !== undefined && now - this.#repeatedAt < EVERY_MS) return
+    this.#since ??= now
+    this.#repeatedAt = now
+    const fields = { variable, reason: reasonOf(error), ...this.#duration(now) }
+    this.#logger.warn(fields, `${this.#dependency} cannot be used, trying again`)
+  }
+
+  /** The dependency answered a call, even if with an error. */
+  answered(): void {
+    if (this.#since !== undefined) {
+      const now = this.#now()
+      const fields = { variable: this.#variable, ...this.#duration(now) }
+      this.#logger.info(fields, `${this.#dependency} can be used again`)
+      this.#since = undefined
+      this.#settledAt = now + SETTLES_MS
+    }
+    if (this.#pending.size > 0) this.#logPending()
+  }
+
+  /** Marks an error of the dependency: loggers leave it to this outage. Returns the error. */
+  own<E>(error: E): E {
+    if (error instanceof DependencyError && error.retriable) error.outage = this
+    return error
+  }
+
+  /** Something that needs the dependency failed. `log` may be called later, or never. */
+  trouble(kind: string, log: () => void): void {
+    if (this.#since === undefined && this.#now() >= this.#settledAt) this.#pending.set(kind, log)
+  }
+
+  /** A logger for the adapter: its warnings about failures are left to this outage. */
+  quieted(logger: OutageLogger): OutageLogger {
+    return {
+      debug: (fields, message) => logger.debug(fields, message),
+      info: (fields, message) => logger.info(fields, message),
+      error: (fields, message) => logger.error(fields, message),
+      warn: (fields, message) => {
+        if (!('err' in fields || 'namespace' in fields)) return logger.warn(fields, message)
+        logger.debug(fields, message)
+        this.trouble(kindOf(fields, message), () => logger.warn(fields, message))
+      },
+    }
+  }
+
+  #logPending(): void {
+    const now = this.#now()
+    for (const [kind, log] of this.#pending) {
+      if (now - (this.#loggedAt.get(kind) ?? -Infinity) < EVERY_MS) continue
+      this.#loggedAt.set(kind, now)
+      log()
+    }
+    this.#pending.clear()
+  }
+
+  #duration(now: number): { seconds?: number } {
+    const seconds = Math.round((now - (this.#since ?? now)) / 1_000)
+    return seconds === 0 ? {} : { seconds }
+  }
+}
+
+/** Lines of one kind repeat each other. */
+export function kindOf(fields: object, message: string): string {
+  const { what, groupId, topic, namespace } = fields as Record<string, unknown>
+  return [message, what, groupId, topic, namespace].map(String).join(' ')
+}
