@@ -1,5 +1,5 @@
 import { connectionText, motionText } from './device-words.ts'
-import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
+import { labelOf, telemetryOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { batteryText, countText, METRIC, type Units } from './measures.ts'
 import { ago, duration } from './times.ts'
 
@@ -101,9 +101,9 @@ export const COLUMNS: readonly DeviceColumn[] = [
     id: 'battery',
     title: 'Battery',
     field: 'battery',
-    ...byNumber(({ position }) => position.battery),
-    text: ({ position }) => batteryText(position.battery),
-    value: ({ position }) => position.battery,
+    ...byNumber((device) => telemetryOf(device).battery),
+    text: (device) => batteryText(telemetryOf(device).battery),
+    value: (device) => telemetryOf(device).battery,
   },
   {
     id: 'labels',

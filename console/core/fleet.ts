@@ -1,5 +1,6 @@
 import {
   ageTo,
+  hearTelemetry,
   isLater,
   moveTo,
   newDevice,
@@ -27,7 +28,12 @@ export class Fleet {
   position({ deviceId, ...position }: ApiRecord, now: number): void {
     const device = this.#seen(deviceId, position)
     hear(device, Date.parse(position.receivedAt), now)
-    if (isLater(position, device.position)) moveTo(device, position, { isNext: true })
+    if (isRepeat(position, device.position)) {
+      const { receivedAt, battery, attributes } = position
+      if (battery === undefined && attributes === undefined) return
+      const told = { ...(battery !== undefined && { battery }), ...(attributes && { attributes }) }
+      hearTelemetry(device, { receivedAt, ...told })
+    } else if (isLater(position, device.position)) moveTo(device, position, { isNext: true })
   }
 
   /** Applies a status from the stream. */
@@ -36,8 +42,7 @@ export class Fleet {
     device.settingsAt = this.#step
     settle(device, told)
     hear(device, Date.parse(told.lastSeenAt), now)
-    if (isLater(told.lastPosition, device.position))
-      moveTo(device, told.lastPosition, { isNext: false })
+    locate(device, told)
   }
 
   erased(deviceId: string): void {
@@ -58,8 +63,7 @@ export class Fleet {
           const device = this.#get(item.deviceId, item.lastPosition)
           if (device.settingsAt <= begun) settle(device, item)
           hear(device, Date.parse(item.lastSeenAt), now)
-          if (isLater(item.lastPosition, device.position))
-            moveTo(device, item.lastPosition, { isNext: false })
+          locate(device, item)
         }
       },
       end: () => {
@@ -108,6 +112,18 @@ function settle(device: LiveDevice, told: ApiDevice): void {
   device.expectedIntervalSeconds = told.expectedIntervalSeconds
   device.reportCount = told.reportCount
   device.firstSeenAt = told.firstSeenAt
+}
+
+/** The same record, sent again. */
+function isRepeat(one: ApiPosition, other: ApiPosition): boolean {
+  return one.recordId === other.recordId && one.receivedAt > other.receivedAt
+}
+
+function locate(device: LiveDevice, { lastPosition, telemetry }: ApiDevice): void {
+  // The stream may have begun with a repeat; the record itself came earlier.
+  if (isRepeat(device.position, lastPosition)) device.position = lastPosition
+  else if (isLater(lastPosition, device.position)) moveTo(device, lastPosition, { isNext: false })
+  hearTelemetry(device, telemetry)
 }
 
 function hear(device: LiveDevice, at: number, now: number): void {

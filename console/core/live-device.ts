@@ -6,6 +6,7 @@ import { motionAfter, type Motion } from './motion.ts'
 
 export type ApiDevice = components['schemas']['Device']
 export type ApiPosition = components['schemas']['LastPosition']
+export type ApiTelemetry = components['schemas']['Telemetry']
 /** A record as the stream sends it. */
 export type ApiRecord = ApiPosition & { readonly deviceId: string }
 
@@ -23,6 +24,8 @@ export type LiveDevice = {
   firstSeenAt: string
   lastSeenMs: number
   position: ApiPosition
+  /** Battery and attributes from after the position. */
+  telemetry: ApiTelemetry | undefined
   motion: Motion
   status: ShownStatus
   /**
@@ -49,6 +52,7 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     firstSeenAt: seenAt,
     lastSeenMs: Date.parse(seenAt),
     position,
+    telemetry: undefined,
     motion: motionAfter(undefined, position, { atMs: Date.parse(trueAt(position)), isNext: false }),
     status: 'online',
     ...toMercator(position.longitude, position.latitude),
@@ -75,11 +79,36 @@ export function moveTo(
   { isNext }: { readonly isNext: boolean },
 ): void {
   device.position = position
+  if (device.telemetry !== undefined && isReplaced(device.telemetry, position)) {
+    device.telemetry = undefined
+  }
   const atMs = Date.parse(trueAt(position))
   device.motion = motionAfter(device.motion, position, { atMs, isNext })
   const { x, y } = toMercator(position.longitude, position.latitude)
   device.x = x
   device.y = y
+}
+
+/** Takes telemetry that is newer than what is known. */
+export function hearTelemetry(device: LiveDevice, told: ApiTelemetry | undefined): void {
+  if (told === undefined || told.receivedAt <= (device.telemetry?.receivedAt ?? '')) return
+  if (!isReplaced(told, device.position)) device.telemetry = told
+}
+
+/** An imported position says nothing about now. */
+function isReplaced({ receivedAt }: ApiTelemetry, position: ApiPosition): boolean {
+  return position.imported !== true && receivedAt < position.receivedAt
+}
+
+/** The newest battery and attributes of a device, which belong together. */
+export function telemetryOf({
+  position,
+  telemetry,
+}: {
+  readonly position: ApiPosition
+  readonly telemetry?: ApiTelemetry | undefined
+}): Pick<ApiPosition, 'battery' | 'attributes'> {
+  return telemetry ?? position
 }
 
 export function ageTo(device: LiveDevice, now: number): void {

@@ -77,7 +77,7 @@ export function unitText(number: number, unit: string, { locale }: Units, digits
 }
 
 /** English writes them in as many ways as countries ("hr", "hrs"), so there they are those of the SI. */
-const TIME_SYMBOLS = { second: 's', minute: 'min', hour: 'h', day: 'd' }
+const TIME_SYMBOLS = { second: 's', minute: 'min', hour: 'h', day: 'd', year: 'years' }
 
 /** `12 min`, or as the language does: `12 Min.`. */
 export function timeText(number: number, unit: keyof typeof TIME_SYMBOLS, units = METRIC): string {

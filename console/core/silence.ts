@@ -1,4 +1,5 @@
 import type { components } from '../api/schema.ts'
+import type { ClockError } from './clock-error.ts'
 import type { ApiPosition } from './live-device.ts'
 
 type ApiKey = components['schemas']['Key']
@@ -13,8 +14,11 @@ export type SilenceFacts = {
         readonly lastSeenMs: number
         readonly isDisabled: boolean
         readonly battery: number | undefined
+        /** Whether all its positions were imported. */
+        readonly isHistory?: boolean
       }
     | undefined
+  readonly clock?: ClockError | undefined
   /** The key that it last reported with. */
   readonly key?: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'previousValidUntil'> | undefined
   /** The latest first. */
@@ -35,7 +39,8 @@ export type SilenceReason =
       readonly error: Rejection['error']
       readonly message: string
     }
-  | { readonly kind: 'disabled' }
+  | { readonly kind: 'disabled' | 'only-imported' }
+  | ClockError
   | { readonly kind: 'unknown-device' }
   | {
       readonly kind: 'service-away'
@@ -67,6 +72,8 @@ export function silenceReasons(facts: SilenceFacts, now: number): readonly Silen
     ...reasons,
     device?.isDisabled === true ? ({ kind: 'disabled' } as const) : undefined,
     device === undefined ? ({ kind: 'unknown-device' } as const) : undefined,
+    device?.isHistory === true ? ({ kind: 'only-imported' } as const) : undefined,
+    facts.clock,
     serviceAway(facts),
     notDue(facts, now),
     lateReports(facts),

@@ -6,11 +6,12 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
+const YEAR = 365.25 * DAY
 
 /** "ago" is English, so the unit beside it is too. */
 const ENGLISH: Units = { ...METRIC, locale: 'en' }
 
-/** Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`; a time in the future is `now`. */
+/** Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, `5 years ago`; a time in the future is `now`. */
 export function ago(then: number, now: number): string {
   const ms = now - then
   return ms < SECOND ? 'now' : `${duration(ms, ENGLISH)} ago`
@@ -24,15 +25,17 @@ export function agoInWords(then: number, now: number): string {
   if (ms < MINUTE) return 'just now'
   if (ms < HOUR) return inFull.format(-Math.floor(ms / MINUTE), 'minute')
   if (ms < 2 * DAY) return inFull.format(-Math.floor(ms / HOUR), 'hour')
-  return inFull.format(-Math.floor(ms / DAY), 'day')
+  if (ms < 2 * YEAR) return inFull.format(-Math.floor(ms / DAY), 'day')
+  return inFull.format(-Math.floor(ms / YEAR), 'year')
 }
 
-/** The largest whole unit: `59 s`, `1 min`, `23 h`, `400 d`. */
+/** The largest whole unit: `59 s`, `1 min`, `23 h`, `400 d`, `5 years`. */
 export function duration(ms: number, units = METRIC): string {
   if (ms < MINUTE) return timeText(Math.max(0, Math.floor(ms / SECOND)), 'second', units)
   if (ms < HOUR) return timeText(Math.floor(ms / MINUTE), 'minute', units)
   if (ms < 2 * DAY) return timeText(Math.floor(ms / HOUR), 'hour', units)
-  return timeText(Math.floor(ms / DAY), 'day', units)
+  if (ms < 2 * YEAR) return timeText(Math.floor(ms / DAY), 'day', units)
+  return timeText(Math.floor(ms / YEAR), 'year', units)
 }
 
 /** Rounded to minutes, and from two days on to hours: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`. */

@@ -28,6 +28,8 @@ import { RecentRejections } from './recent-rejections.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
 import { Silence } from './silence.tsx'
 import { TrackView } from './track-view.tsx'
+import { useClockError } from './use-clock-error.ts'
+import { WrongClock } from './wrong-clock.tsx'
 import { addressOf } from '../../core/address.ts'
 
 /** Settings and key may change elsewhere. */
@@ -60,12 +62,18 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const totals = useDayTotalsStore(deviceId, zone)
   const span = useMemo(() => asked, [asked.first, asked.last])
 
+  const position = live?.position ?? data?.lastPosition
+  const lastSeenMs = live?.lastSeenMs ?? (data && Date.parse(data.lastSeenAt))
+  const clock = useClockError(
+    deviceId,
+    position && lastSeenMs !== undefined ? { lastSeenMs, position } : undefined,
+  )
+
   if (failure?.status === 404) return <NoDevice deviceId={deviceId} />
-  if (data === undefined) {
+  if (data === undefined || position === undefined || lastSeenMs === undefined) {
     return failure === undefined ? <Loading /> : <Failed failure={failure} onRetry={reload} />
   }
   const status = live?.status ?? (data.disabled ? 'disabled' : data.status)
-  const lastSeenMs = live?.lastSeenMs ?? Date.parse(data.lastSeenAt)
   const motion = live && motionText(live, now.value)
   return (
     <div class="device-page">
@@ -97,16 +105,21 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
       <TrackView
         {...{ deviceId, span, today, zone, totals, status }}
         silence={
-          status !== 'online' && (
+          status === 'online' ? (
+            clock && <WrongClock of={clock} />
+          ) : (
             <Silence
               key={deviceId}
-              {...{ deviceId, device: data, live, status, usedKey: key.data }}
+              {...{ deviceId, device: data, live, status, usedKey: key.data, clock }}
               onChange={reload}
             />
           )
         }
       >
-        <LastPosition position={live?.position ?? data.lastPosition} zone={zone} />
+        <LastPosition
+          {...{ position, zone }}
+          telemetry={live === undefined ? data.telemetry : live.telemetry}
+        />
         <DeviceKey device={data} of={key} onChange={reload} />
         <RecentRejections deviceId={deviceId} />
       </TrackView>

@@ -1,4 +1,4 @@
-import type { ApiPosition } from '../../core/live-device.ts'
+import { telemetryOf, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { attributeFacts } from './attribute-facts.tsx'
 import { batteryText } from '../../core/measures.ts'
@@ -7,8 +7,16 @@ import { clockHours } from '../../ui/preferences.ts'
 import { shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { PlaceLinks } from './place-links.tsx'
 
-/** The device's last position, and its time in the chosen zone and in UTC. */
-export function LastPosition({ position, zone }: { position: ApiPosition; zone: string }) {
+/** The device's last position, its time in the chosen zone and in UTC, and its newest telemetry. */
+export function LastPosition({
+  position,
+  telemetry,
+  zone,
+}: {
+  position: ApiPosition
+  telemetry: ApiTelemetry | undefined
+  zone: string
+}) {
   const { timestamp, receivedAt, heading } = position
   const at = Date.parse(timestamp)
   const isUtc = offset(at, zone) === 'UTC'
@@ -20,14 +28,20 @@ export function LastPosition({ position, zone }: { position: ApiPosition; zone: 
     ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
     ['Altitude', shownLength(position.altitude)],
     ['Accuracy', shownLength(position.accuracy)],
-    ['Battery', batteryText(position.battery)],
-    ...attributeFacts(position.attributes),
   ]
+  const { battery, attributes } = telemetryOf({ position, telemetry })
+  const data: readonly Fact[] = [['Battery', batteryText(battery)], ...attributeFacts(attributes)]
   return (
     <section class="card box stack" aria-labelledby="last-position">
       <h2 id="last-position">Last position</h2>
       <PlaceLinks place={position} />
-      <Facts of={facts} />
+      <Facts of={telemetry === undefined ? [...facts, ...data] : facts} />
+      {telemetry !== undefined && (
+        <>
+          <h3>Newer data</h3>
+          <Facts of={[['Received', shownDateTime(Date.parse(telemetry.receivedAt))], ...data]} />
+        </>
+      )}
     </section>
   )
 }

@@ -61,7 +61,7 @@ export function useSilenceFacts(
 }
 
 /** Undefined if the operator may not read it. */
-async function allowed<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function allowed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (thrown) {

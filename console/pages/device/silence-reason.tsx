@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { addressOf } from '../../core/address.ts'
+import type { ClockError } from '../../core/clock-error.ts'
 import type { ApiDevice, LiveDevice, ShownStatus } from '../../core/live-device.ts'
 import { batteryText } from '../../core/measures.ts'
 import type { SilenceReason } from '../../core/silence.ts'
@@ -13,6 +14,7 @@ import { KeyLink } from '../keys/key-link.tsx'
 import type { Key } from '../keys/key-words.ts'
 import { causeOf, remedyOf } from '../rejections/rejection-words.ts'
 import { changeDevice } from './change-device.ts'
+import { clockWords } from './wrong-clock.tsx'
 
 const MINUTES = { hasSeconds: false }
 
@@ -24,6 +26,7 @@ export type SilenceProps = {
   readonly status?: ShownStatus
   /** The key that it last reported with. */
   readonly usedKey?: Key | null | undefined
+  readonly clock?: ClockError | undefined
   readonly onChange?: () => void
 }
 
@@ -121,6 +124,17 @@ function wordsOf(
           </>
         ),
       }
+    case 'only-imported':
+      return {
+        why: 'All its positions were imported as history: it has not reported itself.',
+        remedy: (
+          <>
+            Set its app up to report, under the same id. <Link to="/connect">Connect a device</Link>
+          </>
+        ),
+      }
+    case 'clock-behind':
+      return clockWords(reason)
     case 'service-away':
       return {
         why: `The service was unavailable for ${duration(60_000 * reason.minutes)}, from ${shownClock(reason.fromMs, MINUTES)} to ${shownClock(reason.toMs, MINUTES)}.`,

@@ -1,3 +1,4 @@
+import { telemetryOf, type ApiDevice, type LiveDevice } from '../../core/live-device.ts'
 import { silenceReasons } from '../../core/silence.ts'
 import { now } from '../../ui/clock.ts'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -6,10 +7,9 @@ import { Link, SilenceReasonWords, type SilenceProps } from './silence-reason.ts
 
 /** The reasons why a device is not online, the most likely first, each with its remedy. */
 export function Silence(props: SilenceProps) {
-  const { deviceId, device, live, status, usedKey } = props
+  const { deviceId, device, live, status, usedKey, clock } = props
   const lastSeenMs = live?.lastSeenMs ?? (device && Date.parse(device.lastSeenAt))
   const facts = useSilenceFacts(deviceId, status, lastSeenMs)
-  const position = live?.position ?? device?.lastPosition
   return (
     <section class="card box stack some silence" aria-labelledby="silence">
       <h2 id="silence">Why is it silent?</h2>
@@ -21,8 +21,10 @@ export function Silence(props: SilenceProps) {
               device: device && {
                 lastSeenMs: lastSeenMs ?? 0,
                 isDisabled: status === 'disabled',
-                battery: position?.battery,
+                battery: batteryOf(device, live),
+                isHistory: device.lastKeyId === undefined && device.lastPosition.imported === true,
               },
+              clock,
               key: usedKey ?? undefined,
             },
             now.value,
@@ -48,4 +50,9 @@ export function Silence(props: SilenceProps) {
       </Loaded>
     </section>
   )
+}
+
+function batteryOf(device: ApiDevice, live: LiveDevice | undefined): number | undefined {
+  const { lastPosition: position, telemetry } = device
+  return telemetryOf(live ?? { position, telemetry }).battery
 }

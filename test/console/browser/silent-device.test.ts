@@ -40,11 +40,44 @@ describeConsole('the page of a silent device', () => {
     return { id, key, path: `/devices/${deviceId}` }
   }
 
+  /** A device that has just reported with its own key, then was refused; now the key is revoked and it is disabled. */
+  async function ended(deviceId: string, more: { battery?: number } = {}) {
+    const { id, key } = await suite.made('/keys', { name: `Key of ${deviceId}` })
+    const path = `/devices/${deviceId}`
+    const report = { deviceId, latitude: 48.2, longitude: 16.4 }
+    expect(await send('submit', key, { ...report, ...more })).toBe(200)
+    await eventually(async () => (await suite.call('GET', path)).status === 200)
+    expect(await send('submit', key, { ...report, latitude: 91 })).toBe(400)
+    expect((await suite.call('POST', `/keys/${id}/revoke`)).status).toBe(200)
+    expect((await suite.call('PATCH', path, { disabled: true })).status).toBe(200)
+    return { path }
+  }
+
+  /** Shows a device as if it had last reported two hours ago, to a service that has run since. */
+  async function age(page: Page, deviceId: string): Promise<void> {
+    await page.route(/\/api\/v1\/system\/history/, async (route) => {
+      const answer = await route.fetch()
+      await route.fulfill({ response: answer, json: { data: { items: [] } } })
+    })
+    // It would send the true status.
+    await page.route(/\/api\/v1\/stream/, (route) => route.abort())
+    await page.route(/\/api\/v1\/devices(\?|\/[^/]*$)/, async (route) => {
+      const answer = await route.fetch()
+      const body = (await answer.json()) as { data: AgedDevice & { items?: AgedDevice[] } }
+      const lastSeenAt = new Date(Date.now() - 120 * MINUTE).toISOString()
+      for (const device of body.data.items ?? [body.data]) {
+        if (device.deviceId !== deviceId) continue
+        Object.assign(device, { lastSeenAt, status: 'offline' })
+        device.lastPosition.receivedAt = lastSeenAt
+      }
+      await route.fulfill({ response: answer, json: body })
+    })
+  }
+
   const why = (page: Page) => page.getByRole('region', { name: 'Why is it silent?' })
 
   test('says that its key was revoked, and leads to the key and to a new one', async () => {
-    const { id, path } = await silent('silent-1')
-    expect((await suite.call('POST', `/keys/${id}/revoke`)).status).toBe(200)
+    const { path } = await ended('silent-1')
     const page = await suite.signedIn(path)
     await why(page).getByText('Its key Key of silent-1 was revoked').waitFor()
     await why(page).getByRole('link', { name: 'Create a key' }).waitFor()
@@ -103,26 +136,73 @@ describeConsole('the page of a silent device', () => {
   })
 
   test('says what to check first if nothing explains it, and leaves once the device reports', async () => {
-    const { key, path } = await silent('silent-6')
-    const page = await suite.signedIn(path)
+    const { key } = await suite.made('/keys', { name: 'Key of silent-6' })
+    const [path, report] = [
+      '/devices/silent-6',
+      { deviceId: 'silent-6', latitude: 48.2, longitude: 16.4 },
+    ]
+    expect(await send('submit', key, report)).toBe(200)
+    await eventually(async () => (await suite.call('GET', path)).status === 200)
+    const page = await suite.signedIn('/system')
+    await age(page, 'silent-6')
+    await page.goto(suite.url + path)
     await why(page).getByText('Check first that the phone is on').waitFor()
-    const report = { deviceId: 'silent-6', latitude: 48.2, longitude: 16.4 }
+    await page.unrouteAll()
     expect(await send('submit', key, report)).toBe(200)
     await why(page).waitFor({ state: 'hidden' })
   })
+
+  test('says that all its positions were imported, and leaves once the device reports itself', async () => {
+    const { key, path } = await silent('silent-7', { minutesAgo: [5 * 365 * 24 * 60] })
+    const page = await suite.signedIn(path)
+    await page.getByText('Offline, 4 years ago').waitFor()
+    await why(page).getByText('All its positions were imported').waitFor()
+    await page.getByText('Unknown until it reports again').waitFor()
+    await why(page).getByRole('link', { name: 'Connect a device' }).waitFor()
+    expect(await why(page).getByText('No reason found').count()).toBe(0)
+    expect(
+      await send('submit', key, { deviceId: 'silent-7', latitude: 48.2, longitude: 16.4 }),
+    ).toBe(200)
+    await why(page).waitFor({ state: 'hidden' })
+  })
+
+  test.each(['online', 'disabled'])(
+    'and of one that is %s says that its clock is years behind, and what to do',
+    async (status) => {
+      const { key } = await suite.made('/keys', { name: 'Tracker' })
+      const [deviceId, path] = [`rollover-${status}`, `/devices/rollover-${status}`]
+      const report = { deviceId, latitude: 48.2, longitude: 16.4 }
+      expect(await send('submit', key, report)).toBe(200)
+      await eventually(async () => (await suite.call('GET', path)).status === 200)
+      const timestamp = new Date(Date.now() - 7_168 * 24 * 60 * MINUTE).toISOString()
+      expect(await send('submit', key, { ...report, longitude: 16.5, timestamp })).toBe(200)
+      await eventually(async () => {
+        const { body } = await suite.call('GET', path)
+        return (body.data as { reportCount: number }).reportCount === 2
+      })
+      if (status === 'disabled') await suite.call('PATCH', path, { disabled: true })
+      const page = await suite.signedIn(path)
+      const name = status === 'online' ? 'Its clock is wrong' : 'Why is it silent?'
+      const card = page.getByRole('region', { name })
+      await card.getByText('Its clock is 19 years behind').waitFor()
+      await card.getByText('Exactly 1024 weeks').waitFor()
+      // The right date comes back.
+      if (status === 'disabled') return
+      expect(await send('submit', key, report)).toBe(200)
+      await card.waitFor({ state: 'hidden' })
+    },
+  )
 
   test.each(['light', 'dark'] as const)(
     'is in order for assistive technology and on a phone: %s',
     async (colorScheme) => {
       const deviceId = `silent-${colorScheme}`
-      const { id, key, path } = await silent(deviceId, { battery: 0.04 })
-      expect(await send('submit', key, { deviceId, latitude: 91, longitude: 16.4 })).toBe(400)
-      expect((await suite.call('POST', `/keys/${id}/revoke`)).status).toBe(200)
+      const { path } = await ended(deviceId, { battery: 0.04 })
       const page = await suite.signedIn(path, {
         colorScheme,
         viewport: { width: 360, height: 700 },
       })
-      for (const text of ['Its reports are rejected', 'was revoked', 'Its battery was']) {
+      for (const text of ['Its reports are rejected, last', 'was revoked', 'Its battery was']) {
         await why(page).getByText(text).waitFor()
       }
       await page.evaluate(axe.source)
@@ -135,3 +215,5 @@ describeConsole('the page of a silent device', () => {
     },
   )
 })
+
+type AgedDevice = { readonly deviceId: string; lastPosition: { receivedAt: string } }

@@ -1,7 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Fleet } from '../../../console/core/fleet.ts'
-import { isLater, type ApiDevice, type ApiPosition } from '../../../console/core/live-device.ts'
+import {
+  isLater,
+  telemetryOf,
+  type ApiDevice,
+  type ApiPosition,
+} from '../../../console/core/live-device.ts'
 
 const NOW = Date.parse('2026-01-31T12:00:00.000Z')
 const at = (seconds: number) => new Date(NOW + seconds * 1_000).toISOString()
@@ -197,5 +202,51 @@ describe('a status', () => {
     expect(statuses()).toEqual(['idle', 'offline'])
     fleet.age(NOW + 3_600_001)
     expect(statuses()).toEqual(['offline', 'offline'])
+  })
+})
+
+describe('a device that sends its last position again', () => {
+  const first = position(0, { battery: 0.8, attributes: { motion: false } })
+  const again = { ...first, receivedAt: at(900), battery: 0.42, attributes: { charging: true } }
+  const telemetry = { receivedAt: at(900), battery: 0.42, attributes: { charging: true } }
+
+  function listed(...devices: ApiDevice[]): Fleet {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    list.page(devices, NOW + 900_000)
+    list.end()
+    return fleet
+  }
+
+  test('is online, stays where it is, and has the battery of now: from the stream of positions', () => {
+    const fleet = listed(device('a', 0, { lastPosition: first }))
+    expect(telemetryOf(fleet.devices.get('a')!)).toEqual(first)
+    fleet.position({ deviceId: 'a', ...again }, NOW + 900_000)
+    const known = fleet.devices.get('a')!
+    expect(known).toMatchObject({ status: 'online', lastSeenMs: NOW + 900_000, position: first })
+    expect(telemetryOf(known)).toEqual(telemetry)
+    fleet.position(record('a', 1_000, { battery: 0.3 }), NOW + 1_000_000)
+    expect(telemetryOf(fleet.devices.get('a')!)).toMatchObject({ battery: 0.3 })
+    expect(fleet.devices.get('a')?.telemetry).toBeUndefined()
+  })
+
+  test.each(['list', 'stream'])('has the battery that its status says, from the %s', (way) => {
+    const told = device('a', 900, { lastPosition: first, telemetry })
+    const fleet = listed(way === 'list' ? told : device('a', 0, { lastPosition: first }))
+    if (way === 'stream') fleet.status(told, NOW + 900_000)
+    expect(fleet.devices.get('a')).toMatchObject({ position: first, telemetry })
+    // An earlier status does not undo it, nor a late position.
+    fleet.status(device('a', 0, { lastPosition: first }), NOW + 900_000)
+    fleet.position(record('a', -500, { receivedAt: at(950) }), NOW + 950_000)
+    expect(fleet.devices.get('a')).toMatchObject({ position: first, telemetry })
+  })
+
+  test('shows the record itself although the stream had only its repeat', () => {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    fleet.position({ deviceId: 'a', ...again }, NOW + 900_000)
+    list.page([device('a', 900, { lastPosition: first, telemetry })], NOW + 900_000)
+    list.end()
+    expect(fleet.devices.get('a')).toMatchObject({ position: first, telemetry })
   })
 })

@@ -94,6 +94,16 @@ describe('the reasons for a silence', () => {
     ])
   })
 
+  test('are the import of all its positions, and a clock that is behind', () => {
+    const device = { ...SEEN, isHistory: true }
+    expect(reasons({ device })).toEqual([{ kind: 'only-imported' }])
+    const clock = {
+      ...{ kind: 'clock-behind' as const, datedMs: ms(9_999_999), receivedMs: ms(90) },
+      ...{ isRollover: false, isLast: false },
+    } as const
+    expect(reasons({ clock })).toEqual([clock])
+  })
+
   test('are minutes without the service since the device last reported', () => {
     const minutes = minutesFrom(92, [null, 1, 2, null, null, 4, null, 0, null])
     expect(reasons({ minutes })).toEqual([

@@ -28,6 +28,9 @@ describe('how long ago', () => {
     [47 * 3_600_000, '47 h ago'],
     [48 * 3_600_000, '2 d ago'],
     [400 * 86_400_000, '400 d ago'],
+    [730 * 86_400_000, '730 d ago'],
+    [731 * 86_400_000, '2 years ago'],
+    [2_168 * 86_400_000, '5 years ago'],
   ])('%i ms are %s', (ms, words) => {
     expect(ago(NOON - ms, NOON)).toBe(words)
   })
@@ -58,6 +61,7 @@ test('a duration is written as the language does', () => {
     const words = [preciseDuration(140 * MINUTE, units), duration(3 * 24 * 60 * MINUTE, units)]
     return [duration(12_000, units), ...words].map((text) => text.replaceAll('\u00a0', ' '))
   }
+  expect(duration(7_168 * 24 * 60 * MINUTE, { ...METRIC, locale: 'de' })).toMatch(/^19\sJ$/)
   expect(inLanguage('de')).toEqual(['12 Sek.', '2 Std. 20 Min.', '3 Tg.'])
   expect(inLanguage('ar-EG')).toEqual(['١٢ ث', '٢ س ٢٠ د', '٣ أيام'])
   expect(inLanguage('en-GB')).toEqual(['12 s', '2 h 20 min', '3 d'])
@@ -71,6 +75,7 @@ test.each([
   [3_600_000, '1 hour ago'],
   [47 * 3_600_000, '47 hours ago'],
   [48 * 3_600_000, '2 days ago'],
+  [2_168 * 86_400_000, '5 years ago'],
 ])('%i ms are %s in whole words', (ms, words) => {
   expect(agoInWords(NOON - ms, NOON)).toBe(words)
 })

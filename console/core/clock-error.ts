@@ -1,0 +1,45 @@
+import type { ApiPosition } from './live-device.ts'
+
+/** A device whose clock is far behind: its reports are dated long before they arrive. */
+export type ClockError = {
+  readonly kind: 'clock-behind'
+  /** The date of its newest report, and when that arrived. */
+  readonly datedMs: number
+  readonly receivedMs: number
+  /** Whether it is the error of a GPS receiver that counts weeks with ten bits only. */
+  readonly isRollover: boolean
+  /** Whether the last position has such a date too; else it is from before. */
+  readonly isLast: boolean
+}
+
+type Dated = Pick<ApiPosition, 'timestamp' | 'receivedAt' | 'imported'>
+
+const DAY_MS = 86_400_000
+/** The number of the week that GPS sends begins at 0 again after 1024 weeks. */
+export const ROLLOVER_MS = 1_024 * 7 * DAY_MS
+/** No app stores reports for so long. */
+const BEHIND_MS = 180 * DAY_MS
+
+/**
+ * The error of a device's clock; undefined if none is known. Reports with dates of the past go into history and
+ * leave the last position, so the device seems to stay where it is.
+ * @param positions some with dates of the past, in any order.
+ */
+export function clockError(last: Dated, positions: readonly Dated[]): ClockError | undefined {
+  const lastMs = Date.parse(last.receivedAt)
+  const [newest] = [last, ...positions]
+    .filter((one) => one.imported !== true && delayMs(one) > BEHIND_MS)
+    .map((one) => ({ datedMs: Date.parse(one.timestamp), receivedMs: Date.parse(one.receivedAt) }))
+    .sort((a, b) => b.receivedMs - a.receivedMs)
+  if (newest === undefined) return undefined
+  const { datedMs, receivedMs } = newest
+  const isLast = last.imported !== true && delayMs(last) > BEHIND_MS
+  // A last position that arrived later has the right date.
+  if (receivedMs < lastMs && last.imported !== true) return undefined
+  const isRollover = Math.abs(receivedMs - datedMs - ROLLOVER_MS) < DAY_MS
+  return { kind: 'clock-behind', datedMs, receivedMs, isRollover, isLast }
+}
+
+function delayMs({ timestamp, receivedAt }: Dated): number {
+  return Date.parse(receivedAt) - Date.parse(timestamp)
+}
