@@ -67,7 +67,8 @@ test('the lines of consumers.md for pandas restore the texts of a CSV export', a
     yield records
   }
   let text = ''
-  for await (const piece of csv.write(pages(), { deviceId: '' })) text += piece
+  for await (const piece of csv.write(pages(), { deviceId: '' }, { gapMs: async () => 0 }))
+    text += piece
   const [header = [], ...rows] = ofCsv(text)
   const written = rows.map((row) => row[header.indexOf('deviceId')] ?? '')
   expect(written[0]).toBe("'=1+1")

@@ -10,11 +10,20 @@ export type ExportFormat = {
   /** The schema of such a file. */
   readonly schema: JsonSchema
   /** The file in chunks: one before the first page, one per page, one after the last. */
-  write(pages: RecordPages, device: ExportedDevice): AsyncIterable<string>
+  write(pages: RecordPages, device: ExportedDevice, track: ExportedTrack): AsyncIterable<string>
+}
+
+/** What a format may ask about the track of the range. */
+export type ExportedTrack = {
+  /** The silence, in milliseconds, that is a gap of it. */
+  readonly gapMs: () => Promise<number>
 }
 
 /** The device of a file, with the name and labels that operators have given it. */
-export type ExportedDevice = { readonly deviceId: string } & Pick<DeviceSettings, 'name' | 'labels'>
+export type ExportedDevice = { readonly deviceId: string } & Pick<
+  DeviceSettings,
+  'name' | 'labels' | 'expectedIntervalSeconds'
+>
 
 /** Labels as one text, in formats without lists. */
 export function labelsText({ labels = [] }: ExportedDevice): string {

@@ -5,6 +5,8 @@ import type { Store } from '../../../store/store.ts'
 import type { AdminContext } from '../../http/admin-route.ts'
 import { csv } from './csv.ts'
 import type { ExportedDevice, ExportFormat, RecordPages } from './export-format.ts'
+import { READ_AT_ONCE } from '../track/read-track.ts'
+import { gapAfterMs } from '../track/silence.ts'
 import { attachFile } from './file-name.ts'
 import { geoJson } from './geo-json.ts'
 import { gpx } from './gpx.ts'
@@ -22,9 +24,6 @@ export const EXPORT_FORMATS: Readonly<Record<(typeof EXPORT_NAMES)[number], Expo
 /** The records to export. */
 export type ExportRange = Omit<Parameters<Store['pagePositions']>[0], 'limit' | 'after'>
 
-/** Records held in memory at a time. */
-const READ_AT_ONCE = 1_000
-
 /**
  * Streams all records of a range as one file, at the caller's pace: only one page is in memory at a
  * time, and reading ends when the caller disconnects. The first page is read before this returns,
@@ -39,7 +38,7 @@ export async function exportPositions(
     device,
     range,
   }: {
-    store: Pick<Store, 'pagePositions'>
+    store: Pick<Store, 'pagePositions' | 'pageTrack'>
     format: ExportFormat
     device: ExportedDevice
     range: ExportRange
@@ -54,7 +53,12 @@ export async function exportPositions(
   const first = await read()
   ctx.set('Content-Type', format.mediaType)
   attachFile(ctx, { deviceId: range.deviceId, extension: format.extension })
-  ctx.body = Readable.from(format.write(pages(first, read), device))
+  const gapMs = async () =>
+    gapAfterMs(
+      await store.pageTrack({ ...range, limit: READ_AT_ONCE }),
+      device.expectedIntervalSeconds,
+    )
+  ctx.body = Readable.from(format.write(pages(first, read), device, { gapMs }))
 }
 
 async function* pages(

@@ -2,9 +2,10 @@ import { DOMImplementation, XMLSerializer } from '@xmldom/xmldom'
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import { isoTime } from '../../http/views.ts'
 import { labelsText, type ExportedDevice, type ExportFormat } from './export-format.ts'
+import { withGaps, type Placed } from './segments.ts'
 
 /**
- * GPX 1.1: one track with one segment. Speed and course use Garmin's track point extension, which
+ * GPX 1.1: one track, with a segment for each part between its gaps. Speed and course use Garmin's track point extension, which
  * is widely supported; no such extension covers the other measurements. Those, and values that GPX
  * excludes, are elements of a namespace of ours, and so are attributes: their names are all valid there, and
  * `type` keeps the text 7 apart from the number. The device's name and labels are the file's name and
@@ -17,22 +18,26 @@ export const gpx: ExportFormat = {
     title: 'RecordTrack',
     type: 'string',
     description:
-      'GPX 1.1: one track with one segment, named after the deviceId; the device’s name and labels as name and keywords of the metadata, speed and course as Garmin’s TrackPointExtension v2, other measurements and attributes as elements in the extensions, each attribute with the `type` of its value: text, number, boolean, or json for a text with characters that XML excludes',
+      'GPX 1.1: one track, with a new segment wherever `/devices/{deviceId}/track` has a gap, named after the deviceId; the device’s name and labels as name and keywords of the metadata, speed and course as Garmin’s TrackPointExtension v2, other measurements and attributes as elements in the extensions, each attribute with the `type` of its value: text, number, boolean, or json for a text with characters that XML excludes',
   },
 
-  async *write(pages, device) {
+  async *write(pages, device, { gapMs }) {
     yield `<?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="gps-position-ingestion" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v2" xmlns:gps="urn:gps-position-ingestion">
 ${metadata(device)}<trk>
 <name>${xmlText(device.deviceId)}</name>
 ${trackExtensions(device)}<trkseg>
 `
-    for await (const page of pages) yield page.map(trackPoint).join('')
+    for await (const part of withGaps(pages, await gapMs())) yield part.map(placed).join('')
     yield `</trkseg>
 </trk>
 </gpx>
 `
   },
+}
+
+function placed({ record, isAfterGap }: Placed): string {
+  return `${isAfterGap ? '</trkseg>\n<trkseg>\n' : ''}${trackPoint(record)}`
 }
 
 function metadata(device: ExportedDevice): string {

@@ -210,10 +210,10 @@ export class TripFinder {
 
   #passEnded(): void {
     if (this.#ended === undefined) return
-    const { isCertain: _isCertain, ...stop } = this.#ended
+    const { from, to, middle, records } = this.#ended
     this.#ended = undefined
     this.#mayJoinUnread = false
-    this.#found(stop)
+    this.#found({ kind: 'stop', from, to, middle, records })
   }
 }
 

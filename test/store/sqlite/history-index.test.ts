@@ -54,7 +54,7 @@ test('a file of an earlier version shows its records in the order of the log, an
   const read = await models.pagePositions({ ...DEVICE, order: 'asc', limit: 9 })
   expect(read.map(({ recordId }) => recordId)).toEqual(IDS)
   const log = new LogOfOneSuite()
-  for (const _ of IDS) log.append(positionReported())
+  IDS.forEach(() => log.append(positionReported()))
   const equal = positionReported({
     ...{ ...DEVICE, timestamp: T0, receivedAt: T0 + 1 },
     recordId: ulid(T0, Buffer.alloc(10, 1)),

@@ -76,14 +76,7 @@ test('any places, speeds and accuracies give trips and stops of finite numbers t
       const items = find(steps)
       for (const item of items) {
         // JSON writes null for a number that is not finite.
-        const {
-          maxSpeed = null,
-          open: _open,
-          ...view
-        } = tripView(item, ALWAYS) as {
-          maxSpeed?: number | null
-          open: null
-        }
+        const { maxSpeed, ...view } = { maxSpeed: null, ...tripView(item, ALWAYS), open: '' }
         expect(JSON.stringify(view)).not.toContain('null')
         expect(maxSpeed === null || Number.isFinite(maxSpeed)).toBe(true)
       }
