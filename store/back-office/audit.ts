@@ -109,7 +109,7 @@ export function auditOf(
     { from, limit }: AuditQuery,
     place: Place | undefined,
   ): AsyncGenerator<AuditEntry, void> {
-    const size = Math.min(limit + 1, READ_AT_ONCE)
+    let size = Math.min(limit + 1, READ_AT_ONCE)
     for (let after = place; ;) {
       const page = await audit.find({
         ...index,
@@ -122,6 +122,8 @@ export function auditOf(
       const last = page.at(-1)
       if (last === undefined || page.length < size) return
       after = { at: last.at, id: last.id }
+      // Few of those looked at are wanted.
+      size = Math.min(2 * size, READ_AT_ONCE)
       await endOfTurn()
     }
   }

@@ -231,32 +231,6 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'the audit leaves turns to others while it looks for a few among many',
-    async ({ accountId }) => {
-      const own = { kind: 'operator', id: 'busy', name: 'x' } as const
-      // A server takes no more at once.
-      for (let n = 0; n < 2_000; n += 20) {
-        const some = Array.from({ length: 20 }, (_, k) =>
-          entry({ accountId, at: T0 + n + k, actor: own }),
-        )
-        await Promise.all(some.map((one) => shared.store.appendAudit(one)))
-      }
-      const rare = entry({ accountId, at: T0, actor: own, action: 'rare' })
-      await shared.store.appendAudit(rare)
-      let turns = 0
-      const count = () => {
-        turns += 1
-        counting = setImmediate(count)
-      }
-      let counting = setImmediate(count)
-      const query = { accountId, operatorId: 'busy', action: 'rare', limit: 9 }
-      expect(await shared.store.pageAudit(query)).toEqual({ entries: [rare] })
-      clearImmediate(counting)
-      expect(turns).toBeGreaterThanOrEqual(4)
-    },
-  )
-
-  promise(
     'the audit finds a change of many devices by each of them, among other entries, in pages',
     async ({ accountId }) => {
       const entries = Array.from({ length: 40 }, (_, n) =>
@@ -325,6 +299,35 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   async function allPages(query: AuditQuery): Promise<AuditEntry[]> {
     return (await pagesOf(query)).flat()
   }
+}
+
+/** Of a database in this process; a server's answers come in turns of their own. */
+export function auditTurnsContract({ promise, shared }: StoreSuite): void {
+  promise(
+    'the audit leaves turns to others while it looks for a few among many',
+    async ({ accountId }) => {
+      const own = { kind: 'operator', id: 'busy', name: 'x' } as const
+      // A server takes no more at once.
+      for (let n = 0; n < 2_000; n += 20) {
+        const some = Array.from({ length: 20 }, (_, k) =>
+          entry({ accountId, at: T0 + n + k, actor: own }),
+        )
+        await Promise.all(some.map((one) => shared.store.appendAudit(one)))
+      }
+      const rare = entry({ accountId, at: T0, actor: own, action: 'rare' })
+      await shared.store.appendAudit(rare)
+      let turns = 0
+      const count = () => {
+        turns += 1
+        counting = setImmediate(count)
+      }
+      let counting = setImmediate(count)
+      const query = { accountId, operatorId: 'busy', action: 'rare', limit: 9 }
+      expect(await shared.store.pageAudit(query)).toEqual({ entries: [rare] })
+      clearImmediate(counting)
+      expect(turns).toBeGreaterThanOrEqual(4)
+    },
+  )
 }
 
 function labelled({

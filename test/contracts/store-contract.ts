@@ -1,6 +1,5 @@
 import { describe, expect } from '@jest/globals'
 import { anyProjectionContract } from './store-any-projection.ts'
-import { auditContract } from './store-audit.ts'
 import { changesContract } from './store-changes.ts'
 import { deviceCountsContract } from './store-device-counts.ts'
 import { deviceOrderContract } from './store-device-order.ts'
@@ -25,8 +24,8 @@ import { spooledContract } from './store-spooled.ts'
 import { storeSuite, type OpenStore } from './store-suite.ts'
 
 /**
- * The contract of every adapter of the Store port. Most of the back office is the same code on every adapter
- * of Documents, so the rest of its tests run on one of them: test/store/back-office.
+ * The contract of every adapter of the Store port. The back office is the same code on every adapter of
+ * Documents, so most of its tests run on one of them: test/store/back-office.
  */
 export function storeContract(name: string, open: OpenStore): void {
   describe(`${name} as a Store`, () => {
@@ -52,7 +51,6 @@ export function storeContract(name: string, open: OpenStore): void {
     labelsContract(suite)
     deviceCountsContract(suite)
     operatorsAtOnceContract(suite)
-    auditContract(suite)
     outdatedContract(suite)
 
     suite.alone('a store is ready while it is open', async ({ store, reopen }) => {

@@ -1,4 +1,5 @@
 import { describe } from '@jest/globals'
+import { auditContract, auditTurnsContract } from '../../contracts/store-audit.ts'
 import { instancesContract } from '../../contracts/store-instances.ts'
 import { keyRotationContract } from '../../contracts/store-key-rotation.ts'
 import { keysContract } from '../../contracts/store-keys.ts'
@@ -21,6 +22,8 @@ function backOfficeContract(): void {
     operatorsContract(suite)
     operatorChangesContract(suite)
     sharesContract(suite)
+    auditContract(suite)
+    auditTurnsContract(suite)
     rejectionsContract(suite)
     instancesContract(suite)
   })

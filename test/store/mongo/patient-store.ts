@@ -1,0 +1,46 @@
+import { openReadModels } from '../../../store/mongo/collections.ts'
+import type { Store } from '../../../store/store.ts'
+import type { OpenStore } from '../../contracts/store-suite.ts'
+import { testDatabase } from './database.ts'
+
+/** Opens a store in a database of its own for a contract. */
+export function patientStores(mongodb: Parameters<typeof testDatabase>[0]): OpenStore {
+  return async () => {
+    const database = testDatabase(mongodb)
+    let store = patient(await database.open())
+    return {
+      store,
+      async reopen() {
+        await store.close()
+        store = patient(await database.open())
+        return store
+      },
+      storedRecords: () => openReadModels(database.db, 1).positions.countDocuments(),
+      close: () => database.drop(),
+    }
+  }
+}
+
+/** Retriable errors, after which the projector asks again. */
+const PASSING = / did not answer within | cannot be read back yet$/
+
+/**
+ * Asks again, as every caller does, when the server took too long: on a busy machine a stand-in stops
+ * for seconds.
+ */
+function patient(store: Store): Store {
+  const methods = Object.entries(store) as [string, (...args: unknown[]) => Promise<unknown>][]
+  const asking = methods.map(([name, method]) => [
+    name,
+    async (...args: unknown[]) => {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await method(...args)
+        } catch (error) {
+          if (attempt === 5 || !PASSING.test(String(error))) throw error
+        }
+      }
+    },
+  ])
+  return Object.fromEntries(asking) as Store
+}
