@@ -74,8 +74,8 @@ export interface EventLog {
   eventIdsAt(offsets: Offsets): Promise<ReadonlyMap<number, string>>
 
   /**
-   * Deletes entries received before `receivedBefore` (milliseconds), for retention. Stops early
-   * when `signal` is aborted; the next call continues.
+   * Deletes entries received before `receivedBefore` (milliseconds), for retention, and dead letters
+   * as old. Stops early when `signal` is aborted; the next call continues.
    */
   trim(receivedBefore: number, signal?: AbortSignal): Promise<void>
 

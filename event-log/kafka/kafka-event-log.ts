@@ -138,7 +138,10 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
     async trim(receivedBefore) {
       prepared.require()
-      await admin.ask('trim the log', (client) => trim(client, topic, receivedBefore))
+      // A dead letter was set aside after its event was received.
+      for (const name of [topic, names.deadLetters]) {
+        await admin.ask(`trim ${name}`, (client) => trim(client, name, receivedBefore))
+      }
     },
 
     readAgain({ key, value, headers = {}, origin: { partition, offset } }) {

@@ -6,7 +6,7 @@ import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
 import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
-import { positionReported } from '../../samples.ts'
+import { positionReported, T0 } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import {
   createTopic,
@@ -208,6 +208,20 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     const reader = startReading(log, group)
     await expect(reader.ended).rejects.toMatchObject({ name: 'DependencyError' })
     expect(fatal).toHaveLength(1)
+  })
+
+  test('dead letters as old as what is trimmed are deleted too', async () => {
+    const { log } = await openLog(kafka)
+    const letter = {
+      kind: 'unreadable',
+      origin: { partition: 3, offset: 7 },
+      reason: 'no',
+    } as const
+    await log.deadLetters.append([{ ...letter, key: null, value: Buffer.from('{') }])
+    await log.trim(T0 - 60_000)
+    expect(await log.deadLetters.count()).toBe(1)
+    await log.trim(Date.now() + 60_000)
+    expect(await log.deadLetters.count()).toBe(0)
   })
 
   test('a tail from before what was trimmed begins with one gap for the partition', async () => {
