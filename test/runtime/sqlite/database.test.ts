@@ -31,6 +31,18 @@ describe('database files', () => {
     expect(pragma(database, 'foreign_keys')).toBe(1)
   })
 
+  test('a database file keeps nothing of what was deleted or replaced', () => {
+    const database = open()
+    const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
+    const secret = 'Name of a person '
+    for (let id = 1; id <= 100; id += 1) insert.run(id, secret.repeat(id), null)
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    expect(readFileSync(file).includes(secret)).toBe(true)
+    database.exec("UPDATE notes SET body = 'none' WHERE id < 50; DELETE FROM notes WHERE id >= 50")
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    expect(readFileSync(file).includes(secret)).toBe(false)
+  })
+
   test('a database file is brought from any older schema version to the current one', () => {
     open(NOTES).prepare('INSERT INTO notes VALUES (?, ?, ?)').run(1, 'kept', null)
     const next = [...NOTES, 'ALTER TABLE notes ADD COLUMN author TEXT', 'CREATE TABLE more (n)']
