@@ -1,7 +1,10 @@
+import { hasReached } from '../event-log/offsets.ts'
 import { erasuresAfter } from '../event-log/follow/erasures-after.ts'
 import type { ReadableLog } from '../event-log/follow/followed.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { untilSucceeded } from '../runtime/repeat.ts'
+import type { Offsets } from '../schemas/read-models.ts'
+import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
 
 /** Without an answer from log and store for this long, what the store has is shown. */
@@ -12,6 +15,8 @@ export type ErasuresAhead = {
   readonly done: Promise<void>
   /** Whether erased devices might be shown: the log is being read. */
   isReading(): boolean
+  /** Does it again if an older store has been restored meanwhile. Called every few seconds. */
+  check(): Promise<void>
 }
 
 /**
@@ -25,16 +30,20 @@ export function hideErasedAhead({
   signal,
 }: {
   eventLog: ReadableLog
-  store: Pick<ReadModels, 'checkpoint'> & Pick<Erasures, 'erasuresOf' | 'hideErased'>
+  store: Pick<ReadModels, 'checkpoint'> &
+    Pick<Generations, 'currentGeneration'> &
+    Pick<Erasures, 'erasuresOf' | 'hideErased'>
   logger: Logger
   signal: AbortSignal
 }): ErasuresAhead {
   const askedAt = performance.now()
   let state: 'asking' | 'reading' | 'done' = 'asking'
+  let seen: Progress = { generation: 0, checkpoint: {} }
 
   async function hide(): Promise<void> {
     state = 'asking'
-    const after = await store.checkpoint()
+    seen = await progress()
+    const after = seen.checkpoint
     await eventLog.extent()
     state = 'reading'
     for await (const { event } of erasuresAfter(after, { eventLog, signal })) {
@@ -47,10 +56,31 @@ export function hideErasedAhead({
     state = 'done'
   }
 
+  async function progress(): Promise<Progress> {
+    return { generation: await store.currentGeneration(), checkpoint: await store.checkpoint() }
+  }
+
   const failure = 'erasures in the log are not known yet, trying again'
   return {
     done: untilSucceeded(hide, { logger, signal, failure }),
+    async check() {
+      if (state !== 'done') return
+      const now = await progress()
+      const before = seen
+      seen = now
+      if (!wentBack(before, now)) return
+      logger.warn({ before, now }, 'the store is older than before: it was restored')
+      await untilSucceeded(hide, { logger, signal, failure })
+    },
     isReading: () =>
       state === 'reading' || (state === 'asking' && performance.now() - askedAt < LONGEST_ASKED_MS),
   }
+}
+
+type Progress = { readonly generation: number; readonly checkpoint: Offsets }
+
+/** A later generation may begin a little before the one that it replaces ended. */
+function wentBack(before: Progress, { generation, checkpoint }: Progress): boolean {
+  if (generation !== before.generation) return generation < before.generation
+  return !hasReached(checkpoint, before.checkpoint)
 }

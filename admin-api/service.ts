@@ -13,6 +13,9 @@ import type { DataDirectory, Mode } from './system.ts'
 import { ingestAddresses, type OwnIngest } from './ingest-addresses.ts'
 import { ensureFirstOperator } from './sign-in/first-operator.ts'
 
+/** An older store that is restored under a running admin API shows erased devices for as long at most. */
+const LOOKS_EVERY_MS = 5_000
+
 /**
  * Starts the admin API on an open log and store; it ends with the lifecycle. `generated`: the first
  * operator's generated secrets, to be shown once; only embedded and without ADMIN_EMAIL.
@@ -44,6 +47,7 @@ export async function startAdminApi(
   )
   const erasures = hideErasedAhead({ eventLog, store, logger, signal: stopping })
   lifecycle.run('hiding erased devices', erasures.done)
+  lifecycle.every('looking for a restored store', LOOKS_EVERY_MS, () => erasures.check())
   const mayRead = () => {
     if (erasures.isReading()) throw unavailable('the log is read for erasures, please try again')
   }

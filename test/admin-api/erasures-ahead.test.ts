@@ -72,3 +72,19 @@ test('a store that is away is asked until it answers', async () => {
   await ahead.done
   expect(asked).toBe(2)
 })
+
+test('a store that is restored while the admin API runs shows no device that was erased since', async () => {
+  await store.project(batchOf(await report(1)))
+  await eventLog.erase(erasure)
+  await report(3)
+  const restored = await store.checkpoint()
+  let checkpoint = { 0: 3 }
+  const ahead = hide({ checkpoint: async () => checkpoint })
+  await ahead.done
+  checkpoint = { 0: 4 }
+  await ahead.check()
+  expect(await store.findDevice(device)).toBeDefined()
+  checkpoint = { 0: restored[0] ?? 0 }
+  await ahead.check()
+  expect(await store.findDevice(device)).toBeUndefined()
+})
