@@ -9,7 +9,15 @@ import {
 import { jsonObjectIn } from './json-in.ts'
 import { knownNumber, type SentAttributes } from './sent-attributes.ts'
 import { timeIn } from './times.ts'
-import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './values.ts'
+import {
+  isSent,
+  measure,
+  measureBattery,
+  numberIn,
+  objectIn,
+  textIn,
+  type Measured,
+} from './values.ts'
 
 const LIMIT_BYTES = 2 * 1024 * 1024
 
@@ -71,7 +79,7 @@ export function readBatch(
 
 function heartbeat(deviceId: string | undefined, properties: Properties): AppItem {
   const measured: Measured = {}
-  measureBattery(measured, properties['battery_level'])
+  measureLevel(measured, properties)
   return {
     ...{ kind: 'seen', deviceId, battery: measured.battery },
     attributes: attributesIn(properties),
@@ -95,7 +103,7 @@ function pointOf(
   measure(measured, 'altitude', properties['altitude'])
   measure(measured, 'speed', properties['speed'])
   measure(measured, 'heading', properties['course'])
-  measureBattery(measured, properties['battery_level'])
+  measureLevel(measured, properties)
   const { timestamp } = properties
   return {
     kind: 'point',
@@ -108,6 +116,17 @@ function pointOf(
     attributes: attributesIn(properties),
     sent: feature,
   }
+}
+
+/**
+ * Overland has a fraction. GPSLogger and Home Assistant, which send batches for Dawarich, have whole percent, of
+ * which 1 would be full; they write Overland's `deferred` with two f.
+ */
+function measureLevel(to: Measured, properties: Properties): void {
+  const level = properties['battery_level']
+  const isPercent = 'deffered' in properties && Number.isInteger(numberIn(level))
+  if (isPercent) measure(to, 'battery', level, 0.01)
+  else measureBattery(to, level)
 }
 
 /** Whether a device is charging, by iOS's state of its battery. */

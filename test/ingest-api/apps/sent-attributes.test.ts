@@ -196,6 +196,21 @@ test('a Traccar server’s 1 % is 1 %, its accuracy of 0 is unknown, and its hou
   expect(report.attributes).not.toHaveProperty('hours')
 })
 
+test('1 % of GPSLogger in the format of Overland is no full battery, and 1 of Overland is', () => {
+  const battery = (properties: object) => judged(overland, feature(properties)).battery
+  expect(battery({ battery_level: 1, deferred: 1000 })).toBe(1)
+  expect(battery({ battery_level: 0.4, deferred: 1000 })).toBe(0.4)
+  for (const [sent, level] of [
+    [100, 1],
+    [91, 0.91],
+    [1, 0.01],
+    ['1', 0.01],
+    [0, 0],
+  ]) {
+    expect(battery({ battery_level: sent, deffered: 0 })).toBe(level)
+  }
+})
+
 test('a point of PhoneTrack’s list keeps the number of satellites', () => {
   const points = [[54.3, 13.1, T0 / 1000, 1, 2, 50, 7, 'phone', 1, 2]]
   expect(judged(phonetrack, { points }, { app: 'multiple' }).attributes).toEqual({ satellites: 7 })
