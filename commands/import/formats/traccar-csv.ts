@@ -40,5 +40,12 @@ function itemsOf(header: readonly string[], { line, cells }: Row): FileItem[] {
     if (POSITION.includes(name)) fields[name] = cell
     else attributes[name] = cell
   })
-  return traccarPosition({ ...fields, attributes: typedTexts(attributes) }, line)
+  return traccarPosition({ ...fields, attributes }, line).map((item) => {
+    // Under our names, whose types are known.
+    if (item.kind !== 'point') return item
+    return {
+      ...item,
+      point: { ...item.point, attributes: typedTexts(item.point.attributes ?? {}) },
+    }
+  })
 }

@@ -216,6 +216,16 @@ test('a point of PhoneTrack’s list keeps the number of satellites', () => {
   expect(judged(phonetrack, { points }, { app: 'multiple' }).attributes).toEqual({ satellites: 7 })
 })
 
+test('a known attribute of a query has its type, however it is written', () => {
+  const query = `${QUERY}&ignition=OFF&motion=1&charge=yes&hdop=1.0&alarm=7&event=true&firmware=1.0`
+  expect(judged(osmand, query)).toMatchObject({
+    attributes: {
+      ...{ ignition: false, motion: true, charging: true, hdop: 1 },
+      ...{ alarm: '7', event: 'true', firmware: '1.0' },
+    },
+  })
+})
+
 test('attributes that do not fit are left out and counted, and the point stays', () => {
   const many = Array.from({ length: 33 }, (_, n) => `a${n}=1`).join('&')
   expect(judged(osmand, `${QUERY}&${many}`)).toMatchObject({ latitude: 54.3, dropped: 1 })

@@ -237,6 +237,7 @@ describe('Traccar', () => {
     const [first] = told((await readHistory(history('traccar-positions.json'))).found)
     const attributes = { driverUniqueId: '00123', ignition: true, odometer: 104233.4 }
     expect(told(found)[0]).toEqual({ ...(first as object), attributes })
+    expect(told(found)[1]).toMatchObject({ attributes: { odometer: 104240 } })
     expect(found.map(({ place }) => place)).toEqual([2, 3])
   })
 })
