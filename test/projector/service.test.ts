@@ -1,3 +1,4 @@
+import { copyFileSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
@@ -11,7 +12,7 @@ import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { directoryForEachTest } from '../directory-for-each-test.ts'
 import { eventually } from '../eventually.ts'
-import { positionReported, reportRejected } from '../samples.ts'
+import { deviceErased, positionReported, reportRejected, T0 } from '../samples.ts'
 
 const folder = directoryForEachTest()
 
@@ -65,3 +66,73 @@ test('the projector removes refused reports that have become too old, at its sta
   await store.close()
   await eventLog.close()
 })
+
+test('the projector finishes an erasure whose process ended before the audit had forgotten the device', async () => {
+  const running = openAll(folder())
+  const erasure = deviceErased()
+  const { accountId, deviceId } = erasure
+  await running.store.appendAudit({
+    ...{ id: '01KDVN9C000000000000000001', accountId, at: T0, action: 'device.changed' },
+    actor: { kind: 'operator', id: 'operator-1', name: 'ana@example.org' },
+    subject: { kind: 'device', id: deviceId },
+    details: { name: 'Name of a person' },
+    ...{ address: '192.0.2.7', requestId: 'request-1' },
+  })
+  await running.store.hideErased(erasure)
+  running.project()
+  await eventually(async () => {
+    const { entries } = await running.store.pageAudit({ accountId, limit: 9 })
+    return entries.length === 1 && entries[0]?.details === undefined
+  })
+  await running.close()
+})
+
+test('accounts from before an erasure no longer name the device once the read models are made again', async () => {
+  const directory = folder()
+  const [first, again] = [positionReported(), positionReported()]
+  const { accountId, deviceId } = first
+  const device = { accountId, deviceId }
+  const before = openAll(directory)
+  await before.store.changeDeviceSettings({ ...device, name: 'Anna', changedAt: T0 })
+  await before.close()
+  const accounts = join(directory, 'accounts.sqlite')
+  copyFileSync(accounts, join(directory, 'older.sqlite'))
+
+  const erasing = openAll(directory)
+  const erasure = deviceErased({ ...device, erasedAt: first.receivedAt + 1 })
+  await erasing.eventLog.append([first])
+  await erasing.eventLog.erase(erasure)
+  await erasing.store.hideErased(erasure)
+  await erasing.close()
+
+  renameSync(join(directory, 'older.sqlite'), accounts)
+  for (const file of readdirSync(directory)) {
+    if (file.startsWith('read-models-')) rmSync(join(directory, file))
+  }
+  const after = openAll(directory)
+  await after.eventLog.append([again])
+  after.project()
+  const found = await eventually(() => after.store.findDevice(device))
+  expect(found).toMatchObject({ status: { reportCount: 1 } })
+  expect(found.settings).not.toHaveProperty('name')
+  await after.close()
+})
+
+function openAll(directory: string) {
+  const logger = createLogger({ level: 'silent', name: 'test' })
+  const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
+  const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  const store = openSqliteStore({ directory })
+  return {
+    ...{ eventLog, store },
+    project() {
+      const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
+      startProjector({ eventLog, store }, program)
+    },
+    async close() {
+      await lifecycle.close()
+      await store.close()
+      await eventLog.close()
+    },
+  }
+}
