@@ -91,6 +91,38 @@ describe('guides of apps', () => {
   })
 })
 
+test('an uplink without a position shows that a known tracker is alive, and is a rejection for another', async () => {
+  const guide: Guide = await guideOf('chirpstack').load()
+  const [known, unknown] = ['70b3d57ed0009001', '70b3d57ed0009002']
+  const send = async (deviceId: string, object?: object) => {
+    const { url, body, ...request } = guide.example(
+      { address: service.ingestUrl, key, deviceId },
+      place,
+    )
+    const sent = { ...(JSON.parse(body ?? '') as object), ...(object && { object }) }
+    expect((await fetch(url, { ...request, body: JSON.stringify(sent) })).ok).toBe(true)
+  }
+  await send(known)
+  await history(known)
+  await send(known, { ...place, fixFailed: true, batteryLevel: 1 })
+  await send(known, { temp: 3, batteryLevel: 2 })
+  await send(unknown, { temp: 3 })
+  const { call } = await signIn(service.adminUrl)
+  const rejections = (id: string) =>
+    call<{ items: object[] }>('GET', `/rejections?deviceId=${id}`).then(({ items }) => items)
+  const rejected = await eventually(async () => {
+    const items = await rejections(unknown)
+    return items.length > 0 && items
+  })
+  expect(rejected).toMatchObject([{ message: expect.stringContaining('temp') }])
+  expect(await rejections(known)).toEqual([])
+  const device = await eventually(async () => {
+    const found = await call<{ telemetry?: { battery?: number } }>('GET', `/devices/${known}`)
+    return found.telemetry?.battery === 0.02 && found
+  })
+  expect(device).toMatchObject({ reportCount: 1, lastPosition: { battery: 0.8 } })
+})
+
 describe('guides of programs', () => {
   const PROGRAMS = {
     curl: () => ({ program: 'sh', options: ['-c'] }),
