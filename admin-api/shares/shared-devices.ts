@@ -2,7 +2,8 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { LastPosition, PositionRecord } from '../../schemas/read-models.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
-import { placeOf } from '../devices/track/place.ts'
+import { LeapFilter } from '../devices/track/leap-filter.ts'
+import { placeOf, type Place } from '../devices/track/place.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
@@ -72,6 +73,10 @@ async function readTrail(
 ) {
   const device = { accountId: share.accountId, deviceId, from }
   const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
+  // Read backwards; the filter knows only steps forwards.
+  const leaps = new LeapFilter<{ time: number; place: Place; record: PositionRecord }>(
+    ({ place, record }) => track.add(record, record.timestamp, place),
+  )
   let read = 0
   let after: PositionRecord | undefined
   do {
@@ -83,11 +88,13 @@ async function readTrail(
     read += page.length
     for (const record of page) {
       if (!isSince(share, record)) continue
-      track.add(record, record.timestamp, placeOf(record.latitude, record.longitude))
+      const place = placeOf(record.latitude, record.longitude)
+      leaps.add({ time: -record.timestamp, place, record })
     }
     after = page.length < limit ? undefined : page.at(-1)
     await endOfTurn()
   } while (after !== undefined && read < most)
+  leaps.end()
   return track
     .records()
     .reverse()

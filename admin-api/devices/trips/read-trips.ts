@@ -43,8 +43,16 @@ export type TripQuery = StopRules & {
   readonly after?: TripPlace
 }
 
-/** The last item of a page, and where reading for the first page began. */
-export type TripPlace = { readonly startedAt: number; readonly from: number; readonly to: number }
+/**
+ * The last item of a page, which is the `nth` with these times, and where reading for the first page began: several
+ * trips may last no time.
+ */
+export type TripPlace = {
+  readonly startedAt: number
+  readonly from: number
+  readonly to: number
+  readonly nth: number
+}
 
 export type TripsPage = {
   readonly items: readonly TripOrStop[]
@@ -64,8 +72,13 @@ async function readFrom(
   const { accountId, deviceId, from, to, limit, after, startedAt, certainAt } = query
   const items: TripOrStop[] = []
   const totals = new TripTotals()
+  const same = { from: NaN, to: NaN, count: 0 }
   const finder = new TripFinder(query, (item) => {
-    if (!isWithin(item, { from, to }) || !isAfter(item, after)) return
+    if (item.from !== same.from || item.to !== same.to) {
+      Object.assign(same, { from: item.from, to: item.to, count: 0 })
+    }
+    same.count += 1
+    if (!isWithin(item, { from, to }) || !isAfter(item, same.count, after)) return
     totals.add(item)
     if (items.length <= limit) items.push(item)
   })
@@ -100,7 +113,7 @@ async function readFrom(
   const end = items.length > limit ? page.at(-1) : undefined
   return {
     items: page,
-    next: end && { startedAt: after?.startedAt ?? startedAt, from: end.from, to: end.to },
+    next: end && { startedAt: after?.startedAt ?? startedAt, ...placeOfLast(page, end, after) },
     totals: after === undefined ? totals : undefined,
   }
 }
@@ -110,8 +123,15 @@ function isWithin(item: TripOrStop, { from, to }: { from: number; to: number }):
   return item.from < to && (item.from >= from || item.to > from)
 }
 
+function placeOfLast(page: readonly TripOrStop[], { from, to }: TripOrStop, after?: TripPlace) {
+  const count = page.filter((item) => item.from === from && item.to === to).length
+  const isSame = after?.from === from && after.to === to
+  return { from, to, nth: count + (isSame ? after.nth : 0) }
+}
+
 /** Items follow one another, so the end of one is enough, unless it is its beginning too. */
-function isAfter(item: TripOrStop, last: TripPlace | undefined): boolean {
+function isAfter(item: TripOrStop, nth: number, last: TripPlace | undefined): boolean {
   if (last === undefined) return true
+  if (item.from === last.from && item.to === last.to) return nth > last.nth
   return item.from > last.from ? item.from >= last.to : item.from === last.to && item.to > last.to
 }

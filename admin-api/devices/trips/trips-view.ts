@@ -52,7 +52,11 @@ const TRIP_OR_STOP: JsonSchema = objectOf(
   {
     kind: { enum: ['trip', 'stop'] },
     from: { ...TIME, description: 'The first record' },
-    to: { ...TIME, description: 'The last record' },
+    to: {
+      ...TIME,
+      description:
+        'The last record, or the first of the next stop if nothing shows a movement between',
+    },
     open: {
       type: ['string', 'null'],
       enum: ['before', 'after', 'both', null],

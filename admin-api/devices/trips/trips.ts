@@ -61,8 +61,8 @@ export function tripsRoute({
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
     const list = { name: 'trips', accountId, filter: { deviceId, ...filter } }
-    const [startedAt, lastFrom, lastTo] =
-      readCursor(cursor, list, ['number', 'number', 'number']) ?? []
+    const [startedAt, lastFrom, lastTo, nth] =
+      readCursor(cursor, list, ['number', 'number', 'number', 'number']) ?? []
     await requireDevice(store, caller, deviceId)
     const { items, next, totals } = await turns.run(accountId, () =>
       readTrips(
@@ -70,7 +70,8 @@ export function tripsRoute({
           ...{ accountId, deviceId, from, to, stopMs: stopSeconds * 1_000, stopMetres, limit },
           ...(startedAt !== undefined &&
             lastFrom !== undefined &&
-            lastTo !== undefined && { after: { startedAt, from: lastFrom, to: lastTo } }),
+            lastTo !== undefined &&
+            nth !== undefined && { after: { startedAt, from: lastFrom, to: lastTo, nth } }),
         },
         { store, isWanted: () => !ctx.req.socket.destroyed },
       ),
@@ -79,7 +80,7 @@ export function tripsRoute({
       name: 'items',
       parts: viewedInParts(items, (item) => tripView(item, { from, to })),
       after: () => ({
-        nextCursor: next ? writeCursor(list, [next.startedAt, next.from, next.to]) : null,
+        nextCursor: next ? writeCursor(list, [next.startedAt, next.from, next.to, next.nth]) : null,
         ...(totals !== undefined && { totals }),
       }),
     })

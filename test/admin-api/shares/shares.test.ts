@@ -341,6 +341,19 @@ describe('contents of a share', () => {
     expect(await items()).toMatchObject([{ trail }])
   })
 
+  test('a trail leaves out a single place that a receiver without a fix reports', async () => {
+    await startWithDevices()
+    const token = await newToken({ deviceIds: ['tug'], trailMinutes: 60, showsNow: false }, 0)
+    const begun = harness.clock.now()
+    harness.clock.time += 10 * MINUTE
+    for (const [n, latitude] of [50, 50.001, 0, 50.002, 50.003].entries()) {
+      const at = begun + (n + 1) * MINUTE
+      await harness.project({ deviceId: 'tug', timestamp: at, receivedAt: at, latitude })
+    }
+    const trail = [50, 50.001, 50.002, 50.003].map((latitude) => ({ latitude }))
+    expect(await itemsOf(token)).toMatchObject([{ latitude: 50.003, trail }])
+  })
+
   test('a share offers maps that others see only if it was made to show streets', async () => {
     const tiles = { kind: 'tiles', url: 'https://tiles.example.com/{z}/{x}/{y}.png' } as const
     const [own, streets] = [

@@ -38,6 +38,25 @@ test('a rebuild makes equal read models, switches, and removes the previous ones
   expect(await counts()).toMatchObject({ 'tracker-1': [1_211, 1_211] })
 })
 
+test('a rebuild gives records of one time the order that they had, and the same last position', async () => {
+  const sent = Array.from({ length: 50 }, () => positionReported({ timestamp: T0, receivedAt: T0 }))
+  // In random order of their ids; the last one repeats the first.
+  const shuffled = sent.sort(() => Math.random() - 0.5)
+  await here.eventLog.append([...shuffled, shuffled[0]!])
+  await caughtUp()
+  const { accountId, deviceId } = sent[0]!
+  const read = async () => {
+    const query = { accountId, deviceId, order: 'asc', limit: 99 } as const
+    const records = await here.store.pagePositions(query)
+    const device = await here.store.findDevice({ accountId, deviceId })
+    return [...records.map(({ recordId }) => recordId), device?.status.lastPosition.recordId]
+  }
+  const ids = shuffled.map(({ recordId }) => recordId)
+  expect(await read()).toEqual([...ids, ids.at(-1)])
+  expect(await rebuild()).toMatchObject({ kind: 'switched', compared: { equal: true } })
+  expect(await read()).toEqual([...ids, ids.at(-1)])
+})
+
 test('a rebuild leaves nothing out and shows everything all the time while reports keep coming', async () => {
   const seen = await append(2_000)
   await caughtUp()

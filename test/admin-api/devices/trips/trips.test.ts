@@ -191,6 +191,27 @@ test('a cursor is refused with other parameters', async () => {
   expect((await find(`?limit=1${cursor}`, 'history')).status).toBe(400)
 })
 
+test('trips of one moment, as in a history of minutes, are all on some page', async () => {
+  const north = [0, 250, 1_000, 1_250, 2_000, 2_250]
+  const steps = north.map((metres, n): TrackStep => {
+    return [T0 - 500 * MINUTE, 50 + metres * METRE, 13, null, `moment-${n}`, null, 0, n]
+  })
+  await project('moment', steps)
+  const query = `?from=${iso(-501 * MINUTE)}&to=${iso(0)}&limit=1`
+  const starts: unknown[] = []
+  for (let cursor = ''; starts.length < 9;) {
+    const { data } = (await find(`${query}${cursor}`, 'moment')).body
+    starts.push(
+      ...(data?.items ?? []).map(
+        (item) => (item as never as { start: { latitude: number } }).start.latitude,
+      ),
+    )
+    if (!data?.nextCursor) break
+    cursor = `&cursor=${data.nextCursor}`
+  }
+  expect(starts).toEqual([0, 2, 4].map((n) => steps[n]?.[1]))
+})
+
 test('a page has at most 2000 items, however many the range has', async () => {
   const day = 24 * 60 * MINUTE
   // Two records a second apart and 250 m, then nothing for an hour: each is a trip.
