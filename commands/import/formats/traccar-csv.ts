@@ -6,7 +6,17 @@ import { traccarPosition } from './traccar.ts'
 
 /** All columns but these are attributes. */
 const POSITION = [
-  ...['id', 'deviceId', 'protocol', 'serverTime', 'deviceTime', 'fixTime', 'valid', 'latitude'],
+  ...[
+    'id',
+    'deviceId',
+    'protocol',
+    'serverTime',
+    'deviceTime',
+    'fixTime',
+    'outdated',
+    'valid',
+    'latitude',
+  ],
   ...['longitude', 'altitude', 'speed', 'course', 'address', 'accuracy'],
 ]
 

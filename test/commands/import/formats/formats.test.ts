@@ -240,6 +240,19 @@ describe('Traccar', () => {
     expect(told(found)[1]).toMatchObject({ attributes: { odometer: 104240 } })
     expect(found.map(({ place }) => place)).toEqual([2, 3])
   })
+
+  test('a row without a fix is no position, as when Traccar forwards it', async () => {
+    const header = 'deviceId,fixTime,outdated,valid,latitude,longitude'
+    const row = (outdated: boolean, valid: boolean) =>
+      `7,2024-05-01T06:00:00Z,${outdated},${valid},52.5,13.4\n`
+    const text = `${header}\n${row(false, true)}${row(true, true)}${row(false, false)}`
+    expect(await toldIn(text)).toEqual([
+      expect.objectContaining({ latitude: 52.5 }),
+      'entries without a position',
+      'entries without a position',
+    ])
+    expect((await toldIn(text))[0]).not.toHaveProperty('attributes')
+  })
 })
 
 describe('GPX', () => {
