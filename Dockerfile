@@ -1,5 +1,6 @@
 # One image for every program. By itself it is the whole service in one process, with its data in /data:
-#   docker run -p 8080:8080 -p 8081:8081 -v gps:/data IMAGE
+#   docker run -p 127.0.0.1:8080:8080 -p 127.0.0.1:8081:8081 -v gps:/data IMAGE
+# It speaks plain HTTP: a proxy with TLS comes in front of what others reach (docs/small-server.md).
 # It holds no secrets and needs none to build.
 FROM node:26-bookworm-slim AS build
 WORKDIR /app
