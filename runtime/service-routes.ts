@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { Config } from './config/config.ts'
-import { unavailable } from './errors.ts'
+import { DependencyError, reasonOf, unavailable } from './errors.ts'
 import {
   answerInEnvelope,
   identifyRequest,
@@ -50,7 +50,9 @@ export function serviceRoutes<S extends HttpState>(
     try {
       await readyNow()
     } catch (error) {
-      throw unavailable(`not ready: ${error instanceof Error ? error.message : String(error)}`)
+      // With the cause, so that an outage that is logged already is not logged again.
+      const cause = error instanceof DependencyError ? error : undefined
+      throw unavailable(`not ready: ${reasonOf(error)}`, cause)
     }
     succeed(ctx, { status: 'ready' })
   })

@@ -113,6 +113,7 @@ await describeWith(['ownKafka', 'mongodb'], 'SIGTERM', ({ ownKafka, mongodb }) =
       ...{ INGEST_PORT: '0', ADMIN_PORT: '0' },
       KAFKA_BROKERS: kafka.brokers.join(','),
       MONGODB_URL: urlOfDatabase(mongodb.url, mongodb.database),
+      LOG_LEVEL: 'debug',
       SHUTDOWN_DEADLINE_MS: String(DEADLINE_MS),
     }
     const ingest = startProgram('ingest-api/main', { env })

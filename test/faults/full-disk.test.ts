@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { contentsOf, dataToBackUpForEachTest } from '../commands/backup/data-to-back-up.ts'
+import { freePort } from '../services/own-server.ts'
 import { noteSkipped } from '../services/test-run.ts'
 // Builds the programs.
 import '../programs.ts'
@@ -14,6 +15,19 @@ const run = promisify(execFile)
 /** The first free inodes of a tmpfs: it has no room for any other file. */
 const INODES_OF_BACKUP = [1, 2, 3, 4]
 const INODES_OF_RESTORE = [1, 2, 3, 4, 5]
+
+/** Asks 20 times on a full disk whether the service is ready, and stops the service once it is ready again. `$1` is Node. */
+const FILL_WHILE_IT_RUNS = `
+  "$1" dist/embedded/main.js & service=$!
+  ingest=http://127.0.0.1:$INGEST_PORT admin=http://127.0.0.1:$ADMIN_PORT
+  status() { kill -0 $service || exit 9; curl -s -o /dev/null -w '%{http_code}' $1/readyz; }
+  until [ "$(status $ingest)$(status $admin)" = 200200 ]; do sleep 0.2; done
+  head -c 10m /dev/zero >$AT/filler 2>/dev/null
+  until [ "$(status $ingest)" = 503 ]; do sleep 0.2; done
+  for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do curl -s $ingest/readyz; done
+  rm $AT/filler
+  until [ "$(status $ingest)" = 200 ]; do sleep 0.2; done
+  kill -TERM $service && wait $service`
 
 /**
  * Runs a program beside a tmpfs that only it sees, and that goes when it ends. On a tmpfs without inodes
@@ -102,4 +116,46 @@ await describeTmpfs('a full disk', () => {
       expect(contentsOf(data.path('backup'))).toEqual(before)
     },
   )
+
+  test.each(['16k', '64k', '256k', '400k'])(
+    'the service does not start on a full disk of %s, and names the folder in one line',
+    async (size) => {
+      const at = data.path('disk')
+      mkdirSync(at)
+      const { code, stdout } = await onTmpfs(
+        { at, options: `size=${size}` },
+        [process.execPath, 'dist/embedded/main.js'],
+        { DATA_DIR: `${at}/data`, INGEST_PORT: '0', ADMIN_PORT: '0' },
+      )
+      const lines = stdout.split('\n').filter((line) => /^\{"level":[456]0/.test(line))
+      expect(code).toBe(1)
+      expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+        { reason: `the disk of ${at}/data is full: make room there`, msg: 'could not start' },
+      ])
+    },
+  )
+
+  test('while the disk is full the service is not ready, names the folder and does not flood its log', async () => {
+    const at = data.path('disk')
+    mkdirSync(at)
+    const ports = {
+      INGEST_PORT: String(await freePort()),
+      ADMIN_PORT: String(await freePort()),
+    }
+    const { code, stdout } = await onTmpfs(
+      { at, options: 'size=3m' },
+      ['sh', '-c', FILL_WHILE_IT_RUNS, 'sh', process.execPath],
+      { DATA_DIR: `${at}/data`, ...ports },
+    )
+    expect(code).toBe(0)
+    expect(stdout).toContain(`not ready: the disk of ${at}/data is full: make room there`)
+    const warnings = stdout.split('\n').filter((line) => /^\{"level":[456]0/.test(line))
+    const kinds = warnings.map((line) => {
+      const { msg, what, thread } = JSON.parse(line) as Record<string, unknown>
+      return [msg, what, thread].join()
+    })
+    // The same line again only after a minute.
+    expect(kinds).toEqual([...new Set(kinds)])
+    expect(kinds).not.toEqual([])
+  })
 })
