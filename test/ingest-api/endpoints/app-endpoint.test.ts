@@ -1,6 +1,5 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { fakeTimers } from '../../fake-timers.ts'
 import { T0 } from '../../samples.ts'
 import {
   ingestForAllTests,
@@ -8,6 +7,7 @@ import {
   type Answer,
   type IngestHarness,
 } from '../ingest-harness.ts'
+import { stopTime } from '../stopped-time.ts'
 import { rejectionsOf } from '../apps/rejections-of.ts'
 import {
   batch,
@@ -31,12 +31,12 @@ const small = () => ({
 
 /** Sends a request that a busy machine may take longer for than a request may wait. */
 async function unhurried(send: () => Promise<Answer>): Promise<Answer> {
-  fakeTimers('setTimeout', 'clearTimeout')
+  const timeGoesOn = stopTime()
   try {
     return await send()
   } finally {
     jest.runOnlyPendingTimers()
-    jest.useRealTimers()
+    timeGoesOn()
   }
 }
 

@@ -4,6 +4,7 @@ import { Load } from '../../../runtime/load.ts'
 import type { AppendedEvent } from '../../../schemas/appended-event.ts'
 import { eventually } from '../../eventually.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
+import { stopTime } from '../stopped-time.ts'
 
 const AT_ONCE = 2
 const WAITING = 64
@@ -135,6 +136,7 @@ test('beyond 64 that wait, an import is a 503 for the key with most of them, and
     answers.push(answer)
     return answer
   }
+  const timeGoesOn = stopTime()
   const first = Array.from({ length: AT_ONCE + WAITING }, (_, number) => send(number))
   await eventually(() => held.length === AT_ONCE)
   const refused = await send(100)
@@ -148,6 +150,7 @@ test('beyond 64 that wait, an import is a 503 for the key with most of them, and
   held.shift()?.()
   await eventually(() => appends.some(([device]) => device === 'import-200'))
   expect(appends.length).toBeLessThanOrEqual(AT_ONCE + 3)
+  timeGoesOn()
   const all = await letGoUntil(Promise.all([...first, others]))
   expect(all.filter(({ status }) => status === 200)).toHaveLength(AT_ONCE + WAITING)
 })

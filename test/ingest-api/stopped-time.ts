@@ -1,0 +1,15 @@
+import { jest } from '@jest/globals'
+import { fakeTimers } from '../fake-timers.ts'
+
+/**
+ * From now on no wait is too long, however slow the machine is. Returns a function with which time goes on;
+ * waits that have begun by then have no end.
+ */
+export function stopTime(): () => void {
+  fakeTimers('setTimeout', 'clearTimeout')
+  const now = jest.spyOn(performance, 'now').mockReturnValue(performance.now())
+  return () => {
+    now.mockRestore()
+    jest.useRealTimers()
+  }
+}
