@@ -24,6 +24,9 @@ export const EXPORT_FORMATS: Readonly<Record<(typeof EXPORT_NAMES)[number], Expo
 /** The records to export. */
 export type ExportRange = Omit<Parameters<Store['pagePositions']>[0], 'limit' | 'after'>
 
+/** Records held in memory at a time: few enough to read and write in a turn even if each has all attributes. */
+const RECORDS_AT_ONCE = 250
+
 /**
  * Streams all records of a range as one file, at the caller's pace: only one page is in memory at a
  * time, and reading ends when the caller disconnects. The first page is read before this returns,
@@ -47,7 +50,7 @@ export async function exportPositions(
   const read = (after?: PositionRecord) =>
     store.pagePositions({
       ...range,
-      limit: READ_AT_ONCE,
+      limit: RECORDS_AT_ONCE,
       ...(after !== undefined && { after }),
     })
   const first = await read()
@@ -69,7 +72,7 @@ async function* pages(
     const last = page.at(-1)
     if (last === undefined) return
     yield page
-    if (page.length < READ_AT_ONCE) return
+    if (page.length < RECORDS_AT_ONCE) return
     // Otherwise one fast caller would keep all others waiting until the end.
     await endOfTurn()
     page = await read(last)
