@@ -1,5 +1,5 @@
 /** Number of devices named in the title of a share without a name. */
-const NAMED_IN_TITLE = 3
+export const NAMED_IN_TITLE = 3
 
 /** A device's name on a link: as given for the link, or else its own; its id is never shown. */
 export function nameOnLink(
@@ -9,10 +9,13 @@ export function nameOnLink(
   return given ?? own ?? `Device ${index + 1}`
 }
 
-/** The title of a share without a name: `Van 1, Van 2 and 3 more`. */
-export function titleOfDevices(names: readonly string[]): string {
-  const isLong = names.length > NAMED_IN_TITLE
+/**
+ * The title of a share without a name: `Van 1, Van 2 and 3 more`.
+ * @param devices the number of its devices, if `names` are only those of the first `NAMED_IN_TITLE`.
+ */
+export function titleOfDevices(names: readonly string[], devices = names.length): string {
+  const isLong = devices > NAMED_IN_TITLE
   const named = isLong ? names.slice(0, NAMED_IN_TITLE - 1) : names.slice(0, -1)
-  const last = isLong ? `${names.length - named.length} more` : (names.at(-1) ?? 'No device')
+  const last = isLong ? `${devices - named.length} more` : (names.at(-1) ?? 'No device')
   return named.length === 0 ? last : `${named.join(', ')} and ${last}`
 }

@@ -1,8 +1,10 @@
-import { nameOnLink, titleOfDevices } from '../../schemas/share-names.ts'
+import { nameOnLink, NAMED_IN_TITLE, titleOfDevices } from '../../schemas/share-names.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 
 export type SharedName = { readonly ref: string; readonly name: string }
+
+const NONE: ReadonlyMap<string, SharedName> = new Map()
 
 /** The names of a share's devices, by deviceId, in its order. */
 export async function sharedNames(
@@ -14,20 +16,24 @@ export async function sharedNames(
 
 /** The name of a share, or else those of its devices. */
 export function shareTitle(
-  { name }: Share,
+  { name, devices }: Share,
   names: ReadonlyMap<string, Pick<SharedName, 'name'>>,
 ): string {
-  return name ?? titleOfDevices([...names.values()].map((device) => device.name))
+  const shown = [...names.values()].map((device) => device.name)
+  return name ?? titleOfDevices(shown, devices.length)
 }
 
-/** The titles of shares of one account, by share id. */
+/** The titles of shares of one account, by share id. Only the devices that they name are read. */
 export async function shareTitles(
   shares: readonly Share[],
   store: Pick<Store, 'findDevices'>,
 ): Promise<ReadonlyMap<string, string>> {
-  const unnamed = shares.filter(({ name }) => name === undefined)
-  const names = await ownNames(unnamed, store)
-  return new Map(shares.map((share) => [share.id, shareTitle(share, namesIn(share, names))]))
+  const unnamed = shares
+    .filter(({ name }) => name === undefined)
+    .map((share) => ({ ...share, devices: share.devices.slice(0, NAMED_IN_TITLE) }))
+  const own = await ownNames(unnamed, store)
+  const names = new Map(unnamed.map((share) => [share.id, namesIn(share, own)]))
+  return new Map(shares.map((share) => [share.id, shareTitle(share, names.get(share.id) ?? NONE)]))
 }
 
 function namesIn({ devices }: Share, names: ReadonlyMap<string, string | undefined>) {

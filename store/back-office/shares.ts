@@ -1,3 +1,4 @@
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Share, SharedDevice, Shares } from '../back-office.ts'
 import type { Documents, Revisioned } from '../documents.ts'
 import { isSameLife } from '../lives.ts'
@@ -6,6 +7,8 @@ import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'
 
 const LOOKED_AT_ONCE = 100
+/** Shares read in one turn: few enough even if each has the most devices. */
+const READ_AT_ONCE = 250
 
 export function sharesOf({
   shares,
@@ -40,8 +43,16 @@ export function sharesOf({
     },
 
     async pageShares({ accountId, limit, after }) {
-      const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
-      return shown(await shares.find({ ...query, ...(after && { after }) }))
+      const query = { index: 'oldest', where: { accountId }, order: 'desc' } as const
+      const page: Share[] = []
+      for (let last = after; ;) {
+        const most = Math.min(limit - page.length, READ_AT_ONCE)
+        const part = await shares.find({ ...query, limit: most, ...(last && { after: last }) })
+        page.push(...(await shown(part)))
+        last = part.at(-1)
+        if (page.length >= limit || part.length < most) return page
+        await endOfTurn()
+      }
     },
 
     async findShare(tokenHash) {

@@ -9,11 +9,14 @@ import type { sqliteLabelCounts } from './device-labels.ts'
 import type { DeviceLives } from './device-lives.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
 import { countDevices, isWalkInOrder, walkDevices, type WalkedModels } from './device-walk.ts'
+import type { DeviceName } from './device-statuses.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices } from './hidden-devices.ts'
 import type { RecordReads } from './records.ts'
 
 const FOUND_AT_ONCE = 100
+/** Takes some milliseconds. */
+const COUNTED_AT_ONCE = 20_000
 
 /**
  * Devices and their records as operators see them: joined with their settings, without erased ones.
@@ -67,6 +70,22 @@ export function sqliteDevices({
   async function placeDevices(query: Parameters<Devices['placeDevices']>[0]) {
     const walk = walkDevices(query, walked(query.accountId))
     return placesAmong(query, { walk, isInOrder: isWalkInOrder(query) })
+  }
+
+  /** Records are counted one by one, which takes long if there are many: some of them in each turn. */
+  async function countRange(device: DeviceName, from: number, to: number): Promise<number> {
+    let count = 0
+    for (let begin = from; begin < to;) {
+      await endOfTurn()
+      const models = readModels.current()
+      if (hidden.isHidden(device, models)) return 0
+      const range = { from: begin, to, skipped: COUNTED_AT_ONCE }
+      // The records of one millisecond are counted together.
+      const end = Math.max(models.timeAfter(device, range) ?? to, begin + 1)
+      count += models.countPositions(device, begin, end)
+      begin = end
+    }
+    return count
   }
 
   return {
@@ -125,11 +144,7 @@ export function sqliteDevices({
     async countPositions({ bounds, ...device }) {
       const counts: number[] = []
       for (const [n, to] of bounds.slice(1).entries()) {
-        // Records are counted one by one, which takes long if there are many.
-        await endOfTurn()
-        const models = readModels.current()
-        const from = bounds[n] ?? to
-        counts.push(hidden.isHidden(device, models) ? 0 : models.countPositions(device, from, to))
+        counts.push(await countRange(device, bounds[n] ?? to, to))
       }
       return counts
     },

@@ -21,6 +21,7 @@ export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
   readonly statuses: Pick<DeviceStatuses, 'find' | 'page' | 'select'>
   readonly erasures: Pick<AppliedErasures, 'isApplied' | 'appliedUpTo' | 'begunUpTo' | 'times'>
   readonly countPositions: Records['count']
+  readonly timeAfter: Records['timeAfter']
   /** The accounts that have a device. */
   accounts(): string[]
   scanRecords: Generation['scanRecords']
@@ -163,6 +164,7 @@ export function openReadModels(
     pageTrack: records.pageTrack,
     findTrackPoints: records.findTrackPoints,
     countPositions: (device, from, to) => records.count(device, from, to),
+    timeAfter: (device, range) => records.timeAfter(device, range),
     checkpoint,
     lastApplied: () =>
       Object.fromEntries(lastApplied.all().map(({ part, offset, id }) => [part, { offset, id }])),

@@ -25,6 +25,11 @@ export type Records = Pick<ReadModels, RecordReads> & {
   ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
   /** The number of a device's records with a timestamp from `from` up to `to`, exclusive. */
   count(device: DeviceName, from: number, to: number): number
+  /** The timestamp of the record after the first `skipped` ones of such a range. */
+  timeAfter(
+    device: DeviceName,
+    range: { from: number; to: number; skipped: number },
+  ): number | undefined
   /** The next records of an account, device by device, each in the order of its history, up to a device. */
   next(accountId: string, after: RecordPlace, upTo: string | undefined): PositionRecord[]
   origins(receivedSince: number): Map<number, OriginBounds>
@@ -95,6 +100,9 @@ const TRACK_POINT = `SELECT ${TRACK_COLUMNS} FROM records
 const COUNT = `SELECT count(*) AS count FROM records
   WHERE ${DEVICE} AND timestamp >= ? AND timestamp < ?`
 
+const TIME_AFTER = `SELECT timestamp FROM records
+  WHERE ${DEVICE} AND timestamp >= ? AND timestamp < ? ORDER BY timestamp LIMIT 1 OFFSET ?`
+
 const FIND = `SELECT account_id, device_id, records.*
   FROM records CROSS JOIN device_statuses ON number = device
   WHERE records.record_id = ?2 AND account = (SELECT number FROM account_numbers WHERE account_id = ?1)`
@@ -138,6 +146,7 @@ export function sqliteRecords(database: Database): Records {
   const track = database.prepare<TrackStep>(PAGE.track, AS_ARRAYS)
   const trackPoint = database.prepare<unknown[]>(TRACK_POINT, AS_ARRAYS)
   const count = database.prepare<{ count: number }>(COUNT)
+  const timeAfter = database.prepare<{ timestamp: number }>(TIME_AFTER)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
   const ofDevice = database.prepare<Row>(
@@ -179,6 +188,9 @@ export function sqliteRecords(database: Database): Records {
 
     count: ({ accountId, deviceId }, from, to) =>
       count.get(accountId, deviceId, from, to)?.count ?? 0,
+
+    timeAfter: ({ accountId, deviceId }, { from, to, skipped }) =>
+      timeAfter.get(accountId, deviceId, from, to, skipped)?.timestamp,
 
     next(accountId, { deviceId, ...place }, upTo) {
       const more = nextOfDevice.all(accountId, deviceId, ...placeValues(place))

@@ -6,6 +6,7 @@ import {
   ownTurn,
   turnTaker,
 } from '../../runtime/end-of-turn.ts'
+import { countTurns } from '../count-turns.ts'
 
 test('a turn of more than 10 ms ends, so that other work has its own', async () => {
   const turnEnds = turnTaker()
@@ -15,17 +16,6 @@ test('a turn of more than 10 ms ends, so that other work has its own', async () 
   await turnEnds()
   expect(others).toBe(1)
 })
-
-/** Counts the turns of the event loop until it is stopped. */
-function countTurns() {
-  let turns = 0
-  let next = setImmediate(count)
-  function count() {
-    turns += 1
-    next = setImmediate(count)
-  }
-  return { turns: () => turns, stop: () => clearImmediate(next) }
-}
 
 test('pieces of work take turns, one in each turn of the event loop', async () => {
   const counter = countTurns()

@@ -225,6 +225,28 @@ describe('contents of a share', () => {
     expect(await title({ deviceIds: four })).toBe('Device 1, The ferry and 2 more')
   })
 
+  test('the list of shares reads only the devices that a title may name', async () => {
+    const read: string[] = []
+    await startWithDevices({
+      wrapStore: (store) => ({
+        ...store,
+        findDevices(query) {
+          read.push(...query.deviceIds)
+          return store.findDevices(query)
+        },
+      }),
+    })
+    const deviceIds = Array.from({ length: 50 }, (_, n) => `boat-${n}`)
+    await harness.project({ deviceId: 'boat-0' }, ...deviceIds.map((deviceId) => ({ deviceId })))
+    await newToken({ name: null, deviceIds })
+    await newToken({ name: 'Fleet', deviceIds: deviceIds.toReversed() })
+    read.length = 0
+    const { body } = await harness.api('GET', '/shares', { headers })
+    const names = body.data?.items?.map((share) => share['name'])
+    expect(names).toEqual(['Fleet', 'Device 1, Device 2 and 48 more'])
+    expect(read).toEqual(['boat-0', 'boat-1', 'boat-2'])
+  })
+
   test('no longer has the name of an erased device in its own', async () => {
     await startWithDevices()
     const token = await newToken({ name: null, names: { tug: 'The tug', ferry: 'The ferry' } })

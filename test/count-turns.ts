@@ -1,0 +1,10 @@
+/** Counts the turns of the event loop until it is stopped. */
+export function countTurns() {
+  let turns = 0
+  let next = setImmediate(count)
+  function count() {
+    turns += 1
+    next = setImmediate(count)
+  }
+  return { turns: () => turns, stop: () => clearImmediate(next) }
+}
