@@ -128,6 +128,38 @@ describe('imports', () => {
     expect(exit).toBe(0)
   })
 
+  test('an import passes over what Traccar marks as no fix', async () => {
+    const place = { deviceId: 7, latitude: 1, longitude: 2, valid: true, outdated: false }
+    const positions = [
+      { ...place, fixTime: '2024-01-01T00:00:00Z' },
+      { ...place, fixTime: '2024-01-01T00:01:00Z', valid: false },
+      { ...place, fixTime: '2024-01-01T00:02:00Z', outdated: true },
+    ]
+    const rows = positions.map(({ fixTime, valid, outdated }) =>
+      [7, fixTime, valid, outdated, 1, 2].join(','),
+    )
+    const csv = ['deviceId,fixTime,valid,outdated,latitude,longitude', ...rows].join('\n')
+    for (const path of [
+      file('positions.json', JSON.stringify(positions)),
+      file('positions.csv', csv),
+    ]) {
+      const { text, exit, received } = await run(['--device', 'van', path], (one) => taken(one))
+      expect(received.flatMap(reportsIn)).toMatchObject([{ timestamp: '2024-01-01T00:00:00.000Z' }])
+      expect(text).toContain('no positions, entries without a position: 2\n')
+      expect(exit).toBe(0)
+    }
+  })
+
+  test('an import skips points whose device is a number beyond 2⁵³, which would be another device', async () => {
+    const point = (id: string) =>
+      `{"deviceId":${id},"latitude":1,"longitude":2,"timestamp":"2024-01-01T00:00:00Z"}\n`
+    const path = file('sims.ndjson', point('89490200001234567890') + point('7'))
+    const { text, exit, received } = await run([path], (request) => taken(request))
+    expect(received.flatMap(reportsIn)).toMatchObject([{ deviceId: '7' }])
+    expect(text).toContain('the device’s id is a number beyond 2⁵³')
+    expect(exit).toBe(1)
+  })
+
   test('an import waits as long as the service says, and sends what was not taken again, unchanged', async () => {
     const { received, pauses, exit } = await run([file('a.ndjson', lines(3))], (request, index) => {
       if (index === 0) return refused(429, 'RATE_LIMITED', { 'Retry-After': '7' })
