@@ -10,7 +10,11 @@ const FINISHED_AT_ONCE = 100
 /** How the back office forgets a device. */
 export type Forgetting = Pick<Shares, 'unshareDevice'> &
   Pick<Audit, 'forgetAuditDetails'> &
-  Pick<Rejections, 'forgetRejections'> & { readonly clock: { now(): number } }
+  Pick<Rejections, 'forgetRejections'> & {
+    /** Announces the erasures of versions whose erasures left something. */
+    readonly announceEarlier: () => Promise<void>
+    readonly clock: { now(): number }
+  }
 
 /**
  * The order of an erasure's steps, for both databases. `hide` precedes `beginLife`: whoever reads the
@@ -25,6 +29,7 @@ export function erasingDevices({
   unshareDevice,
   forgetAuditDetails,
   forgetRejections,
+  announceEarlier,
   clock,
 }: Forgetting & {
   announced: Omit<Documents<AnnouncedErasure>, 'raise'>
@@ -78,6 +83,7 @@ export function erasingDevices({
     },
 
     async finishErasures(device) {
+      if (device === undefined) await announceEarlier()
       for (;;) {
         const page = await pageHidden(device)
         for (const { id, accountId, deviceId, forgottenUpTo: upTo } of page) {

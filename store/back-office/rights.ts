@@ -1,11 +1,14 @@
 import type { Operator, OperatorKept } from '../back-office.ts'
 import type { Documents } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
-import type { AccountDocument, OperatorDocument, ServiceDocument } from './kinds.ts'
+import {
+  SERVICE_ID,
+  type AccountDocument,
+  type OperatorDocument,
+  type ServiceDocument,
+} from './kinds.ts'
 
 export type Rights = { readonly isAdmin: boolean; readonly platform: boolean }
-
-const SERVICE_ID = 'service'
 
 /**
  * The lists in the account's and in the service's document alone decide who is an admin or an

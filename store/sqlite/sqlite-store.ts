@@ -19,7 +19,8 @@ import {
   openGrants,
   openRejections,
 } from '../back-office/open-back-office.ts'
-import { ANNOUNCED_ERASURES, REJECTIONS } from '../back-office/kinds.ts'
+import { earlierErasures } from '../back-office/earlier-erasures.ts'
+import { ANNOUNCED_ERASURES, REJECTIONS, SERVICE } from '../back-office/kinds.ts'
 import { removalOfOutdated } from '../back-office/outdated.ts'
 import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
@@ -131,6 +132,7 @@ function storeOn({
     }
   }
 
+  const announced = sqliteDocuments(accounts)(ANNOUNCED_ERASURES)
   const refused = openRejections(sqliteDocuments(rejections), { clock })
   const backOffice = openBackOffice(sqliteDocuments(accounts), { ...settings, ...lives })
   return {
@@ -145,11 +147,16 @@ function storeOn({
       lives,
       countLabels: sqliteLabelCounts(accounts),
       hidden,
-      announced: sqliteDocuments(accounts)(ANNOUNCED_ERASURES),
+      announced,
       forgetting: {
         unshareDevice: (device) => backOffice.unshareDevice(device),
         forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
         forgetRejections: (device) => refused.forgetRejections(device),
+        announceEarlier: earlierErasures({
+          backOffice,
+          service: sqliteDocuments(accounts)(SERVICE),
+          announced,
+        }),
         clock,
       },
       isOnlyGeneration: (generation) => generations.isOnly(generation),

@@ -40,6 +40,7 @@ beforeEach(async () => {
     forgetAuditDetails: step('audit'),
     forgetRejections: step('rejections'),
     isHidden: async () => isHidden,
+    announceEarlier: async () => undefined,
     clock: { now: () => T0 },
   })
 })

@@ -1,0 +1,53 @@
+import type { Audit, Operators } from '../back-office.ts'
+import type { Documents } from '../documents.ts'
+import { changed } from './changing.ts'
+import { SERVICE_ID, type AnnouncedErasure, type ServiceDocument } from './kinds.ts'
+
+const READ_AT_ONCE = 100
+
+/**
+ * Announces the erasures of earlier versions once, because those left what the audit says of their devices:
+ * `finishErasures` then removes it.
+ */
+export function earlierErasures({
+  backOffice: { pageAccounts, pageAudit },
+  service,
+  announced,
+}: {
+  backOffice: Pick<Operators, 'pageAccounts'> & Pick<Audit, 'pageAudit'>
+  service: Documents<ServiceDocument>
+  announced: Pick<Documents<AnnouncedErasure>, 'insert'>
+}): () => Promise<void> {
+  let isDone = false
+
+  async function announceIn(accountId: string): Promise<void> {
+    const query = { accountId, action: 'device.erased', limit: READ_AT_ONCE }
+    for (let after: string | undefined; ;) {
+      const { entries, next } = await pageAudit({ ...query, after })
+      await announced.insert(
+        entries.map(({ id, at, subject }) => ({
+          ...{ id, accountId, deviceId: subject.id, forgottenUpTo: at },
+        })),
+      )
+      if (next === undefined) return
+      after = next
+    }
+  }
+
+  return async () => {
+    if (isDone) return
+    if ((await service.get(SERVICE_ID))?.announcedEarlier !== true) {
+      for (let page = await pageAccounts({ limit: READ_AT_ONCE }); ;) {
+        for (const { id } of page) await announceIn(id)
+        const after = page.at(-1)
+        if (after === undefined || page.length < READ_AT_ONCE) break
+        page = await pageAccounts({ limit: READ_AT_ONCE, after })
+      }
+      await changed(service, SERVICE_ID, (before) => ({
+        ...before,
+        announcedEarlier: true as const,
+      }))
+    }
+    isDone = true
+  }
+}
