@@ -7,6 +7,9 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { serveMetrics } from './service-routes.ts'
 import { VERSION } from './instance.ts'
 
+/** No clock that is right is before this version. */
+const MADE_AT = Date.UTC(2026, 0, 1)
+
 export const COULD_NOT_START = 'could not start'
 
 /** The dependencies that every process starts with. */
@@ -49,6 +52,7 @@ export async function runProgram(
     const mode = config.distributed === undefined ? 'embedded' : 'distributed'
     metrics.buildInfo.set({ service: name, version: VERSION, mode }, 1)
     const program = { config, logger, metrics, lifecycle }
+    if (isMainThread) warnOfClock(logger)
     if (isMainThread) await serveMetrics(program)
     await start(program)
     if (isMainThread && !lifecycle.stopping.aborted) logger.info({ version: VERSION }, 'started')
@@ -58,6 +62,15 @@ export async function runProgram(
     await lifecycle.close().catch(() => undefined)
     throw error
   }
+}
+
+/** Machines without a battery for their clock begin in the past, until they reach a time server. */
+function warnOfClock(logger: Logger): void {
+  const now = Date.now()
+  if (now >= MADE_AT) return
+  const says = new Date(now).toISOString()
+  const reason = `it says ${says}: set it (timedatectl set-ntp true), reports with their own time are refused until then`
+  logger.warn({ reason }, 'the clock of this machine is wrong')
 }
 
 /** Exits on an argument that the program does not take, and names the ones it takes. */

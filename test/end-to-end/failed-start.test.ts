@@ -295,6 +295,16 @@ describe('the spool', () => {
   })
 })
 
+test('a clock that is before this version was made is named, and the service starts', async () => {
+  const wrong = 'const { now } = Date; const back = now(); Date.now = () => now() - back'
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(wrong)}`
+  const running = start({ NODE_OPTIONS })
+  await listens(running, 'ingest API')
+  expect(running.output()).toMatch(
+    /"level":40.*"reason":"it says 1970-01-01T.*: set it \(timedatectl set-ntp true\)/,
+  )
+})
+
 test('an old Node is named before anything else, with the versions that work', async () => {
   const older = "Object.defineProperty(process.versions, 'node', { value: '18.20.8' })"
   const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(older)}`
