@@ -2,7 +2,13 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { newApiKey } from '../../schemas/api-key.ts'
 import { newShareToken } from '../../schemas/share-token.ts'
 import { T0 } from '../samples.ts'
-import { adminForAllTests, bearer, PASSWORD, type AdminHarness } from './admin-harness.ts'
+import {
+  adminForAllTests,
+  bearer,
+  PASSWORD,
+  startAdmin,
+  type AdminHarness,
+} from './admin-harness.ts'
 
 const REPORTING = '(a key with the scope positions:write)'
 const UNKNOWN = newApiKey()
@@ -12,7 +18,7 @@ const IN_AN_HOUR = new Date(T0 + 2 * 3_600_000).toISOString()
 type Caller = keyof typeof callers
 type Row = readonly [message: string, call: string, body?: unknown, caller?: Caller]
 
-/** What an operator or a program is told, and a call that is answered with it. */
+/** The messages that operators and programs get, each with a call that is answered with it. */
 const REFUSALS: readonly Row[] = [
   ['there is nothing at this path: see the documentation', 'GET /nothing'],
   ['this path takes HEAD, GET', 'PUT /devices'],
@@ -361,7 +367,7 @@ const callers = {
 
 beforeAll(async () => {
   for (const role of ['admin', 'viewer'] as const) {
-    // Of another account, where op-1 is not its last admin.
+    // In another account: in its own, op-1 must be the last admin.
     const { id } = await harness.createOperator({ role, accountId: 'acc-2' })
     sessions[role] = await harness.createSession(id)
   }
@@ -390,3 +396,56 @@ for (const [message, call, body, caller = 'session'] of REFUSALS) {
     expect(answer.body).toMatchObject({ success: false, message })
   })
 }
+
+test.each([
+  ['keep the key, it is shown this once', 'POST /keys', { name: 'new' }],
+  ['keep the key, it is shown this once', 'POST /keys/good/rotate', {}],
+  [
+    'keep the token, it is shown this once',
+    'POST /shares',
+    { deviceIds: ['tug'], expiresAt: IN_AN_HOUR },
+  ],
+  [
+    'the password is changed',
+    'POST /session/password',
+    { current: PASSWORD, next: 'quite another long password' },
+  ],
+  ['the device and its records are gone from now on', 'DELETE /devices/tug', undefined],
+])('"%s" is the answer to a successful %s', async (message, call, body) => {
+  const [method = '', path = ''] = call.split(' ')
+  const answer = await harness.api(method, path, { headers, ...(body && { body }) })
+  expect(answer.body).toMatchObject({ success: true, message })
+})
+
+test('revoking a link says that it shows nothing', async () => {
+  const body = { deviceIds: ['barge'], expiresAt: IN_AN_HOUR }
+  await harness.project({ deviceId: 'barge' })
+  const share = await harness.api('POST', '/shares', { headers, body })
+  const { body: answer } = await harness.api(
+    'DELETE',
+    `/shares/${String(share.body.data?.['id'])}`,
+    {
+      headers,
+    },
+  )
+  expect(answer).toMatchObject({ message: 'the link shows nothing any more' })
+})
+
+test('too many calls and too many failed sign-ins get the time of the next try', async () => {
+  const limited = await startAdmin({ callLimit: { points: 1, seconds: 60 } })
+  const session = await limited.createSession()
+  const devices = () => limited.api('GET', '/devices', { headers: session })
+  await devices()
+  expect((await devices()).body).toMatchObject({
+    error: 'RATE_LIMITED',
+    message: 'at most 1 calls in 60 s are allowed for one caller: try again in 60 s',
+  })
+  const body = { email: 'ana@example.org', password: 'wrong' }
+  const signIn = () => limited.api('POST', '/session', { body })
+  const answers = []
+  for (let time = 0; time < 11; time += 1) answers.push((await signIn()).body)
+  expect(answers.at(-1)).toMatchObject({
+    error: 'RATE_LIMITED',
+    message: expect.stringMatching(/^too many failed sign-ins: try again in \d+ s$/) as unknown,
+  })
+})

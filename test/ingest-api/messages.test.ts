@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from '@jest/globals'
+import { DependencyError } from '../../runtime/errors.ts'
 import { newApiKey } from '../../schemas/api-key.ts'
 import { startIngest, type IngestHarness } from './ingest-harness.ts'
 import { closeAfterwards } from '../closing.ts'
@@ -175,3 +176,27 @@ test.each(REJECTED)(
     expect(rejections.map((one) => one.message)).toContain(message)
   },
 )
+
+test('too many requests without a valid key are told when to come again', async () => {
+  const limited = await startIngest({ rateLimits: { auth: { points: 1, seconds: 60 } } })
+  closeAfterwards(() => limited.close())
+  const send = () => limited.submit(PLACE, { key: newApiKey() })
+  await send()
+  expect((await send()).body).toMatchObject({
+    error: 'RATE_LIMITED',
+    message: 'too many requests without a valid API key came from this address: try again in 60 s',
+  })
+})
+
+test('a key that cannot be checked is told so, and never that it is not valid', async () => {
+  const away = await startIngest({
+    wrapKeys: () => ({
+      findGrant: () => Promise.reject(new DependencyError('away', { retriable: true })),
+    }),
+  })
+  closeAfterwards(() => away.close())
+  expect((await away.submit(PLACE, { key: newApiKey() })).body).toMatchObject({
+    error: 'SERVICE_UNAVAILABLE',
+    message: 'the API key cannot be checked right now, please send it again',
+  })
+})

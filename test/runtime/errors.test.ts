@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { invalidParams } from '../../runtime/errors.ts'
+import { DependencyError, invalidParams, toApiError } from '../../runtime/errors.ts'
 
 const faults = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ field: `f${n}`, message: `f${n} is wrong` }))
@@ -14,4 +14,12 @@ test('more than 20 faults are reported as 20 and the number of the others', () =
   const { details, message } = invalidParams(faults(5_000))
   expect(details).toEqual(faults(20))
   expect(message).toMatch(/; f19 is wrong; and 4980 more$/)
+})
+
+test('an answer to a fault of ours says nothing about our insides', () => {
+  expect(toApiError(new Error('secret')).message).toBe('something went wrong on our side')
+  const away = new DependencyError('secret', { retriable: true })
+  expect(toApiError(away).message).toBe(
+    'the service cannot do this right now, please send it again',
+  )
 })

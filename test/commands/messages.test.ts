@@ -1,0 +1,23 @@
+import { expect, test } from '@jest/globals'
+import { UsageError } from '../../commands/command.ts'
+import { parseOptions as deadLetters } from '../../commands/dead-letters/options.ts'
+import { parseOptions as importing } from '../../commands/import/options.ts'
+import { parseOptions as setPassword } from '../../commands/set-password/options.ts'
+import { parseOptions as simulate } from '../../commands/simulate/options.ts'
+import { newApiKey } from '../../schemas/api-key.ts'
+
+const keys = { key: newApiKey(), readKey: undefined }
+
+test.each([
+  ['enter list or replay: see --help', () => deadLetters([])],
+  ['enter list or replay: see --help', () => deadLetters(['delete'])],
+  ['name the files to import; - is standard input', () => importing([], keys)],
+  ['enter the operator’s e-mail: --email admin@example.com; see --help', () => setPassword([])],
+  [
+    '--devices must be a whole number from 1 to 100000, not "many"',
+    () => simulate(['--devices', 'many'], keys),
+  ],
+])('a command that was entered wrongly says: %s', (message, parse) => {
+  expect(parse).toThrow(UsageError)
+  expect(parse).toThrow(message)
+})
