@@ -67,7 +67,7 @@ async function serve(program: Program): Promise<void> {
   await stat(directory)
   const thread = new Worker(new URL('./worker/main.js', import.meta.url), {
     workerData: settings,
-    // By default it could take more than the machine has, whatever the limit of this thread.
+    // Its default ignores the limit of this thread and could be more than the machine has.
     resourceLimits: { maxOldGenerationSizeMb: getHeapStatistics().heap_size_limit / 1024 ** 2 },
   })
   const worker = joinThread<MainThread, WorkerThread>(thread, {

@@ -140,7 +140,7 @@ function isLater(
   if (byTime !== 0) return byTime > 0
   if (event.receivedAt !== last.receivedAt) return event.receivedAt > last.receivedAt
   if (lastOrigin !== undefined) return compareOrigins(origin, lastOrigin) > 0
-  // Of a status of an earlier version only its partitions are known: usually one, and this event comes after it.
+  // A status of an earlier version has only its partitions: usually one, and this event comes after it.
   const [partition, ...others] = Object.keys(applied)
   if (partition === undefined || others.length > 0) return event.recordId > last.recordId
   return origin.partition >= Number(partition)

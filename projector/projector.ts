@@ -46,7 +46,7 @@ export async function runProjector({
   generation?: number
   /** Whether it waits at entries that only this process cannot read, or ends. */
   waits?: boolean
-  /** Whether it goes on although the log no longer holds some events that the read models lack. */
+  /** Whether it continues although the log no longer holds some events that the read models lack. */
   tolerates?: (gap: string) => Promise<boolean>
   signal: AbortSignal
 }): Promise<void> {

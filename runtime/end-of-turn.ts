@@ -49,8 +49,8 @@ function callDue(): void {
 }
 
 /**
- * Yields like `endOfTurn`, but of all the pieces of work that wait here only one has each turn: however many
- * there are, whatever arrives meanwhile waits for one of them.
+ * Yields like `endOfTurn`, but each turn runs only one of the pieces of work that wait here: new work waits for
+ * one of them, not for all.
  */
 export function ownTurn(): Promise<void> {
   return new Promise((resolve) => {

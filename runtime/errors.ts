@@ -130,7 +130,7 @@ export function isProgramFault(error: unknown): boolean {
   )
 }
 
-/** What an error says, without its stack. */
+/** The message of an error, without its stack. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }

@@ -19,7 +19,7 @@ export type ConnectionLimits = OpenLimits & {
   readonly wait?: Rests | undefined
 }
 
-/** Calls `end` after so many seconds, from a timer. */
+/** Calls `end` after this number of seconds, from a timer. */
 export type Rests = (seconds: number, end: () => void) => void
 
 /**

@@ -139,7 +139,7 @@ export class Lifecycle {
         this.#logger[level]({ err: error, what }, 'could not be closed')
       }
     }
-    // Of the two threads of a process, the main one stops last.
+    // The main thread of a process stops after the worker.
     this.#logger[this.#hasFailed || !isMainThread ? 'debug' : 'info']('stopped')
     if (failed) throw new Error('not everything could be closed')
   }

@@ -5,7 +5,7 @@ import { Turns } from '../../runtime/turns.ts'
 const AT_ONCE = 2
 const WAITING = 32
 const WAITS_MS = 20_000
-/** Of all accounts together: each reading keeps some megabytes. */
+/** The limit of all accounts together: each reading keeps some megabytes. */
 const AT_ONCE_IN_ALL = 8
 
 /** Reads whole histories for a few callers at a time; the accounts take turns. */

@@ -31,7 +31,7 @@ export async function recordAction(
 
 type Action = Pick<AuditEntry, 'action' | 'subject' | 'details'> & {
   readonly accountId?: string
-  /** Of the devices that `details` is about, as they were before the change. */
+  /** The lives of the devices that `details` names, read before the change. */
   readonly lives?: ReadonlyMap<string, string | undefined>
 }
 

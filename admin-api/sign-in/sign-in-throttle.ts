@@ -15,7 +15,7 @@ type Who = {
  * Limits password guessing: by default 10 failures per client address and e-mail in 15 minutes, and
  * 30 per client address. Beyond the latter the right password still signs in, so that an attacker
  * does not shut out others behind the same address, operators' passwords are tried 30 times per
- * address in all, and every failure gets the same 429. Whatever the state, an attempt with an
+ * address in all, and every failure gets the same 429. In every state, an attempt with an
  * unknown e-mail costs the same work and takes as long as one with an operator's: see `LateChecks`.
  * An attempt that found no turn below the limit is not counted.
  */

@@ -4,7 +4,7 @@ import type { GiveBack } from '../../runtime/turns.ts'
 export type SeatLimits = {
   /** Links have at most half of them. */
   readonly readers: number
-  /** Of the keys and sessions of an account, and again of its links. */
+  /** The limit of an account: one for its keys and sessions, one for its links. */
   readonly readersPerAccount: number
   /** Per key or session. */
   readonly readersPerCaller: number

@@ -128,10 +128,10 @@ export function serverNow(): number {
   return Date.now() + offsetMs
 }
 
-/** @param told a second of the server's clock, from an answer's header. */
-export function noteServerTime(told: number): void {
+/** @param second of the server's clock, from an answer's header. */
+export function noteServerTime(second: number): void {
   // It has whole seconds, and the answer took time to arrive.
-  const differsMs = told + 500 - Date.now()
+  const differsMs = second + 500 - Date.now()
   if (Number.isFinite(differsMs)) offsetMs = Math.abs(differsMs) > 2_000 ? differsMs : 0
 }
 

@@ -124,9 +124,9 @@ export function ageTo(device: LiveDevice, now: number): void {
 }
 
 /**
- * Whether `a` comes after `b`, of which the service told before, in the order of last positions:
+ * Whether `a` comes after `b`, which the service sent before, in the order of last positions:
  * (min(timestamp, receivedAt), receivedAt, place in the log), so that late reports and fast clocks do not move
- * a device. The service tells of positions in the order of the log. It writes all times in one format, so
+ * a device. The service sends positions in the order of the log. It writes all times in one format, so
  * their texts can be compared.
  */
 export function isLater(a: ApiPosition, b: ApiPosition): boolean {

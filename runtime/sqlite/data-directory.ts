@@ -12,7 +12,7 @@ import { isBusy } from './sqlite-errors.ts'
 /** Exists, and is empty, wherever a service has run. */
 export const LOCK = 'in-use.lock'
 
-/** Of a file that holds nothing but the lock. */
+/** The remedy for a damaged file that holds nothing but the lock. */
 const REMOVE_IT = 'remove it, it holds no data'
 
 const LAST_BACKUP = 'last-backup.json'
@@ -34,7 +34,7 @@ export function privateDirectory(
     chmodSync(directory, 0o700)
     for (const entry of readdirSync(directory, { withFileTypes: true })) {
       const file = join(directory, entry.name)
-      // Whoever opens the others says that they cannot be written.
+      // The code that opens the other files says that they cannot be written.
       if (entry.isFile() && isWritable(file)) chmodSync(file, 0o600)
     }
   } catch (error) {

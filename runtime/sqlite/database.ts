@@ -31,7 +31,7 @@ export type DatabaseOptions = {
   readonly onMigration?: ((file: string) => void) | undefined
   /** The remedy, for the message, for a file whose tables are not those of its schema version. */
   readonly remedy?: string | undefined
-  /** What to do if the file is damaged, for the message; default: restore it from a backup. */
+  /** The remedy for a damaged file, for the message; default: restore it from a backup. */
   readonly ifDamaged?: string | undefined
 }
 

@@ -9,7 +9,7 @@ export type OpenedFile = {
   readonly file: string
   /** The name in error messages. */
   readonly called: string
-  /** What to do if it is damaged, for the message. */
+  /** The remedy for a damaged file, for the message. */
   readonly ifDamaged: string
 }
 

@@ -14,7 +14,7 @@ import { changed } from './changing.ts'
 
 /** The number of entries read at a time; each may name a thousand devices. */
 const READ_AT_ONCE = 100
-/** A page ends once so many entries, and devices that they name, have been looked at. */
+/** A page ends after this number of entries and of devices that they name. */
 const LOOKED_AT_MOST = 20_000
 
 type Index = Pick<Query<AuditEntry>, 'index' | 'where'>

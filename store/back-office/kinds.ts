@@ -125,7 +125,7 @@ export const AUDIT: Kind<AuditEntry> = {
     actor: { fields: ['accountId', 'actor.id', 'at'] },
     action: { fields: ['accountId', 'action', 'at'] },
   },
-  // What an entry says of a device goes when the device is erased.
+  // The details about a device are removed when the device is erased.
   appendOnlyBut: 'details',
 }
 

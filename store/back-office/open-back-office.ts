@@ -45,7 +45,7 @@ export const BACK_OFFICE = [
 
 export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
 
-/** What the back office asks of the devices' settings. */
+/** The reads of devices' settings that the back office needs. */
 export type SettingsRead = {
   readonly disabledDevices: (accountId: string) => Promise<readonly string[]>
   readonly livesOf: Erasures['livesOf']

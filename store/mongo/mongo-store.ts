@@ -67,7 +67,7 @@ export async function openMongoStore({
   retention?: { wanted: WantedRetention }
   logger: Logger
   clock: { now(): number }
-  /** Of the server, if other clients of the process use it too. */
+  /** The outages of the server, if other clients of the process use it too. */
   outage?: Outage
 }): Promise<Store> {
   const logger = outage.quieted(ownLogger)

@@ -37,7 +37,7 @@ export function openMongoRateCounters({
 }: {
   url: string
   logger: Logger
-  /** Of the server, if other clients of the process use it too. */
+  /** The outages of the server, if other clients of the process use it too. */
   outage?: Outage
   answerMs?: number
 }): SharedRateCounters {

@@ -26,7 +26,7 @@ export function command(begin: string): string {
   return lines.find((line) => line.startsWith(begin)) ?? ''
 }
 
-/** What follows an option in a command. */
+/** The value of an option in a command. */
 export function optionOf(line: string, name: string): string | undefined {
   return new RegExp(`--${name} (\\S+)`).exec(line)?.[1]
 }

@@ -157,7 +157,7 @@ test.each(REFUSALS)('a sender is answered: %s', async (message, sent) => {
   expect(answer.body).toMatchObject({ success: false, message })
 })
 
-test.each(FAULTS)('a sender is told of a field: %s', async (message, fields) => {
+test.each(FAULTS)('a faulty field is answered: %s', async (message, fields) => {
   const answer = await ingest.submit({ ...PLACE, ...fields }, { key: keys['usual'] ?? '' })
   expect(answer.body).toMatchObject({ code: 400, message })
 })
@@ -177,7 +177,7 @@ test.each(REJECTED)(
   },
 )
 
-test('too many requests without a valid key are told when to come again', async () => {
+test('too many requests without a valid key get the time of the next try', async () => {
   const limited = await startIngest({ rateLimits: { auth: { points: 1, seconds: 60 } } })
   closeAfterwards(() => limited.close())
   const send = () => limited.submit(PLACE, { key: newApiKey() })
@@ -188,7 +188,7 @@ test('too many requests without a valid key are told when to come again', async 
   })
 })
 
-test('a key that cannot be checked is told so, and never that it is not valid', async () => {
+test('a key that cannot be checked gets a 503, never a 401', async () => {
   const away = await startIngest({
     wrapKeys: () => ({
       findGrant: () => Promise.reject(new DependencyError('away', { retriable: true })),

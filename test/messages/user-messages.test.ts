@@ -43,7 +43,7 @@ const INTERNAL = [
   '…: try again in … s',
 ]
 
-/** Those that users can meet, and that no test asserts yet. */
+/** Messages that users can meet and that no test asserts yet. */
 const NOT_YET_ASSERTED = [
   "--devices must be the answer of Traccar's /api/devices, a JSON list of objects with id and uniqueId",
   '--lan needs a network: this computer has no address in one. Connect it, or start without --lan',

@@ -40,7 +40,7 @@ export function userMessages(): UserMessage[] {
   return FOLDERS.flatMap(filesIn).flatMap(messagesIn)
 }
 
-/** Every text of the code, as messages may also stand in tables and be put together. */
+/** Every text of the code: some messages come from tables, or are joined from parts. */
 export function allTexts(): string[] {
   return FOLDERS.flatMap(filesIn).flatMap((file) => {
     const found: string[] = []

@@ -13,7 +13,7 @@ export type ExportFormat = {
   write(pages: RecordPages, device: ExportedDevice, track: ExportedTrack): AsyncIterable<string>
 }
 
-/** What a format may ask about the track of the range. */
+/** The questions that a format may ask about the track of the range. */
 export type ExportedTrack = {
   /** The silence, in milliseconds, that is a gap of it. */
   readonly gapMs: () => Promise<number>

@@ -26,7 +26,7 @@ export class LeapFilter<Kept extends Located> {
     else {
       if (out !== undefined) this.#keep(out)
       const isOut = leaps(out ?? last, record)
-      // Whatever came before, the record before this one is kept.
+      // The record before this one is kept in every case.
       if (out !== undefined || !isOut) this.isCertain = true
       if (isOut) this.#out = record
       else this.#keep(record)

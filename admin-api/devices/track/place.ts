@@ -25,7 +25,7 @@ export function coordinatesOf({ x, y, z }: Place): { latitude: number; longitude
 /** The place on the surface straight above or below; there is none of the earth's centre. */
 export function atSurface({ x, y, z }: Place): Place | undefined {
   const fromCentre = length(x, y, z)
-  // Of a place this near to the centre only rounding would decide the direction.
+  // So near to the centre, only rounding would decide the direction.
   if (fromCentre < 1) return undefined
   const scale = EARTH_RADIUS / fromCentre
   return { x: x * scale, y: y * scale, z: z * scale }

@@ -58,7 +58,7 @@ export type TripsPage = {
   readonly items: readonly TripOrStop[]
   /** Undefined on the last page. */
   readonly next: TripPlace | undefined
-  /** Of the whole range, on the first page alone. */
+  /** The totals of the whole range; only the first page has them. */
   readonly totals: TripTotals | undefined
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { ConfigError, loadConfig, requireDistributed } from '../../../runtime/config/config.ts'
 
-/** What a start with a bad value says about it. */
+/** The message of a start with a bad value. */
 const MESSAGES: readonly (readonly [message: string, variable: string, value: string])[] = [
   ['HOST must be a host name or address, not "a b"', 'HOST', 'a b'],
   [
