@@ -290,7 +290,8 @@ test('GPX is valid at the limits of all measurements', async () => {
   // Otherwise GDAL reads both as 0.
   expect(text).toContain(
     '<extensions><gpxtpx:TrackPointExtension>\n<gpxtpx:speed>1e-7</gpxtpx:speed>\n' +
-      '<gpxtpx:course>0</gpxtpx:course>\n</gpxtpx:TrackPointExtension></extensions>',
+      '<gpxtpx:course>0</gpxtpx:course>\n</gpxtpx:TrackPointExtension>\n' +
+      '<gps:heading>360</gps:heading>\n<gps:longitude>180</gps:longitude></extensions>',
   )
   const children = points.map((point) => Array.from(point.childNodes, (node) => node.nodeName))
   expect(children).toEqual([['ele', 'time', 'extensions'], ['ele', 'time', 'extensions'], ['time']])
