@@ -176,10 +176,10 @@ describe('device status', () => {
 
   test('a status of an earlier version gives way to the next equal position of its only partition', () => {
     const sent = { timestamp: T0, receivedAt: T0 }
-    const { lastOrigin: _none, ...older } = fold(
-      [positionReported({ ...sent, recordId: 'record-M' })],
-      2,
-    )
+    const older = {
+      ...fold([positionReported({ ...sent, recordId: 'record-M' })], 2),
+      lastOrigin: undefined,
+    }
     const after = (partition: number, recordId: string, applied = older.applied) =>
       deviceStatus(
         { ...older, applied },
