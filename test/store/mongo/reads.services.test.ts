@@ -43,7 +43,7 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
       expect(new Set(collections)).toEqual(
         new Set([
           ...['meta', 'positions_g1', 'device_status_g1', 'applied_g1'],
-          ...['device_settings', 'hidden_devices'],
+          ...['device_settings', 'hidden_devices', 'back_office.announced_erasures'],
         ]),
       )
       expect(reads.filter(({ maxTimeMS }) => maxTimeMS !== 5_000)).toEqual([])
