@@ -239,7 +239,7 @@ describe('contents of a share', () => {
     const deviceIds = Array.from({ length: 50 }, (_, n) => `boat-${n}`)
     await harness.project({ deviceId: 'boat-0' }, ...deviceIds.map((deviceId) => ({ deviceId })))
     await newToken({ name: null, deviceIds })
-    await newToken({ name: 'Fleet', deviceIds: deviceIds.toReversed() })
+    await newToken({ name: 'Fleet', deviceIds: deviceIds.toReversed() }, 4 * MINUTE)
     read.length = 0
     const { body } = await harness.api('GET', '/shares', { headers })
     const names = body.data?.items?.map((share) => share['name'])
