@@ -18,7 +18,7 @@ import type { RateLimit } from '../runtime/rate-counters.ts'
 import { serviceRoutes } from '../runtime/service-routes.ts'
 import type { Store } from '../store/store.ts'
 import { accountRoutes } from './accounts/accounts.ts'
-import { serveConsole, type ConsolePage } from './console-page/serve-console.ts'
+import { serveConsole, type ConsoleFiles } from './console-page/serve-console.ts'
 import type { AdminRoute } from './http/admin-route.ts'
 import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
@@ -134,7 +134,7 @@ export function createAdminApp({
   ready: () => Promise<void>
   mayRead?: () => void
   metricsElsewhere?: boolean
-  console?: ConsolePage
+  console?: ConsoleFiles
 }): Koa<HttpState> {
   const { clock, logger, metrics, stopping } = given
   const late = lateEntries(given.store, { stopping })

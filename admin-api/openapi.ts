@@ -6,7 +6,7 @@ import {
   type Operation,
   type Parameter,
 } from '../runtime/openapi/document.ts'
-import { successEnvelope } from '../runtime/openapi/envelope.ts'
+import { successSchema } from '../runtime/openapi/envelope.ts'
 import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
 import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/service-routes.ts'
 import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
@@ -115,7 +115,7 @@ function described(route: AdminRoute, prefix: string): Operation {
       status,
       description: summary,
       content: {
-        ...(enveloped && { 'application/json': successEnvelope(status, data) }),
+        ...(enveloped && { 'application/json': successSchema(status, data) }),
         ...content,
       },
     },

@@ -1,11 +1,11 @@
 import { UsageError } from '../commands/command.ts'
 import { valueIn, type Result } from './part.ts'
-import { aligned, number } from './table.ts'
+import { aligned, threeDigits } from './table.ts'
 
 /** Bytes of one event in the topic, and of its document in MongoDB. */
 export type Bytes = { readonly event: number; readonly document: number }
 
-export type Fleet = {
+export type FleetSize = {
   /** Undefined: 10^4, 10^6 and 10^8. */
   readonly devices: number | undefined
   readonly intervalSeconds: number
@@ -41,7 +41,7 @@ const REPORTS_A_KEY = 1_000
 export function capacity(
   result: Result,
   bytes: Bytes,
-  { devices, intervalSeconds, retentionDays }: Fleet,
+  { devices, intervalSeconds, retentionDays }: FleetSize,
 ): string {
   const submit = (service: string, part: string) =>
     cost(result, part, {
@@ -60,7 +60,7 @@ export function capacity(
     ...fleets.map((one) => value(one / intervalSeconds)),
   ]
   const numbers = (name: string, value: (reportsPerSecond: number) => number) =>
-    row(name, (perSecond) => number(value(perSecond)))
+    row(name, (perSecond) => threeDigits(value(perSecond)))
   const cores = (micros: number) => (perSecond: number) => (perSecond * micros) / 1e6 / load
   /** The most that one process carries. */
   const most = MOST_EMBEDDED_CORES / cores(embedded)(1)
@@ -71,13 +71,15 @@ export function capacity(
   const perDay = (size: number) => (perSecond: number) => perSecond * size * 86_400
   const stored = (perSecond: number) =>
     perDay(bytes.event + bytes.document)(perSecond) * retentionDays * copies
-  return `A report costs ${number(embedded)} µs of CPU embedded; on Kafka ${number(ingest)} µs in the
-ingest API and ${number(projector)} µs in the projector; ${number(bytes.event)} bytes in the log, ${number(bytes.document)} in MongoDB.
+  return `A report costs ${threeDigits(embedded)} µs of CPU embedded; on Kafka ${threeDigits(ingest)} µs in the
+ingest API and ${threeDigits(projector)} µs in the projector; ${threeDigits(bytes.event)} bytes in the log, ${threeDigits(bytes.document)} in MongoDB.
 
 ${aligned([
-  [`devices, each reporting every ${intervalSeconds} s`, '', ...fleets.map(number)],
+  [`devices, each reporting every ${intervalSeconds} s`, '', ...fleets.map(threeDigits)],
   numbers('reports/s', (perSecond) => perSecond),
-  inOneProcess('one process (npm start), cores', (perSecond) => number(cores(embedded)(perSecond))),
+  inOneProcess('one process (npm start), cores', (perSecond) =>
+    threeDigits(cores(embedded)(perSecond)),
+  ),
   inOneProcess('  disk a day', (perSecond) => amount(perDay(EMBEDDED_BYTES)(perSecond))),
   numbers('ingest APIs, cores', cores(ingest)),
   numbers(`  machines of ${coresPerMachine} cores`, (perSecond) =>
@@ -97,9 +99,9 @@ ${aligned([
   row(`stored, ${retentionDays} days, ${copies} copies`, (perSecond) => amount(stored(perSecond))),
 ])}
 
-One process ends at ${number(most)} reports/s, which are ${number(Math.floor(most * intervalSeconds))} devices and ${amount(perDay(EMBEDDED_BYTES)(most))} a day.
-A key may send ${number(REPORTS_A_KEY)} reports/s unless RATE_LIMIT_KEY or its own rateLimit says otherwise.
-Cores are used to ${number(100 * load)} %. Assumed: ${number(BYTES_A_BROKER / 1e6)} MB/s a broker, copies included; ${number(REPORTS_A_SHARD)} reports/s
+One process ends at ${threeDigits(most)} reports/s, which are ${threeDigits(Math.floor(most * intervalSeconds))} devices and ${amount(perDay(EMBEDDED_BYTES)(most))} a day.
+A key may send ${threeDigits(REPORTS_A_KEY)} reports/s unless RATE_LIMIT_KEY or its own rateLimit says otherwise.
+Cores are used to ${threeDigits(100 * load)} %. Assumed: ${threeDigits(BYTES_A_BROKER / 1e6)} MB/s a broker, copies included; ${threeDigits(REPORTS_A_SHARD)} reports/s
 a shard; nothing compressed.
 `
 }
@@ -114,5 +116,5 @@ function cost(result: Result, part: string, place: Parameters<typeof valueIn>[1]
 function amount(bytes: number): string {
   const units = ['bytes', 'kB', 'MB', 'GB', 'TB', 'PB']
   const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  return `${number(bytes / 1000 ** power)} ${units[power]}`
+  return `${threeDigits(bytes / 1000 ** power)} ${units[power]}`
 }

@@ -11,7 +11,7 @@ export type Figure = {
   readonly verdict: 'as wanted' | 'good enough' | 'MISSED' | 'not measured' | 'void'
 }
 
-export type Bounds = Pick<Figure, 'name' | 'must' | 'wanted'> & {
+export type FigureBounds = Pick<Figure, 'name' | 'must' | 'wanted'> & {
   readonly unit?: Figure['unit']
   /** If set, larger is better; otherwise smaller is. */
   readonly large?: true
@@ -32,7 +32,7 @@ const READS = {
 }
 const FORMATS = ['Kafka, JSON', 'Kafka, Avro'] as const
 
-const BOUNDS: readonly Bounds[] = [
+const BOUNDS: readonly FigureBounds[] = [
   {
     name: 'embedded, whole process, single submits, 64 connections ÷ bare',
     ...{ ...SUBMIT, row: ['embedded', '64 connections'], must: 4.5, wanted: 3.2 },
@@ -79,7 +79,7 @@ const BOUNDS: readonly Bounds[] = [
 ]
 
 /** The figures, each with its verdict. */
-export function figures(result: Result, bounds: readonly Bounds[] = BOUNDS): Figure[] {
+export function figures(result: Result, bounds: readonly FigureBounds[] = BOUNDS): Figure[] {
   return bounds.map(({ title, column, row, dividedBy, large, unit = '', ...figure }) => {
     const of = (texts: readonly string[]) => valueIn(result, { title, row: texts, column })
     const [dividend, divisor] = [of(row), dividedBy === undefined ? 1 : of(dividedBy)]

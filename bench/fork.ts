@@ -1,7 +1,7 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Progress } from './progress.ts'
+import type { BenchProgress } from './progress.ts'
 
 /** From a child process to the bench. */
 type Message = { readonly doing: string } | { readonly done: unknown } | { readonly failed: string }
@@ -15,7 +15,7 @@ export type Child = {
 }
 
 /** Runs `bench/FILE`, which carries out orders, in a child process. */
-export function forkTypescript(file: string, progress: Progress = () => undefined): Child {
+export function forkTypescript(file: string, progress: BenchProgress = () => undefined): Child {
   const child: ChildProcess = fork(fileURLToPath(new URL(file, import.meta.url)), {
     execArgv: ['--import', new URL('typescript.mjs', import.meta.url).href],
   })
@@ -54,7 +54,7 @@ export function forkTypescript(file: string, progress: Progress = () => undefine
 export async function inOwnProcess<Done>(
   file: string,
   order: Serializable,
-  progress: Progress,
+  progress: BenchProgress,
 ): Promise<Done> {
   const child = forkTypescript(file, progress)
   try {
@@ -66,7 +66,7 @@ export async function inOwnProcess<Done>(
 
 /** Makes this process a child of the bench: it carries out orders, and exits with the bench. */
 export function carryOut<Order>(
-  work: (order: Order, progress: Progress) => Promise<unknown>,
+  work: (order: Order, progress: BenchProgress) => Promise<unknown>,
 ): void {
   const send = (message: Message) => process.send?.(message)
   process.on('message', (order: Order) => {

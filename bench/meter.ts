@@ -1,20 +1,20 @@
 import type { Candidate } from './candidates/candidate.ts'
 import { cpuSeconds, residentMegabytes } from './cpu-time.ts'
 import type { Child } from './fork.ts'
-import type { Load } from './load/loops.ts'
-import type { Target } from './load/requests.ts'
+import type { LoadPlan } from './load/loops.ts'
+import type { LoadTarget } from './load/requests.ts'
 import { faultsOf, type Window } from './load/tally.ts'
 
 /** A shape of load, with the name that faults give it. */
-export type Shape = Pick<Load, 'connections'> &
-  Pick<Target, 'batch' | 'sender' | 'attributes'> & { readonly name: string }
+export type Shape = Pick<LoadPlan, 'connections'> &
+  Pick<LoadTarget, 'batch' | 'sender' | 'attributes'> & { readonly name: string }
 
 /** A window of load with its cost, including the work that remains after its answers. */
 export type Sample = Window & { readonly cpuMicros: number; readonly residentMB: number }
 
 export type Meter = {
   readonly service: string
-  measure(shape: Shape, load: Omit<Load, 'connections'>): Promise<Sample>
+  measure(shape: Shape, load: Omit<LoadPlan, 'connections'>): Promise<Sample>
   /** The reasons why everything measured is void. */
   faults(): Promise<readonly string[]>
 }
@@ -34,7 +34,7 @@ export function meterOf(
   return {
     service,
     async measure({ name, connections, ...requests }, load) {
-      const target: Target = { ...requests, url, key, devices }
+      const target: LoadTarget = { ...requests, url, key, devices }
       const before = await cpuSeconds(pid)
       const window = await generator.ask<Window>({ ...load, connections, target })
       await candidate.settled()

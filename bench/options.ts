@@ -1,5 +1,5 @@
 import { numberOption, parseArguments, UsageError } from '../commands/command.ts'
-import type { Fleet } from './capacity.ts'
+import type { FleetSize } from './capacity.ts'
 
 const PARTS = ['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'reads'] as const
 export type PartName = (typeof PARTS)[number]
@@ -14,7 +14,7 @@ export type Options = {
   readonly devices: number | undefined
   readonly file: string
   /** Print the needs of fleets instead of measuring. */
-  readonly capacity: Fleet | undefined
+  readonly capacity: FleetSize | undefined
 }
 
 export const HELP = `Measures the service on this machine and prints tables. Linux only.

@@ -14,24 +14,24 @@ export type Part = {
   readonly faults: readonly string[]
 }
 
-export type Measured = Part & {
+export type MeasuredPart = Part & {
   readonly at: string
   readonly machine: string
   readonly rounds: number
 }
 
 /** All measured parts, in the order of the tables; each title once. */
-export type Result = readonly Measured[]
+export type Result = readonly MeasuredPart[]
 
 /** Counts from the start of this process. */
 const stolenHere = stolenShare()
 
-export function measured(part: Part, rounds: number): Measured {
+export function measured(part: Part, rounds: number): MeasuredPart {
   return { at: new Date().toISOString(), machine: machine(), rounds, ...part }
 }
 
 /** The earlier result, with the rows that were measured again replaced. */
-export function withMeasured(earlier: Result, now: readonly Measured[]): Result {
+export function withMeasured(earlier: Result, now: readonly MeasuredPart[]): Result {
   const titles = new Set([...earlier, ...now].map(({ title }) => title))
   return [...titles].flatMap((title) => {
     const [before, after] = [earlier, now].map((one) => one.find((part) => part.title === title))

@@ -3,8 +3,8 @@ import { startEmbeddedCandidate, type EmbeddedFiles } from './candidates/embedde
 import { startKafkaCandidate, type OpenTopics } from './candidates/kafka.ts'
 import { startServers, type Servers } from './candidates/servers.ts'
 import type { Options, PartName } from './options.ts'
-import { measured, type Measured, type Part, type Row } from './part.ts'
-import type { Progress } from './progress.ts'
+import { measured, type MeasuredPart, type Part, type Row } from './part.ts'
+import type { BenchProgress } from './progress.ts'
 import { measureProjector } from './projector/measure.ts'
 import { measureReadable } from './readable.ts'
 import { measureReads } from './reads/measure.ts'
@@ -16,13 +16,13 @@ const NEED_SERVERS: readonly PartName[] = ['kafka', 'senders', 'mongodb']
 type Tools = {
   readonly openFiles: (directory: string) => EmbeddedFiles
   readonly openTopics: OpenTopics
-  readonly progress: Progress
+  readonly progress: BenchProgress
 }
 
 type Order = Options & Tools & { readonly servers: () => Servers }
 
 /** Measures the chosen parts, one after the other, and runs the servers that they need. */
-export async function runParts(options: Options, tools: Tools): Promise<Measured[]> {
+export async function runParts(options: Options, tools: Tools): Promise<MeasuredPart[]> {
   const { parts, rounds } = options
   let started: Servers | undefined
   if (NEED_SERVERS.some((part) => parts.has(part))) {

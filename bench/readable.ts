@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Candidate } from './candidates/candidate.ts'
-import { Connection, type Answer } from './load/connection.ts'
+import { LoadConnection, type LoadAnswer } from './load/connection.ts'
 import { sendLoad } from './load/loops.ts'
 import { percentiles } from './load/percentiles.ts'
 import { faultsOf } from './load/tally.ts'
@@ -24,7 +24,7 @@ export async function measureReadable(
   const faults: string[] = []
   const asking: Promise<void>[] = []
   const { hostname: host, port } = new URL(adminUrl)
-  const idle: Connection[] = []
+  const idle: LoadConnection[] = []
   let answers = 0
   const load = { connections: 8, seconds, perSecond: REPORTS_PER_SECOND }
   const window = await sendLoad({ url, key, batch: 1 }, load, (answer) => {
@@ -39,9 +39,9 @@ export async function measureReadable(
   const row = { service: 'embedded', ...counts, 'p50 ms': p50, 'p99 ms': p99, 'p99.9 ms': p999 }
   return { title: 'From the 200 to readable', rows: [row], faults }
 
-  async function untilReadable({ body }: Answer): Promise<void> {
+  async function untilReadable({ body }: LoadAnswer): Promise<void> {
     const acknowledgedAt = performance.now()
-    const connection = idle.pop() ?? (await Connection.open({ host, port: Number(port) }))
+    const connection = idle.pop() ?? (await LoadConnection.open({ host, port: Number(port) }))
     const { recordId } = (JSON.parse(body) as { data: { recordId: string } }).data
     const request =
       `GET /api/v1/positions/${recordId} HTTP/1.1\r\nHost: bench\r\n` +

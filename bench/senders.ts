@@ -4,7 +4,7 @@ import { APP_ATTRIBUTES } from './load/requests.ts'
 import { median } from './median.ts'
 import { meterOf } from './meter.ts'
 import type { Part, Row } from './part.ts'
-import type { Progress } from './progress.ts'
+import type { BenchProgress } from './progress.ts'
 
 const SHAPES = [
   { sender: 'OsmAnd', batch: 1, connections: 64 },
@@ -17,7 +17,7 @@ const SHAPES = [
  */
 export async function measureSenders(
   service: Candidate,
-  { rounds, seconds, progress }: { rounds: number; seconds: number; progress: Progress },
+  { rounds, seconds, progress }: { rounds: number; seconds: number; progress: BenchProgress },
 ): Promise<Part> {
   const generator = forkTypescript('load/main.ts')
   const meter = meterOf(service, generator)

@@ -5,7 +5,7 @@ import { keepAwake } from './keep-awake.ts'
 import { median } from './median.ts'
 import { meterOf, type Meter, type Sample, type Shape } from './meter.ts'
 import type { Part, Row } from './part.ts'
-import type { Progress } from './progress.ts'
+import type { BenchProgress } from './progress.ts'
 import { sampleAnswer } from './sample-answer.ts'
 
 const PACED: Shape = { name: '64 connections', connections: 64, batch: 1 }
@@ -45,7 +45,7 @@ type Order = {
    * limit.
    */
   readonly devices: number | undefined
-  readonly progress: Progress
+  readonly progress: BenchProgress
 }
 
 /**

@@ -1,24 +1,30 @@
 import type { Figure } from './figures.ts'
-import type { Measured } from './part.ts'
+import type { MeasuredPart } from './part.ts'
 
 /** All measurements, as text. */
-export function tables(parts: readonly Measured[], figures: readonly Figure[]): string {
+export function tables(parts: readonly MeasuredPart[], figures: readonly Figure[]): string {
   return `${[...parts.flatMap((part) => [heading(part), rowTable(part)]), 'Figures', figureTable(figures)].join('\n\n')}\n`
 }
 
-export function heading({ title, at, machine, rounds, faults }: Omit<Measured, 'rows'>): string {
+export function heading({
+  title,
+  at,
+  machine,
+  rounds,
+  faults,
+}: Omit<MeasuredPart, 'rows'>): string {
   const line = `${title} (${machine}; ${at.slice(0, 16)}Z; median of ${rounds} rounds)`
   return [line, ...faults.map((fault) => `VOID: ${fault}`)].join('\n')
 }
 
-function rowTable({ rows }: Measured): string {
+function rowTable({ rows }: MeasuredPart): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   return aligned([
     columns,
     ...rows.map((row) =>
       columns.map((column) => {
         const value = row[column] ?? ''
-        return typeof value === 'number' ? number(value) : value
+        return typeof value === 'number' ? threeDigits(value) : value
       }),
     ),
   ])
@@ -30,16 +36,16 @@ export function figureTable(figures: readonly Figure[]): string {
     ['', 'value', 'must', 'wanted', ''],
     ...figures.map(({ name, value, unit, must, wanted, verdict }) => [
       name,
-      value === undefined ? '' : `${number(value)} ${unit}`.trim(),
-      `${number(must)} ${unit}`.trim(),
-      `${number(wanted)} ${unit}`.trim(),
+      value === undefined ? '' : `${threeDigits(value)} ${unit}`.trim(),
+      `${threeDigits(must)} ${unit}`.trim(),
+      `${threeDigits(wanted)} ${unit}`.trim(),
       verdict,
     ]),
   ])
 }
 
 /** Three digits, thousands separated by spaces. */
-export function number(value: number): string {
+export function threeDigits(value: number): string {
   if (!Number.isFinite(value)) return '?'
   if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en').replaceAll(',', ' ')
   return String(Number(value.toPrecision(3)))

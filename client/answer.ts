@@ -1,7 +1,7 @@
-import type { Outcome } from './report.ts'
+import type { ReportOutcome } from './report.ts'
 
 /** An answer of the service, or of a proxy in front of it. */
-export type Answer = {
+export type ServiceAnswer = {
   readonly status: number
   /** The error's identifier, or `HTTP` and the status if there is none. */
   readonly error: string
@@ -16,7 +16,7 @@ export async function readAnswer(response: {
   readonly status: number
   readonly headers: { get(name: string): string | null }
   text(): Promise<string>
-}): Promise<Answer> {
+}): Promise<ServiceAnswer> {
   const { status } = response
   const envelope = parsed(await response.text())
   const [error, message] = [property(envelope, 'error'), property(envelope, 'message')]
@@ -34,7 +34,7 @@ export async function readAnswer(response: {
 export type Later = { readonly kind: 'later'; readonly reason: string }
 
 /** The outcome of a request with one report. */
-export function outcomeIn(answer: Answer): Outcome | Later {
+export function outcomeIn(answer: ServiceAnswer): ReportOutcome | Later {
   const { status, error, message, data } = answer
   if (status === 200) return accepted(data) ?? { kind: 'refused', ...NOT_OURS }
   return isRetriable(answer) ? later(answer) : { kind: 'refused', error, message }
@@ -42,9 +42,9 @@ export function outcomeIn(answer: Answer): Outcome | Later {
 
 /** The same for each report of a batch; undefined if the answer has no individual results. */
 export function outcomesIn(
-  { status, data }: Answer,
+  { status, data }: ServiceAnswer,
   expected: number,
-): (Outcome | Later)[] | undefined {
+): (ReportOutcome | Later)[] | undefined {
   const results = status === 200 ? property(data, 'results') : undefined
   if (!Array.isArray(results) || results.length !== expected) return undefined
   return results.map((result: unknown) => {
@@ -56,11 +56,11 @@ export function outcomesIn(
   })
 }
 
-function isRetriable({ status }: Answer): boolean {
+function isRetriable({ status }: ServiceAnswer): boolean {
   return status === 408 || status === 429 || status >= 500
 }
 
-function later({ status, error }: Answer): Later {
+function later({ status, error }: ServiceAnswer): Later {
   return { kind: 'later', reason: status === 429 ? RATE_LIMITED : error }
 }
 
@@ -73,7 +73,7 @@ const NOT_OURS = {
   message: 'something else than the service has answered: is the address right?',
 }
 
-function accepted(data: unknown): Outcome | undefined {
+function accepted(data: unknown): ReportOutcome | undefined {
   const [recordId, receivedAt] = [property(data, 'recordId'), property(data, 'receivedAt')]
   if (typeof recordId !== 'string') return undefined
   return { kind: 'accepted', recordId, receivedAt: String(receivedAt) }

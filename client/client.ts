@@ -1,16 +1,16 @@
 import { outcomeIn } from './answer.ts'
 import { post, type Target } from './post.ts'
-import type { Outcome, Report, TimedReport } from './report.ts'
+import type { ReportOutcome, Report, TimedReport } from './report.ts'
 import { retrying, type Patience } from './retry.ts'
 import { sendTogether } from './send-together.ts'
 
-export type { Outcome, Refusal, Report, TimedReport } from './report.ts'
+export type { ReportOutcome, ReportRefusal, Report, TimedReport } from './report.ts'
 
 export type GpsClient = {
   /** Sends a report until it is accepted or refused. Never rejects because of the service. */
-  submit(report: Report, options?: Sending): Promise<Outcome>
+  submit(report: Report, options?: Sending): Promise<ReportOutcome>
   /** Sends 1 to 1000 reports together. Resolves with an outcome for each, in their order. */
-  submitBatch(reports: readonly TimedReport[], options?: Sending): Promise<Outcome[]>
+  submitBatch(reports: readonly TimedReport[], options?: Sending): Promise<ReportOutcome[]>
 }
 
 export type Sending = {

@@ -2,7 +2,7 @@ import { open, rename, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** A waiting line, and its end in the file. */
-export type Entry = { readonly text: string; readonly json: object; readonly end: number }
+export type JournalEntry = { readonly text: string; readonly json: object; readonly end: number }
 
 const CHUNK_BYTES = 256 * 1024
 /** Settled entries are truncated once they are this long and half of the file. */
@@ -55,8 +55,8 @@ export class Journal {
   }
 
   /** The first waiting lines, at least one if there are any. */
-  async first({ most, mostBytes }: { most: number; mostBytes: number }): Promise<Entry[]> {
-    const entries: Entry[] = []
+  async first({ most, mostBytes }: { most: number; mostBytes: number }): Promise<JournalEntry[]> {
+    const entries: JournalEntry[] = []
     let bytes = 0
     for await (const entry of this.#entries()) {
       bytes += Buffer.byteLength(entry.text)
@@ -68,7 +68,7 @@ export class Journal {
   }
 
   /** Settles `count` lines, up to one that `first` has returned. */
-  async settle(count: number, { end }: Entry): Promise<void> {
+  async settle(count: number, { end }: JournalEntry): Promise<void> {
     this.#size -= count
     this.#settled = end
     if (this.#size === 0) {
@@ -144,7 +144,7 @@ export class Journal {
     this.#isNamed = true
   }
 
-  async *#entries(): AsyncGenerator<Entry> {
+  async *#entries(): AsyncGenerator<JournalEntry> {
     for await (const { text, end } of this.#lines(this.#settled)) {
       const json = objectIn(text)
       if (json !== undefined) yield { text, json, end }

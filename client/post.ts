@@ -1,4 +1,4 @@
-import { readAnswer, type Answer } from './answer.ts'
+import { readAnswer, type ServiceAnswer } from './answer.ts'
 
 /** The part of `fetch` that is used here. */
 export type Fetch = (
@@ -23,7 +23,7 @@ export type Target = {
 }
 
 /** The answer to one request, or a short name for the reason why there was none. */
-export type Attempt = Answer | { readonly unanswered: string }
+export type Attempt = ServiceAnswer | { readonly unanswered: string }
 
 /** Sends a body once. Never rejects. */
 export async function post(

@@ -1,10 +1,10 @@
 import { outcomesIn, type Later } from './answer.ts'
 import { backOffMs } from './back-off.ts'
 import { BATCH } from './client.ts'
-import { Journal, type Entry } from './journal.ts'
+import { Journal, type JournalEntry } from './journal.ts'
 import { lock } from './lock.ts'
 import { post, type Target } from './post.ts'
-import type { Outcome, Refusal, Report } from './report.ts'
+import type { ReportOutcome, ReportRefusal, Report } from './report.ts'
 import { realTiming, type Timing } from './timing.ts'
 
 const MOST_IN_BATCH = 500
@@ -32,7 +32,7 @@ export type QueueOptions = Target & {
    * Called with a report that the service will never accept. The report leaves the queue only once the
    * promise resolves, so after a crash the call may be repeated.
    */
-  readonly onRefused: (report: Report, refusal: Refusal) => void | Promise<void>
+  readonly onRefused: (report: Report, refusal: ReportRefusal) => void | Promise<void>
   /** Called with the reason when sending has failed; the queue keeps trying. */
   readonly onTrouble?: ((reason: string) => void) | undefined
   readonly timing?: Timing | undefined
@@ -170,8 +170,8 @@ export async function openQueue(options: QueueOptions): Promise<OfflineQueue> {
 
   /** Reports that may be accepted later go to the end of the queue, so that they hold up nothing else. */
   async function settle(
-    entries: readonly Entry[],
-    outcomes: readonly (Outcome | Later)[],
+    entries: readonly JournalEntry[],
+    outcomes: readonly (ReportOutcome | Later)[],
   ): Promise<Trouble | undefined> {
     const later = entries.filter((_, index) => outcomes[index]?.kind === 'later')
     const trouble = outcomes.find((outcome) => outcome.kind === 'later')

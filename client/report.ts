@@ -24,16 +24,16 @@ export type Report = {
 export type TimedReport = Report & { readonly timestamp: string }
 
 /** The outcome of a report. */
-export type Outcome =
+export type ReportOutcome =
   | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: string }
   /** The service would refuse it again. */
-  | ({ readonly kind: 'refused' } & Refusal)
+  | ({ readonly kind: 'refused' } & ReportRefusal)
   /** There was no usable answer for too long. It may have been stored all the same. */
   | { readonly kind: 'given-up'; readonly reason: string }
   /** The caller's signal was aborted. It may have been stored all the same. */
   | { readonly kind: 'stopped' }
 
-export type Refusal = {
+export type ReportRefusal = {
   /** The error's identifier, for example `INVALID_PARAMS`. */
   readonly error: string
   readonly message: string

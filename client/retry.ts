@@ -1,7 +1,7 @@
-import { RATE_LIMITED, type Answer, type Later } from './answer.ts'
+import { RATE_LIMITED, type ServiceAnswer, type Later } from './answer.ts'
 import { backOffMs } from './back-off.ts'
 import type { Attempt } from './post.ts'
-import type { Outcome } from './report.ts'
+import type { ReportOutcome } from './report.ts'
 import { realTiming, type Timing } from './timing.ts'
 
 const LONGEST_BACK_OFF_MS = 5_000
@@ -19,9 +19,9 @@ export type Patience = {
 
 export type Retry = (
   attempt: () => Promise<Attempt>,
-  judge: (answer: Answer) => Outcome | Later,
+  judge: (answer: ServiceAnswer) => ReportOutcome | Later,
   signal: AbortSignal,
-) => Promise<Outcome>
+) => Promise<ReportOutcome>
 
 /** Makes attempts until one settles the request, with growing pauses or as `Retry-After` says. */
 export function retrying({

@@ -1,6 +1,6 @@
-import { outcomeIn, outcomesIn, type Answer, type Later } from './answer.ts'
+import { outcomeIn, outcomesIn, type ServiceAnswer, type Later } from './answer.ts'
 import { post, type Target } from './post.ts'
-import type { Outcome, TimedReport } from './report.ts'
+import type { ReportOutcome, TimedReport } from './report.ts'
 import type { Retry } from './retry.ts'
 
 /**
@@ -16,14 +16,14 @@ export async function sendTogether<Sent extends TimedReport>(
     retry,
     signal,
   }: { target: Target; path: string; retry: Retry; signal: AbortSignal },
-): Promise<{ outcomes: ReadonlyMap<Sent, Outcome>; end: Outcome }> {
-  const outcomes = new Map<Sent, Outcome>()
+): Promise<{ outcomes: ReadonlyMap<Sent, ReportOutcome>; end: ReportOutcome }> {
+  const outcomes = new Map<Sent, ReportOutcome>()
   let open = reports
   const send = () => post(target, { path, body: JSON.stringify({ reports: open }), signal })
   return { end: await retry(send, judge, signal), outcomes }
 
   /** Settles the open reports, all of them alike if the answer has no individual results. */
-  function judge(answer: Answer): Outcome | Later {
+  function judge(answer: ServiceAnswer): ReportOutcome | Later {
     const ownOutcomes = outcomesIn(answer, open.length)
     if (ownOutcomes === undefined) return outcomeIn(answer)
     open.forEach((report, index) => {

@@ -1,5 +1,5 @@
 /** The first operator's credentials, and a key for the first report. */
-export type FirstSecrets = {
+export type WelcomeSecrets = {
   readonly email: string
   readonly password: string
   readonly apiKey: string
@@ -14,7 +14,7 @@ export function welcome({
   consolePublicUrl,
   ...urls
 }: {
-  secrets: FirstSecrets
+  secrets: WelcomeSecrets
   ingestUrl: string
   adminUrl: string
   /** Without a slash at the end; absent: the console is at the admin API's own address. */

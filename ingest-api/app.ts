@@ -12,7 +12,7 @@ import {
   reportBrokenOff,
   type HttpState,
 } from '../runtime/http.ts'
-import { Load } from '../runtime/load.ts'
+import { InFlight } from '../runtime/load.ts'
 import type { HttpApp } from '../runtime/http-server.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -24,14 +24,14 @@ import type { Devices } from '../store/read-models.ts'
 import { acceptReports } from './accept/accept.ts'
 import { DeviceLimit } from './accept/device-limit.ts'
 import { KeyLimit } from './accept/key-limit.ts'
-import type { Rejections } from './accept/rejections.ts'
-import { Tally } from './accept/tally.ts'
+import type { RejectionQueue } from './accept/rejections.ts'
+import { ReportMetrics } from './accept/tally.ts'
 import { APP_PATHS, appRouteOf, takes } from './apps/app-routes.ts'
 import { admitSenders } from './endpoints/admit.ts'
 import { answerSenders, type EndpointOf } from './endpoints/answer-senders.ts'
 import { appEndpoints } from './endpoints/app-endpoint.ts'
 import { submitBatch } from './endpoints/batch.ts'
-import { importHistory } from './endpoints/import.ts'
+import { importEndpoint } from './endpoints/import.ts'
 import { receiveReports } from './endpoints/receive.ts'
 import { submitPosition } from './endpoints/submit.ts'
 import { knownDevices } from './known-devices.ts'
@@ -62,14 +62,14 @@ export function createIngestApp({
   trustProxy,
   testSecret,
   basePath,
-  load = new Load(),
+  load = new InFlight(),
   metricsElsewhere = false,
 }: {
   eventLog: Pick<EventLog, 'append' | 'ready'>
   keys: Pick<Keys, 'findGrant'>
   devices: Pick<Devices, 'findDevice'>
   usage: KeyUsage
-  rejections: Pick<Rejections, 'offer'>
+  rejections: Pick<RejectionQueue, 'offer'>
   clock: Clock
   /** Measures ages; see runtime/clock.ts. */
   steadyClock: Clock
@@ -86,7 +86,7 @@ export function createIngestApp({
   /** Where senders reach the API, with a slash at both ends; absent: at the root. */
   basePath?: string | undefined
   /** Shared with the server, which refuses requests beyond it. */
-  load?: Load
+  load?: InFlight
   metricsElsewhere?: boolean
 }): HttpApp & Pick<Koa<HttpState>, 'middleware'> {
   const keyCache = new KeyCache({ keys, clock: steadyClock, wallClock: clock, stopping })
@@ -102,7 +102,7 @@ export function createIngestApp({
   documentRoutes(router, ingestDocument(), { basePath })
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
-  const tally = new Tally({ metrics, rejections })
+  const tally = new ReportMetrics({ metrics, rejections })
   const admit = admitSenders({
     ...{ keyCache, failures, usage, tally, clock, trustProxy, testSecret },
   })
@@ -114,7 +114,7 @@ export function createIngestApp({
   const ours = [
     submitPosition({ receive, accept }),
     submitBatch({ receive, accept }),
-    importHistory(importing()),
+    importEndpoint(importing()),
   ]
   const isKnownDevice = knownDevices({ devices })
   const appEndpoint = appEndpoints({

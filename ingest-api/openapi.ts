@@ -4,7 +4,7 @@ import {
   type Operation,
   type Parameter,
 } from '../runtime/openapi/document.ts'
-import { successEnvelope } from '../runtime/openapi/envelope.ts'
+import { successSchema } from '../runtime/openapi/envelope.ts'
 import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.ts'
 import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/service-routes.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
@@ -90,7 +90,7 @@ rate: \`RateLimit\` has the remainder. A body may be compressed
     status: 200,
     description: 'The report is durable',
     content: {
-      'application/json': successEnvelope(200, {
+      'application/json': successSchema(200, {
         title: 'Acknowledgement',
         type: 'object',
         required: ['recordId', 'receivedAt'],
@@ -150,7 +150,7 @@ decompression.`,
     status: 200,
     description: 'A result for each report',
     content: {
-      'application/json': successEnvelope(200, {
+      'application/json': successSchema(200, {
         title: 'BatchResult',
         type: 'object',
         required: ['accepted', 'rejected', 'results'],

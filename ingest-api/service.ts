@@ -3,7 +3,7 @@ import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
 import { basePathOf } from '../runtime/config/console-variables.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { OpenRateCounters } from '../runtime/rate-counters.ts'
-import { Load } from '../runtime/load.ts'
+import { InFlight } from '../runtime/load.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport, SpoolDepth } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
@@ -12,7 +12,7 @@ import type { Devices } from '../store/read-models.ts'
 import { createIngestApp } from './app.ts'
 import { countRefused } from './count-refused.ts'
 import { KeyUsage } from './keys/key-usage.ts'
-import { Rejections } from './accept/rejections.ts'
+import { RejectionQueue } from './accept/rejections.ts'
 import { isOfApp } from './apps/app-routes.ts'
 import { reportRates } from './report-rates.ts'
 import { exportSpool } from './spool-gauges.ts'
@@ -49,7 +49,7 @@ export async function startIngestApi(
   const usage = new KeyUsage({ keys: store })
   lifecycle.lastly('last key usage', () => usage.flush())
   lifecycle.every('key usage', USAGE_FLUSH_MS, () => usage.flush())
-  const rejections = new Rejections({
+  const rejections = new RejectionQueue({
     topic: eventLog.rejections,
     clock,
     steadyClock,
@@ -71,7 +71,7 @@ export async function startIngestApi(
     reportInstance({ service: 'ingest-api', save, measure, clock }),
   )
   const { stopping } = lifecycle
-  const load = new Load()
+  const load = new InFlight()
   const server = await serveHttp({
     app: createIngestApp({
       eventLog,

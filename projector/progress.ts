@@ -7,7 +7,7 @@ import { WentBackError } from '../store/read-models.ts'
 const LOOK_EVERY_MS = 2_000
 
 /** The places that a projector has reached in its read models, and whether these are still there. */
-export type Progress = {
+export type ProjectorProgress = {
   /** The checkpoint, from which the log continues. */
   resumeAfter(): Promise<Offsets>
   reached(batch: { readonly partition: number; readonly lastOffset: number }): void
@@ -22,7 +22,7 @@ export type Progress = {
 export function progressIn(
   readModels: Pick<Generation, 'checkpoint'>,
   { lookEveryMs = LOOK_EVERY_MS }: { lookEveryMs?: number } = {},
-): Progress {
+): ProjectorProgress {
   let places: Offsets = {}
 
   return {

@@ -21,7 +21,7 @@ export function admitPages(
   request: IncomingMessage,
   response: ServerResponse,
 ): boolean {
-  const headers = pageHeaders(origins, request)
+  const headers = corsHeaders(origins, request)
   for (const name in headers) response.setHeader(name, headers[name]!)
   const isAdmitted = 'Access-Control-Allow-Origin' in headers
   const { 'access-control-request-method': method } = request.headers
@@ -32,7 +32,7 @@ export function admitPages(
 }
 
 /** The headers that let pages of these origins read the answer to a request. */
-export function pageHeaders(
+export function corsHeaders(
   origins: CorsOrigins,
   { headers: { origin } }: { readonly headers: { readonly origin?: string | undefined } },
 ): Record<string, string> {
@@ -51,7 +51,7 @@ export function pageHeadersUnread(origins: CorsOrigins, received?: Buffer): Reco
   const [, sent] = ORIGIN_LINE.exec(received?.toString('latin1') ?? '') ?? []
   const [only, ...others] = origins
   const origin = sent ?? (others.length === 0 ? only : undefined)
-  return pageHeaders(origins, { headers: { ...(origin !== undefined && { origin }) } })
+  return corsHeaders(origins, { headers: { ...(origin !== undefined && { origin }) } })
 }
 
 const ORIGIN_LINE = /^origin:[ \t]*(\S+)[ \t]*\r?$/im

@@ -1,5 +1,5 @@
 import { ServerResponse } from 'node:http'
-import type { Load } from './load.ts'
+import type { InFlight } from './load.ts'
 
 /**
  * An answer that gives up its place among the requests under way once it is complete, whether its client
@@ -10,10 +10,10 @@ export class HttpAnswer extends ServerResponse {
   unreadBytes = 0
   /** Called with the bytes that wait for the client whenever a write has changed their number. */
   onUnread: ((answer: HttpAnswer, bytes: number) => void) | undefined
-  #load: Load | undefined
+  #load: InFlight | undefined
 
   /** Counts its request as one under way. False if there are too many. */
-  takePlace(load: Load): boolean {
+  takePlace(load: InFlight): boolean {
     if (!load.begin()) return false
     this.#load = load
     return true

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { HttpAnswer } from './http-answer.ts'
-import { admitPages, pageHeaders, pageHeadersUnread, type CorsOrigins } from './cors.ts'
+import { admitPages, corsHeaders, pageHeadersUnread, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections, type ConnectionLimits } from './http-connections.ts'
 import { listen } from './listen.ts'
-import type { Load } from './load.ts'
+import type { InFlight } from './load.ts'
 import { ReadingClients } from './reading-clients.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
@@ -38,7 +38,7 @@ export type HttpApp = {
 
 /** Beyond its load limit, a server refuses requests that change something, with 503. */
 export type Overload = {
-  readonly load: Load
+  readonly load: InFlight
   /** Called for each request that was refused and so never reached the app. */
   readonly onRefused: () => void
 }
@@ -123,7 +123,7 @@ export async function serveHttp({
     if (response.headersSent) return void socket.destroy()
     const { req: request } = response
     if (!request.complete) {
-      const headers = corsOrigins === undefined ? {} : pageHeaders(corsOrigins, request)
+      const headers = corsOrigins === undefined ? {} : corsHeaders(corsOrigins, request)
       if (!comesAgain(request)) return refuse(socket, error, headers)
       const message = 'the request did not arrive whole: send it again'
       return refuseConnection(socket, 'SERVICE_UNAVAILABLE', message, headers)

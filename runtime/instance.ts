@@ -17,7 +17,7 @@ export const VERSION: string = (() => {
 export const REPORT_INSTANCE_EVERY_MS = 10_000
 
 /** The figures that a service measures itself. */
-export type Measured = Omit<
+export type InstanceFigures = Omit<
   InstanceReport,
   'instanceId' | 'service' | 'version' | 'host' | 'startedAt' | 'reportedAt'
 >
@@ -31,7 +31,7 @@ export function reportInstance({
 }: {
   service: ServiceName
   save: (report: InstanceReport) => Promise<void>
-  measure?: () => Measured | Promise<Measured>
+  measure?: () => InstanceFigures | Promise<InstanceFigures>
   clock: Clock
 }): () => Promise<void> {
   const instance = {

@@ -30,7 +30,7 @@ export type LoadLimits = {
  * The reports that a server is working on. One whose body is still arriving does not count: slow clients
  * take nothing from others but room for their bytes. Nor does one that has its answer: see `HttpAnswer`.
  */
-export class Load {
+export class InFlight {
   #requests = 0
   #arriving = 0
   #bytes = 0

@@ -15,7 +15,7 @@ import type { Lifecycle } from './lifecycle.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import type { Operation } from './openapi/document.ts'
-import { successEnvelope } from './openapi/envelope.ts'
+import { successSchema } from './openapi/envelope.ts'
 import { objectOf, type JsonSchema } from './openapi/json-schema.ts'
 
 /**
@@ -154,7 +154,7 @@ function call(
   answer: { data: JsonSchema } | { content: Readonly<Record<string, JsonSchema>> },
 ): Operation {
   const content =
-    'content' in answer ? answer.content : { 'application/json': successEnvelope(200, answer.data) }
+    'content' in answer ? answer.content : { 'application/json': successSchema(200, answer.data) }
   return {
     method: 'GET',
     path,

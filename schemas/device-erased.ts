@@ -2,7 +2,7 @@ import {
   accountIdOf,
   identifier,
   milliseconds,
-  ulid,
+  ulidField,
   UndecodableEventError,
   utf8,
 } from './event-fields.ts'
@@ -64,7 +64,7 @@ export function decodeDeviceErased({
 /** @throws {UndecodableEventError} naming the first invalid field. */
 export function checkDeviceErased(fields: Record<string, unknown>): DeviceErased {
   return {
-    eventId: ulid(fields['eventId'], 'eventId'),
+    eventId: ulidField(fields['eventId'], 'eventId'),
     accountId: accountIdOf(fields['accountId']),
     deviceId: identifier(fields['deviceId'], 'deviceId'),
     erasedAt: milliseconds(fields['erasedAt'], 'erasedAt'),

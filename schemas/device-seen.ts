@@ -4,9 +4,9 @@ import {
   identifier,
   jsonObject,
   milliseconds,
-  number,
-  time,
-  ulid,
+  numberField,
+  timeField,
+  ulidField,
 } from './event-fields.ts'
 import { isoTime } from './iso-8601.ts'
 import { RANGES, type Telemetry } from './report-fields.ts'
@@ -41,7 +41,7 @@ export function encodeDeviceSeen(event: DeviceSeen): string {
  */
 export function decodeDeviceSeen(json: string, eventId: string | undefined): DeviceSeen {
   const fields = jsonObject(json)
-  fields['receivedAt'] = time(fields['receivedAt'], 'receivedAt')
+  fields['receivedAt'] = timeField(fields['receivedAt'], 'receivedAt')
   return checkDeviceSeen(fields, eventId)
 }
 
@@ -54,14 +54,14 @@ export function checkDeviceSeen(
   eventId: string | undefined,
 ): DeviceSeen {
   const event: { -readonly [Name in keyof DeviceSeen]: DeviceSeen[Name] } = {
-    eventId: ulid(eventId, 'eventId'),
+    eventId: ulidField(eventId, 'eventId'),
     accountId: accountIdOf(fields['accountId']),
     deviceId: identifier(fields['deviceId'], 'deviceId'),
     keyId: identifier(fields['keyId'], 'keyId'),
     receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
   const battery = fields['battery'] ?? undefined
-  if (battery !== undefined) event.battery = number(battery, 'battery', ...RANGES.battery)
+  if (battery !== undefined) event.battery = numberField(battery, 'battery', ...RANGES.battery)
   const attributes = attributesIn(fields['attributes'])
   if (attributes !== undefined) event.attributes = attributes
   return event

@@ -39,7 +39,7 @@ export function jsonObject(json: string): Record<string, unknown> {
 
 // Each takes a field's value, and throws an `UndecodableEventError` that names the field.
 
-export function text(value: unknown, name: string): string {
+export function textField(value: unknown, name: string): string {
   if (typeof value !== 'string' || value === '') {
     throw new UndecodableEventError(`${name} is not a text`)
   }
@@ -51,7 +51,7 @@ export function text(value: unknown, name: string): string {
  * text at a control character, and keys are limited in length.
  */
 export function identifier(field: unknown, name: string): string {
-  const value = text(field, name)
+  const value = textField(field, name)
   if (USUAL_IDENTIFIER.test(value)) return value
   if (value.length > LONGEST_IDENTIFIER) {
     throw new UndecodableEventError(`${name} has more than ${LONGEST_IDENTIFIER} characters`)
@@ -68,14 +68,14 @@ export function accountIdOf(field: unknown): string {
   return accountId
 }
 
-export function ulid(value: unknown, name: string): string {
+export function ulidField(value: unknown, name: string): string {
   if (typeof value !== 'string' || !ULID.test(value)) {
     throw new UndecodableEventError(`${name} is not a ULID`)
   }
   return value
 }
 
-export function number(value: unknown, name: string, min = -Infinity, max = Infinity): number {
+export function numberField(value: unknown, name: string, min = -Infinity, max = Infinity): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < min || value > max) {
     throw new UndecodableEventError(`${name} is not a number in its range`)
   }
@@ -84,13 +84,13 @@ export function number(value: unknown, name: string, min = -Infinity, max = Infi
 
 /** Whole milliseconds since the epoch, up to the year 9999. */
 export function milliseconds(field: unknown, name: string): number {
-  const value = number(field, name, 0, LATEST)
+  const value = numberField(field, name, 0, LATEST)
   if (!Number.isInteger(value)) throw new UndecodableEventError(`${name} is not in milliseconds`)
   return value
 }
 
 /** An ISO 8601 time, as milliseconds. */
-export function time(value: unknown, name: string): number {
+export function timeField(value: unknown, name: string): number {
   const found = typeof value === 'string' ? parseIso8601(value) : undefined
   if (found === undefined) {
     throw new UndecodableEventError(`${name} is not an ISO 8601 time`)

@@ -4,10 +4,10 @@ import {
   identifier,
   jsonObject,
   milliseconds,
-  number,
+  numberField,
   oneOf,
-  time,
-  ulid,
+  timeField,
+  ulidField,
 } from './event-fields.ts'
 import { isoTime } from './iso-8601.ts'
 import { quoted } from './json-text.ts'
@@ -71,8 +71,8 @@ const measured = measurementsWriter((name) => `,"${name}":`)
  */
 export function decodePositionReported(json: string): PositionReported {
   const fields = jsonObject(json)
-  fields['timestamp'] = time(fields['timestamp'], 'timestamp')
-  fields['receivedAt'] = time(fields['receivedAt'], 'receivedAt')
+  fields['timestamp'] = timeField(fields['timestamp'], 'timestamp')
+  fields['receivedAt'] = timeField(fields['receivedAt'], 'receivedAt')
   return checkPositionReported(fields)
 }
 
@@ -82,19 +82,19 @@ export function decodePositionReported(json: string): PositionReported {
  */
 export function checkPositionReported(fields: Record<string, unknown>): PositionReported {
   const event: { -readonly [Name in keyof PositionReported]: PositionReported[Name] } = {
-    recordId: ulid(fields['recordId'], 'recordId'),
+    recordId: ulidField(fields['recordId'], 'recordId'),
     accountId: accountIdOf(fields['accountId']),
     keyId: identifier(fields['keyId'], 'keyId'),
     deviceId: identifier(fields['deviceId'], 'deviceId'),
-    latitude: number(fields['latitude'], 'latitude', ...RANGES.latitude),
-    longitude: number(fields['longitude'], 'longitude', ...RANGES.longitude),
+    latitude: numberField(fields['latitude'], 'latitude', ...RANGES.latitude),
+    longitude: numberField(fields['longitude'], 'longitude', ...RANGES.longitude),
     timestamp: milliseconds(fields['timestamp'], 'timestamp'),
     timestampSource: oneOf(fields['timestampSource'], 'timestampSource', ['device', 'server']),
     receivedAt: milliseconds(fields['receivedAt'], 'receivedAt'),
   }
   for (const name of MEASUREMENTS) {
     const value = fields[name]
-    if (value !== undefined && value !== null) event[name] = number(value, name)
+    if (value !== undefined && value !== null) event[name] = numberField(value, name)
   }
   const attributes = attributesIn(fields['attributes'])
   if (attributes !== undefined) event.attributes = attributes

@@ -33,7 +33,7 @@ export type TrackStep = readonly [
 ]
 
 /** The fields of a record that a track shows; null: not reported. */
-export type TrackPoint = readonly [
+export type TrackRow = readonly [
   timestamp: number,
   latitude: number,
   longitude: number,
@@ -48,7 +48,7 @@ export type LastPosition = OptionalFields &
   Pick<PositionReported, 'recordId' | Coordinate | 'timestamp' | 'receivedAt'>
 
 /** The newest heartbeat from a partition, or the newest repeat of a record, whose `eventId` is that of the record. */
-export type Heartbeat = {
+export type NewestHeartbeat = {
   readonly offset: number
   readonly receivedAt: number
   readonly eventId: string
@@ -74,7 +74,7 @@ export type DeviceStatus = {
   /** The key that it was sent with; '' if there is nothing, or version 0.2.0 received it, which kept none. */
   readonly lastKeyId: string
   /** The newest heartbeat or repeat, per partition; absent if none has counted. */
-  readonly heartbeats?: Readonly<Record<number, Heartbeat>>
+  readonly heartbeats?: Readonly<Record<number, NewestHeartbeat>>
   /** Battery and attributes from heartbeats and repeats; `telemetryOf` gives the newest. */
   readonly readings?: Readings
   /** Stored records, each once. */
@@ -150,7 +150,7 @@ export function withHeartbeatsOf(
 /** The status after a heartbeat, except for `heartbeats` and `readings`. */
 export function withReceived(
   status: DeviceStatus,
-  { receivedAt, eventId, keyId }: Pick<Heartbeat, 'receivedAt' | 'eventId' | 'keyId'>,
+  { receivedAt, eventId, keyId }: Pick<NewestHeartbeat, 'receivedAt' | 'eventId' | 'keyId'>,
 ): DeviceStatus {
   const lastSeenAt = Math.max(status.lastSeenAt, receivedAt)
   const lastReceivedAt = Math.max(status.lastReceivedAt, receivedAt)

@@ -1,10 +1,10 @@
 import {
   jsonObject,
-  number,
+  numberField,
   oneOf,
-  text,
-  time,
-  ulid,
+  textField,
+  timeField,
+  ulidField,
   UndecodableEventError,
 } from './event-fields.ts'
 import { isoTime } from './iso-8601.ts'
@@ -67,17 +67,20 @@ export function encodeReportRejected(event: ReportRejected): string {
  */
 export function decodeReportRejected(json: string): ReportRejected {
   const fields = jsonObject(json)
-  return checkReportRejected({ ...fields, receivedAt: time(fields['receivedAt'], 'receivedAt') })
+  return checkReportRejected({
+    ...fields,
+    receivedAt: timeField(fields['receivedAt'], 'receivedAt'),
+  })
 }
 
 function checkReportRejected(fields: Record<string, unknown>): ReportRejected {
   const event: ReportRejected = {
-    rejectionId: ulid(fields['rejectionId'], 'rejectionId'),
-    accountId: text(fields['accountId'], 'accountId'),
-    keyId: text(fields['keyId'], 'keyId'),
-    receivedAt: number(fields['receivedAt'], 'receivedAt'),
+    rejectionId: ulidField(fields['rejectionId'], 'rejectionId'),
+    accountId: textField(fields['accountId'], 'accountId'),
+    keyId: textField(fields['keyId'], 'keyId'),
+    receivedAt: numberField(fields['receivedAt'], 'receivedAt'),
     error: oneOf(fields['error'], 'error', REJECTION_ERRORS),
-    message: text(fields['message'], 'message'),
+    message: textField(fields['message'], 'message'),
     count: count(fields['count']),
   }
   const deviceId = upTo(
@@ -97,7 +100,7 @@ function checkReportRejected(fields: Record<string, unknown>): ReportRejected {
 }
 
 function count(field: unknown): number {
-  const value = number(field, 'count', 1)
+  const value = numberField(field, 'count', 1)
   if (!Number.isSafeInteger(value)) throw new UndecodableEventError('count is not a whole number')
   return value
 }

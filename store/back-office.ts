@@ -266,14 +266,14 @@ export interface Audit {
    */
   appendAudit(entry: AuditEntry, lives?: ReadonlyMap<string, string | undefined>): Promise<void>
   /** Newest first. `from` inclusive, `to` exclusive. An entry on many devices is found by each of them. */
-  pageAudit(query: AuditQuery): Promise<AuditPage>
+  pageAudit(query: AuditQuery): Promise<PageOfAudit>
 }
 
 /**
  * A page holds fewer than `limit` entries if those wanted are few among many, or name thousands of devices.
  * `next`: the `after` of the next page; absent on the last one.
  */
-export type AuditPage = { readonly entries: readonly AuditEntry[]; readonly next?: string }
+export type PageOfAudit = { readonly entries: readonly AuditEntry[]; readonly next?: string }
 
 export type AuditQuery = {
   readonly accountId: string

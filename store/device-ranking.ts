@@ -8,27 +8,27 @@ import {
   quickLook,
   wholeWords,
 } from '../schemas/device-search.ts'
-import type { DevicePage, DevicePlace, PagedDevice } from './read-models.ts'
+import type { DeviceQuery, DevicePlace, PagedDevice } from './read-models.ts'
 
 /** The few columns that decide about a device's place in a page. */
-export type DeviceRow = readonly [deviceId: string, name: string | null, value: SortValue]
+export type RankedDevice = readonly [deviceId: string, name: string | null, value: SortValue]
 
 /** How often a page is filled up, after devices on it were erased while it was made. */
 const MOST_ROUNDS = 5
 
 /** Whether a page's order is that of no index, so that every device must be looked at. */
-export function isRanked({ sort = 'deviceId', words }: DevicePage): boolean {
+export function isRanked({ sort = 'deviceId', words }: DeviceQuery): boolean {
   return words !== undefined || sort === 'firstSeenAt'
 }
 
 /** A page of devices, made of its places and read whole. */
 export async function pageAt(
-  query: DevicePage,
+  query: DeviceQuery,
   {
     place,
     find,
   }: {
-    readonly place: (query: DevicePage) => Promise<readonly DevicePlace[]>
+    readonly place: (query: DeviceQuery) => Promise<readonly DevicePlace[]>
     readonly find: (deviceIds: readonly string[]) => Promise<readonly Device[]>
   },
 ): Promise<PagedDevice[]> {
@@ -58,8 +58,8 @@ export async function pageAt(
  * and the page's direction, and every one is looked at.
  */
 export async function placesAmong(
-  query: DevicePage,
-  { walk, isInOrder }: { walk: AsyncIterable<readonly DeviceRow[]>; isInOrder: boolean },
+  query: DeviceQuery,
+  { walk, isInOrder }: { walk: AsyncIterable<readonly RankedDevice[]>; isInOrder: boolean },
 ): Promise<DevicePlace[]> {
   const { limit, sort = 'deviceId', order = 'asc', after, words = [] } = query
   /** A device that reports meanwhile may come again. */
@@ -82,7 +82,7 @@ export async function placesAmong(
     worst = places.length === limit ? places.at(-1) : undefined
   }
 
-  function take([deviceId, name, value]: DeviceRow): void {
+  function take([deviceId, name, value]: RankedDevice): void {
     let place: DevicePlace = { deviceId, value }
     if (words.length > 0) {
       const mostWhole = look(`${name ?? ''}\n${deviceId}`)

@@ -40,7 +40,7 @@ export type Query<D> = {
 }
 
 /** Every method may throw a `DependencyError`: `retriable` when the database is down or busy. */
-export interface Documents<D extends Document> {
+export interface DocumentStore<D extends Document> {
   /** Returns the inserted documents, without those whose id or unique value is taken. */
   insert(documents: readonly D[]): Promise<D[]>
   get(id: string): Promise<Revisioned<D> | undefined>
@@ -56,7 +56,7 @@ export interface Documents<D extends Document> {
 }
 
 /** Opens the documents of a kind. */
-export type OpenDocuments = <D extends Document>(kind: Kind<D>) => Documents<D>
+export type OpenDocuments = <D extends Document>(kind: Kind<D>) => DocumentStore<D>
 
 /** The fields of a query's index: those with a fixed value, then the ordering ones, id last. */
 export function fieldsOf<D extends Document>(

@@ -1,7 +1,7 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { Audit, Shares } from './back-office.ts'
 import type { AnnouncedErasure } from './back-office/kinds.ts'
-import type { Documents } from './documents.ts'
+import type { DocumentStore } from './documents.ts'
 import type { Erasures } from './read-models.ts'
 import type { Rejections } from './rejections.ts'
 
@@ -32,7 +32,7 @@ export function erasingDevices({
   announceEarlier,
   clock,
 }: Forgetting & {
-  announced: Omit<Documents<AnnouncedErasure>, 'raise'>
+  announced: Omit<DocumentStore<AnnouncedErasure>, 'raise'>
   hide: (erasure: DeviceErased) => Promise<void>
   /** Whether this very erasure has hidden the device. */
   isHidden: (erasure: DeviceErased) => Promise<boolean>

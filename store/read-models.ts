@@ -9,7 +9,7 @@ import type {
   HistoryPlace,
   Offsets,
   PositionRecord,
-  TrackPoint,
+  TrackRow,
   TrackStep,
 } from '../schemas/read-models.ts'
 import { WentBackError, type Change, type Fold, type ProjectionBatch } from './projection-batch.ts'
@@ -80,7 +80,7 @@ export interface ReadModels {
     readonly accountId: string
     readonly deviceId: string
     readonly recordIds: readonly string[]
-  }): Promise<TrackPoint[]>
+  }): Promise<TrackRow[]>
 
   /**
    * The number of a device's records with a timestamp from each of the ascending bounds up to the next
@@ -183,10 +183,10 @@ export interface Devices {
    * bytes. Fewer than `limit` only if there are no more. Each device once, but one whose value changes
    * meanwhile may be missing.
    */
-  placeDevices(query: DevicePage): Promise<DevicePlace[]>
+  placeDevices(query: DeviceQuery): Promise<DevicePlace[]>
 
   /** The devices at these places; one that was erased meanwhile is replaced by the next. */
-  pageDevices(query: DevicePage): Promise<PagedDevice[]>
+  pageDevices(query: DeviceQuery): Promise<PagedDevice[]>
 
   /** The number of devices by their status at `now`, and of disabled ones. */
   countDevices(query: {
@@ -264,7 +264,7 @@ export type DevicePlace = {
 /** A device on a page, with the cursor key of the next page. */
 export type PagedDevice = Device & { readonly place: DevicePlace }
 
-export type DevicePage = {
+export type DeviceQuery = {
   readonly accountId: string
   readonly limit: number
   /** `match`: what fits `words` best comes first, and never last. By default `deviceId`. */

@@ -7,7 +7,7 @@ import {
 } from '../../runtime/config/console-variables.ts'
 import { mapFilePath } from '../map-view.ts'
 import { pageHeaders } from './page-policy.ts'
-import type { ConsolePage } from './serve-console.ts'
+import type { ConsoleFiles } from './serve-console.ts'
 import { readSite } from './site-files.ts'
 
 /** Next to the compiled services; the sources contain neither a site nor a map. */
@@ -17,7 +17,7 @@ const FOLDER = fileURLToPath(new URL('../../console/', import.meta.url))
 export function builtConsole({
   maps,
   consolePublicUrl,
-}: Pick<ConsoleConfig, 'maps' | 'consolePublicUrl'>): ConsolePage {
+}: Pick<ConsoleConfig, 'maps' | 'consolePublicUrl'>): ConsoleFiles {
   const files = maps.flatMap((map, place) =>
     map.kind === 'pmtiles file' ? [[mapFilePath(place), map.file] as const] : [],
   )

@@ -9,7 +9,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable'
 const OTHERS = /^\/(api|assets|map|docs|map\.pmtiles|openapi\.json|healthz|readyz|metrics)(\/|$)/
 
 /** The files that the console is served from. */
-export type ConsolePage = {
+export type ConsoleFiles = {
   /** Undefined if the console is not built: then every path belongs to the API. */
   readonly site: Site | undefined
   /** Files in the PMTiles format, by path; a file that does not exist yet is a 404. */
@@ -23,7 +23,7 @@ export type ConsolePage = {
  * distinguishes device paths from key paths. Programs, which do not accept HTML, get the API's
  * answer there.
  */
-export function serveConsole({ site, maps, headers }: ConsolePage): HttpMiddleware {
+export function serveConsole({ site, maps, headers }: ConsoleFiles): HttpMiddleware {
   const files = new SharedFiles()
   return async function serveConsole(ctx, next) {
     if (site === undefined || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) {

@@ -1,7 +1,7 @@
 import { DEVICE_SORTS, type DeviceSort } from '../../schemas/device-order.ts'
 import { searchWords } from '../../schemas/device-search.ts'
 import type { Liveness } from '../../schemas/liveness.ts'
-import type { DevicePage } from '../../store/read-models.ts'
+import type { DeviceQuery } from '../../store/read-models.ts'
 import { textParameter } from '../http/query.ts'
 import { choice, parsed, type InputOf } from '../http/rule.ts'
 import { labelParameter } from './label-rules.ts'
@@ -47,7 +47,7 @@ export type DeviceFilter = InputOf<typeof DEVICE_FILTER_PARAMETERS>
 export function devicePage(
   { status, q, label, keyId, bbox, sort }: DeviceFilter,
   now: number,
-): Omit<DevicePage, 'accountId' | 'limit'> & Required<Pick<DevicePage, 'sort'>> {
+): Omit<DeviceQuery, 'accountId' | 'limit'> & Required<Pick<DeviceQuery, 'sort'>> {
   const words = searchWords(q ?? '')
   const isSearch = words.length > 0
   return {
@@ -65,7 +65,7 @@ function columnOf(sort: DeviceSort | `-${DeviceSort}`): DeviceSort {
   return sort.replace(/^-/, '') as DeviceSort
 }
 
-function parseBbox(text: string): DevicePage['bbox'] {
+function parseBbox(text: string): DeviceQuery['bbox'] {
   const sides = text.split(',')
   if (sides.length !== 4 || !sides.every((side) => /^-?\d{1,3}(\.\d{1,20})?$/.test(side))) {
     return undefined

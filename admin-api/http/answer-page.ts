@@ -1,6 +1,6 @@
 import type { AdminContext, JsonSchema } from './admin-route.ts'
 import { answerInParts, viewedInParts } from './answer-in-parts.ts'
-import { writeCursor, type List, type Place } from './cursor.ts'
+import { writeCursor, type List, type CursorKey } from './cursor.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 export const NEXT_CURSOR: JsonSchema = {
@@ -20,7 +20,7 @@ export function pageOf(items: JsonSchema): JsonSchema {
 type Shown<Item> = {
   readonly list: List
   readonly items: readonly Item[]
-  readonly placeOf: (item: Item) => Place
+  readonly placeOf: (item: Item) => CursorKey
   readonly view: (item: Item) => object
 }
 

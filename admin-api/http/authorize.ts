@@ -6,7 +6,7 @@ import type { HttpMiddleware } from '../../runtime/http.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, Input } from './admin-route.ts'
-import { readBody } from './body.ts'
+import { readJsonFields } from './body.ts'
 import type { CallerLimits } from './caller-limits.ts'
 import { compressAnswer } from './compress.ts'
 import { actorId, identifyCaller, type Caller } from './caller.ts'
@@ -97,7 +97,7 @@ async function readInput(ctx: AdminContext, route: AdminRoute, now: number): Pro
   const query = readQuery(ctx, route.query ?? {}, { now })
   if (route.body === undefined) return { query, body: {} }
   const { bodyMayBeAbsent: mayBeAbsent = false, bodyLimitBytes: limitBytes } = route
-  return { query, body: await readBody(ctx, route.body, { now, mayBeAbsent, limitBytes }) }
+  return { query, body: await readJsonFields(ctx, route.body, { now, mayBeAbsent, limitBytes }) }
 }
 
 /**

@@ -29,7 +29,7 @@ const bytesOnly = (limitBytes: number) => ({
  *
  * @throws {ApiError} 415, 413, or 400 naming each faulty field.
  */
-export async function readBody<Fields extends Rules>(
+export async function readJsonFields<Fields extends Rules>(
   ctx: AdminContext,
   fields: Fields,
   {

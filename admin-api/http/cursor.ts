@@ -15,12 +15,12 @@ type Shapes = {
   readonly 'measure or none': number | null
 }
 /** A place in a list. */
-export type Place = readonly (string | number | null)[]
+export type CursorKey = readonly (string | number | null)[]
 
 type Shaped<S extends readonly (keyof Shapes)[]> = { [I in keyof S]: Shapes[S[I]] }
 
 /** The place after the last item of a page, opaque to callers. */
-export function writeCursor(list: List, place: Place): string {
+export function writeCursor(list: List, place: CursorKey): string {
   const text = JSON.stringify(place)
   return `${Buffer.from(text).toString('base64url')}.${checksum(text, list)}`
 }
@@ -50,10 +50,10 @@ const FITS: { readonly [Shape in keyof Shapes]: (value: unknown) => boolean } = 
   'measure or none': (value) => value === null || Number.isFinite(value),
 }
 
-function parsePlace(text: string): Place {
+function parsePlace(text: string): CursorKey {
   try {
     const place: unknown = JSON.parse(text)
-    return Array.isArray(place) ? (place as Place) : []
+    return Array.isArray(place) ? (place as CursorKey) : []
   } catch {
     return []
   }

@@ -3,7 +3,7 @@ import type { LastPosition, PositionRecord } from '../../schemas/read-models.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import { LeapFilter } from '../devices/track/leap-filter.ts'
-import { placeOf, type Place } from '../devices/track/place.ts'
+import { placeOf, type EarthPoint } from '../devices/track/place.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
@@ -74,7 +74,7 @@ async function readTrail(
   const device = { accountId: share.accountId, deviceId, from }
   const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
   // Read backwards; the filter knows only steps forwards.
-  const leaps = new LeapFilter<{ time: number; place: Place; record: PositionRecord }>(
+  const leaps = new LeapFilter<{ time: number; place: EarthPoint; record: PositionRecord }>(
     ({ place, record }) => track.add(record, record.timestamp, place),
   )
   let read = 0

@@ -3,7 +3,7 @@ import { ReadingClients } from '../../runtime/reading-clients.ts'
 import type { AdminContext } from '../http/admin-route.ts'
 import { compressTexts, takesGzip } from '../http/compress.ts'
 
-export type ConnectionOptions = {
+export type StreamConnectionOptions = {
   /** How much is rendered at a time, and buffered for a slow client. */
   readonly chunkBytes: number
 }
@@ -19,7 +19,7 @@ const CUT_AFTER_MS = 500
 export function answerWithFrames(
   ctx: AdminContext,
   frames: AsyncGenerator<string, void>,
-  { signal, chunkBytes }: ConnectionOptions & { signal: AbortSignal },
+  { signal, chunkBytes }: StreamConnectionOptions & { signal: AbortSignal },
 ): () => Promise<number> {
   const { res, req } = ctx
   const clients = new ReadingClients()

@@ -10,7 +10,7 @@ import { onceAnswered } from '../http/once-answered.ts'
 import { channel } from './channel.ts'
 import { answerWithFrames, setHeaders } from './connection.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
-import type { Position } from '../../event-log/follow/mark.ts'
+import type { ReaderPosition } from '../../event-log/follow/mark.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader, type Showing } from './reader.ts'
 import { sharedTurns } from './shared-turns.ts'
@@ -43,7 +43,7 @@ export type LiveStreams = {
 export type StreamOpening = {
   readonly showing: Showing
   readonly seat: SeatOwner | LinkSeatOwner
-  readonly resumeAfter?: Position | undefined
+  readonly resumeAfter?: ReaderPosition | undefined
   /** Asked every `checkEveryMs`. */
   readonly mayStillRead: () => Promise<boolean>
   readonly checkEveryMs: number

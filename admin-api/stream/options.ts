@@ -1,11 +1,11 @@
 import type { ChannelOptions } from './channel.ts'
-import type { ConnectionOptions } from './connection.ts'
+import type { StreamConnectionOptions } from './connection.ts'
 import type { ReaderOptions } from './reader.ts'
 import type { SeatLimits } from './seats.ts'
 
 export type StreamOptions = ChannelOptions &
   ReaderOptions &
-  ConnectionOptions &
+  StreamConnectionOptions &
   SeatLimits & {
     /** How long an answer waits for the log's end before it begins without it. */
     readonly beginsWithinMs: number

@@ -8,13 +8,13 @@ import type { Store } from '../../store/store.ts'
 import { notErased } from '../../event-log/follow/erased.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
 import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
-import { lastEntry, writeMark, type Position } from '../../event-log/follow/mark.ts'
+import { lastEntry, writeMark, type ReaderPosition } from '../../event-log/follow/mark.ts'
 import { readPast, type PastItem, type Wanted } from '../../event-log/follow/past.ts'
 import { placeInLog } from '../../event-log/follow/place-in-log.ts'
 import { isStillThere } from '../../event-log/follow/same-entry.ts'
 import { startPulse } from './pulse.ts'
 import type { GapReason, RingEntry } from '../../event-log/follow/ring.ts'
-import { eventFrame, retryLine, type ChosenEvent, type StreamEvent } from './sse.ts'
+import { eventFrame, retryLine, type ChosenEvent, type StreamEventName } from './sse.ts'
 
 export type ReaderOptions = {
   readonly chunkBytes: number
@@ -76,7 +76,7 @@ export function streamReader({
   options: { chunkBytes, heartbeatMs, gatherMs, retryMs, pendingMs },
 }: {
   showing: Showing
-  resumeAfter?: Position
+  resumeAfter?: ReaderPosition
   takeTurn: () => (() => void) | undefined
   /** Waits until this reader may render and write a chunk. */
   nextTurn: () => Promise<void>
@@ -92,7 +92,7 @@ export function streamReader({
   signal: AbortSignal
   options: ReaderOptions
 }): StreamReader {
-  let place: Position | undefined
+  let place: ReaderPosition | undefined
   let catchingUp = false
   /** The next ring entry, once it reads from the ring. */
   let cursor: number | undefined
@@ -108,7 +108,7 @@ export function streamReader({
       event.imported !== true && wants('position', event) && showing.isShown(event),
     erasure: (event) => wants('device-erased', event),
   }
-  const idAt = (at: Position) => (resumable ? writeMark(at) : undefined)
+  const idAt = (at: ReaderPosition) => (resumable ? writeMark(at) : undefined)
   const mark = () => place && idAt(place)
   const pulse = startPulse({ heartbeatMs, mark, signal })
 
@@ -135,11 +135,14 @@ export function streamReader({
     }
   }
 
-  function atEnd(): Position {
+  function atEnd(): ReaderPosition {
     return { offsets: feed.end(), last: feed.last }
   }
 
-  async function* checked({ offsets, last }: Position): AsyncGenerator<string, Position> {
+  async function* checked({
+    offsets,
+    last,
+  }: ReaderPosition): AsyncGenerator<string, ReaderPosition> {
     const following = { feed, eventLog, retryMs, signal, logger }
     const found = yield* pulse.meanwhile(placeInLog(offsets, following))
     if (found?.beyond === true) {
@@ -157,7 +160,7 @@ export function streamReader({
     return { offsets: { ...feed.ring.before } }
   }
 
-  async function* catchUp(from: Position): AsyncGenerator<string, boolean> {
+  async function* catchUp(from: ReaderPosition): AsyncGenerator<string, boolean> {
     const endTurn = takeTurn()
     if (endTurn === undefined) {
       yield frame('lagging', COME_AGAIN)
@@ -188,7 +191,7 @@ export function streamReader({
     }
   }
 
-  async function* past(item: PastItem, at: Position): AsyncGenerator<string, void> {
+  async function* past(item: PastItem, at: ReaderPosition): AsyncGenerator<string, void> {
     if (item.kind === 'gap') {
       yield gap(item.reason)
       return
@@ -207,7 +210,7 @@ export function streamReader({
   }
 
   async function* readRing(
-    at: Position,
+    at: ReaderPosition,
     { placed }: { placed: boolean },
   ): AsyncGenerator<string, void> {
     cursor = feed.ring.first
@@ -243,7 +246,7 @@ export function streamReader({
     await pause(gatherMs, undefined, { signal, ref: false }).catch(() => undefined)
   }
 
-  function ringText(entry: RingEntry, at: Position, number: number): string {
+  function ringText(entry: RingEntry, at: ReaderPosition, number: number): string {
     if (entry.kind === 'aside') {
       if (number < joined || !wants(entry.name, entry)) return ''
       metrics.streamEvents.inc({ event: entry.name })
@@ -272,7 +275,7 @@ export function streamReader({
   }
 
   /** `after`: the place after the entry. */
-  function textOf(entry: PositionEntry | ErasureEntry, after: Position): string {
+  function textOf(entry: PositionEntry | ErasureEntry, after: ReaderPosition): string {
     if (entry.kind === 'position') {
       return frame('position', JSON.stringify(showing.record(entry.event)), idAt(after))
     }
@@ -284,7 +287,7 @@ export function streamReader({
     return frame('gap', GAPS[reason])
   }
 
-  function frame(event: StreamEvent, json: string, id?: string): string {
+  function frame(event: StreamEventName, json: string, id?: string): string {
     metrics.streamEvents.inc({ event })
     return eventFrame(event, json, id)
   }

@@ -6,7 +6,7 @@ export const CHOSEN_EVENTS = ['position', 'device-status', 'rejection', 'device-
 export type ChosenEvent = (typeof CHOSEN_EVENTS)[number]
 export const USUAL_EVENTS: ReadonlySet<ChosenEvent> = new Set(['position', 'device-status'])
 
-export type StreamEvent = ChosenEvent | 'gap' | 'lagging' | 'heartbeat'
+export type StreamEventName = ChosenEvent | 'gap' | 'lagging' | 'heartbeat'
 
 /** The first bytes of a stream (WHATWG HTML section 9.2): the reconnection delay. */
 export function retryLine(): string {
@@ -14,7 +14,7 @@ export function retryLine(): string {
 }
 
 /** An event with JSON data, which contains no line breaks. */
-export function eventFrame(event: StreamEvent, json: string, id?: string): string {
+export function eventFrame(event: StreamEventName, json: string, id?: string): string {
   return `event: ${event}\n${idLine(id)}data: ${json}\n\n`
 }
 

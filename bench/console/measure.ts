@@ -6,8 +6,8 @@ import { town } from '../../test/console/town/town.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { median } from '../median.ts'
 import type { Part } from '../part.ts'
-import type { Progress } from '../progress.ts'
-import { number } from '../table.ts'
+import type { BenchProgress } from '../progress.ts'
+import { threeDigits } from '../table.ts'
 import { busyShare, heapMegabytes, openBrowser, painted, type ConsoleBrowser } from './browser.ts'
 import { growth } from './growth.ts'
 import { drag, wheel } from './motion.ts'
@@ -24,7 +24,10 @@ const AT_REST_MS = 4_000
 const DOTS = 10
 const HEAP_SAMPLES = 12
 
-export async function measureConsole(options: ConsoleOptions, progress: Progress): Promise<Part> {
+export async function measureConsole(
+  options: ConsoleOptions,
+  progress: BenchProgress,
+): Promise<Part> {
   const order = { ...options, progress }
   const all = await measureOn({}, order, measureIn)
   const directory = await temporaryDirectory()
@@ -58,7 +61,7 @@ async function measureOn<R>(
   }
 }
 
-type Order = ConsoleOptions & { readonly progress: Progress }
+type Order = ConsoleOptions & { readonly progress: BenchProgress }
 
 async function measureIn(
   browser: ConsoleBrowser,
@@ -104,10 +107,10 @@ async function measureIn(
   add('heap, growth while it is watched', growth(heap.megabytes))
   add('the same in a hidden tab', growth(heap.hidden))
   const others = {
-    'main thread busy, dragging': `${number(100 * median(busyDragging))} %`,
-    'of the day at 1 Hz, until its track is answered': `${number(median(trackMs))} ms`,
-    [`heap over ${number(minutes)} minutes`]: `${heap.megabytes.map(number).join(' ')} MB`,
-    'the same in a hidden tab': `${heap.hidden.map(number).join(' ')} MB`,
+    'main thread busy, dragging': `${threeDigits(100 * median(busyDragging))} %`,
+    'of the day at 1 Hz, until its track is answered': `${threeDigits(median(trackMs))} ms`,
+    [`heap over ${threeDigits(minutes)} minutes`]: `${heap.megabytes.map(threeDigits).join(' ')} MB`,
+    'the same in a hidden tab': `${heap.hidden.map(threeDigits).join(' ')} MB`,
   }
   return {
     title: TITLE,

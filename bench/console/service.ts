@@ -1,7 +1,7 @@
 import { operatorEnv, signIn, startEmbeddedDeployment } from '../../test/deployments.ts'
 import { eventually } from '../../test/eventually.ts'
 import { forkTypescript } from '../fork.ts'
-import type { Target } from '../load/requests.ts'
+import type { LoadTarget } from '../load/requests.ts'
 import { faultsOf, type Window } from '../load/tally.ts'
 
 const DEVICES = 10_000
@@ -24,7 +24,7 @@ export async function startService({ streets }: { readonly streets?: string } = 
   const operator = await signIn(adminUrl)
   const { key } = await operator.createKey({ rateLimit: 1_000_000_000 })
   const fleet = streets === undefined ? 'towns' : 'town'
-  const target: Target = { url: ingestUrl, key, batch: 1, devices: DEVICES, fleet }
+  const target: LoadTarget = { url: ingestUrl, key, batch: 1, devices: DEVICES, fleet }
   const generator = forkTypescript('load/main.ts')
   const all = { ...target, batch: 100 }
   const perSecond = DEVICES / all.batch / 5

@@ -1,5 +1,5 @@
-import { figures, type Bounds } from '../figures.ts'
-import type { Measured } from '../part.ts'
+import { figures, type FigureBounds } from '../figures.ts'
+import type { MeasuredPart } from '../part.ts'
 import { aligned, figureTable, heading } from '../table.ts'
 
 export const TITLE = 'The console, 10 000 devices, 200 reports/s'
@@ -17,12 +17,12 @@ const BOUNDED = [
   { name: 'of it for signing in', unit: 'kB', must: 40, wanted: 40 },
   { name: 'heap, growth while it is watched', unit: 'MB', must: 2, wanted: 2 },
   { name: 'the same in a hidden tab', unit: 'MB', must: 2, wanted: 2 },
-] as const satisfies readonly Pick<Bounds, 'name' | 'unit' | 'must' | 'wanted'>[]
+] as const satisfies readonly Pick<FigureBounds, 'name' | 'unit' | 'must' | 'wanted'>[]
 
 export type ConsoleFigure = (typeof BOUNDED)[number]['name']
 
 /** Everything measured, as text: the figures that have bounds, and then the others. */
-export function consoleTable(console: Measured): string {
+export function consoleTable(console: MeasuredPart): string {
   const bounds = BOUNDED.map((one) => ({ ...one, title: TITLE, row: [one.name], column: 'value' }))
   const others = console.rows.filter(({ value }) => typeof value === 'string')
   return `${[

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net'
 
-export type Answer = { readonly status: number; readonly body: string }
+export type LoadAnswer = { readonly status: number; readonly body: string }
 
 /**
  * One persistent HTTP/1.1 connection with one outstanding request. It implements just enough of
  * HTTP for our servers' answers, which always state their length.
  */
-export class Connection {
+export class LoadConnection {
   readonly #socket: Socket
   #received = ''
-  #onAnswer: ((answer: Answer | undefined) => void) | undefined
+  #onAnswer: ((answer: LoadAnswer | undefined) => void) | undefined
   closed = false
 
   private constructor(socket: Socket) {
@@ -24,13 +24,13 @@ export class Connection {
     })
   }
 
-  static open({ host, port }: { host: string; port: number }): Promise<Connection> {
+  static open({ host, port }: { host: string; port: number }): Promise<LoadConnection> {
     return new Promise((resolve, reject) => {
       const socket = connect({ host, port })
       socket.once('error', reject)
       socket.once('connect', () => {
         socket.off('error', reject)
-        resolve(new Connection(socket))
+        resolve(new LoadConnection(socket))
       })
     })
   }
@@ -39,7 +39,7 @@ export class Connection {
    * `onAnswer` gets the answer, or undefined if the connection ended before the answer was
    * complete.
    */
-  send(request: string, onAnswer: (answer: Answer | undefined) => void): void {
+  send(request: string, onAnswer: (answer: LoadAnswer | undefined) => void): void {
     this.#onAnswer = onAnswer
     if (this.closed) return this.#settle(undefined)
     this.#socket.write(request, 'latin1')
@@ -65,7 +65,7 @@ export class Connection {
     this.#settle({ status: Number(text.slice(9, 12)), body: text.slice(end + 4, whole) })
   }
 
-  #settle(answer: Answer | undefined): void {
+  #settle(answer: LoadAnswer | undefined): void {
     const onAnswer = this.#onAnswer
     this.#onAnswer = undefined
     onAnswer?.(answer)

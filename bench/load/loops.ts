@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Connection, type Answer } from './connection.ts'
-import { requestMaker, type Target } from './requests.ts'
-import { Tally, type Window } from './tally.ts'
+import { LoadConnection, type LoadAnswer } from './connection.ts'
+import { requestMaker, type LoadTarget } from './requests.ts'
+import { LoadTally, type Window } from './tally.ts'
 
-export type Load = {
+export type LoadPlan = {
   readonly connections: number
   readonly seconds: number
   /**
@@ -21,15 +21,15 @@ export type Load = {
  * with each 200 to them.
  */
 export async function sendLoad(
-  target: Target,
-  { connections, perSecond, ...times }: Load,
-  onAnswer: (answer: Answer) => void = () => undefined,
+  target: LoadTarget,
+  { connections, perSecond, ...times }: LoadPlan,
+  onAnswer: (answer: LoadAnswer) => void = () => undefined,
 ): Promise<Window> {
   const { hostname: host, port } = new URL(target.url)
   const open = await Promise.all(
-    Array.from({ length: connections }, () => Connection.open({ host, port: Number(port) })),
+    Array.from({ length: connections }, () => LoadConnection.open({ host, port: Number(port) })),
   )
-  const sending = { ...times, open, make: requestMaker(target), tally: new Tally(target.batch) }
+  const sending = { ...times, open, make: requestMaker(target), tally: new LoadTally(target.batch) }
   try {
     await (perSecond === undefined ? saturate(sending) : pace({ ...sending, perSecond, onAnswer }))
     return sending.tally.read()
@@ -38,20 +38,20 @@ export async function sendLoad(
   }
 }
 
-type Sending = Pick<Load, 'seconds' | 'leadInSeconds'> & {
-  readonly open: readonly Connection[]
+type Sending = Pick<LoadPlan, 'seconds' | 'leadInSeconds'> & {
+  readonly open: readonly LoadConnection[]
   readonly make: () => string
-  readonly tally: Tally
+  readonly tally: LoadTally
 }
 
 async function saturate({ open, make, tally, seconds }: Sending): Promise<void> {
   const end = performance.now() + seconds * 1000
   await Promise.all(open.map((connection) => untilTheEnd(connection)))
 
-  function untilTheEnd(connection: Connection): Promise<void> {
+  function untilTheEnd(connection: LoadConnection): Promise<void> {
     return new Promise((resolve) => {
       let sentAt = 0
-      const answered = (answer: Answer | undefined) => {
+      const answered = (answer: LoadAnswer | undefined) => {
         tally.count(answer, sentAt)
         next()
       }
@@ -73,7 +73,7 @@ async function pace({
   leadInSeconds = 0,
   perSecond,
   onAnswer,
-}: Sending & { perSecond: number; onAnswer: (answer: Answer) => void }): Promise<void> {
+}: Sending & { perSecond: number; onAnswer: (answer: LoadAnswer) => void }): Promise<void> {
   const idle = [...open]
   const due: number[] = []
   const total = Math.floor(perSecond * (leadInSeconds + seconds))
@@ -82,7 +82,7 @@ async function pace({
   let planned = 0
   let underWay = 0
 
-  const send = (connection: Connection, dueAt: number) => {
+  const send = (connection: LoadConnection, dueAt: number) => {
     underWay += 1
     connection.send(make(), (answer) => {
       underWay -= 1

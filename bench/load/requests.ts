@@ -11,7 +11,7 @@ export const MEASURED: Required<Measurements> = {
 }
 
 /** The address of requests, and their content. */
-export type Target = {
+export type LoadTarget = {
   readonly url: string
   readonly key: string
   /** Reports per request; 1: single submits. */
@@ -55,7 +55,7 @@ export function requestMaker({
   sender = 'native',
   attributes,
   fleet,
-}: Target): () => string {
+}: LoadTarget): () => string {
   const { host } = new URL(url)
   if (sender === 'OsmAnd') {
     return () => `GET ${osmandUrl(key, devices)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`

@@ -1,4 +1,4 @@
-import type { Answer } from './connection.ts'
+import type { LoadAnswer } from './connection.ts'
 import { percentiles, type Percentiles } from './percentiles.ts'
 
 /** The outcomes of the requests of one window. */
@@ -24,7 +24,7 @@ export function faultsOf(sent: string, { failed }: Window): string[] {
 }
 
 /** Counts answers and their latencies from its creation to `read`. */
-export class Tally {
+export class LoadTally {
   readonly #latencies: number[] = []
   readonly #failed: Record<string, number> = {}
   readonly #begin = performance.now()
@@ -39,7 +39,7 @@ export class Tally {
   }
 
   /** `since`: when the request was sent, or should have been; undefined if it is not timed. */
-  count(answer: Answer | undefined, since: number | undefined): void {
+  count(answer: LoadAnswer | undefined, since: number | undefined): void {
     if (answer === undefined || answer.status !== 200) {
       const status = answer === undefined ? 'none' : String(answer.status)
       this.#failed[status] = (this.#failed[status] ?? 0) + 1

@@ -11,7 +11,7 @@ import { positionDocument } from '../../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { carryOut } from '../fork.ts'
-import type { Progress } from '../progress.ts'
+import type { BenchProgress } from '../progress.ts'
 import * as bareMongo from './bare-mongo.ts'
 import * as bareSqlite from './bare-sqlite.ts'
 import { fillLog } from './fill-log.ts'
@@ -25,7 +25,10 @@ carryOut((order: ProjectorOrder, progress) =>
   order.store === 'SQLite' ? intoSqlite(order, progress) : intoMongo(order, progress),
 )
 
-async function intoSqlite(order: ProjectorOrder, progress: Progress): Promise<ProjectorRound[]> {
+async function intoSqlite(
+  order: ProjectorOrder,
+  progress: BenchProgress,
+): Promise<ProjectorRound[]> {
   const { events, devices, rounds } = order
   const directory = await temporaryDirectory()
   const eventLog = openSqliteEventLog({ file: join(directory.path, 'log.sqlite'), clock })
@@ -58,7 +61,7 @@ async function intoSqlite(order: ProjectorOrder, progress: Progress): Promise<Pr
 
 async function intoMongo(
   order: ProjectorOrder & { store: 'MongoDB' },
-  progress: Progress,
+  progress: BenchProgress,
 ): Promise<ProjectorRound[]> {
   const { events, devices, rounds, brokers, topicPrefix } = order
   const eventLog = openKafkaEventLog({

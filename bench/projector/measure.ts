@@ -1,7 +1,7 @@
 import { inOwnProcess } from '../fork.ts'
 import { median } from '../median.ts'
 import type { Row } from '../part.ts'
-import type { Progress } from '../progress.ts'
+import type { BenchProgress } from '../progress.ts'
 import type { Speed } from './speed.ts'
 
 export type ProjectorOrder = {
@@ -22,7 +22,10 @@ export type ProjectorOrder = {
 export type ProjectorRound = { readonly projected: Speed; readonly bare: Speed }
 
 /** Projects a full log into one store; every number is the median of the rounds. */
-export async function measureProjector(order: ProjectorOrder, progress: Progress): Promise<Row> {
+export async function measureProjector(
+  order: ProjectorOrder,
+  progress: BenchProgress,
+): Promise<Row> {
   progress(`projector into ${order.store}: filling the log`)
   const rounds = await inOwnProcess<ProjectorRound[]>('projector/main.ts', order, progress)
   return {

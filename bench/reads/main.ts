@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { eventOf } from '../events.ts'
 import { median } from '../median.ts'
 import { carryOut } from '../fork.ts'
-import type { Progress } from '../progress.ts'
+import type { BenchProgress } from '../progress.ts'
 import { stopwatch } from '../projector/speed.ts'
 import type { ReadsOrder } from './measure.ts'
 
@@ -22,7 +22,7 @@ const REPORTED_EVERY = 1_000_000
 /** Fills an SQLite store through its adapter and then reads it. */
 carryOut(fillAndRead)
 
-async function fillAndRead(order: ReadsOrder, progress: Progress) {
+async function fillAndRead(order: ReadsOrder, progress: BenchProgress) {
   const directory = await temporaryDirectory()
   const store = openSqliteStore({ directory: join(directory.path, 'store') })
   try {
@@ -40,7 +40,7 @@ function recordOf(n: number, { devices }: ReadsOrder) {
   return n % 10 === 0 ? { ...event, deviceId: 'long' } : event
 }
 
-async function fill(store: Store, order: ReadsOrder, progress: Progress) {
+async function fill(store: Store, order: ReadsOrder, progress: BenchProgress) {
   const generation: Generation = await store.openGeneration(1)
   const watch = stopwatch()
   for (let next = 0; next < order.records; next += BATCH) {

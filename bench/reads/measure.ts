@@ -1,6 +1,6 @@
 import { inOwnProcess } from '../fork.ts'
 import type { Part, Row } from '../part.ts'
-import type { Progress } from '../progress.ts'
+import type { BenchProgress } from '../progress.ts'
 
 /** A store with this many records, of devices in turn. */
 export type ReadsOrder = { readonly records: number; readonly devices: number }
@@ -8,7 +8,7 @@ export type ReadsOrder = { readonly records: number; readonly devices: number }
 /** Fills empty SQLite stores, each in a separate process, and reads them. */
 export async function measureReads(
   orders: readonly ReadsOrder[],
-  progress: Progress,
+  progress: BenchProgress,
 ): Promise<Part> {
   const rows: Row[] = []
   for (const order of orders) {

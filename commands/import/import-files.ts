@@ -4,7 +4,7 @@ import { judge, type Choice } from './judge.ts'
 import type { Outgoing } from './outbox.ts'
 import { readPoints } from './read-points.ts'
 import { Repeats } from './repeats.ts'
-import type { Tally } from './tally.ts'
+import type { ImportTally } from './tally.ts'
 import { textOf } from './text-of.ts'
 
 const STANDARD_INPUT = '-'
@@ -33,7 +33,7 @@ export async function importFiles(
     onBytes,
     deliver,
   }: {
-    tally: Tally
+    tally: ImportTally
     now: number
     onBytes: (bytes: number) => void
     deliver: (outgoing: Outgoing) => Promise<void>

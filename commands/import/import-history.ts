@@ -5,7 +5,7 @@ import { importProgress, sizeOf } from './import-progress.ts'
 import type { Options } from './options.ts'
 import { openOutbox, type Outgoing } from './outbox.ts'
 import { historySender } from './send-history.ts'
-import type { Tally } from './tally.ts'
+import type { ImportTally } from './tally.ts'
 
 const SHOWN_EVERY_MS = 200
 
@@ -15,7 +15,7 @@ const SHOWN_EVERY_MS = 200
  */
 export async function importHistory(
   { target, ...chosen }: Options,
-  { tally, screen, timing = realTiming }: { tally: Tally; screen: Screen; timing?: Timing },
+  { tally, screen, timing = realTiming }: { tally: ImportTally; screen: Screen; timing?: Timing },
 ): Promise<void> {
   const startedAt = timing.now()
   const progress = showProgress({ screen, now: () => timing.now() })

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { count, timeLeft } from '../progress.ts'
+import { withThousands, timeLeft } from '../progress.ts'
 
 /** The size of all files in bytes; undefined if one of them has none, such as a pipe. */
 export async function sizeOf(files: readonly string[]): Promise<number | undefined> {
@@ -30,8 +30,8 @@ export function importProgress({
   const seconds = elapsedMs / 1000
   const share = totalBytes === undefined || totalBytes === 0 ? undefined : bytes / totalBytes
   return [
-    `${count(points)} points`,
-    ...(seconds > 0 ? [`${count(Math.round(points / seconds))}/s`] : []),
+    `${withThousands(points)} points`,
+    ...(seconds > 0 ? [`${withThousands(Math.round(points / seconds))}/s`] : []),
     ...(share === undefined ? [] : [`${Math.floor(100 * share)} % read`]),
     ...(share === undefined || share === 0 ? [] : timeLeft(seconds / share - seconds)),
     ...(waitingFor === undefined ? [] : [`sent again after ${waitingFor}`]),

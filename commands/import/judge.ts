@@ -1,7 +1,7 @@
 import { judgePoint } from '../../ingest-api/apps/judge-point.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
-import type { Point } from './formats/format.ts'
+import type { FilePoint } from './formats/format.ts'
 
 /** A report as the import takes it. */
 export type ImportedReport = Omit<PositionReport, 'timestamp'> & { readonly timestamp: string }
@@ -21,7 +21,7 @@ export type Choice = {
 
 /** Judges a point by the rules of the service, so that a dry run finds what an import would. */
 export function judge(
-  point: Point,
+  point: FilePoint,
   { deviceId, from = -Infinity, to = Infinity, now }: Choice & { deviceId: string; now: number },
 ): Judged {
   const judged = judgePoint({ ...point, kind: 'point', sent: undefined }, { deviceId, now })

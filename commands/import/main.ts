@@ -3,8 +3,8 @@ import { runCommand } from '../command.ts'
 import { HELP } from './help.ts'
 import { importHistory } from './import-history.ts'
 import { parseOptions, type Options } from './options.ts'
-import { exitCode, summary } from './summary.ts'
-import { Tally } from './tally.ts'
+import { exitCode, importSummary } from './summary.ts'
+import { ImportTally } from './tally.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,
@@ -14,11 +14,11 @@ process.exitCode = await runCommand(process.argv.slice(2), {
 })
 
 async function importAndTell(options: Options): Promise<number> {
-  const tally = new Tally()
+  const tally = new ImportTally()
   try {
     await importHistory(options, { tally, screen: process.stderr })
   } finally {
-    process.stdout.write(summary(tally, { dryRun: options.target === undefined }))
+    process.stdout.write(importSummary(tally, { dryRun: options.target === undefined }))
   }
   return exitCode(tally)
 }

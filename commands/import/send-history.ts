@@ -1,9 +1,9 @@
 import { sendTogether } from '../../client/send-together.ts'
 import { retrying, type Patience } from '../../client/retry.ts'
 import type { Target } from '../../client/post.ts'
-import type { Refusal } from '../../client/report.ts'
+import type { ReportRefusal } from '../../client/report.ts'
 import type { Outgoing } from './outbox.ts'
-import type { Tally } from './tally.ts'
+import type { ImportTally } from './tally.ts'
 
 const SCOPE = 'positions:import'
 const IMPORT = '/api/v1/gps/import'
@@ -17,7 +17,7 @@ const NEVER = new AbortController().signal
  */
 export function historySender(
   target: Target,
-  { tally, ...patience }: { tally: Tally } & Patience,
+  { tally, ...patience }: { tally: ImportTally } & Patience,
 ): (batch: readonly Outgoing[]) => Promise<void> {
   const retry = retrying({ giveUpAfterMs: GIVE_UP_AFTER_MS, ...patience })
   return async function send(batch) {
@@ -40,7 +40,7 @@ export function historySender(
 }
 
 /** A key for reporting is at hand, and does not import. */
-function remedyOf({ error, message }: Refusal): string {
+function remedyOf({ error, message }: ReportRefusal): string {
   return error === 'FORBIDDEN' && message.includes(SCOPE)
     ? '. Create another key: in the console, Keys → New key, with the permission “Import history”'
     : ''

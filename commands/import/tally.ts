@@ -3,10 +3,10 @@ import type { ImportedReport } from './judge.ts'
 const MOST_EXAMPLES = 3
 
 export type Skips = { count: number; readonly examples: string[] }
-export type DeviceRange = { count: number; from: string; to: string }
+export type ImportedRange = { count: number; from: string; to: string }
 
 /** The outcomes of the items of all files so far. */
-export class Tally {
+export class ImportTally {
   /** Accepted by the service or, in a dry run, valid. */
   accepted = 0
   repeats = 0
@@ -18,7 +18,7 @@ export class Tally {
   readonly skipped = new Map<string, Skips>()
   /** Items that are no positions, by type. */
   readonly others = new Map<string, number>()
-  readonly devices = new Map<string, DeviceRange>()
+  readonly devices = new Map<string, ImportedRange>()
   /** Fields that are ignored, but have nearly the name of one of ours; and how often. */
   readonly misspelt = new Map<string, number>()
   /** Files that were read to their end. */

@@ -24,7 +24,7 @@ const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
 const LOOK_EVERY_MS = 200
 
-export type Outcome =
+export type RebuildOutcome =
   | { readonly kind: 'busy' }
   | { readonly kind: 'stopped' }
   | { readonly kind: 'log too short'; readonly reason: string }
@@ -59,7 +59,7 @@ type Dependencies = {
  * Builds a new generation of the read models from the log, compares it with the current one as of
  * its beginning, and switches. A failure before the switch leaves the old generation in use.
  */
-export async function rebuildReadModels(dependencies: Dependencies): Promise<Outcome> {
+export async function rebuildReadModels(dependencies: Dependencies): Promise<RebuildOutcome> {
   const { store, signal } = dependencies
   const rebuild = await store.beginRebuild()
   if (rebuild === undefined) return { kind: 'busy' }
@@ -75,7 +75,7 @@ export async function rebuildReadModels(dependencies: Dependencies): Promise<Out
   }
 }
 
-async function build(rebuild: Rebuild, dependencies: Dependencies): Promise<Outcome> {
+async function build(rebuild: Rebuild, dependencies: Dependencies): Promise<RebuildOutcome> {
   const before = await dependencies.store.openGeneration(rebuild.from)
   const after = await dependencies.store.openGeneration(rebuild.to)
   try {
@@ -90,7 +90,7 @@ async function buildAndCompare(
   rebuild: Rebuild,
   { before, after }: { before: Generation; after: Generation },
   dependencies: Dependencies,
-): Promise<Outcome> {
+): Promise<RebuildOutcome> {
   const { eventLog, store, clock, force, screen, signal } = dependencies
   const retentionDays = await store.retentionDays()
   // Leaves out records that retention may remove from one generation while the other is read.

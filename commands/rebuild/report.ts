@@ -1,9 +1,9 @@
 import type { Digest } from './digest.ts'
-import { count } from '../progress.ts'
-import type { Compared, Outcome } from './rebuild.ts'
+import { withThousands } from '../progress.ts'
+import type { Compared, RebuildOutcome } from './rebuild.ts'
 
 /** The outcome of a rebuild in words, and the next step. */
-export function report(outcome: Outcome): string {
+export function report(outcome: RebuildOutcome): string {
   switch (outcome.kind) {
     case 'busy':
       return (
@@ -54,7 +54,7 @@ function comparison({ from, to, before, after, comparesDevices }: Compared): str
 
 function amounts({ records, devices }: Digest, comparesDevices: boolean): string {
   return (
-    `${count(records.count)} records ${records.hash.slice(0, 16)}  ` +
-    `${count(devices.count)} devices${comparesDevices ? ` ${devices.hash.slice(0, 16)}` : ''}`
+    `${withThousands(records.count)} records ${records.hash.slice(0, 16)}  ` +
+    `${withThousands(devices.count)} devices${comparesDevices ? ` ${devices.hash.slice(0, 16)}` : ''}`
   )
 }

@@ -9,7 +9,7 @@ import { parseOptions, type GpxSource, type Options } from './options.ts'
 import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.ts'
 import { GpxError, readGpx } from './read-gpx.ts'
 import { runSimulation } from './run-simulation.ts'
-import { isFlawless, summary } from './summary.ts'
+import { isFlawless, simulationSummary } from './summary.ts'
 import { timeTrack } from './track-times.ts'
 
 /** Shell and npm often both forward a signal; a second one within this time is ignored. */
@@ -27,7 +27,7 @@ async function simulate({ source, ...target }: Options): Promise<number> {
   process.stderr.write(`${announcement(source, plans)}, to ${target.url.host}\n`)
   const screen = process.stderr
   const result = await runSimulation({ ...target, plans, timing, startedAt, screen, ...signals() })
-  process.stdout.write(summary(result))
+  process.stdout.write(simulationSummary(result))
   return isFlawless(result) ? 0 : 1
 }
 

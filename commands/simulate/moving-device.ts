@@ -1,7 +1,7 @@
 import { normal, seededRandom } from './random.ts'
 
 /** A position in WGS84 degrees, metres, metres per second, degrees from north. */
-export type Position = {
+export type MovingPosition = {
   readonly latitude: number
   readonly longitude: number
   readonly altitude: number
@@ -28,7 +28,7 @@ export function* movingDevice({
   seed: number
   index: number
   intervalS: number
-}): Generator<Position, never> {
+}): Generator<MovingPosition, never> {
   const random = seededRandom(Math.imul(seed, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca6b))
   const cruising = CRUISING_SPEEDS[Math.floor(random() * CRUISING_SPEEDS.length)] ?? 1.4
   let place = destination(CITY, random() * 360, Math.sqrt(random()) * CITY.radiusM)
@@ -47,7 +47,7 @@ export function* movingDevice({
     }
     // Random changes grow with the square root of time, so that the path does not depend on the rate.
     const stir = Math.sqrt(Math.min(intervalS, 60))
-    const home = distance(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
+    const home = greatCircle(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
     heading =
       home === undefined ? turned(heading, normal(random) * 8 * stir) : halfway(heading, home)
     const pull = Math.min(1, 0.1 * intervalS)
@@ -77,7 +77,7 @@ function destination(from: Place, heading: number, metres: number): Place {
 }
 
 /** Metres between two places along the great circle (haversine). */
-export function distance(a: Place, b: Place): number {
+export function greatCircle(a: Place, b: Place): number {
   const north = Math.sin(radians(b.latitude - a.latitude) / 2)
   const east = Math.sin(radians(b.longitude - a.longitude) / 2)
   const chord =

@@ -4,7 +4,7 @@ const DEFAULT_CAPACITY = 500_000
  * Percentiles of a stream of numbers: exact up to `capacity` values, beyond that from a random sample
  * of that size, so that memory stays bounded.
  */
-export class Percentiles {
+export class SampledPercentiles {
   readonly #values: number[] = []
   readonly #capacity: number
   #count = 0

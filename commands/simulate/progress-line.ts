@@ -1,5 +1,5 @@
 import { timeLeft } from '../progress.ts'
-import { finished, total, type Tally } from './tally.ts'
+import { finished, total, type SimulationTally } from './tally.ts'
 
 /**
  * The state of a run in a line; the rate is the average of the run.
@@ -10,7 +10,7 @@ export function progressLine({
   expected,
   elapsedMs,
 }: {
-  tally: Tally
+  tally: SimulationTally
   expected: number
   elapsedMs: number
 }): string {

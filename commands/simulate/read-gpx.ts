@@ -3,7 +3,7 @@ import { gpxPoints, type GpxPoint } from '../import/formats/gpx-points.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 
 /** A point of a recorded track: WGS84 degrees, metres, milliseconds since the epoch. */
-export type TrackPoint = {
+export type RecordedPoint = {
   readonly latitude: number
   readonly longitude: number
   readonly altitude?: number
@@ -19,7 +19,7 @@ export class GpxError extends Error {
  * The track points of a GPX text in document order, over all tracks and segments.
  * @throws {GpxError} not XML, no track points, or a point without a place or with an invalid time.
  */
-export function readGpx(text: string): TrackPoint[] {
+export function readGpx(text: string): RecordedPoint[] {
   const points = parse(text)
   if (points.length === 0) throw new GpxError('it has no track points (gpx/trk/trkseg/trkpt)')
   return points.map(trackPoint)
@@ -37,7 +37,7 @@ function parse(text: string): readonly GpxPoint[] {
   }
 }
 
-function trackPoint({ latitude, longitude, own }: GpxPoint, index: number): TrackPoint {
+function trackPoint({ latitude, longitude, own }: GpxPoint, index: number): RecordedPoint {
   const [lat, lon, altitude] = [numberIn(latitude), numberIn(longitude), numberIn(own.get('ele'))]
   if (Number.isNaN(lat) || Number.isNaN(lon)) {
     throw new GpxError(`track point ${index + 1} has no lat and lon that are numbers`)

@@ -1,8 +1,8 @@
-import { readAnswer, type Answer } from '../../client/answer.ts'
+import { readAnswer, type ServiceAnswer } from '../../client/answer.ts'
 import type { KeptConnections } from './kept-connections.ts'
 
 /** Rejects if there is no answer. */
-export type ReadRecord = (recordId: string) => Promise<Answer>
+export type ReadRecord = (recordId: string) => Promise<ServiceAnswer>
 
 /** Reads records from the admin API. */
 export function readRecords({

@@ -1,12 +1,12 @@
-import type { Percentiles } from './percentiles.ts'
-import { total, type Tally } from './tally.ts'
+import type { SampledPercentiles } from './percentiles.ts'
+import { total, type SimulationTally } from './tally.ts'
 import type { Visibility } from './visibility-check.ts'
 
 /** The result of a run. `seconds` from its start to the end of the last report. */
 export type RunResult = {
   readonly devices: number
   readonly seconds: number
-  readonly tally: Tally
+  readonly tally: SimulationTally
   readonly visibility?: Visibility
   /** The reason why the run ended early, if not by the user. */
   readonly endedBecause?: string
@@ -22,7 +22,7 @@ export function isFlawless({ tally, visibility, endedBecause }: RunResult): bool
 }
 
 /** The result as a small aligned table. */
-export function summary(result: RunResult): string {
+export function simulationSummary(result: RunResult): string {
   const { devices, seconds, tally, visibility, endedBecause } = result
   const rows: Row[] = [
     ['devices', devices],
@@ -54,7 +54,7 @@ function byReason(counts: ReadonlyMap<string, number>): Row[] {
   return [...counts].sort().map(([reason, n]) => [`  ${reason}`, n])
 }
 
-function percentiles(name: string, values: Percentiles): Row[] {
+function percentiles(name: string, values: SampledPercentiles): Row[] {
   const read = values.read()
   if (read === undefined) return []
   const text = Object.entries(read).map(([label, value]) => `${label} ${value.toFixed(1)}`)

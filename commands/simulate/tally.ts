@@ -1,7 +1,7 @@
-import { Percentiles } from './percentiles.ts'
+import { SampledPercentiles } from './percentiles.ts'
 
 /** The outcomes of the reports so far. */
-export type Tally = {
+export type SimulationTally = {
   /** Reports sent, not counting repeats. */
   sent: number
   acknowledged: number
@@ -14,10 +14,10 @@ export type Tally = {
   /** Requests sent again, by reason. */
   readonly repeated: Map<string, number>
   /** Milliseconds from each request to its answer. */
-  readonly answerMs: Percentiles
+  readonly answerMs: SampledPercentiles
 }
 
-export function newTally(): Tally {
+export function newTally(): SimulationTally {
   return {
     sent: 0,
     acknowledged: 0,
@@ -25,7 +25,7 @@ export function newTally(): Tally {
     givenUp: new Map(),
     unfinished: 0,
     repeated: new Map(),
-    answerMs: new Percentiles(),
+    answerMs: new SampledPercentiles(),
   }
 }
 
@@ -38,6 +38,6 @@ export function total(counts: ReadonlyMap<string, number>): number {
 }
 
 /** Reports with an outcome. */
-export function finished({ acknowledged, refused, givenUp, unfinished }: Tally): number {
+export function finished({ acknowledged, refused, givenUp, unfinished }: SimulationTally): number {
   return acknowledged + total(refused) + total(givenUp) + unfinished
 }

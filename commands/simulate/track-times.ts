@@ -1,6 +1,6 @@
-import type { TrackPoint } from './read-gpx.ts'
+import type { RecordedPoint } from './read-gpx.ts'
 
-export type TimedPoint = TrackPoint & { readonly time: number }
+export type TimedPoint = RecordedPoint & { readonly time: number }
 
 const STEP_MS = 1_000
 
@@ -11,7 +11,7 @@ const STEP_MS = 1_000
  * its last point is at `now`.
  */
 export function timeTrack(
-  points: readonly TrackPoint[],
+  points: readonly RecordedPoint[],
   { times, now }: { times: 'original' | 'now'; now: number },
 ): TimedPoint[] {
   const timed = withoutGaps(points, now)
@@ -19,7 +19,7 @@ export function timeTrack(
   return timed.map((point) => ({ ...point, time: point.time + shift }))
 }
 
-function withoutGaps(points: readonly TrackPoint[], now: number): TimedPoint[] {
+function withoutGaps(points: readonly RecordedPoint[], now: number): TimedPoint[] {
   const lastTimed = points.findLastIndex(({ time }) => time !== undefined)
   const lastTime = points[lastTimed]?.time ?? now - points.length * STEP_MS
   // From the end: each point knows the time of the one after it.

@@ -1,11 +1,11 @@
-import type { Answer } from '../../client/answer.ts'
+import type { ServiceAnswer } from '../../client/answer.ts'
 import type { Timing } from '../../client/timing.ts'
-import { Percentiles } from './percentiles.ts'
+import { SampledPercentiles } from './percentiles.ts'
 import type { ReadRecord } from './read-records.ts'
 
 export type Visibility = {
   /** Milliseconds from the 200 until the record could be read. */
-  readonly readableMs: Percentiles
+  readonly readableMs: SampledPercentiles
   readonly missing: number
   /** Not yet seen when the run was aborted. */
   readonly unchecked: number
@@ -26,7 +26,7 @@ export class VisibilityCheck {
   readonly #timing: Timing
   readonly #cut: AbortSignal
   readonly #deadlineMs: number
-  readonly #readableMs = new Percentiles()
+  readonly #readableMs = new SampledPercentiles()
   readonly #watched = new Set<Promise<void>>()
   #missing = 0
   #unchecked = 0
@@ -88,7 +88,7 @@ export class VisibilityCheck {
   }
 
   /** Undefined without an answer, which is retried like a 404. */
-  async #ask(recordId: string): Promise<Answer | undefined> {
+  async #ask(recordId: string): Promise<ServiceAnswer | undefined> {
     try {
       return await this.#readRecord(recordId)
     } catch {

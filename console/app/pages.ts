@@ -11,7 +11,7 @@ import {
   Users,
 } from 'lucide'
 import type { ComponentType } from 'preact'
-import type { Right } from '../live/rights.ts'
+import type { OperatorRight } from '../live/rights.ts'
 
 /**
  * One page of the console. Its module is loaded when the page is first opened; its component gets
@@ -22,7 +22,7 @@ export type ConsolePage = {
   readonly load: () => Promise<ComponentType<never>>
   readonly link?: PageLink
   /** The right without which the API refuses everything that the page shows. */
-  readonly needs?: Right
+  readonly needs?: OperatorRight
 }
 
 /** A page's link in the navigation. */

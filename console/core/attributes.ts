@@ -2,7 +2,7 @@ import { KNOWN_ATTRIBUTES } from '../../schemas/known-attributes.ts'
 import { distanceText, METRIC, numberText } from './measures.ts'
 
 /** Other data of a device, by name. */
-export type Attributes = Readonly<Record<string, string | number | boolean>>
+export type DeviceAttributes = Readonly<Record<string, string | number | boolean>>
 
 const ABBREVIATIONS = ['hdop', 'rpm', 'rssi', 'snr']
 

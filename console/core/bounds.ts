@@ -1,5 +1,5 @@
 import { ONE_SPOT_PIXELS, TILE_PIXELS } from './clusters.ts'
-import type { Point } from './mercator.ts'
+import type { MapPoint } from './mercator.ts'
 
 type Box = {
   readonly west: number
@@ -12,7 +12,7 @@ type Box = {
  * The smallest part of the world, from 0 to 1, that contains all points; across 180° `east` is
  * above 1. Undefined for no points.
  */
-export function boundsOf(points: Iterable<Point>): Box | undefined {
+export function boundsOf(points: Iterable<MapPoint>): Box | undefined {
   const xs: number[] = []
   let north = Infinity
   let south = -Infinity
@@ -41,7 +41,7 @@ export function boundsOf(points: Iterable<Point>): Box | undefined {
 
 /** Whether zooming in cannot separate the devices. */
 export function isOneSpot(
-  devices: readonly Point[],
+  devices: readonly MapPoint[],
   { maxZoom, pixels = ONE_SPOT_PIXELS }: { readonly maxZoom: number; readonly pixels?: number },
 ): boolean {
   const box = boundsOf(devices)

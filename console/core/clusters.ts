@@ -1,4 +1,4 @@
-import type { Point } from './mercator.ts'
+import type { MapPoint } from './mercator.ts'
 import { nearMarks } from './near-marks.ts'
 
 /** A tile's edge: the world is this many pixels wide at zoom 0. */
@@ -35,7 +35,7 @@ export function clusterRadius(count: number): number {
  *
  * @param alone is never grouped.
  */
-export function clusters<D extends Point>(
+export function clusters<D extends MapPoint>(
   devices: Iterable<D>,
   { zoom, alone }: { readonly zoom: number; readonly alone?: D | undefined },
 ): Cluster<D>[] {
@@ -78,7 +78,7 @@ export function clusters<D extends Point>(
 type Group<D> = { x: number; y: number; readonly devices: D[] }
 
 /** Devices in one small square of the world are one cluster anyway, and are found quickly. */
-function spots<D extends Point>(devices: Iterable<D>, alone: D | undefined, across: number) {
+function spots<D extends MapPoint>(devices: Iterable<D>, alone: D | undefined, across: number) {
   const squares = new Map<number, Group<D>>()
   for (const device of devices) {
     if (device === alone) continue

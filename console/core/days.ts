@@ -1,4 +1,4 @@
-import { clockText, date, type Clock } from './times.ts'
+import { clockText, date, type HourClock } from './times.ts'
 
 /** Days of a calendar, `2026-01-31`, in a time zone, where one may have 23 or 25 hours. */
 
@@ -32,7 +32,7 @@ const nearDays = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 /**
  * A moment as people say it: `yesterday 22:24`, `today 22:24`, `tomorrow 22:24`, `Tue 3 Feb 22:24`.
  */
-export function momentText(ms: number, now: number, zone: string, clock: Clock): string {
+export function momentText(ms: number, now: number, zone: string, clock: HourClock): string {
   const [day, today] = [date(ms, zone), date(now, zone)]
   const apart = [-1, 0, 1].find((by) => nextDay(today, by) === day)
   const words = apart === undefined ? dayText(day, today) : nearDays.format(apart, 'day')

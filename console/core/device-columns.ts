@@ -1,5 +1,5 @@
 import { connectionText, motionText } from './device-words.ts'
-import { labelOf, telemetryOf, type LiveDevice, type ShownStatus } from './live-device.ts'
+import { labelOf, shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { batteryText, countText, METRIC, type Units } from './measures.ts'
 import { ago, duration } from './times.ts'
 
@@ -101,9 +101,9 @@ export const COLUMNS: readonly DeviceColumn[] = [
     id: 'battery',
     title: 'Battery',
     field: 'battery',
-    ...byNumber((device) => telemetryOf(device).battery),
-    text: (device) => batteryText(telemetryOf(device).battery),
-    value: (device) => telemetryOf(device).battery,
+    ...byNumber((device) => shownTelemetry(device).battery),
+    text: (device) => batteryText(shownTelemetry(device).battery),
+    value: (device) => shownTelemetry(device).battery,
   },
   {
     id: 'labels',

@@ -1,4 +1,4 @@
-export type Fault = { readonly field: string; readonly message: string }
+export type FieldFault = { readonly field: string; readonly message: string }
 
 /** A failed call, with a message that can be shown. */
 export class ApiFailure extends Error {
@@ -7,7 +7,7 @@ export class ApiFailure extends Error {
   readonly status: number
   /** The API's identifier, such as `NOT_FOUND`; `UNREACHABLE` if there was no answer. */
   readonly error: string
-  readonly details: readonly Fault[]
+  readonly details: readonly FieldFault[]
   readonly requestId: string | undefined
   /** When the call may be repeated, in milliseconds since the epoch. */
   readonly retryAt: number | undefined
@@ -24,7 +24,7 @@ export class ApiFailure extends Error {
     }: {
       status: number
       error: string
-      details?: readonly Fault[]
+      details?: readonly FieldFault[]
       requestId?: string | undefined
       retryAt?: number | undefined
       cause?: unknown
@@ -49,7 +49,7 @@ export function failureOf(
   return new ApiFailure(textOf(envelope?.['message']) ?? `the service answered ${status}`, {
     status,
     error: textOf(envelope?.['error']) ?? `HTTP_${status}`,
-    details: Array.isArray(envelope?.['details']) ? (envelope['details'] as Fault[]) : [],
+    details: Array.isArray(envelope?.['details']) ? (envelope['details'] as FieldFault[]) : [],
     requestId: headers.get('X-Request-Id') ?? undefined,
     retryAt: Number.isFinite(seconds) ? Date.now() + seconds * 1_000 : undefined,
   })

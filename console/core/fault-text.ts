@@ -1,10 +1,10 @@
-import { sentence, type Fault } from './failure.ts'
+import { sentence, type FieldFault } from './failure.ts'
 
 /**
  * A form's message at a field: a sentence of the page as it is, the API's with the field's label in
  * place of its name, or what to do where nothing was entered.
  */
-export function faultText({ field, message }: Fault, label: string, isEmpty: boolean): string {
+export function faultText({ field, message }: FieldFault, label: string, isEmpty: boolean): string {
   if (/^[A-Z]/.test(message)) return message
   if (isEmpty) return `Enter ${articleOf(label)} ${inSentence(label)}.`
   const isAboutField = message.startsWith(`${field} `)

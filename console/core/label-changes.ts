@@ -1,14 +1,14 @@
 /** Whether all of the devices get a label, or none keeps it. */
 export type LabelChoice = 'all' | 'none'
 
-export type LabelChange = { readonly add: string[]; readonly remove: string[] }
+export type ChosenLabels = { readonly add: string[]; readonly remove: string[] }
 export type Labelled = { readonly deviceId: string; readonly labels: readonly string[] }
 
 /** The labels to add and to remove, so that each choice holds; what holds already is left out. */
 export function labelChanges(
   devices: readonly { readonly labels: readonly string[] }[],
   choices: ReadonlyMap<string, LabelChoice>,
-): LabelChange {
+): ChosenLabels {
   const has = (label: string) => devices.filter(({ labels }) => labels.includes(label)).length
   const chosen = (wanted: LabelChoice) =>
     [...choices].filter(([, choice]) => choice === wanted).map(([label]) => label)
@@ -24,9 +24,9 @@ export function labelChanges(
  */
 export function undoLabels(
   before: readonly Labelled[],
-  change: LabelChange,
-): readonly (LabelChange & { readonly deviceIds: readonly string[] })[] {
-  const undone = new Map<string, LabelChange & { readonly deviceIds: string[] }>()
+  change: ChosenLabels,
+): readonly (ChosenLabels & { readonly deviceIds: readonly string[] })[] {
+  const undone = new Map<string, ChosenLabels & { readonly deviceIds: string[] }>()
   for (const { deviceId, labels } of before) {
     const remove = change.add.filter((label) => !labels.includes(label))
     const add = change.remove.filter((label) => labels.includes(label))

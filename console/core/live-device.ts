@@ -101,7 +101,7 @@ function isReplaced({ receivedAt }: ApiTelemetry, position: ApiPosition): boolea
 }
 
 /** The newest battery and attributes of a device, which belong together. */
-export function telemetryOf({
+export function shownTelemetry({
   position,
   telemetry,
 }: {

@@ -17,6 +17,6 @@ export function momentOf(text: string, day: string, zone: string): number | unde
 }
 
 /** The text of a moment, which has its day if the span has several. */
-export function momentText(at: number, span: Span, zone: string): string {
+export function momentInAddress(at: number, span: Span, zone: string): string {
   return isOneDay(span) ? time(at, zone) : `${date(at, zone)}T${time(at, zone)}`
 }

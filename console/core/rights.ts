@@ -10,9 +10,9 @@ const NEEDED = {
 
 export type Right = keyof typeof NEEDED
 
-export const ROLES: readonly string[] = ['viewer', 'dispatcher', 'admin']
+export const ROLE_NAMES: readonly string[] = ['viewer', 'dispatcher', 'admin']
 
 /** A role unknown to this console has no rights. */
 export function roleMay(role: string, right: Right): boolean {
-  return ROLES.indexOf(role) >= ROLES.indexOf(NEEDED[right])
+  return ROLE_NAMES.indexOf(role) >= ROLE_NAMES.indexOf(NEEDED[right])
 }

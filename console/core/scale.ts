@@ -1,7 +1,7 @@
 import { lengthIn, METRIC, unitText } from './measures.ts'
 
 /** A length of the map's scale: 1, 2 or 5 times a power of ten. */
-export type Scale = { readonly text: string; readonly pixels: number }
+export type MapScale = { readonly text: string; readonly pixels: number }
 
 const WIDEST_PIXELS = 110
 const SHORT = { metres: 'meter', feet: 'foot' }
@@ -12,7 +12,7 @@ const LONG = {
 }
 
 /** The longest round length that fits into the scale. */
-export function scaleFor(metresPerPixel: number, units = METRIC): Scale {
+export function scaleFor(metresPerPixel: number, units = METRIC): MapScale {
   const perPixel = lengthIn(units.length, metresPerPixel)
   const widest = perPixel * WIDEST_PIXELS
   const { unit, holds } =

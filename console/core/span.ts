@@ -73,7 +73,7 @@ export function spanBeside(span: Span, by: -1 | 1): Span {
 /** The days of a span, or the months of one that is longer than a month. */
 export function partsOf(span: Span): readonly Span[] {
   const parts: Span[] = []
-  const isLong = dayCount(span) > MOST_DAYS
+  const isLong = dayCount(span) > MOST_DAYS_OF_MONTH
   for (
     let first = span.first;
     first <= span.last;
@@ -86,7 +86,7 @@ export function partsOf(span: Span): readonly Span[] {
 }
 
 /** The longest month. */
-export const MOST_DAYS = 31
+export const MOST_DAYS_OF_MONTH = 31
 
 export function dayCount({ first, last }: Span): number {
   return Math.round((Date.parse(last) - Date.parse(first)) / 86_400_000) + 1

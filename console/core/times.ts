@@ -74,7 +74,7 @@ export function secondsText(seconds: number): string {
 }
 
 /** `2026-01-31 12:30:05` in the zone. */
-export function dateTime(ms: number, zone: string, clock: Clock = '24'): string {
+export function dateTime(ms: number, zone: string, clock: HourClock = '24'): string {
   return Number.isFinite(ms) ? `${date(ms, zone)} ${clockText(ms, zone, clock)}` : 'an unknown time'
 }
 
@@ -91,10 +91,10 @@ export function time(ms: number, zone: string): string {
 }
 
 export const CLOCKS = ['24', '12'] as const
-export type Clock = (typeof CLOCKS)[number]
+export type HourClock = (typeof CLOCKS)[number]
 
 /** `14:05:30` or `2:05:30 pm` in the zone; without seconds if they are of no interest. */
-export function clockText(ms: number, zone: string, clock: Clock, hasSeconds = true): string {
+export function clockText(ms: number, zone: string, clock: HourClock, hasSeconds = true): string {
   const [hour = '', ...rest] = time(ms, zone).split(':')
   const minutes = rest.slice(0, hasSeconds ? 2 : 1).join(':')
   if (clock === '24') return `${hour}:${minutes}`

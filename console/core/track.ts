@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.ts'
-import { inShownOrder, type Attributes } from './attributes.ts'
+import { inShownOrder, type DeviceAttributes } from './attributes.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report-fields.ts'
 import { isPathless } from '../../schemas/unknown-path.ts'
 import { toMercator } from './mercator.ts'
@@ -17,7 +17,7 @@ export type TrackPoint = Measured & {
   readonly longitude: number
   readonly x: number
   readonly y: number
-  readonly attributes: Attributes
+  readonly attributes: DeviceAttributes
   /** It was recorded elsewhere, and brought in as history. */
   readonly isImported: boolean
   /** Between the previous point and this one the device was silent, or its path is unknown: a gap. */
@@ -33,7 +33,7 @@ export type Track = {
 
 const EARTH_METRES = 6_371_009
 
-export function readTrack(api: ApiTrack): Track {
+export function trackOf(api: ApiTrack): Track {
   const column = new Map(api.columns.map((name, index) => [name, index]))
   const value = (row: readonly unknown[], name: string) => row[column.get(name) ?? -1]
   const number = (row: readonly unknown[], name: string) => {
@@ -57,7 +57,7 @@ export function readTrack(api: ApiTrack): Track {
     const driven = ms <= 0 || after === 'gap' ? undefined : metres / (ms / 1_000)
     points.push({
       at,
-      attributes: (value(row, 'attributes') ?? {}) as Attributes,
+      attributes: (value(row, 'attributes') ?? {}) as DeviceAttributes,
       isImported: value(row, 'imported') === true,
       latitude,
       longitude,

@@ -1,5 +1,5 @@
 import { SAMPLE, SUBMIT, type Guide, type Setup } from './guide.ts'
-import { quoted, submit } from './home-made.ts'
+import { stringLiteral, submit } from './home-made.ts'
 
 const WIFI =
   'No answer at all: the board has no network, or the address cannot be reached from its network.'
@@ -48,9 +48,9 @@ import time
 
 import requests
 
-URL = ${quoted(address + SUBMIT)}
-KEY = ${quoted(key)}
-DEVICE = ${quoted(deviceId)}
+URL = ${stringLiteral(address + SUBMIT)}
+KEY = ${stringLiteral(key)}
+DEVICE = ${stringLiteral(deviceId)}
 WIFI_NAME = "your network"
 WIFI_PASSWORD = "its password"
 
@@ -111,11 +111,11 @@ ${isSecure ? `\n// The certificate of the authority that vouches for the server,
 // Answers the HTTP status: 200 is stored; below 0 there was no answer.
 int report(double latitude, double longitude) {
   char body[512];
-  snprintf(body, sizeof body, ${quoted(body)}, latitude, longitude);
+  snprintf(body, sizeof body, ${stringLiteral(body)}, latitude, longitude);
   ${isSecure ? 'NetworkClientSecure client;\n  client.setCACert(AUTHORITY);' : 'WiFiClient client;'}
   HTTPClient http;
-  http.begin(client, ${quoted(address + SUBMIT)});
-  http.addHeader("Authorization", ${quoted(`Bearer ${key}`)});
+  http.begin(client, ${stringLiteral(address + SUBMIT)});
+  http.addHeader("Authorization", ${stringLiteral(`Bearer ${key}`)});
   http.addHeader("Content-Type", "application/json");
   int status = http.POST(String(body));
   Serial.printf("%d %s\\n", status, http.getString().c_str());

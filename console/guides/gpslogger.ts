@@ -1,4 +1,4 @@
-import { isoTime, SUBMIT, type Guide, type Setup } from './guide.ts'
+import { sampleTime, SUBMIT, type Guide, type Setup } from './guide.ts'
 
 export const GPSLOGGER: Guide = {
   id: 'gpslogger',
@@ -32,7 +32,7 @@ export const GPSLOGGER: Guide = {
     body: body(setup)
       .replace('%LAT', String(latitude))
       .replace('%LON', String(longitude))
-      .replace('%TIME', isoTime(time))
+      .replace('%TIME', sampleTime(time))
       .replace('%ACC', '12.0')
       .replace('%ALT', '180.0'),
   }),

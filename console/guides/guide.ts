@@ -7,13 +7,13 @@ export type Setup = {
 }
 
 /** A text to copy, and its title. */
-export type Entry = { readonly title: string; readonly text: string }
+export type CopyableText = { readonly title: string; readonly text: string }
 
 /** One step of a setup. Text between backticks is entered or read literally. */
-export type Step = { readonly text: string; readonly entries?: readonly Entry[] }
+export type GuideStep = { readonly text: string; readonly entries?: readonly CopyableText[] }
 
 /** A link that sets up the app. */
-export type Link = {
+export type SetupLink = {
   /** How the link gets to the app, and what to do there. */
   readonly text: string
   readonly url: string
@@ -29,7 +29,7 @@ export type Example = {
   readonly body?: string
 }
 
-export type Place = {
+export type SamplePlace = {
   readonly latitude: number
   readonly longitude: number
   /** Milliseconds since the epoch, whole seconds. */
@@ -44,15 +44,15 @@ export type Guide = {
   readonly name: string
   /** A description of the app in a sentence or two. */
   readonly about: string
-  readonly link?: (setup: Setup) => Link
-  readonly steps: (setup: Setup) => readonly Step[]
+  readonly link?: (setup: Setup) => SetupLink
+  readonly steps: (setup: Setup) => readonly GuideStep[]
   /** The id under which the device arrives, if it differs from the one in the setup. */
   readonly arrivesAs?: (deviceId: string) => string
   /** Devices that are known to work, and what each sends. */
-  readonly known?: { readonly text: string; readonly entries: readonly Entry[] }
+  readonly known?: { readonly text: string; readonly entries: readonly CopyableText[] }
   /** Remedies when nothing arrives. */
   readonly troubles: readonly string[]
-  readonly example: (setup: Setup, place: Place) => Example
+  readonly example: (setup: Setup, place: SamplePlace) => Example
 }
 
 /** A location for the first report: Vienna. */
@@ -73,6 +73,6 @@ export function base64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
 }
 
-export function isoTime(time: number): string {
+export function sampleTime(time: number): string {
   return new Date(time).toISOString()
 }

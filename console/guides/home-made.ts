@@ -1,4 +1,12 @@
-import { isoTime, json, SAMPLE, SUBMIT, type Guide, type Place, type Setup } from './guide.ts'
+import {
+  sampleTime,
+  json,
+  SAMPLE,
+  SUBMIT,
+  type Guide,
+  type SamplePlace,
+  type Setup,
+} from './guide.ts'
 import { shell } from './shell.ts'
 
 const ANSWER = 'The answer says what is wrong: `message` names the faulty field, or the key.'
@@ -49,18 +57,21 @@ export const NODE: Guide = {
   example: submit,
 }
 
-export function submit({ address, key, deviceId }: Setup, { latitude, longitude, time }: Place) {
+export function submit(
+  { address, key, deviceId }: Setup,
+  { latitude, longitude, time }: SamplePlace,
+) {
   return {
     url: address + SUBMIT,
     ...json(
-      { deviceId, latitude, longitude, timestamp: isoTime(time) },
+      { deviceId, latitude, longitude, timestamp: sampleTime(time) },
       { Authorization: `Bearer ${key}` },
     ),
   }
 }
 
 /** A string literal of JavaScript, Python and C++ alike: they read JSON's escapes the same way. */
-export function quoted(text: string): string {
+export function stringLiteral(text: string): string {
   return JSON.stringify(text)
 }
 
@@ -75,14 +86,14 @@ function curl({ address, key, deviceId }: Setup): string {
 }
 
 function node({ address, key, deviceId }: Setup): string {
-  return `const response = await fetch(${quoted(address + SUBMIT)}, {
+  return `const response = await fetch(${stringLiteral(address + SUBMIT)}, {
   method: 'POST',
   headers: {
-    Authorization: ${quoted(`Bearer ${key}`)},
+    Authorization: ${stringLiteral(`Bearer ${key}`)},
     'Content-Type': 'application/json',
   },
   body: JSON.stringify({
-    deviceId: ${quoted(deviceId)},
+    deviceId: ${stringLiteral(deviceId)},
     latitude: ${SAMPLE.latitude},
     longitude: ${SAMPLE.longitude},
     timestamp: new Date().toISOString(),
@@ -99,16 +110,16 @@ import urllib.request
 from datetime import datetime, timezone
 
 report = {
-    "deviceId": ${quoted(deviceId)},
+    "deviceId": ${stringLiteral(deviceId)},
     "latitude": ${SAMPLE.latitude},
     "longitude": ${SAMPLE.longitude},
     "timestamp": datetime.now(timezone.utc).isoformat(),
 }
 request = urllib.request.Request(
-    ${quoted(address + SUBMIT)},
+    ${stringLiteral(address + SUBMIT)},
     data=json.dumps(report).encode(),
     headers={
-        "Authorization": ${quoted(`Bearer ${key}`)},
+        "Authorization": ${stringLiteral(`Bearer ${key}`)},
         "Content-Type": "application/json",
     },
 )

@@ -1,4 +1,4 @@
-import { isoTime, json, type Guide } from './guide.ts'
+import { sampleTime, json, type Guide } from './guide.ts'
 import { TRACKERS } from './trackers.ts'
 
 const TTS_PATH = '/api/v1/senders/the-things-stack'
@@ -49,11 +49,11 @@ export const THE_THINGS_STACK: Guide = {
     ...json(
       {
         end_device_ids: { device_id: 'tracker', dev_eui: deviceId },
-        received_at: isoTime(time),
+        received_at: sampleTime(time),
         uplink_message: {
           f_port: 2,
           decoded_payload: { latitude, longitude, altitude: 180, batteryLevel: 80 },
-          received_at: isoTime(time),
+          received_at: sampleTime(time),
         },
       },
       { Authorization: `Bearer ${key}` },
@@ -91,7 +91,7 @@ export const CHIRPSTACK: Guide = {
     url: `${address}${CHIRPSTACK_PATH}?event=up`,
     ...json(
       {
-        time: isoTime(time),
+        time: sampleTime(time),
         deviceInfo: { deviceName: 'Tracker', devEui: deviceId },
         fPort: 2,
         object: { latitude, longitude, altitude: 180, batteryLevel: 80 },

@@ -1,4 +1,4 @@
-import { base64, isoTime, json, type Guide, type Place, type Setup } from './guide.ts'
+import { base64, sampleTime, json, type Guide, type SamplePlace, type Setup } from './guide.ts'
 
 const PATH = '/api/v1/senders/overland'
 
@@ -111,12 +111,12 @@ function colota({ address, key, deviceId }: Setup) {
   }
 }
 
-function feature({ latitude, longitude, time }: Place, more: object) {
+function feature({ latitude, longitude, time }: SamplePlace, more: object) {
   return {
     type: 'Feature',
     geometry: { type: 'Point', coordinates: [longitude, latitude] },
     properties: {
-      ...{ timestamp: isoTime(time), altitude: 180, speed: 10, course: 90 },
+      ...{ timestamp: sampleTime(time), altitude: 180, speed: 10, course: 90 },
       ...{ horizontal_accuracy: 12, vertical_accuracy: 5, battery_state: 'unplugged' },
       ...more,
     },

@@ -1,4 +1,4 @@
-import { base64, json, type Guide, type Setup, type Step } from './guide.ts'
+import { base64, json, type Guide, type Setup, type GuideStep } from './guide.ts'
 
 const PATH = '/api/v1/senders/owntracks'
 const HTTP_MODE = 3
@@ -74,7 +74,7 @@ function topicOf(deviceId: string): string {
 function identification(
   { address, key, deviceId }: Setup,
   titles: { deviceId: string; user: string },
-): Step[] {
+): GuideStep[] {
   const { user, device } = identity(deviceId)
   return [
     { text: 'Enter the address.', entries: [{ title: 'URL', text: address + PATH }] },

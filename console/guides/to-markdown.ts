@@ -1,5 +1,5 @@
 import { commonTroubles, GUIDES } from './guides.ts'
-import type { Entry, Guide, Setup } from './guide.ts'
+import type { CopyableText, Guide, Setup } from './guide.ts'
 
 /** The placeholders that the pages show instead of a reader's own values. */
 const PLACEHOLDERS: Setup = {
@@ -62,11 +62,11 @@ function page(guide: Guide): string {
 }
 
 /** An entry below a step of a list, and therefore indented. */
-function entry(one: Entry): string {
+function entry(one: CopyableText): string {
   return indented(titled(one))
 }
 
-function titled({ title, text }: Entry): string {
+function titled({ title, text }: CopyableText): string {
   return `${title}:\n\n${fence(text)}`
 }
 

@@ -4,7 +4,7 @@ const PAINT_EVERY_MS = 100
 const WORDS_EVERY_MS = 500
 
 /** Counts changes of the fleet, at most ten a second and only while the page is visible. */
-export const changed = signal(0)
+export const fleetChanges = signal(0)
 
 /** Like `changed`, for text that people read: at most twice a second. */
 const changedWords = signal(0)
@@ -26,7 +26,7 @@ export function markChanged(): void {
   painting = setTimeout(() => {
     painting = undefined
     paintedAt = performance.now()
-    changed.value += 1
+    fleetChanges.value += 1
     telling ??= setTimeout(
       () => {
         telling = undefined

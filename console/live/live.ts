@@ -5,7 +5,7 @@ import type { ApiDevice, ApiRecord } from '../core/live-device.ts'
 import { markChanged } from './announce-changes.ts'
 import { listFleet } from './list-fleet.ts'
 import { askToSignIn, me } from './session.ts'
-import { streamWhileVisible, type AccountEvent, type Connection } from './visible-stream.ts'
+import { streamWhileVisible, type AccountEvent, type StreamState } from './visible-stream.ts'
 
 /** All devices of the account; components that show them read them again on `changed`. */
 export const fleet = new Fleet()
@@ -31,7 +31,7 @@ export const lister = listFleet({
   onChange: markChanged,
 })
 
-const connection = signal<Connection>({ kind: 'connecting' })
+const connection = signal<StreamState>({ kind: 'connecting' })
 
 /**
  * The states that the bar shows. `catching up`: the stream is open, and the list that goes with it
@@ -81,7 +81,7 @@ export function startLive(): void {
 function openAccount(): () => void {
   let opening = 0
 
-  function connected(next: Connection): void {
+  function connected(next: StreamState): void {
     connection.value = next
     if (next.kind !== 'open') {
       lister.stop()

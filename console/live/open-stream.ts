@@ -1,6 +1,6 @@
 import { eventReader, type StreamEvent } from './read-events.ts'
 
-export type StreamOptions = {
+export type OpenStreamOptions = {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>
   /**
@@ -39,13 +39,13 @@ const LONGEST_DELAY_MS = 30_000
  * EventSource it also recovers from a 429 or 503, obeys Retry-After, notices a connection that has
  * died silently, and can send a header.
  */
-export function openStream(options: StreamOptions): { close(): void } {
+export function openStream(options: OpenStreamOptions): { close(): void } {
   const closing = new AbortController()
   run(options, closing.signal).catch(() => undefined)
   return { close: () => closing.abort() }
 }
 
-async function run(options: StreamOptions, closing: AbortSignal): Promise<void> {
+async function run(options: OpenStreamOptions, closing: AbortSignal): Promise<void> {
   const { firstDelayMs = 1_000, settledMs = 30_000, resumeMs = RESUME_MS, final = [] } = options
   const mark: Mark = { id: options.resumeAfter ?? '', at: Date.now() }
   let failures = 0
@@ -78,7 +78,11 @@ type Ended = {
   readonly retryAfterMs: number
 }
 
-async function connect(options: StreamOptions, mark: Mark, closing: AbortSignal): Promise<Ended> {
+async function connect(
+  options: OpenStreamOptions,
+  mark: Mark,
+  closing: AbortSignal,
+): Promise<Ended> {
   const { url, headers = {}, onOpen, onEvents, silentMs = 15_000 } = options
   const isResumed = mark.id !== ''
   const silent = new AbortController()

@@ -5,7 +5,7 @@ import { addressOf } from '../core/address.ts'
  * The state of the account's stream. `opening` counts how often it was opened, `wholeSince` is the
  * opening since which no event with a mark was missed.
  */
-export type Connection =
+export type StreamState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'open'; readonly opening: number; readonly wholeSince: number }
   | { readonly kind: 'lost'; readonly since: number }
@@ -24,11 +24,11 @@ export function streamWhileVisible({
   onUnauthorized,
 }: {
   readonly onEvents: (events: readonly AccountEvent[]) => void
-  readonly onConnection: (connection: Connection) => void
+  readonly onConnection: (connection: StreamState) => void
   /** Resolves with whether to continue. */
   readonly onUnauthorized: () => Promise<boolean>
 }): { close(): void } {
-  let connection: Connection = { kind: 'connecting' }
+  let connection: StreamState = { kind: 'connecting' }
   let stream: { close(): void } | undefined
   let openings = 0
   let wholeSince = 0
@@ -36,7 +36,7 @@ export function streamWhileVisible({
   let mark = ''
   let heardAt = 0
 
-  function become(next: Connection): void {
+  function become(next: StreamState): void {
     connection = next
     onConnection(next)
   }

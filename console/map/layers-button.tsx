@@ -1,7 +1,7 @@
 import { useId, useRef } from 'preact/hooks'
 import { Layers } from 'lucide'
 import { Icon } from '../ui/icon.tsx'
-import { offered, showLayer, shownName, WORLD } from './layers.ts'
+import { offered, showLayer, shownLayerName, WORLD } from './layers.ts'
 
 /** Chooses what a map shows; `id` is that of the choice, for other buttons that open it. */
 export function LayersButton({ id }: { id: string }) {
@@ -42,7 +42,7 @@ function LayerChoice({ name, seenBy }: { name: string; seenBy: string | null }) 
         <input
           type="radio"
           name="layer"
-          checked={name === shownName.value}
+          checked={name === shownLayerName.value}
           onChange={() => showLayer(name)}
           {...(seenBy !== null && { 'aria-describedby': hint })}
         />

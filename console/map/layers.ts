@@ -11,7 +11,7 @@ import { api } from '../api/client.ts'
 import type { components } from '../api/schema.ts'
 import { addressOf } from '../core/address.ts'
 import { palette } from '../ui/palette.ts'
-import { kept } from '../ui/preferences.ts'
+import { keptPreference } from '../ui/preferences.ts'
 import { Archive } from './archive.ts'
 import { hideBelow } from './hide-below.ts'
 import { streetsStyle } from './streets-style.ts'
@@ -29,7 +29,7 @@ export const offered = signal<readonly Layer[] | undefined>(undefined)
 export const areStreetsShown = signal(false)
 
 /** The name of the layer that the operator has chosen; empty: none yet. */
-const chosenName = kept('layer', '', (text) => text)
+const chosenName = keptPreference('layer', '', (text) => text)
 
 /** The layer shown above the base map, if any. One that others see is shown only once it is chosen. */
 const shown = computed(() => {
@@ -39,7 +39,7 @@ const shown = computed(() => {
   return chosen ?? layers.find(({ seenBy }) => seenBy === null || areStreetsShown.value)
 })
 
-export const shownName = computed(() => shown.value?.name ?? WORLD)
+export const shownLayerName = computed(() => shown.value?.name ?? WORLD)
 
 /** The sources of its data, as the shown file names them. */
 const fileCredit = signal<string | undefined>(undefined)

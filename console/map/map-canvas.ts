@@ -1,5 +1,5 @@
 import type OlMap from 'ol/Map.js'
-import type { Point } from '../core/mercator.ts'
+import type { MapPoint } from '../core/mercator.ts'
 
 /** Half the world's width in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244
@@ -17,11 +17,11 @@ export type MapView = {
   /**
    * The pixel of a point: among its copies the one nearest to the middle, or to the point `beside`.
    */
-  readonly project: (point: Point, beside?: Point) => Pixel
+  readonly project: (point: MapPoint, beside?: MapPoint) => Pixel
   /**
    * All pixels of a point, up to `margin` pixels outside the canvas; on whole pixels of the screen.
    */
-  readonly places: (point: Point, margin: number) => readonly Pixel[]
+  readonly places: (point: MapPoint, margin: number) => readonly Pixel[]
   /** Whether the map is moving. */
   readonly isMoving: boolean
 }

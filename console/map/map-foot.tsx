@@ -4,7 +4,7 @@ import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
 import { scaleFor } from '../core/scale.ts'
 import { shownUnits } from '../ui/shown.ts'
-import { offered, shownName, WORLD } from './layers.ts'
+import { offered, shownLayerName, WORLD } from './layers.ts'
 import { MapCredits } from './map-credits.tsx'
 import { HALF_WORLD } from './map-canvas.ts'
 import { retryWorld, worldState } from './open-map.ts'
@@ -28,7 +28,7 @@ export function MapFoot({
 }) {
   const { zoom, metresPerPixel } = useView(map)
   const isChoice = offered.value !== undefined && offered.value.length > 0
-  const lacksStreets = zoom >= STREETS_ZOOM && shownName.value === WORLD && isChoice
+  const lacksStreets = zoom >= STREETS_ZOOM && shownLayerName.value === WORLD && isChoice
   return (
     <div class="map-foot">
       {worldState.value === 'failed' && (

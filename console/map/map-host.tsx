@@ -3,7 +3,7 @@ import './map.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import { useKeys, type Keys } from '../ui/keys.tsx'
+import { useKeys, type KeyActions } from '../ui/keys.tsx'
 import { palette } from '../ui/palette.ts'
 import { MapButtons } from './map-buttons.tsx'
 import { LayersButton } from './layers-button.tsx'
@@ -38,7 +38,7 @@ export function MapHost<P>({
   /** Called when keys move the map. */
   onPan?: () => void
   /** More keys, which work while the map has the focus. */
-  keys?: Keys
+  keys?: KeyActions
   /** More buttons. */
   children?: ComponentChildren
   legend?: ComponentChildren

@@ -4,7 +4,7 @@ import { defaults as standardInteractions } from 'ol/interaction/defaults.js'
 import { effect, signal } from '@preact/signals'
 import { addressOf } from '../core/address.ts'
 import { boundsOf } from '../core/bounds.ts'
-import type { Point } from '../core/mercator.ts'
+import type { MapPoint } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
 import { addChosenLayer, covered } from './layers.ts'
@@ -95,7 +95,7 @@ async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
 /** Moves the view so that it contains all the points, across 180° where that is shorter. */
 export function fitPoints(
   map: OlMap,
-  points: Iterable<Point>,
+  points: Iterable<MapPoint>,
   {
     animated = isAnimated(),
     // A single place says nothing without the towns around it.
@@ -118,7 +118,7 @@ export function fitPoints(
 const STREET_ZOOM = 16
 
 /** Moves the view to a place at street level; a closer view stays as close. */
-export function flyTo(map: OlMap, point: Point, { animated = isAnimated() } = {}): void {
+export function flyTo(map: OlMap, point: MapPoint, { animated = isAnimated() } = {}): void {
   const view = map.getView()
   const to = { center: toMap(point), zoom: Math.max(STREET_ZOOM, view.getZoom() ?? 0) }
   view.cancelAnimations()
@@ -143,7 +143,7 @@ export function panBy(map: OlMap, east: number, north: number): void {
 }
 
 /** Converts a point of the world to the units of the map's projection. */
-export function toMap({ x, y }: Point): [number, number] {
+export function toMap({ x, y }: MapPoint): [number, number] {
   return [(x - 0.5) * 2 * HALF_WORLD, (0.5 - y) * 2 * HALF_WORLD]
 }
 

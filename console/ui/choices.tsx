@@ -1,6 +1,6 @@
 import type { Signal } from '@preact/signals'
 import { clockHours, lengthUnit, speedUnit, theme, zoneChoice } from './preferences.ts'
-import { SelectField, type Options } from './select-field.tsx'
+import { SelectField, type Choices } from './select-field.tsx'
 
 /** The fields in which an operator chooses how this browser shows everything. */
 
@@ -17,7 +17,7 @@ export const ClockChoice = choice('clock', 'Clock', clockHours, CLOCKS)
 export function ZoneChoice() {
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
-  const options: Options = [
+  const options: Choices = [
     ['local', `This device (${local})`],
     ['UTC', 'UTC'],
     ...names.map((name) => [name, name.replaceAll('_', ' ')] as const),
@@ -42,7 +42,7 @@ function Chosen<T extends string>({
   name: string
   label: string
   of: Signal<T>
-  options: Options
+  options: Choices
 }) {
   return <SelectField {...field} value={of.value} onChange={(next) => (of.value = next as T)} />
 }

@@ -5,7 +5,7 @@ import { Field } from './form.tsx'
 import { isPhone } from './phone.ts'
 import { shownZone } from './preferences.ts'
 import { setQuery } from './router.ts'
-import { SelectField, type Options } from './select-field.tsx'
+import { SelectField, type Choices } from './select-field.tsx'
 import { Empty } from './states.tsx'
 
 /** The filters of a list. On a phone they are folded, unless one is set: the list matters more. */
@@ -62,7 +62,7 @@ export function FilterSelect({
 }: {
   name: string
   label: string
-  options: Options
+  options: Choices
   value: string | undefined
 }) {
   const isListed = value === '' || options.some(([one]) => one === value)

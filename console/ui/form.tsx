@@ -1,14 +1,17 @@
 import type { ComponentChildren } from 'preact'
 import { createContext } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
-import { faultAt, toFailure, type ApiFailure, type Fault } from '../core/failure.ts'
+import { faultAt, toFailure, type ApiFailure, type FieldFault } from '../core/failure.ts'
 import { faultText } from '../core/fault-text.ts'
 import { FailedLine } from './states.tsx'
 
 export type Values = Readonly<Record<string, string>>
 
 /** The faults of a form's fields, and the fields that were empty. */
-type Told = { readonly faults: ReadonlyMap<string, Fault>; readonly empty: ReadonlySet<string> }
+type Told = {
+  readonly faults: ReadonlyMap<string, FieldFault>
+  readonly empty: ReadonlySet<string>
+}
 
 const Faults = createContext<Told>({ faults: new Map(), empty: new Set() })
 

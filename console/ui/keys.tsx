@@ -7,21 +7,21 @@ import { Dialog } from './dialog.tsx'
  * Actions by `KeyboardEvent.key`, labelled as a button would be. Keys with the same label share a
  * line of the help. The browser's own action of the key does not happen.
  */
-export type Keys = Readonly<
+export type KeyActions = Readonly<
   Record<string, { readonly label: string; readonly run: (event: KeyboardEvent) => void }>
 >
 
 /** The part of a page that must have the focus. */
 type Part = { readonly title: string; readonly element: RefObject<Element | null> }
 
-const registered = new Set<{ keys: Keys; readonly part: Part | undefined }>()
+const registered = new Set<{ keys: KeyActions; readonly part: Part | undefined }>()
 export const helpIsOpen = signal(false)
 
 /**
  * Handles keys while the component is rendered, and lists them in the help: in `part` of the page
  * only, or everywhere except where the operator types.
  */
-export function useKeys(keys: Keys, part?: Part): void {
+export function useKeys(keys: KeyActions, part?: Part): void {
   const entry = useRef({ keys, part }).current
   entry.keys = keys
   useEffect(() => {
@@ -42,7 +42,7 @@ export function startKeys(): void {
 }
 
 /** The action of the innermost part that has one for the key. */
-function actionOf({ key, target }: KeyboardEvent): Keys[string] | undefined {
+function actionOf({ key, target }: KeyboardEvent): KeyActions[string] | undefined {
   if (!(target instanceof Element)) return undefined
   const within = (node: Element | undefined) =>
     [...registered].findLast(({ keys, part }) => part?.element.current === node && key in keys)

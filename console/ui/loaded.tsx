@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Failed, FailedLine, Loading } from './states.tsx'
-import type { Loaded as Load } from './use-load.ts'
+import type { LoadState as Load } from './use-load.ts'
 
 /** Data that is loading, unavailable, or shown, with a line above it if reading it again failed. */
 export function Loaded<T>({

@@ -10,7 +10,7 @@ export const lengthUnit = keptChoice('length', LENGTH_UNITS)
 export const clockHours = keptChoice('clock', CLOCKS)
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
-export const zoneChoice = kept('zone', 'local', (text) => (isZone(text) ? text : 'local'))
+export const zoneChoice = keptPreference('zone', 'local', (text) => (isZone(text) ? text : 'local'))
 
 /** The IANA name of the time zone in which times are shown. */
 export function shownZone(): string {
@@ -22,7 +22,11 @@ export function shownZone(): string {
  * A signal whose value outlives the page. If the browser refuses to store it, it lasts as long as
  * the page.
  */
-export function kept<T extends string>(name: string, standard: T, read: (text: string) => T) {
+export function keptPreference<T extends string>(
+  name: string,
+  standard: T,
+  read: (text: string) => T,
+) {
   const key = `gps-console.${name}`
   const load = () => {
     try {
@@ -48,7 +52,11 @@ export function kept<T extends string>(name: string, standard: T, read: (text: s
 
 /** One of a few texts, at first the first of them. */
 function keptChoice<const T extends string>(name: string, choices: readonly [T, ...T[]]) {
-  return kept<T>(name, choices[0], (text) => choices.find((one) => one === text) ?? choices[0])
+  return keptPreference<T>(
+    name,
+    choices[0],
+    (text) => choices.find((one) => one === text) ?? choices[0],
+  )
 }
 
 function isZone(name: string): boolean {

@@ -4,13 +4,13 @@ import { addresses, addressOf } from '../core/address.ts'
 /** The current place: the content of the address bar. */
 export const place = signal(readPlace())
 
-export type Place = {
+export type PageAddress = {
   readonly path: string
   readonly query: URLSearchParams
   readonly hash: string
 }
 
-function readPlace(): Place {
+function readPlace(): PageAddress {
   const { pathname, search, hash } = location
   return { path: addresses.pathAt(pathname) ?? pathname, query: new URLSearchParams(search), hash }
 }

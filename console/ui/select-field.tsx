@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Field, type FieldAttributes } from './form.tsx'
 
 /** Values and what they are called. */
-export type Options = readonly (readonly [value: string, words: string])[]
+export type Choices = readonly (readonly [value: string, words: string])[]
 
 /** A choice of one value. Without `onChange` it belongs to a form and only begins at `value`. */
 export function Select({
@@ -11,7 +11,7 @@ export function Select({
   onChange,
   ...attributes
 }: Partial<FieldAttributes> & {
-  options: Options
+  options: Choices
   value: string
   onChange?: ((value: string) => void) | undefined
   'aria-label'?: string
@@ -41,7 +41,7 @@ export function SelectField({
   name: string
   label: string
   hint?: ComponentChildren
-  options: Options
+  options: Choices
   value: string
   onChange?: (value: string) => void
 }) {

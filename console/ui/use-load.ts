@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
 
-export type Loaded<T> = {
+export type LoadState<T> = {
   /** The data read last; it stays while it is read again, and when that fails. */
   readonly data: T | undefined
   readonly failure: ApiFailure | undefined
@@ -19,7 +19,7 @@ export function useLoad<T>(
   read: (signal: AbortSignal) => Promise<T>,
   inputs: readonly unknown[],
   { everyMs }: { everyMs?: number } = {},
-): Loaded<T> {
+): LoadState<T> {
   const [state, setState] = useState<{
     readonly data?: T | undefined
     readonly failure?: ApiFailure | undefined

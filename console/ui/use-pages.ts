@@ -3,7 +3,7 @@ import { toFailure, type ApiFailure } from '../core/failure.ts'
 import { left } from './router.ts'
 import { useLoad } from './use-load.ts'
 
-export type Page<T> = { readonly items: readonly T[]; readonly nextCursor: string | null }
+export type PageOfItems<T> = { readonly items: readonly T[]; readonly nextCursor: string | null }
 
 export type Paged<T> = {
   readonly items: readonly T[] | undefined
@@ -21,12 +21,12 @@ export type Paged<T> = {
  * Back reads as many as were shown.
  */
 export function usePages<T>(
-  read: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<PageOfItems<T>>,
   inputs: readonly unknown[],
 ): Paged<T> {
   const key = JSON.stringify(inputs)
   const wanted = useRef(left.at(`rows ${key}`))
-  const { data, failure, isLoading, reload, set } = useLoad<Page<T>>(async (signal) => {
+  const { data, failure, isLoading, reload, set } = useLoad<PageOfItems<T>>(async (signal) => {
     let page = await read(undefined, signal)
     while (page.nextCursor !== null && page.items.length < wanted.current) {
       const { items, nextCursor } = await read(page.nextCursor, signal)

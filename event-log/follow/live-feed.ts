@@ -8,7 +8,7 @@ import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { FollowerLogger, KnownErasures, ReadableLog, ReadErasure } from './followed.ts'
-import { lastEntry, type LastEntry, type Place } from './mark.ts'
+import { lastEntry, type LastEntry, type LogPlace } from './mark.ts'
 import { createRing, type Ring, type RingEntry } from './ring.ts'
 import { unreadableEntries } from './unreadable.ts'
 
@@ -23,14 +23,14 @@ export type LiveFeed = {
   /** Available once it has begun. */
   readonly ring: Ring
   /** How far it has read, and the last entry. */
-  readonly upTo: Readonly<Place>
+  readonly upTo: Readonly<LogPlace>
   readonly last: LastEntry | undefined
   /** The time of an entry that it has read, as far as it remembers. */
   timeAt(origin: Origin): number | undefined
   /** The end of the log as known here, where new readers begin. */
-  end(): Place
+  end(): LogPlace
   /** Whether the ring holds everything after this place. */
-  holds(place: Readonly<Place>): boolean
+  holds(place: Readonly<LogPlace>): boolean
   /** The device's last erasure that the feed has read. */
   erasure(device: { accountId: string; deviceId: string }): ReadErasure | undefined
   /** The last heartbeats of devices; the ring holds none. */
@@ -74,7 +74,7 @@ export function startLiveFeed({
   onReport: (event: AppendedEvent, origin: Origin) => void
   onUnreadable: (entry: UnreadableEntry) => void
 }): LiveFeed {
-  const upTo: Place = {}
+  const upTo: LogPlace = {}
   const listeners = new Set<() => void>()
   const erasures = new LRUCache<string, ReadErasure>({ max: ERASURES_REMEMBERED })
   const heartbeats = new LRUCache<string, SeenEntry>({ max: HEARTBEATS_REMEMBERED })
@@ -85,7 +85,7 @@ export function startLiveFeed({
     ...{ everyMs: unreadableEveryMs, push, logger, signal },
   })
   let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
-  let endAtBegin: Place = {}
+  let endAtBegin: LogPlace = {}
   let last: LastEntry | undefined
   let caughtUp = false
   let begun = false

@@ -3,10 +3,10 @@ import type { Offsets, Origin } from '../../schemas/read-models.ts'
 import type { LogEntry } from '../event-log.ts'
 
 /** Offsets in the whole log. */
-export type Place = Record<number, number>
+export type LogPlace = Record<number, number>
 
 /** A reader's current place, and the last entry that it has passed. */
-export type Position = { readonly offsets: Place; last?: LastEntry | undefined }
+export type ReaderPosition = { readonly offsets: LogPlace; last?: LastEntry | undefined }
 
 /**
  * Where an entry is, and when it was received. Another log, or one restored from a backup, has
@@ -50,7 +50,7 @@ export function writeMark({ offsets, last }: { offsets: Offsets; last?: LastEntr
  * The position in a mark; undefined if invalid. The checksum detects mistakes, not forgery, so the
  * content is validated like any input.
  */
-export function readMark(mark: string): Position | undefined {
+export function readMark(mark: string): ReaderPosition | undefined {
   if (mark.length > LONGEST) return undefined
   const claimed = claimedIn(Buffer.from(mark, 'base64url').toString())
   if (claimed === undefined) return undefined
@@ -59,12 +59,12 @@ export function readMark(mark: string): Position | undefined {
     entries.length <= MOST_PARTITIONS &&
     entries.every(([partition, offset]) => /^(0|[1-9]\d{0,4})$/.test(partition) && isWhole(offset))
   if (!fits) return undefined
-  const offsets: Place = Object.fromEntries<number>(entries)
+  const offsets: LogPlace = Object.fromEntries<number>(entries)
   const position = claimed.last === undefined ? { offsets } : withLast(offsets, claimed.last)
   return position !== undefined && writeMark(position) === mark ? position : undefined
 }
 
-function withLast(offsets: Place, last: unknown): Position | undefined {
+function withLast(offsets: LogPlace, last: unknown): ReaderPosition | undefined {
   if (!Array.isArray(last) || last.length !== 3 || !last.every(isWhole)) return undefined
   const [partition, offset, time] = last as [number, number, number]
   return { offsets, last: { partition, offset, time } }

@@ -7,7 +7,7 @@ import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { NotErased } from './erased.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
-import { lastEntry, type Position } from './mark.ts'
+import { lastEntry, type ReaderPosition } from './mark.ts'
 import type { GapReason } from './ring.ts'
 
 /** The entries that a reader wants. */
@@ -38,7 +38,7 @@ export async function* readPast({
   eventLog: ReadableLog
   feed: LiveFeed
   notErased: NotErased
-  place: Position
+  place: ReaderPosition
   wanted: Wanted
   retryMs: number
   signal: AbortSignal

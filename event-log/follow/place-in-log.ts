@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { hasReached, noFurtherThan } from '../offsets.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
-import type { Place } from './mark.ts'
+import type { LogPlace } from './mark.ts'
 
 /**
  * The place that a client sends, capped at the end of the log. A place beyond the end is from
@@ -10,7 +10,7 @@ import type { Place } from './mark.ts'
  * behind: another process's feed may be further.
  */
 export async function placeInLog(
-  claimed: Readonly<Place>,
+  claimed: Readonly<LogPlace>,
   {
     feed,
     eventLog,
@@ -24,7 +24,7 @@ export async function placeInLog(
     signal: AbortSignal
     logger: FollowerLogger
   },
-): Promise<{ readonly place: Place; readonly beyond: boolean }> {
+): Promise<{ readonly place: LogPlace; readonly beyond: boolean }> {
   while (!hasReached(feed.end(), claimed) && !signal.aborted) {
     try {
       const extent = await eventLog.extent()

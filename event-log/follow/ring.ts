@@ -1,7 +1,7 @@
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import type { Place } from './mark.ts'
+import type { LogPlace } from './mark.ts'
 
 /** The entries shown to readers, in the order in which they became known. */
 export type RingEntry =
@@ -50,7 +50,7 @@ export type Ring = {
   /** The number of the next entry. */
   readonly end: number
   /** The place in the log before the first entry; the ring holds nothing at or before it. */
-  readonly before: Readonly<Place>
+  readonly before: Readonly<LogPlace>
   push(entry: RingEntry): void
   at(number: number): RingEntry | undefined
   /** Removes a device's entries that are covered by an erasure. */
@@ -64,7 +64,7 @@ export function createRing({
   maxEntries,
   maxBytes,
 }: {
-  before: Place
+  before: LogPlace
   maxEntries: number
   maxBytes: number
 }): Ring {

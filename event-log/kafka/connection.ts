@@ -18,7 +18,7 @@ export type Logger = {
   error(fields: object, message: string): void
 }
 
-export type ConnectionOptions = {
+export type KafkaConnectionOptions = {
   /** `host:port` each. */
   readonly brokers: readonly string[]
   readonly ssl?: boolean
@@ -52,7 +52,7 @@ const KEEP_ALIVE_MS = 60_000
 
 /** A separate client for each role, so that a blocked one does not affect the others. */
 export function kafkaClient(
-  { brokers, ssl = false, sasl, clientId, logger }: ConnectionOptions,
+  { brokers, ssl = false, sasl, clientId, logger }: KafkaConnectionOptions,
   { retries }: { retries: number },
 ): KafkaClient {
   let abandoned = false
@@ -103,7 +103,7 @@ export function kafkaFailure(doing: string, cause: unknown): DependencyError {
 }
 
 /** Not now; the same call may succeed later. */
-export function unavailable(message: string): DependencyError {
+export function unavailableForNow(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }
 

@@ -2,7 +2,7 @@ import { backOff } from '../../runtime/repeat.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
-import { stallWatch, type Progress } from './stall-watch.ts'
+import { stallWatch, type GroupProgress } from './stall-watch.ts'
 
 /** A reader that ran this long counts as working, even if there was nothing to read. */
 const WORKED_AFTER_MS = 120_000
@@ -26,7 +26,7 @@ export type Consumption<Batch> = {
   readonly progress: (
     partitions: readonly number[],
     next: ReadonlyMap<number, number>,
-  ) => Promise<Progress>
+  ) => Promise<GroupProgress>
   /** The first offset that a partition still holds. */
   readonly firstHeld: (partition: number) => Promise<number>
   readonly onAnew: () => void

@@ -2,7 +2,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
 import type { TailItem } from '../event-log.ts'
-import type { Bounds } from './offsets.ts'
+import type { OffsetBounds } from './offsets.ts'
 
 const WITHIN_MS = 15_000
 
@@ -16,7 +16,7 @@ export async function eventIdsAt(
     bounds,
     tail,
   }: {
-    bounds: () => Promise<readonly Bounds[]>
+    bounds: () => Promise<readonly OffsetBounds[]>
     tail: (options: { after: Offsets; signal: AbortSignal }) => AsyncIterable<TailItem>
   },
 ): Promise<ReadonlyMap<number, string>> {

@@ -5,7 +5,7 @@ import type { EventLog, UnreadableEntry } from '../event-log.ts'
 import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic-kinds.ts'
 import { adminClient } from './admin.ts'
 import { registerCodecs } from './codecs.ts'
-import { kafkaClient, unavailable, type ConnectionOptions } from './connection.ts'
+import { kafkaClient, unavailableForNow, type KafkaConnectionOptions } from './connection.ts'
 import { Outage } from '../../runtime/outage.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
 import { eventIdsAt } from './event-ids.ts'
@@ -19,7 +19,7 @@ import { messageBytes, topicWriter } from './topic-writer.ts'
 import { kafkaTopic } from './topic.ts'
 import { topicNames, type TopicOptions } from './topics.ts'
 
-export type KafkaEventLogOptions = ConnectionOptions &
+export type KafkaEventLogOptions = KafkaConnectionOptions &
   TopicOptions & {
     /** With a registry, events are written as Avro, otherwise as JSON; both can always be read. */
     readonly registry?: { readonly url: string }
@@ -155,9 +155,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     async ready() {
       prepared.require()
       if (missing !== undefined) {
-        throw unavailable(`the log holds events that cannot be read while ${missing} is not set`)
+        throw unavailableForNow(
+          `the log holds events that cannot be read while ${missing} is not set`,
+        )
       }
-      if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailable('Kafka confirms no writes')
+      if (writer.stuckMs() > STUCK_AFTER_MS) throw unavailableForNow('Kafka confirms no writes')
       const found = await admin.ask(
         'answer',
         (client) => askPartitions(client, [topic]),
@@ -168,7 +170,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       const writable = found
         .get(topic)
         ?.some(({ leader, inSync }) => leader !== undefined && inSync >= enough)
-      if (writable !== true) throw unavailable('no partition has enough replicas in sync')
+      if (writable !== true) throw unavailableForNow('no partition has enough replicas in sync')
     },
 
     close() {

@@ -1,15 +1,19 @@
 import type { Admin } from 'kafkajs'
 import type { Offsets } from '../../schemas/read-models.ts'
 import { askPartitions } from './partitions.ts'
-import type { Progress } from './stall-watch.ts'
+import type { GroupProgress } from './stall-watch.ts'
 
 /** The offsets that a partition holds: from `low` (inclusive) to `high` (exclusive). */
-export type Bounds = { readonly partition: number; readonly low: number; readonly high: number }
+export type OffsetBounds = {
+  readonly partition: number
+  readonly low: number
+  readonly high: number
+}
 
 const SECOND_MS = 1000
 
 /** The bounds of every partition; rejects while one has no leader. */
-export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
+export async function bounds(admin: Admin, topic: string): Promise<OffsetBounds[]> {
   const { held, leaderless } = await reachableBounds(admin, topic)
   if (leaderless.length > 0) {
     throw new Error(`nobody leads partition ${leaderless.join(', ')} of ${topic}`)
@@ -21,7 +25,7 @@ export async function bounds(admin: Admin, topic: string): Promise<Bounds[]> {
 async function reachableBounds(
   admin: Admin,
   topic: string,
-): Promise<{ held: Bounds[]; leaderless: number[] }> {
+): Promise<{ held: OffsetBounds[]; leaderless: number[] }> {
   const [offsets, known] = await Promise.all([
     admin.fetchTopicOffsets(topic),
     askPartitions(admin, [topic]),
@@ -42,7 +46,7 @@ async function reachableBounds(
   return { held, leaderless }
 }
 
-export type Place = { readonly topic: string; readonly groupId: string }
+export type GroupOnTopic = { readonly topic: string; readonly groupId: string }
 
 /**
  * The number of records that a group has not processed, and the age of the oldest in seconds. `applied`:
@@ -54,7 +58,7 @@ export async function lag(
     applied,
     now,
     ...place
-  }: Place & { readonly applied: Offsets | undefined; readonly now: number },
+  }: GroupOnTopic & { readonly applied: Offsets | undefined; readonly now: number },
 ): Promise<{ events: number; seconds: number }> {
   const progress =
     applied === undefined
@@ -75,12 +79,12 @@ export async function lag(
  */
 export async function progressOf(
   admin: Admin,
-  place: Place,
+  place: GroupOnTopic,
   {
     partitions,
     next: known,
   }: { readonly partitions: readonly number[]; readonly next: ReadonlyMap<number, number> },
-): Promise<Progress> {
+): Promise<GroupProgress> {
   const all = await progressByPartition(admin, place)
   const own = all
     .filter(({ partition }) => partitions.length === 0 || partitions.includes(partition))
@@ -103,7 +107,7 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
 }
 
 /** The next offset that the group will read in each partition that can be queried. */
-async function progressByPartition(admin: Admin, { topic, groupId }: Place) {
+async function progressByPartition(admin: Admin, { topic, groupId }: GroupOnTopic) {
   const [{ held }, [committed]] = await Promise.all([
     reachableBounds(admin, topic),
     admin.fetchOffsets({ groupId, topics: [topic] }),

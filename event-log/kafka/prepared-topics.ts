@@ -4,7 +4,7 @@ import { DependencyError, reasonOf } from '../../runtime/errors.ts'
 import { Outage } from '../../runtime/outage.ts'
 import type { AdminClient } from './admin.ts'
 import { openAvroFormat } from './avro-format.ts'
-import { unavailable, type Logger } from './connection.ts'
+import { unavailableForNow, type Logger } from './connection.ts'
 import type { AvroFormats } from './event-format.ts'
 import { askPartitions, type Partition, type Partitions } from './partitions.ts'
 import {
@@ -79,9 +79,9 @@ export function prepareTopics({
     ended: watch(),
 
     require() {
-      if (signal.aborted) throw unavailable('the event log is closed')
+      if (signal.aborted) throw unavailableForNow('the event log is closed')
       if (missing === undefined) return
-      const failure = unavailable(missing)
+      const failure = unavailableForNow(missing)
       throw outage?.own(failure) ?? failure
     },
   }
@@ -114,7 +114,7 @@ export function prepareTopics({
       }
       await pauses.pause(signal)
     }
-    throw unavailable('the event log is closed')
+    throw unavailableForNow('the event log is closed')
   }
 
   async function openAvroFormats({ url }: { readonly url: string }): Promise<AvroFormats> {

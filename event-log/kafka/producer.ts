@@ -1,6 +1,12 @@
 import { Partitioners, type Producer, type RecordMetadata } from 'kafkajs'
 import { backOff } from '../../runtime/repeat.ts'
-import { kafkaFailure, RETRY, unavailable, type KafkaClient, type Logger } from './connection.ts'
+import {
+  kafkaFailure,
+  RETRY,
+  unavailableForNow,
+  type KafkaClient,
+  type Logger,
+} from './connection.ts'
 import type { EncodedRecord } from './kafkajs/encoded-record.ts'
 
 export type BatchProducer = {
@@ -95,7 +101,7 @@ export function batchProducer({
       }
       await pauses.pause(closing.signal)
     }
-    throw unavailable('the event log is closed')
+    throw unavailableForNow('the event log is closed')
   }
 
   function drop(): void {

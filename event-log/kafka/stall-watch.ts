@@ -5,7 +5,7 @@ const STALLED_AFTER_MS = 60_000
 const LOOK_EVERY_MS = 10_000
 
 /** A group's progress: committed offsets as one text, and whether there is more to read. */
-export type Progress = { readonly position: string; readonly behind: boolean }
+export type GroupProgress = { readonly position: string; readonly behind: boolean }
 
 export type StallWatch = {
   /** Rejects after a minute without progress although there is something to read. */
@@ -25,7 +25,7 @@ export function stallWatch({
   lookEveryMs = LOOK_EVERY_MS,
 }: {
   groupId: string
-  progress: (partitions: readonly number[]) => Promise<Progress>
+  progress: (partitions: readonly number[]) => Promise<GroupProgress>
   logger: Logger
   stalledAfterMs?: number
   lookEveryMs?: number

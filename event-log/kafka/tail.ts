@@ -3,7 +3,7 @@ import type { TailGap } from '../event-log.ts'
 import { backOff } from '../../runtime/repeat.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
-import type { Bounds } from './offsets.ts'
+import type { OffsetBounds } from './offsets.ts'
 
 /** A `TailItem` of the port, for any type of entry. */
 export type TailItemOf<Entry> =
@@ -22,7 +22,7 @@ export type TailOptions<Entry> = {
   readonly groupId: string
   readonly topic: string
   readonly toEntry: (message: Chunk['messages'][number], partition: number) => Promise<Entry>
-  readonly bounds: () => Promise<Bounds[]>
+  readonly bounds: () => Promise<OffsetBounds[]>
   readonly logger: Logger
 }
 
@@ -100,9 +100,9 @@ export async function* tail<Entry>({
 }
 
 async function untilAnswered(
-  bounds: () => Promise<Bounds[]>,
+  bounds: () => Promise<OffsetBounds[]>,
   { signal, logger }: { signal: AbortSignal; logger: Logger },
-): Promise<Bounds[]> {
+): Promise<OffsetBounds[]> {
   const pauses = backOff({ firstMs: 500, longestMs: 2000 })
   while (!signal.aborted) {
     try {

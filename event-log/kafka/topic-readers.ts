@@ -3,7 +3,7 @@ import type { EventLog } from '../event-log.ts'
 import type { AdminClient } from './admin.ts'
 import type { KafkaClient, Logger } from './connection.ts'
 import { consume, type Consumption } from './consumer.ts'
-import { bounds, progressOf, type Bounds } from './offsets.ts'
+import { bounds, progressOf, type OffsetBounds } from './offsets.ts'
 import type { PreparedTopics } from './prepared-topics.ts'
 import { tail, type TailItemOf, type TailOptions } from './tail.ts'
 
@@ -19,7 +19,7 @@ export type TopicReaders = {
   tail<Entry>(
     options: Parameters<EventLog['tail']>[0] & Pick<TailOptions<Entry>, 'toEntry'>,
   ): AsyncGenerator<TailItemOf<Entry>, void>
-  bounds(): Promise<Bounds[]>
+  bounds(): Promise<OffsetBounds[]>
 }
 
 /** Members of groups and live readers of all topics. They end when `closing` is aborted. */
@@ -85,7 +85,7 @@ export function readersOfTopics({
     },
   }
 
-  function boundsOf(topic: string): Promise<Bounds[]> {
+  function boundsOf(topic: string): Promise<OffsetBounds[]> {
     return admin.ask('report its offsets', (client) => bounds(client, topic))
   }
 

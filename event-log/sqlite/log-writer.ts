@@ -13,7 +13,7 @@ import type { EventLog } from '../event-log.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
 import { REJECTIONS } from '../topic-kinds.ts'
 import type { TopicName } from '../topic.ts'
-import { DEAD_LETTERS, topicWriter, type CommitTopic } from './topic.ts'
+import { DEAD_LETTERS, sqliteTopicWriter, type CommitTopic } from './topic.ts'
 
 const PROBE_VALID_MS = 1000
 /** More than a few appends need: a disk with room for just one page is full. */
@@ -60,8 +60,8 @@ export function sqliteLogWriter(
     },
   })
   const onTopic = { clock, onAppended: onTopicAppended, expireEveryMs }
-  const rejections = topicWriter(database, REJECTIONS, onTopic)
-  const deadLetters = topicWriter(database, DEAD_LETTERS, onTopic)
+  const rejections = sqliteTopicWriter(database, REJECTIONS, onTopic)
+  const deadLetters = sqliteTopicWriter(database, DEAD_LETTERS, onTopic)
 
   return {
     async append(events, { spooled = false } = {}) {

@@ -39,7 +39,7 @@ export function topicTable(name: TopicName): string {
 }
 
 /** The part of a topic that writes, with a separate queue; keeps an entry that is repeated once. */
-export function topicWriter<Entry>(
+export function sqliteTopicWriter<Entry>(
   database: Database,
   kind: TopicKind<Entry>,
   {

@@ -19,7 +19,7 @@ import type { Outcome, PositionOutcome, Refused } from './outcome.ts'
 import type { Received } from './rejected-content.ts'
 import { deviceRefusal } from './reportable-devices.ts'
 import type { Offered } from './rejections.ts'
-import type { Tally } from './tally.ts'
+import type { ReportMetrics } from './tally.ts'
 
 export type { SubmittedPosition, SubmittedReport }
 
@@ -82,7 +82,7 @@ export function acceptReports({
   eventLog: Pick<EventLog, 'append'>
   keyLimit: KeyLimit
   deviceLimit: DeviceLimit
-  tally: Tally
+  tally: ReportMetrics
   clock: Clock
 }): Accept {
   async function accept(

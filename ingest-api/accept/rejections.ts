@@ -23,7 +23,7 @@ const APPENDED_AT_ONCE = 100
 const WARNED_EVERY_MS = 60_000
 
 /** A refused report of a known key, and the error it was answered with. */
-export type Refusal = {
+export type RefusedReport = {
   readonly key: Pick<ApiKey, 'id' | 'accountId'>
   readonly error: RejectionError
   readonly message: string
@@ -53,7 +53,7 @@ type Counted = { count: number; receivedAt: number; message: string }
  * written are dropped. Memory use grows with the number of keys refused in a second, not with the
  * number of reports.
  */
-export class Rejections {
+export class RejectionQueue {
   #queue: Queued[] = []
   /** The round of the queue. */
   #queued = newRound()
@@ -97,7 +97,7 @@ export class Rejections {
     this.#logger = logger
   }
 
-  offer({ key, error, message, received, isAwaited = false }: Refusal): Offered {
+  offer({ key, error, message, received, isAwaited = false }: RefusedReport): Offered {
     if (isAwaited) this.#hasten()
     const receivedAt = this.#clock.now()
     const now = this.#steadyClock.now()

@@ -2,7 +2,7 @@ import { toApiError, type ErrorIdentifier } from '../../runtime/errors.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-rejected.ts'
 import type { Received } from './rejected-content.ts'
-import type { Offered, Refusal, Rejections } from './rejections.ts'
+import type { Offered, RefusedReport, RejectionQueue } from './rejections.ts'
 
 /** Every outcome of a report, or of its request as a whole. */
 const OUTCOMES: readonly ('accepted' | 'seen' | ErrorIdentifier)[] = [
@@ -18,16 +18,16 @@ const OUTCOMES: readonly ('accepted' | 'seen' | ErrorIdentifier)[] = [
 /**
  * Counts the outcomes of reports and queues the rejections of known keys.
  */
-export class Tally {
+export class ReportMetrics {
   readonly #metrics: Metrics
-  readonly #rejections: Pick<Rejections, 'offer'>
+  readonly #rejections: Pick<RejectionQueue, 'offer'>
 
   constructor({
     metrics,
     rejections,
   }: {
     metrics: Metrics
-    rejections: Pick<Rejections, 'offer'>
+    rejections: Pick<RejectionQueue, 'offer'>
   }) {
     this.#metrics = metrics
     this.#rejections = rejections
@@ -62,7 +62,7 @@ export class Tally {
   }
 
   /** Counts a refused report and queues its rejection. */
-  refused(refusal: Refusal, app?: string): Offered {
+  refused(refusal: RefusedReport, app?: string): Offered {
     this.#count(refusal.error, { reports: 1, app })
     return this.#rejections.offer(refusal)
   }
@@ -85,7 +85,7 @@ export class Tally {
       app,
     }: {
       reports: number
-      key?: Refusal['key'] | undefined
+      key?: RefusedReport['key'] | undefined
       received?: Received
       app?: string | undefined
     },

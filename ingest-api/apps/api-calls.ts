@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { parametersOf, type Operation, type Parameter } from '../../runtime/openapi/document.ts'
-import type { App } from './app.ts'
+import type { SenderApp } from './app.ts'
 import { APP_PATHS, type AppPath } from './app-routes.ts'
 
 export const APPS_TAG = {
@@ -189,7 +189,7 @@ function operation({ path, app }: AppPath, method: 'GET' | 'POST'): Operation {
   }
 }
 
-function textOf({ name }: App): AppText {
+function textOf({ name }: SenderApp): AppText {
   const text = TEXTS[name]
   if (text === undefined) throw new Error(`${name} has no description`)
   return text

@@ -6,7 +6,7 @@ import { dawarichOwntracks, owntracks } from './owntracks.ts'
 import { phonetrack, phonetrackOwntracks, phonetrackUlogger } from './phonetrack.ts'
 import { theThingsStack } from './the-things-stack.ts'
 import { traccarForward } from './traccar-forward.ts'
-import type { App } from './app.ts'
+import type { SenderApp } from './app.ts'
 import { decoded, type Fields } from './fields.ts'
 
 type Method = 'GET' | 'POST'
@@ -16,7 +16,7 @@ export type AppPath = {
   /** With parameters in the router's syntax. It names the route in metrics. */
   readonly path: string
   readonly methods: readonly Method[]
-  readonly app: App
+  readonly app: SenderApp
 }
 
 /** The route of a request. */

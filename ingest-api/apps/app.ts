@@ -1,6 +1,6 @@
 import type { Fields } from './fields.ts'
 import type { SentAttributes } from './sent-attributes.ts'
-import type { Measured } from './values.ts'
+import type { SentMeasurements } from './values.ts'
 
 /** A request of an app apart from its body, without its key. */
 export type AppHead = {
@@ -27,7 +27,7 @@ export type SentPoint = {
   /** In milliseconds; undefined means the time of receipt, NaN that `sentTime` is not a time. */
   readonly time: number | undefined
   readonly sentTime: unknown
-  readonly measured: Measured
+  readonly measured: SentMeasurements
   readonly attributes?: SentAttributes
   /** The JSON that a rejection shows. */
   readonly sent: unknown
@@ -78,7 +78,7 @@ export function boundedPoints(points: readonly unknown[]): {
 }
 
 /** The format of an app. It only translates: other files handle authorization, limits and the log. */
-export type App = {
+export type SenderApp = {
   /** The name in metrics. */
   readonly name: string
   /** The largest body, after decompression. */

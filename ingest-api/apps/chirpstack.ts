@@ -1,15 +1,15 @@
-import { EMPTY, type App, type AppItem } from './app.ts'
+import { EMPTY, type SenderApp, type AppItem } from './app.ts'
 import { positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
 import { itemsOfUplink } from './uplink.ts'
-import { isSent, measure, objectIn, textIn, type Measured } from './values.ts'
+import { isSent, measure, objectIn, textIn, type SentMeasurements } from './values.ts'
 
 /** Enough for the receptions of many gateways. */
 const LIMIT_BYTES = 64 * 1024
 
 /** ChirpStack's HTTP integration, in JSON (https://www.chirpstack.io/docs/chirpstack/integrations/events.html). */
-export const chirpstack: App = {
+export const chirpstack: SenderApp = {
   name: 'chirpstack',
   limitBytes: LIMIT_BYTES,
   read: ({ body }) => readEvent(body),
@@ -47,7 +47,7 @@ function readEvent(body: Buffer): readonly AppItem[] {
       found: resolved,
     })
   }
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   if (sent['batteryLevelUnavailable'] !== true) {
     measure(measured, 'battery', sent['batteryLevel'], 0.01)
   }

@@ -2,7 +2,7 @@ import { RANGES, type Coordinate } from '../../schemas/report-fields.ts'
 import { isMarkedAsNoFix } from './no-fix.ts'
 import { otherScalars, type SentAttributes } from './sent-attributes.ts'
 import { framesIn, type SensecapFrame } from './sensecap.ts'
-import { measure, numberIn, objectIn, type Measured } from './values.ts'
+import { measure, numberIn, objectIn, type SentMeasurements } from './values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -23,7 +23,7 @@ const ELSEWHERE = /^(?:cached|last|previous|history|geofence)/i
 export type DecodedPosition = {
   readonly latitude: unknown
   readonly longitude: unknown
-  readonly measured: Measured
+  readonly measured: SentMeasurements
   /** When it was true, if the payload has that; as sent. */
   readonly sentTime?: unknown
   readonly attributes?: SentAttributes
@@ -119,8 +119,8 @@ function lettersOf(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '')
 }
 
-function measuredIn(fields: Fields): Measured {
-  const measured: Measured = {}
+function measuredIn(fields: Fields): SentMeasurements {
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', fields['accuracy'] ?? fields['horizontalAccuracy'])
   measure(measured, 'altitude', fields['altitude'] ?? fields['alt'])
   measure(measured, 'heading', fields['heading'] ?? fields['headingDeg'] ?? fields['course'])
@@ -135,7 +135,7 @@ function ofFrame({
   battery,
   attributes,
 }: SensecapFrame): DecodedPosition {
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'battery', battery, 0.01)
   return { latitude, longitude, measured, sentTime: time, attributes }
 }

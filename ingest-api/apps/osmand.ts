@@ -1,9 +1,9 @@
-import { EMPTY, EMPTY_LIST, type App, type AppRequest, type AppItem } from './app.ts'
+import { EMPTY, EMPTY_LIST, type SenderApp, type AppRequest, type AppItem } from './app.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
 import { isFlag } from './no-fix.ts'
 import { sentPoint } from './point.ts'
 import { otherScalars, typedTexts } from './sent-attributes.ts'
-import { isSent, measure, METRES_PER_SECOND, textIn, type Measured } from './values.ts'
+import { isSent, measure, METRES_PER_SECOND, textIn, type SentMeasurements } from './values.ts'
 import { readTraccarJson } from './traccar.ts'
 
 const LIMIT_BYTES = 16 * 1024
@@ -12,7 +12,7 @@ const LIMIT_BYTES = 16 * 1024
  * OsmAnd and Traccar Client, which changed its format twice and keeps the URL: one endpoint for the
  * query, the form (https://www.traccar.org/osmand/) and the JSON.
  */
-export const osmand: App = {
+export const osmand: SenderApp = {
   name: 'osmand',
   limitBytes: LIMIT_BYTES,
   read: (request) => readOsmand(request),
@@ -20,7 +20,7 @@ export const osmand: App = {
 }
 
 /** The same at Dawarich's path for it. */
-export const dawarichTraccar: App = {
+export const dawarichTraccar: SenderApp = {
   ...osmand,
   name: 'dawarich-traccar',
   answer: () => EMPTY_LIST,
@@ -66,7 +66,7 @@ function readFields(fields: Fields, { query }: AppRequest, named: string | undef
   const misnamed = isPlaced ? undefined : misnamedPlace(fields)
   if (misnamed !== undefined)
     return { kind: 'malformed', deviceId, message: misnamed, sent: fields }
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', fields['accuracy'])
   measure(measured, 'altitude', fields['altitude'])
   measure(measured, 'speed', fields['speed'], speedFactor(query['speedUnit']))

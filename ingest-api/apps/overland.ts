@@ -1,7 +1,7 @@
 import {
   boundedPoints,
   RESULT_OK,
-  type App,
+  type SenderApp,
   type AppRequest,
   type AppItem,
   type SentPoint,
@@ -16,13 +16,13 @@ import {
   numberIn,
   objectIn,
   textIn,
-  type Measured,
+  type SentMeasurements,
 } from './values.ts'
 
 const LIMIT_BYTES = 2 * 1024 * 1024
 
 /** Overland's batches of GeoJSON features (https://github.com/aaronpk/Overland-iOS#api). */
-export const overland: App = {
+export const overland: SenderApp = {
   name: 'overland',
   limitBytes: LIMIT_BYTES,
   read: ({ body }) => readBatch(body),
@@ -30,7 +30,7 @@ export const overland: App = {
 }
 
 /** The same for Dawarich's clients: Dawarich answers 201, and some of its clients accept nothing else. */
-export const dawarichOverland: App = {
+export const dawarichOverland: SenderApp = {
   ...overland,
   name: 'dawarich-overland',
   answer: () => ({ ...RESULT_OK, status: 201 }),
@@ -78,7 +78,7 @@ export function readBatch(
 }
 
 function heartbeat(deviceId: string | undefined, properties: Properties): AppItem {
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measureLevel(measured, properties)
   return {
     ...{ kind: 'seen', deviceId, battery: measured.battery },
@@ -98,7 +98,7 @@ function pointOf(
   if (geometry === undefined || geometry === null) return 'action'
   const coordinates: unknown = objectIn(geometry)?.['coordinates']
   if (!Array.isArray(coordinates) || coordinates.length < 2) return undefined
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', properties['horizontal_accuracy'])
   measure(measured, 'altitude', properties['altitude'])
   measure(measured, 'speed', properties['speed'])
@@ -122,7 +122,7 @@ function pointOf(
  * Overland has a fraction. GPSLogger and Home Assistant, which send batches for Dawarich, have whole percent, of
  * which 1 would be full; they write Overland's `deferred` with two f.
  */
-function measureLevel(to: Measured, properties: Properties): void {
+function measureLevel(to: SentMeasurements, properties: Properties): void {
   const level = properties['battery_level']
   const isPercent = 'deffered' in properties && Number.isInteger(numberIn(level))
   if (isPercent) measure(to, 'battery', level, 0.01)

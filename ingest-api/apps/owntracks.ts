@@ -1,9 +1,16 @@
-import { EMPTY_LIST, RESULT_OK, type App, type AppRequest, type AppItem } from './app.ts'
+import { EMPTY_LIST, RESULT_OK, type SenderApp, type AppRequest, type AppItem } from './app.ts'
 import { NO_FIELDS, type Fields } from './fields.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { knownNumber, otherScalars, type SentAttributes } from './sent-attributes.ts'
 import { timeIn } from './times.ts'
-import { isSent, measure, METRES_PER_SECOND, numberIn, textIn, type Measured } from './values.ts'
+import {
+  isSent,
+  measure,
+  METRES_PER_SECOND,
+  numberIn,
+  textIn,
+  type SentMeasurements,
+} from './values.ts'
 
 /** OwnTracks' iOS app puts photos into messages. */
 const LIMIT_BYTES = 8 * 1024 * 1024
@@ -19,7 +26,7 @@ type Message = Readonly<Record<string, unknown>>
  * OwnTracks in HTTP mode (https://owntracks.org/booklet/tech/json/), and Overland in its OwnTracks
  * mode, which is recognised by its key: `Authorization: Basic <key>:`, not encoded.
  */
-export const owntracks: App = {
+export const owntracks: SenderApp = {
   name: 'owntracks',
   limitBytes: LIMIT_BYTES,
   never4xx: true,
@@ -28,7 +35,7 @@ export const owntracks: App = {
 }
 
 /** The same for Dawarich's clients: fields may be in the query, and speeds without a topic are in m/s. */
-export const dawarichOwntracks: App = {
+export const dawarichOwntracks: SenderApp = {
   ...owntracks,
   name: 'dawarich-owntracks',
   read: (request) => readOwntracks(request, { dawarich: true }),
@@ -69,7 +76,7 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
   const isPlace = type === 'location' || (type === undefined && (isSent(lat) || isSent(lon)))
   if (!isPlace) return { kind: 'seen', deviceId }
   const unit = dawarich === true && message['topic'] === undefined ? 'mps' : 'kmh'
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', message['acc'])
   measure(measured, 'altitude', message['alt'])
   measure(measured, 'speed', message['vel'], METRES_PER_SECOND[unit])

@@ -3,7 +3,7 @@ import {
   EMPTY,
   EMPTY_LIST,
   RESULT_OK,
-  type App,
+  type SenderApp,
   type AppAnswer,
   type AppRequest,
   type AppItem,
@@ -14,7 +14,14 @@ import { jsonObjectIn } from './json-in.ts'
 import { multipartFields } from './multipart.ts'
 import { sentPoint } from './point.ts'
 import { otherScalars, typedTexts } from './sent-attributes.ts'
-import { isSent, measure, METRES_PER_SECOND, numberIn, textIn, type Measured } from './values.ts'
+import {
+  isSent,
+  measure,
+  METRES_PER_SECOND,
+  numberIn,
+  textIn,
+  type SentMeasurements,
+} from './values.ts'
 import { formAndQuery, isJson, misnamedPlace, readOsmand } from './osmand.ts'
 import { readBatch } from './overland.ts'
 import { readOwntracks } from './owntracks.ts'
@@ -31,7 +38,7 @@ type Named = { readonly named: string | undefined }
  * The logging URLs of Nextcloud's PhoneTrack, with the key in place of the session's token, so that
  * a phone that reports there only needs another host. The last part of the path names the device.
  */
-export const phonetrack: App = {
+export const phonetrack: SenderApp = {
   name: 'phonetrack',
   limitBytes: LIMIT_BYTES,
   read: (request) =>
@@ -40,10 +47,10 @@ export const phonetrack: App = {
 }
 
 /** PhoneTrack's URL for OwnTracks, which deletes data on a 4xx here as at its own paths. */
-export const phonetrackOwntracks: App = { ...phonetrack, never4xx: true }
+export const phonetrackOwntracks: SenderApp = { ...phonetrack, never4xx: true }
 
 /** PhoneTrack's URL for μlogger, which sends a point with a photo as multipart. The photo is dropped. */
-export const phonetrackUlogger: App = {
+export const phonetrackUlogger: SenderApp = {
   ...phonetrack,
   limitBytes: PHOTO_LIMIT_BYTES,
   takesFiles: true,
@@ -155,7 +162,7 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
   const deviceId = named ?? textIn(id) ?? textIn(dev)
   if (gprmc === undefined) return [{ kind: 'seen', deviceId }]
   const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'altitude', alt)
   measure(measured, 'speed', knots, METRES_PER_SECOND.kn)
   measure(measured, 'heading', course)
@@ -165,8 +172,8 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
   return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
 }
 
-function measuredIn(fields: Sent): Measured {
-  const measured: Measured = {}
+function measuredIn(fields: Sent): SentMeasurements {
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', firstOf(fields, ['acc', 'accuracy']))
   measure(measured, 'altitude', firstOf(fields, ['alt', 'altitude']))
   measure(measured, 'speed', fields['speed'])

@@ -1,4 +1,4 @@
-import { EMPTY, type App, type AppItem } from './app.ts'
+import { EMPTY, type SenderApp, type AppItem } from './app.ts'
 import { positionIn } from './decoded-payload.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { timeIn } from './times.ts'
@@ -12,7 +12,7 @@ const LIMIT_BYTES = 64 * 1024
  * Webhooks of The Things Stack
  * (https://www.thethingsindustries.com/docs/integrations/data-formats/).
  */
-export const theThingsStack: App = {
+export const theThingsStack: SenderApp = {
   name: 'the-things-stack',
   limitBytes: LIMIT_BYTES,
   read: ({ body }) => readMessage(body),

@@ -1,4 +1,4 @@
-import { EMPTY, type App, type AppItem } from './app.ts'
+import { EMPTY, type SenderApp, type AppItem } from './app.ts'
 import { EARLIEST } from '../../schemas/plain-report.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { isFlag } from './no-fix.ts'
@@ -11,13 +11,13 @@ import {
   numberIn,
   objectIn,
   textIn,
-  type Measured,
+  type SentMeasurements,
 } from './values.ts'
 
 const LIMIT_BYTES = 16 * 1024
 
 /** A Traccar server's position forwarding (`forward.type=json`), which brings all of its protocols. */
-export const traccarForward: App = {
+export const traccarForward: SenderApp = {
   name: 'traccar-forward',
   limitBytes: LIMIT_BYTES,
   read: ({ body }) => [readForwarded(body)],
@@ -43,7 +43,7 @@ function readForwarded(body: Buffer): AppItem {
   if (isWithoutFix(position)) {
     return { kind: 'seen', deviceId, battery, attributes, isWithoutFix: true }
   }
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   // 0 is what Traccar has in place of an unknown accuracy.
   if (numberIn(position['accuracy']) !== 0) measure(measured, 'accuracy', position['accuracy'])
   measure(measured, 'altitude', position['altitude'])
@@ -77,7 +77,7 @@ function isWithoutFix(position: Fields): boolean {
 
 /** `batteryLevel` is percent, and 1 is one of them; `hours` are milliseconds. */
 function telemetryIn(sent: Fields): { battery: number | undefined; attributes: SentAttributes } {
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'battery', sent['batteryLevel'], 0.01)
   const others = otherScalars(sent, USED)
   const hours = knownNumber(sent['hours'])

@@ -2,7 +2,14 @@ import { type AppItem } from './app.ts'
 import { jsonObjectIn } from './json-in.ts'
 import { sentPoint } from './point.ts'
 import { knownNumber, otherScalars, type SentAttributes } from './sent-attributes.ts'
-import { isSent, measure, measureBattery, objectIn, textIn, type Measured } from './values.ts'
+import {
+  isSent,
+  measure,
+  measureBattery,
+  objectIn,
+  textIn,
+  type SentMeasurements,
+} from './values.ts'
 
 /**
  * The JSON of Traccar Client 9. The coordinates are in `coords`, or flat beside the time.
@@ -27,7 +34,7 @@ export function readTraccarJson(
   }
   const coords = objectIn(location['coords']) ?? location
   const { latitude, longitude } = coords
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', coords['accuracy'])
   measure(measured, 'altitude', coords['altitude'])
   measure(measured, 'speed', coords['speed'])

@@ -2,7 +2,7 @@ import type { AppItem } from './app.ts'
 import { decodedPayload, signalAt, type DecodedPosition } from './decoded-payload.ts'
 import { EARLIEST, FURTHEST_AHEAD_MS } from '../../schemas/plain-report.ts'
 import { timeIn } from './times.ts'
-import { measure, objectIn, type Measured } from './values.ts'
+import { measure, objectIn, type SentMeasurements } from './values.ts'
 
 /** The names of fields that the message about a payload lists. */
 const SHOWN_NAMES = 12
@@ -29,7 +29,7 @@ export function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
   const { deviceId, payload, found, sent } = uplink
   const decoded = decodedPayload(payload)
   const attributes = { ...decoded.attributes, ...signalAt(uplink.gateways) }
-  const common: Measured = {}
+  const common: SentMeasurements = {}
   measure(common, 'battery', uplink.battery, 0.01)
   measure(common, 'battery', decoded.battery, 0.01)
   const { battery } = common

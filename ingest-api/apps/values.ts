@@ -7,7 +7,7 @@ const DECIMALS = 1e6
 /** Metres per second in one of each unit. */
 export const METRES_PER_SECOND = { kn: 0.514444, kmh: 1 / 3.6, mph: 0.44704, mps: 1 } as const
 
-export type Measured = { -readonly [Name in keyof Measurements]: Measurements[Name] }
+export type SentMeasurements = { -readonly [Name in keyof Measurements]: Measurements[Name] }
 
 /** A number, possibly written as text; undefined for everything else. */
 export function numberIn(value: unknown): number | undefined {
@@ -56,7 +56,7 @@ export function objectIn(value: unknown): Readonly<Record<string, unknown>> | un
  * Sets a measurement if it is a number within its range. Otherwise it is left out, and the point stays:
  * apps write -1 for unknown values.
  */
-export function measure(to: Measured, name: Measurement, value: unknown, factor = 1): void {
+export function measure(to: SentMeasurements, name: Measurement, value: unknown, factor = 1): void {
   const number = numberIn(value)
   if (number === undefined) return
   const inOurUnit = factor === 1 ? number : scaled(number, factor)
@@ -71,6 +71,6 @@ export function scaled(number: number, factor: number): number {
 }
 
 /** Sets the battery level from a fraction; values above 1 are percent. */
-export function measureBattery(to: Measured, value: unknown): void {
+export function measureBattery(to: SentMeasurements, value: unknown): void {
   measure(to, 'battery', value, (numberIn(value) ?? 0) > 1 ? 0.01 : 1)
 }

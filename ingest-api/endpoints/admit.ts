@@ -6,7 +6,7 @@ import { secretHash } from '../../schemas/api-key.ts'
 import type { ApiKey, KeyGrant, Scope } from '../../store/back-office.ts'
 import { rateLimitHeaders, type Allowance } from '../accept/allowance.ts'
 import { beyondKeyLimit, type KeyLimit } from '../accept/key-limit.ts'
-import type { Tally } from '../accept/tally.ts'
+import type { ReportMetrics } from '../accept/tally.ts'
 import { authenticate, authorize, type Credentials } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/key-cache.ts'
 import type { KeyUsage } from '../keys/key-usage.ts'
@@ -52,7 +52,7 @@ export function admitSenders({
   readonly keyCache: KeyCache
   readonly failures: AuthFailures
   readonly usage: KeyUsage
-  readonly tally: Tally
+  readonly tally: ReportMetrics
   readonly clock: Clock
   readonly trustProxy: number
   /** Marks the test reports of this process; absent: it sends none. */

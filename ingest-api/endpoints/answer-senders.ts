@@ -10,7 +10,7 @@ import {
   successEnvelope,
 } from '../../runtime/http.ts'
 import type { HttpApp } from '../../runtime/http-server.ts'
-import type { Load } from '../../runtime/load.ts'
+import type { InFlight } from '../../runtime/load.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { senderRequest, targetOf, type SenderRequest } from '../requests/sender-request.ts'
@@ -18,14 +18,14 @@ import { senderRequest, targetOf, type SenderRequest } from '../requests/sender-
 const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
 /** The body is JSON, or empty. */
-export type Answer = { readonly status: number; readonly body: string }
+export type SenderAnswer = { readonly status: number; readonly body: string }
 
 /** One way of reporting: it turns a request into reports, and their outcomes into an answer. */
 export type Endpoint = {
   /** Names the route in metrics. */
   readonly path: string
   /** @throws {ApiError | DependencyError} for a failure of the whole request. */
-  readonly answer: (request: SenderRequest) => Promise<Answer>
+  readonly answer: (request: SenderRequest) => Promise<SenderAnswer>
   /** The error that the sender gets in place of another one; absent: that one. */
   readonly errorFor?: (error: ApiError) => ApiError
 }
@@ -52,7 +52,7 @@ export function answerSenders(
     readonly endpointOf: EndpointOf
     readonly metrics: Metrics
     readonly logger: Logger
-    readonly load: Load
+    readonly load: InFlight
   },
 ): HttpApp {
   const observe = requestObserver({ service: 'ingest-api', metrics, logger })
@@ -96,14 +96,14 @@ export function answerSenders(
 }
 
 /** The 200 of calls in our format. */
-export function success(message: string, data: unknown): Answer {
+export function success(message: string, data: unknown): SenderAnswer {
   return { status: 200, body: JSON.stringify(successEnvelope(data, { status: 200, message })) }
 }
 
 function write(
   { answerHeaders }: SenderRequest,
   response: HttpAnswer,
-  { status, body }: Answer,
+  { status, body }: SenderAnswer,
 ): void {
   const mediaType = body === '' ? 'text/plain' : 'application/json'
   answerHeaders.push(...COMMON_HEADERS, 'Content-Type', `${mediaType}; charset=utf-8`)

@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer'
 import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runtime/errors.ts'
 import { within, type Clock } from '../../runtime/clock.ts'
-import type { Load } from '../../runtime/load.ts'
+import type { InFlight } from '../../runtime/load.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { KeyLimit } from '../accept/key-limit.ts'
 import { refusalOf, type Outcome } from '../accept/outcome.ts'
 import type { Offered } from '../accept/rejections.ts'
-import type { Tally } from '../accept/tally.ts'
-import { EMPTY, type App, type AppHead } from '../apps/app.ts'
+import type { ReportMetrics } from '../accept/tally.ts'
+import { EMPTY, type SenderApp, type AppHead } from '../apps/app.ts'
 import type { AppRoute } from '../apps/app-routes.ts'
 import { credentialsIn, withoutKey } from '../apps/credentials.ts'
 import { fieldsIn } from '../apps/fields.ts'
@@ -46,8 +46,8 @@ export function appEndpoints({
 }: {
   readonly admit: Admit
   readonly keyLimit: KeyLimit
-  readonly tally: Tally
-  readonly load: Load
+  readonly tally: ReportMetrics
+  readonly load: InFlight
   /** The turns in which a body of this size is worked on; none: at once. */
   readonly turnsFor: (bytes: number) => WorkTurns | undefined
   readonly clock: Clock
@@ -135,7 +135,7 @@ export function appEndpoints({
   /** The body, or the reason why it can never be accepted. */
   async function bodyOf(
     request: SenderRequest,
-    { app, chunks }: { app: App; chunks: Buffer[] },
+    { app, chunks }: { app: SenderApp; chunks: Buffer[] },
   ): Promise<Buffer | ApiError> {
     const { limitBytes, name } = app
     const { http } = request
@@ -167,7 +167,7 @@ const TOO_MANY_PARTS = new ApiError('INVALID_PARAMS', 'the body has too many par
  * A 503 for every refused request, so that the app resends it, except one without a valid key, or with
  * one that lacks the scope.
  */
-function errorFor(error: ApiError, { never4xx = false }: App): ApiError {
+function errorFor(error: ApiError, { never4xx = false }: SenderApp): ApiError {
   if (error.error === 'SERVICE_UNAVAILABLE') return error
   const { 'WWW-Authenticate': challenge, 'Retry-After': resetSeconds } = error.headers
   if (challenge !== undefined && !never4xx) {

@@ -10,7 +10,13 @@ const NO_TIMESTAMP: Fault = {
 }
 
 /** `POST /api/v1/gps/import`: history that was recorded earlier and elsewhere, in batches. */
-export function importHistory({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
+export function importEndpoint({
+  receive,
+  accept,
+}: {
+  receive: Receive
+  accept: Accept
+}): Endpoint {
   return batchEndpoint('/api/v1/gps/import', {
     ...{ receive, accept },
     reportsIn: (reports) => reports.map(imported),

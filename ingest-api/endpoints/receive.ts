@@ -1,10 +1,10 @@
 import { toApiError } from '../../runtime/errors.ts'
-import type { Load } from '../../runtime/load.ts'
+import type { InFlight } from '../../runtime/load.ts'
 import type { Scope } from '../../store/back-office.ts'
 import type { SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import type { KeyLimit } from '../accept/key-limit.ts'
-import type { Tally } from '../accept/tally.ts'
+import type { ReportMetrics } from '../accept/tally.ts'
 import { bearerIn } from '../keys/authenticate.ts'
 import { parseJson, readJson, type JsonBody } from '../requests/read-json.ts'
 import { headerOf, type SenderRequest } from '../requests/sender-request.ts'
@@ -32,8 +32,8 @@ export function receiveReports({
   readonly admit: Admit
   readonly scope: Scope
   readonly keyLimit: KeyLimit
-  readonly tally: Tally
-  readonly load: Load
+  readonly tally: ReportMetrics
+  readonly load: InFlight
   /** The turns in which a body of this size is worked on; none: at once. */
   readonly turnsFor: (bytes: number) => WorkTurns | undefined
 }): Receive {

@@ -3,7 +3,7 @@ import { withMisspelt } from '../../schemas/misspelt-fields.ts'
 import type { Accept, SubmittedPosition } from '../accept/accept.ts'
 import { rateLimitHeaders } from '../accept/allowance.ts'
 import { refusalOf, type PositionOutcome } from '../accept/outcome.ts'
-import { success, type Answer, type Endpoint } from './answer-senders.ts'
+import { success, type SenderAnswer, type Endpoint } from './answer-senders.ts'
 import { idempotencyKey } from '../requests/sender-request.ts'
 import type { Receive } from './receive.ts'
 
@@ -36,7 +36,7 @@ export function submitPosition({
   }
 }
 
-function answerTo(outcome: PositionOutcome, reports: readonly SubmittedPosition[]): Answer {
+function answerTo(outcome: PositionOutcome, reports: readonly SubmittedPosition[]): SenderAnswer {
   switch (outcome.kind) {
     case 'accepted': {
       const { recordId } = outcome

@@ -1,9 +1,9 @@
 import { ApiError, invalidParams, unavailable } from '../../runtime/errors.ts'
-import { SMALL_BODY_BYTES, type Load } from '../../runtime/load.ts'
+import { SMALL_BODY_BYTES, type InFlight } from '../../runtime/load.ts'
 import { codingOf, inflate, MOST_OVERHEAD_BYTES, type Coding } from './content-coding.ts'
 import { headerOf, type SenderRequest } from './sender-request.ts'
 
-type Limit = { readonly limitBytes: number; readonly chunks: Buffer[]; readonly load: Load }
+type Limit = { readonly limitBytes: number; readonly chunks: Buffer[]; readonly load: InFlight }
 /** Collects a piece of a body, or returns the error that ends the reading. */
 type Collect = (chunk: Buffer) => ApiError | undefined
 

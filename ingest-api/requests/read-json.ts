@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import type { Load } from '../../runtime/load.ts'
+import type { InFlight } from '../../runtime/load.ts'
 import { bodyFault, readBody } from './read-body.ts'
 import { mediaTypeOf, type SenderRequest } from './sender-request.ts'
 
@@ -15,7 +15,7 @@ export type JsonBody = { readonly json: unknown; readonly chunks: readonly Buffe
  */
 export async function readJson(
   request: SenderRequest,
-  { limitBytes, chunks, load }: { limitBytes: number; chunks: Buffer[]; load: Load },
+  { limitBytes, chunks, load }: { limitBytes: number; chunks: Buffer[]; load: InFlight },
 ): Promise<Buffer> {
   const type = mediaTypeOf(request)
   if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {

@@ -13,7 +13,7 @@ export const ERRORS_OF_EVERY_CALL: readonly ErrorIdentifier[] = [
 const NOTHING: JsonSchema = { const: null, description: 'Always null' }
 
 /** The envelope of a successful answer; without a schema its `data` is null. */
-export function successEnvelope(status: number, data: JsonSchema = NOTHING): JsonSchema {
+export function successSchema(status: number, data: JsonSchema = NOTHING): JsonSchema {
   return objectOf({
     success: { const: true },
     code: { const: status },

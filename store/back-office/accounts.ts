@@ -1,5 +1,5 @@
 import type { Account, Operator, Operators } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { changed } from './changing.ts'
 import type { AccountDocument } from './kinds.ts'
 
@@ -10,7 +10,7 @@ export function accountsOf({
   isEmailTaken,
   addOperator,
 }: {
-  accounts: Documents<AccountDocument>
+  accounts: DocumentStore<AccountDocument>
   isEmailTaken: (email: string) => Promise<boolean>
   /** False if its e-mail is taken. */
   addOperator: (operator: Operator) => Promise<boolean>

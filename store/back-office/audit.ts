@@ -3,10 +3,10 @@ import {
   DEVICES_LABELLED,
   type Audit,
   type AuditEntry,
-  type AuditPage,
+  type PageOfAudit,
   type AuditQuery,
 } from '../back-office.ts'
-import type { Documents, Query, Revisioned } from '../documents.ts'
+import type { DocumentStore, Query, Revisioned } from '../documents.ts'
 import { isSameLife } from '../lives.ts'
 import type { Erasures } from '../read-models.ts'
 import { devicesIn, ON_MANY, withoutDevice } from './audit-details.ts'
@@ -20,7 +20,7 @@ const LOOKED_AT_MOST = 20_000
 type Index = Pick<Query<AuditEntry>, 'index' | 'where'>
 
 export function auditOf(
-  audit: Documents<AuditEntry>,
+  audit: DocumentStore<AuditEntry>,
   { livesOf }: Pick<Erasures, 'livesOf'>,
 ): Audit {
   return {
@@ -50,7 +50,7 @@ export function auditOf(
       }
     },
 
-    async pageAudit(query): Promise<AuditPage> {
+    async pageAudit(query): Promise<PageOfAudit> {
       const entries: AuditEntry[] = []
       let looked = 0
       let last: string | undefined

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Document, Documents, Revisioned } from '../documents.ts'
+import type { Document, DocumentStore, Revisioned } from '../documents.ts'
 
 const MOST_ATTEMPTS = 20
 const LONGEST_PAUSE_MS = 50
@@ -24,7 +24,7 @@ export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promi
  * one; undefined if there is none, or `change` returns none.
  */
 export async function changed<D extends Document>(
-  documents: Documents<D>,
+  documents: DocumentStore<D>,
   id: string,
   change: (document: Revisioned<D>) => Revisioned<D> | undefined,
 ): Promise<D | undefined> {

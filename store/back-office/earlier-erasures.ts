@@ -1,5 +1,5 @@
 import type { Audit, Operators } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { changed } from './changing.ts'
 import { SERVICE_ID, type AnnouncedErasure, type ServiceDocument } from './kinds.ts'
 
@@ -15,8 +15,8 @@ export function earlierErasures({
   announced,
 }: {
   backOffice: Pick<Operators, 'pageAccounts'> & Pick<Audit, 'pageAudit'>
-  service: Documents<ServiceDocument>
-  announced: Pick<Documents<AnnouncedErasure>, 'insert'>
+  service: DocumentStore<ServiceDocument>
+  announced: Pick<DocumentStore<AnnouncedErasure>, 'insert'>
 }): () => Promise<void> {
   let isDone = false
 

@@ -1,5 +1,5 @@
 import type { Keys } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { apiKeyOf } from './keys.ts'
 import { hashText, type AccountDocument, type KeyDocument } from './kinds.ts'
 
@@ -11,8 +11,8 @@ export function grantsOf({
   accounts,
   disabledDevices,
 }: {
-  keys: Documents<KeyDocument>
-  accounts: Documents<AccountDocument>
+  keys: DocumentStore<KeyDocument>
+  accounts: DocumentStore<AccountDocument>
   disabledDevices: (accountId: string) => Promise<readonly string[]>
 }): Pick<Keys, 'findGrant'> {
   const setFor = sharedSets()

@@ -1,6 +1,6 @@
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type { Instances } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { changed } from './changing.ts'
 import type { InstanceDocument, InstanceHourDocument } from './kinds.ts'
 
@@ -12,8 +12,8 @@ export function instancesOf({
   instances,
   hours,
 }: {
-  instances: Documents<InstanceDocument>
-  hours: Documents<InstanceHourDocument>
+  instances: DocumentStore<InstanceDocument>
+  hours: DocumentStore<InstanceHourDocument>
 }): Instances {
   /** One document per instance and hour, which only this instance writes. */
   async function saveMinute(report: InstanceReport): Promise<void> {

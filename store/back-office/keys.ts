@@ -1,9 +1,9 @@
 import type { ApiKey, Keys } from '../back-office.ts'
-import type { Documents, Revisioned } from '../documents.ts'
+import type { DocumentStore, Revisioned } from '../documents.ts'
 import { changed } from './changing.ts'
 import { hashText, type KeyDocument } from './kinds.ts'
 
-export function keysOf(keys: Documents<KeyDocument>): Omit<Keys, 'findGrant'> {
+export function keysOf(keys: DocumentStore<KeyDocument>): Omit<Keys, 'findGrant'> {
   /** Changes a key of this account. */
   async function change(
     { accountId, keyId }: { readonly accountId: string; readonly keyId: string },

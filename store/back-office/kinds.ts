@@ -141,7 +141,7 @@ export type RejectionDocument = {
   readonly event: string
 }
 
-export const REJECTIONS: Kind<RejectionDocument> = {
+export const REJECTION_KIND: Kind<RejectionDocument> = {
   name: 'rejections',
   indexes: {
     account: { fields: ['accountId'] },

@@ -15,7 +15,7 @@ import {
   INSTANCES,
   KEYS,
   OPERATORS,
-  REJECTIONS,
+  REJECTION_KIND,
   SERVICE,
   SESSIONS,
   SHARES,
@@ -43,7 +43,7 @@ export const BACK_OFFICE = [
   INSTANCE_HOURS,
 ] as const
 
-export const ALL_KINDS = [...BACK_OFFICE, REJECTIONS] as const
+export const ALL_KINDS = [...BACK_OFFICE, REJECTION_KIND] as const
 
 /** The reads of devices' settings that the back office needs. */
 export type SettingsRead = {
@@ -88,5 +88,5 @@ export function openRejections(
   open: OpenDocuments,
   { clock }: { clock: { now(): number } },
 ): Rejections {
-  return rejectionsOf(open(REJECTIONS), { clock })
+  return rejectionsOf(open(REJECTION_KIND), { clock })
 }

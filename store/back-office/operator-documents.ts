@@ -1,11 +1,11 @@
 import type { Operator } from '../back-office.ts'
-import type { Documents, Revisioned } from '../documents.ts'
+import type { DocumentStore, Revisioned } from '../documents.ts'
 import type { OperatorDocument } from './kinds.ts'
 import type { Rights } from './rights.ts'
 
 /** The operator with this e-mail, ignoring case. */
 export async function byEmail(
-  operators: Documents<OperatorDocument>,
+  operators: DocumentStore<OperatorDocument>,
   email: string,
 ): Promise<Revisioned<OperatorDocument> | undefined> {
   const where = { emailLowerCase: email.toLowerCase() }

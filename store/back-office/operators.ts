@@ -1,6 +1,6 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Operator, Operators } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import type { AccountDocument, OperatorDocument, SessionDocument } from './kinds.ts'
 import { byEmail, documentOf, operatorOf } from './operator-documents.ts'
@@ -19,9 +19,9 @@ type OwnOperators = Pick<
 >
 
 type Sources = {
-  readonly accounts: Documents<AccountDocument>
-  readonly operators: Documents<OperatorDocument>
-  readonly sessions: Documents<SessionDocument>
+  readonly accounts: DocumentStore<AccountDocument>
+  readonly operators: DocumentStore<OperatorDocument>
+  readonly sessions: DocumentStore<SessionDocument>
   readonly rights: ReturnType<typeof rightsOf>
 }
 

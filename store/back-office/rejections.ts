@@ -7,7 +7,7 @@ import {
 import { ulid } from '../../schemas/record-id.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { RejectionFilter, Rejections } from '../rejections.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import type { RejectionDocument } from './kinds.ts'
 
 /** The number of rejections read at a time, with their bodies: other work has its turn after each. */
@@ -15,7 +15,7 @@ const LOOKED_AT_ONCE = 100
 
 /** Saving removes what exceeds the age or number limits, `removeOutdated` what has become too old; such rejections are never shown. */
 export function rejectionsOf(
-  rejections: Documents<RejectionDocument>,
+  rejections: DocumentStore<RejectionDocument>,
   { clock }: { clock: { now(): number } },
 ): Rejections {
   async function removeBeyondCount(accountId: string): Promise<void> {

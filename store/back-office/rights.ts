@@ -1,5 +1,5 @@
 import type { Operator, OperatorKept } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import {
   SERVICE_ID,
@@ -21,9 +21,9 @@ export function rightsOf({
   service,
   operators,
 }: {
-  accounts: Documents<AccountDocument>
-  service: Documents<ServiceDocument>
-  operators: Documents<OperatorDocument>
+  accounts: DocumentStore<AccountDocument>
+  service: DocumentStore<ServiceDocument>
+  operators: DocumentStore<OperatorDocument>
 }) {
   async function isThere(operatorId: string): Promise<boolean> {
     return (await changed(operators, operatorId, (operator) => operator)) !== undefined

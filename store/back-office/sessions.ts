@@ -1,5 +1,5 @@
 import type { Operators } from '../back-office.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { accountOf } from './accounts.ts'
 import {
   hashText,
@@ -25,9 +25,9 @@ export function sessionsOf({
   sessions,
   rights,
 }: {
-  accounts: Documents<AccountDocument>
-  operators: Documents<OperatorDocument>
-  sessions: Documents<SessionDocument>
+  accounts: DocumentStore<AccountDocument>
+  operators: DocumentStore<OperatorDocument>
+  sessions: DocumentStore<SessionDocument>
   rights: ReturnType<typeof rightsOf>
 }): Sessions {
   return {
@@ -71,7 +71,7 @@ export function sessionsOf({
 
 /** Ends all sessions of an operator, or all but one. */
 export async function endSessions(
-  sessions: Documents<SessionDocument>,
+  sessions: DocumentStore<SessionDocument>,
   operatorId: string,
   except?: string,
 ): Promise<void> {
@@ -82,7 +82,7 @@ export async function endSessions(
 
 /** Ends the oldest of an operator's sessions beyond the number that is kept, never the latest. */
 async function endOldest(
-  sessions: Documents<SessionDocument>,
+  sessions: DocumentStore<SessionDocument>,
   { id: latest, operatorId }: SessionDocument,
 ): Promise<void> {
   const others: { id: string; createdAt: number }[] = []
@@ -93,7 +93,7 @@ async function endOldest(
   for (const { id } of others.slice(SESSIONS_KEPT - 1)) await sessions.remove({ id })
 }
 
-async function* ofOperator(sessions: Documents<SessionDocument>, operatorId: string) {
+async function* ofOperator(sessions: DocumentStore<SessionDocument>, operatorId: string) {
   const query = { index: 'operator', where: { operatorId }, limit: READ_AT_ONCE } as const
   for (let page = await sessions.find(query); ;) {
     yield* page

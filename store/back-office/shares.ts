@@ -1,6 +1,6 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Share, SharedDevice, Shares } from '../back-office.ts'
-import type { Documents, Revisioned } from '../documents.ts'
+import type { DocumentStore, Revisioned } from '../documents.ts'
 import { isSameLife } from '../lives.ts'
 import type { Erasures } from '../read-models.ts'
 import { changed } from './changing.ts'
@@ -15,8 +15,8 @@ export function sharesOf({
   accounts,
   livesOf,
 }: {
-  shares: Documents<ShareDocument>
-  accounts: Documents<AccountDocument>
+  shares: DocumentStore<ShareDocument>
+  accounts: DocumentStore<AccountDocument>
   livesOf: Erasures['livesOf']
 }): Shares {
   /** Shares of one account, without devices that have been erased since they were shared. */

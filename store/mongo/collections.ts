@@ -4,7 +4,7 @@ import type { Reading, ReadingKind } from '../../schemas/device-readings.ts'
 import type {
   DeviceSettings,
   DeviceStatus,
-  Heartbeat,
+  NewestHeartbeat,
   LastPosition,
   Offsets,
   PositionRecord,
@@ -33,8 +33,8 @@ export type Erased = {
 }
 
 /** Version 0.2.0 wrote no ids and keys. */
-type HeartbeatDocument = Dated<Pick<Heartbeat, 'offset' | 'receivedAt'>, 'receivedAt'> &
-  Partial<Pick<Heartbeat, 'eventId' | 'keyId'>>
+type HeartbeatDocument = Dated<Pick<NewestHeartbeat, 'offset' | 'receivedAt'>, 'receivedAt'> &
+  Partial<Pick<NewestHeartbeat, 'eventId' | 'keyId'>>
 
 type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt' | 'lastKeyAt'
 

@@ -1,7 +1,7 @@
 import type { Collection, Document, Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceRow } from '../device-ranking.ts'
-import type { DevicePage } from '../read-models.ts'
+import type { RankedDevice } from '../device-ranking.ts'
+import type { DeviceQuery } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
 /** Decoding more in one turn would keep other work waiting. */
@@ -13,13 +13,13 @@ export const SORT_FIELDS = {
   match: undefined,
   lastSeenAt: 'lastSeenAt',
   firstSeenAt: 'firstSeenAt',
-} as const satisfies Readonly<Record<NonNullable<DevicePage['sort']>, string | undefined>>
+} as const satisfies Readonly<Record<NonNullable<DeviceQuery['sort']>, string | undefined>>
 
 type Narrow = { readonly deviceId: string; readonly value?: Date }
 
 /** The rows of `placesAmong`: along the index of the ids, with the names of each part read by their range. */
 export async function* deviceRows(
-  page: DevicePage,
+  page: DeviceQuery,
   {
     deviceStatuses,
     deviceSettings,
@@ -31,7 +31,7 @@ export async function* deviceRows(
     bounds: readonly Filter<DeviceStatusDocument>[]
     joining: readonly Document[]
   },
-): AsyncGenerator<readonly DeviceRow[]> {
+): AsyncGenerator<readonly RankedDevice[]> {
   const { accountId, sort = 'deviceId', order = 'asc', words } = page
   const field = SORT_FIELDS[sort]
   const direction = order === 'asc' ? 1 : -1
@@ -51,7 +51,7 @@ export async function* deviceRows(
       )
       .toArray()
     const names = words === undefined ? new Map<string, string>() : await namesAmong(statuses)
-    yield statuses.map(({ deviceId, value }): DeviceRow => {
+    yield statuses.map(({ deviceId, value }): RankedDevice => {
       return [deviceId, names.get(deviceId) ?? null, value?.getTime() ?? null]
     })
     last = statuses.at(-1)?.deviceId

@@ -1,6 +1,6 @@
 import type { Collection, Document, Filter } from 'mongodb'
 import { SILENCE } from '../../schemas/liveness.ts'
-import type { DeviceInterval, DevicePage } from '../read-models.ts'
+import type { DeviceInterval, DeviceQuery } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 
 /** Devices with an expected interval are listed by id up to this number in an account. */
@@ -39,7 +39,7 @@ export async function ownIntervals(
  * joined. Exact if no device has an expected interval.
  */
 export function seenAs(
-  status: NonNullable<DevicePage['status']>,
+  status: NonNullable<DeviceQuery['status']>,
   { deviceIds, seconds }: OwnIntervals,
 ): Filter<DeviceStatusDocument> {
   if (deviceIds === undefined) return seenWithin(status, [undefined, ...seconds])
@@ -49,7 +49,7 @@ export function seenAs(
 }
 
 function seenWithin(
-  { is, now }: NonNullable<DevicePage['status']>,
+  { is, now }: NonNullable<DeviceQuery['status']>,
   intervals: readonly (number | undefined)[],
 ): Filter<DeviceStatusDocument> {
   const silences = (name: keyof typeof SILENCE) => {
@@ -75,7 +75,7 @@ function seenWithin(
 }
 
 type Searched = {
-  readonly [Filter in 'status' | 'labels']: DevicePage[Filter] | undefined
+  readonly [Filter in 'status' | 'labels']: DeviceQuery[Filter] | undefined
 }
 
 /** Pipeline stages that filter devices, including by their settings and by the `status` that these decide. */
@@ -98,7 +98,7 @@ export function listed(devices: readonly string[] | undefined): Filter<DeviceSta
   return [{ deviceId: { $in: patterns } }]
 }
 
-function having(labels: DevicePage['labels']): Document[] {
+function having(labels: DeviceQuery['labels']): Document[] {
   return labels === undefined ? [] : [{ 'settings.labels': { $all: [...labels] } }]
 }
 
@@ -106,7 +106,7 @@ function escaped(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
 }
 
-function lively(status: DevicePage['status']): Document[] {
+function lively(status: DeviceQuery['status']): Document[] {
   if (status === undefined) return []
   const { is, now } = status
   const isAtMost = (name: keyof typeof SILENCE) => {

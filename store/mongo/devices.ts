@@ -2,7 +2,7 @@ import type { Filter } from 'mongodb'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Device } from '../../schemas/read-models.ts'
 import { isRanked, pageAt, placesAmong } from '../device-ranking.ts'
-import type { DevicePage, DevicePlace, Devices } from '../read-models.ts'
+import type { DeviceQuery, DevicePlace, Devices } from '../read-models.ts'
 import {
   READ,
   type Collections,
@@ -60,7 +60,7 @@ export function mongoDevices({
   }
 
   /** The bounds of a page's filters, and the stages for those that need settings. */
-  async function filtering(page: DevicePage, deviceStatuses: Statuses) {
+  async function filtering(page: DeviceQuery, deviceStatuses: Statuses) {
     const { accountId, status, labels, keyId } = page
     const pending = await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })
     const bounds = [
@@ -82,7 +82,7 @@ export function mongoDevices({
     return { bounds, joining: searched(joined, deviceSettings.collectionName) }
   }
 
-  async function placeDevices(page: DevicePage): Promise<DevicePlace[]> {
+  async function placeDevices(page: DeviceQuery): Promise<DevicePlace[]> {
     const { accountId, limit, sort = 'deviceId', order = 'asc' } = page
     const { deviceStatuses } = await readModels()
     const { bounds, joining } = await filtering(page, deviceStatuses)
@@ -161,7 +161,7 @@ type Statuses = ReadModelCollections['deviceStatuses']
 type Bounds = Filter<DeviceStatusDocument>[]
 
 /** Matches devices after the end of the previous page. */
-function placesAfter({ sort = 'deviceId', order = 'asc', after }: DevicePage): Bounds {
+function placesAfter({ sort = 'deviceId', order = 'asc', after }: DeviceQuery): Bounds {
   if (after === undefined) return []
   const ahead = order === 'asc' ? '$gt' : '$lt'
   const further = { deviceId: { [ahead]: after.deviceId } }
@@ -174,7 +174,7 @@ function placesAfter({ sort = 'deviceId', order = 'asc', after }: DevicePage): B
   ]
 }
 
-function seen({ sort, seenFrom, seenBefore }: DevicePage): Bounds {
+function seen({ sort, seenFrom, seenBefore }: DeviceQuery): Bounds {
   const bounds: Bounds = []
   if (seenFrom !== undefined) bounds.push({ lastSeenAt: { $gte: new Date(seenFrom) } })
   if (seenBefore !== undefined) bounds.push({ lastSeenAt: { $lt: new Date(seenBefore) } })
@@ -183,7 +183,7 @@ function seen({ sort, seenFrom, seenBefore }: DevicePage): Bounds {
   return bounds
 }
 
-function inside({ bbox }: DevicePage): Bounds {
+function inside({ bbox }: DeviceQuery): Bounds {
   if (bbox === undefined) return []
   const { west, south, east, north } = bbox
   const longitude = 'lastPosition.longitude'

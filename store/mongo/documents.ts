@@ -2,7 +2,7 @@ import type { Collection, Db, Filter, Sort, UpdateFilter } from 'mongodb'
 import {
   fieldsOf,
   type Document,
-  type Documents,
+  type DocumentStore,
   type Revisioned,
   type Kind,
   type OpenDocuments,
@@ -54,7 +54,7 @@ async function makeIndexes(db: Db, kinds: readonly Kind<never>[], made: boolean)
 function documentsOf<D extends Document>(
   collection: Collection<Stored>,
   kind: Kind<D>,
-): Documents<D> {
+): DocumentStore<D> {
   return {
     async insert(documents) {
       if (documents.length === 0) return []

@@ -1,6 +1,6 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
 import { READ, type Collections, type ReadModelCollections } from './collections.ts'
@@ -20,7 +20,7 @@ export function mongoErasures({
 }: {
   collections: Collections
   readModels: () => Promise<ReadModelCollections>
-  announced: Documents<AnnouncedErasure>
+  announced: DocumentStore<AnnouncedErasure>
   forgetting: Forgetting
 }): Erasures {
   return {

@@ -7,7 +7,7 @@ import { openReadModels, type Collections, type ReadModelCollections } from './c
 import { dependencyError } from './driver-errors.ts'
 import { sweepApplied } from './hidden-devices.ts'
 import { answered } from './guarded.ts'
-import { releaseLock, renewLock, takeLock, type Clock, type Lock } from './lock.ts'
+import { releaseLock, renewLock, takeLock, type LockClock, type Lock } from './lock.ts'
 import { remembered } from './remembered.ts'
 import { inheritRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'
@@ -92,7 +92,7 @@ export async function isOnlyGeneration(
 export async function beginRebuild(
   db: Db,
   { meta, hiddenDevices }: Pick<Collections, 'meta' | 'hiddenDevices'>,
-  { clock }: { clock: Clock },
+  { clock }: { clock: LockClock },
 ): Promise<Rebuild | undefined> {
   const lock: Lock = { name: 'rebuild-lock', owner: randomUUID(), leaseMs: LEASE_MS }
   if (!(await takeLock(meta, lock, clock))) return undefined

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Collections, LockName } from './collections.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 
-export type Clock = { now(): number }
+export type LockClock = { now(): number }
 
 type Meta = Collections['meta']
 
@@ -19,7 +19,7 @@ export async function underLock<T>(
     clock,
     signal,
     ...kind
-  }: Pick<Lock, 'name' | 'leaseMs'> & { readonly clock: Clock; readonly signal: AbortSignal },
+  }: Pick<Lock, 'name' | 'leaseMs'> & { readonly clock: LockClock; readonly signal: AbortSignal },
   work: (renewed: () => Promise<boolean>) => Promise<T>,
 ): Promise<T> {
   const lock = { ...kind, owner: randomUUID() }
@@ -37,7 +37,7 @@ export type Lock = { readonly name: LockName; readonly owner: string; readonly l
 export async function takeLock(
   meta: Meta,
   { name, owner, leaseMs }: Lock,
-  clock: Clock,
+  clock: LockClock,
 ): Promise<boolean> {
   const now = clock.now()
   try {
@@ -58,7 +58,7 @@ export async function takeLock(
 export async function renewLock(
   meta: Meta,
   { name, owner, leaseMs }: Lock,
-  clock: Clock,
+  clock: LockClock,
 ): Promise<boolean> {
   const until = new Date(clock.now() + leaseMs)
   const { matchedCount } = await meta.updateOne({ _id: name, owner }, { $set: { until } })

@@ -1,5 +1,5 @@
 import { measurementValues, OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
-import type { PositionRecord, TrackPoint, TrackStep } from '../../schemas/read-models.ts'
+import type { PositionRecord, TrackRow, TrackStep } from '../../schemas/read-models.ts'
 import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument } from './collections.ts'
 
@@ -53,7 +53,7 @@ type OptionalProjection = Record<(typeof OPTIONAL_FIELDS)[number], 1>
 
 export type TrackDocument = Pick<PositionDocument, keyof typeof TRACK_FIELDS | '_id'>
 
-export function trackPoint(document: TrackDocument): TrackPoint {
+export function trackPoint(document: TrackDocument): TrackRow {
   const { _id, accountId, timestamp, latitude, longitude } = document
   const { attributes = null, imported = null } = document
   const recordId = _id.slice(accountId.length + 1)

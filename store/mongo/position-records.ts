@@ -4,7 +4,7 @@ import {
   compareOrigins,
   type HistoryPlace,
   type PositionRecord,
-  type TrackPoint,
+  type TrackRow,
   type TrackStep,
 } from '../../schemas/read-models.ts'
 import type { ReadModels } from '../read-models.ts'
@@ -71,7 +71,7 @@ export async function findTrackPoints(
   sources: Sources,
   { accountId, deviceId, recordIds }: Parameters<ReadModels['findTrackPoints']>[0],
   kept: Filter<PositionDocument>,
-): Promise<TrackPoint[]> {
+): Promise<TrackRow[]> {
   const erased = await erasedOf(sources, { accountId, deviceId })
   if (erased === 'everything') return []
   const ids = recordIds.map((recordId) => recordKey({ accountId, recordId }))

@@ -10,7 +10,7 @@ import {
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
 import { addKeyTimes } from './key-upgrade.ts'
-import { underLock, type Clock } from './lock.ts'
+import { underLock, type LockClock } from './lock.ts'
 import { addReceipts, dropOlderIndexes, hasIndex } from './status-upgrade.ts'
 
 type Meta = Collections['meta']
@@ -33,7 +33,7 @@ const MIGRATIONS: readonly ((db: Db, renewed: () => Promise<boolean>) => Promise
  */
 export async function prepareDatabase(
   db: Db,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, signal }: { clock: LockClock; signal: AbortSignal },
 ): Promise<ReadModelCollections> {
   const collections = openCollections(db)
   if ((await versionOf(collections.meta)) < MIGRATIONS.length) {

@@ -1,19 +1,19 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
 import { SILENCE } from '../../schemas/liveness.ts'
-import type { DevicePage } from '../read-models.ts'
+import type { DeviceQuery } from '../read-models.ts'
 
 /** Conditions of statements over device statuses. Fixed texts only, so that there are few different statements. */
 export type Clause = { readonly sql: string; readonly values: readonly Value[] }
 
 /** The filters by place and status, and against hidden devices. */
 export function filtering(
-  query: Pick<DevicePage, 'bbox' | 'status'>,
+  query: Pick<DeviceQuery, 'bbox' | 'status'>,
   hidden: readonly string[],
 ): Clause[] {
   return [...inside(query.bbox), ...without(hidden), ...lively(query.status)]
 }
 
-function inside(bbox: DevicePage['bbox']): Clause[] {
+function inside(bbox: DeviceQuery['bbox']): Clause[] {
   if (bbox === undefined) return []
   const { west, south, east, north } = bbox
   return [
@@ -30,7 +30,7 @@ function without(hidden: readonly string[]): Clause[] {
   return [{ sql, values: [JSON.stringify(hidden)] }]
 }
 
-function lively(status: DevicePage['status']): Clause[] {
+function lively(status: DeviceQuery['status']): Clause[] {
   if (status === undefined) return []
   const [online, idle] = [silentAtMost('online'), silentAtMost('idle')]
   const { is, now } = status

@@ -1,5 +1,5 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
-import type { DevicePage } from '../read-models.ts'
+import type { DeviceQuery } from '../read-models.ts'
 import { labelText } from './device-labels.ts'
 import { filtering, silentAtMost, type Clause } from './device-filters.ts'
 
@@ -7,7 +7,7 @@ import { filtering, silentAtMost, type Clause } from './device-filters.ts'
 export type Selection = { readonly sql: string; readonly values: readonly Value[] }
 
 /** The account and the key, if only its devices count, whose devices a walk goes through. */
-export type Walked = Pick<DevicePage, 'accountId' | 'keyId' | 'order'>
+export type Walked = Pick<DeviceQuery, 'accountId' | 'keyId' | 'order'>
 
 type Index = 'id' | 'time'
 
@@ -33,7 +33,7 @@ export function endOfPart(
 
 /** The statement for the narrow rows of a part, in the order of the index. */
 export function rowsOfPart(
-  query: DevicePage,
+  query: DeviceQuery,
   {
     index,
     bounds,
@@ -69,7 +69,7 @@ export function countsOfPart(
 
 const JOINED = 'LEFT JOIN accounts.device_settings AS settings USING (account_id, device_id)'
 
-const SORT_VALUES: Readonly<Record<NonNullable<DevicePage['sort']>, string>> = {
+const SORT_VALUES: Readonly<Record<NonNullable<DeviceQuery['sort']>, string>> = {
   deviceId: 'NULL',
   match: 'NULL',
   lastSeenAt: 'last_seen_at',
@@ -84,7 +84,7 @@ function valuesOf(clauses: readonly Clause[]): Value[] {
   return clauses.flatMap(({ values }) => values)
 }
 
-function sorted(columns: readonly string[], order: DevicePage['order']): string {
+function sorted(columns: readonly string[], order: DeviceQuery['order']): string {
   return columns.map((column) => `${column} ${order === 'desc' ? 'DESC' : 'ASC'}`).join(', ')
 }
 
@@ -98,7 +98,7 @@ function indexOfKey(keyId: string | undefined): string {
 }
 
 /** The `+` stops the planner from scanning by time and sorting the result. */
-function seenWithin({ seenFrom, seenBefore }: DevicePage): Clause[] {
+function seenWithin({ seenFrom, seenBefore }: DeviceQuery): Clause[] {
   const clauses: Clause[] = []
   if (seenFrom !== undefined) clauses.push({ sql: '+last_seen_at >= ?', values: [seenFrom] })
   if (seenBefore !== undefined) clauses.push({ sql: '+last_seen_at < ?', values: [seenBefore] })
@@ -106,7 +106,7 @@ function seenWithin({ seenFrom, seenBefore }: DevicePage): Clause[] {
 }
 
 /** Not as the condition of a join, which the planner would begin with the labels. */
-function labelled({ labels = [] }: DevicePage): Clause[] {
+function labelled({ labels = [] }: DeviceQuery): Clause[] {
   return labels.map((label) => ({
     sql: 'coalesce(instr(settings.labels, ?), 0)',
     values: [labelText([label])],

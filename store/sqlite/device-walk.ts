@@ -1,7 +1,7 @@
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import { deviceRanges } from '../device-ranges.ts'
-import { compareIds, isRanked, type DeviceRow } from '../device-ranking.ts'
-import type { DeviceCounts, DevicePage, Devices } from '../read-models.ts'
+import { compareIds, isRanked, type RankedDevice } from '../device-ranking.ts'
+import type { DeviceCounts, DeviceQuery, Devices } from '../read-models.ts'
 import type { Clause } from './device-filters.ts'
 import { countsOfPart, endOfPart, rowsOfPart, type Selection, type Walked } from './device-rows.ts'
 
@@ -15,22 +15,22 @@ export type WalkedModels = () => {
 }
 
 /** Whether `walkDevices` has the page's order without looking at every device. */
-export function isWalkInOrder(query: DevicePage): boolean {
+export function isWalkInOrder(query: DeviceQuery): boolean {
   return !isRanked(query) && (query.sort !== 'lastSeenAt' || isWalkByTime(query))
 }
 
 /** The narrow rows of the filtered devices of a page, in parts; other work has its turn in between. */
 export async function* walkDevices(
-  query: DevicePage,
+  query: DeviceQuery,
   models: WalkedModels,
-): AsyncGenerator<readonly DeviceRow[], void> {
+): AsyncGenerator<readonly RankedDevice[], void> {
   const isByTime = isWalkByTime(query)
   const isPlain = isWalkInOrder(query)
   const most = isPlain ? Math.min(query.limit, PART) : PART
   for await (const bounds of isByTime ? partsByTime(query, models) : partsById(query, models)) {
     const { select, hidden } = models()
     const index = isByTime ? 'time' : 'id'
-    yield select<DeviceRow>(rowsOfPart(query, { index, bounds, most, hidden }))
+    yield select<RankedDevice>(rowsOfPart(query, { index, bounds, most, hidden }))
   }
 }
 
@@ -54,7 +54,7 @@ export async function countDevices(
 }
 
 /** The index of the times has no keys, and a list of few devices is found by their ids. */
-function isWalkByTime({ sort, words, devices, keyId }: DevicePage): boolean {
+function isWalkByTime({ sort, words, devices, keyId }: DeviceQuery): boolean {
   return (
     sort === 'lastSeenAt' && words === undefined && devices === undefined && keyId === undefined
   )
@@ -62,7 +62,7 @@ function isWalkByTime({ sort, words, devices, keyId }: DevicePage): boolean {
 
 /** The bounds of parts along the ids. A page in their order begins after the page before. */
 async function* partsById(
-  query: Walked & Pick<DevicePage, 'devices' | 'sort' | 'after'>,
+  query: Walked & Pick<DeviceQuery, 'devices' | 'sort' | 'after'>,
   models: WalkedModels,
 ): AsyncGenerator<readonly Clause[], void> {
   const { devices = ['*'], order = 'asc', sort = 'deviceId' } = query
@@ -97,7 +97,7 @@ function idIs(relation: string, deviceId = ''): Clause {
 
 /** The bounds of parts along the times, each after the one before or, at first, after the page before. */
 async function* partsByTime(
-  query: DevicePage,
+  query: DeviceQuery,
   models: WalkedModels,
 ): AsyncGenerator<readonly Clause[], void> {
   const { order = 'asc', after, seenFrom, seenBefore } = query

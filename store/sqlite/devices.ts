@@ -2,7 +2,7 @@ import { endOfTurn, turnTaker } from '../../runtime/end-of-turn.ts'
 import type { Device } from '../../schemas/read-models.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
 import { pageAt, placesAmong } from '../device-ranking.ts'
-import type { Documents } from '../documents.ts'
+import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
 import type { sqliteLabelCounts } from './device-labels.ts'
@@ -36,7 +36,7 @@ export function sqliteDevices({
   lives: DeviceLives
   countLabels: ReturnType<typeof sqliteLabelCounts>
   hidden: HiddenDevices
-  announced: Documents<AnnouncedErasure>
+  announced: DocumentStore<AnnouncedErasure>
   forgetting: Forgetting
   /** Whether the generation is current and no other is being built. */
   isOnlyGeneration: (generation: number) => boolean

@@ -1,7 +1,7 @@
 import {
   fieldsOf,
   type Document,
-  type Documents,
+  type DocumentStore,
   type Revisioned,
   type Kind,
   type OpenDocuments,
@@ -63,7 +63,7 @@ export function sqliteDocuments(database: Database): OpenDocuments {
   return (kind) => documentsOf(database, kind)
 }
 
-function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Documents<D> {
+function documentsOf<D extends Document>(database: Database, kind: Kind<D>): DocumentStore<D> {
   const { name: table } = kind
   const insert = database.prepare(
     `INSERT INTO ${table} (id, document) VALUES (?, ?) ON CONFLICT DO NOTHING`,

@@ -3,14 +3,14 @@ import type { Offsets, Origin } from '../../schemas/read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 
-export type ErasureEntry = { readonly origin: Origin; readonly event: DeviceErased }
+export type StoredErasure = { readonly origin: Origin; readonly event: DeviceErased }
 
 /** The erasures in one generation's file, including those in progress. */
 export type AppliedErasures = {
   isApplied(eventId: string): boolean
   /** Begins an erasure of several transactions: from now on the device counts as erased. */
-  begin(erasure: ErasureEntry): void
-  apply(erasure: ErasureEntry): void
+  begin(erasure: StoredErasure): void
+  apply(erasure: StoredErasure): void
   /** The offset of a device's last applied erasure, by partition. */
   appliedUpTo(device: DeviceName): Offsets
   /** The same, including an erasure in progress. */
@@ -43,7 +43,7 @@ export function sqliteErasures(database: Database): AppliedErasures {
   )
   const remove = database.prepare('DELETE FROM erasures WHERE erased_at < ?')
 
-  function write({ event, origin }: ErasureEntry, applied: 0 | 1): void {
+  function write({ event, origin }: StoredErasure, applied: 0 | 1): void {
     const { eventId, accountId, deviceId, erasedAt } = event
     save.run(eventId, accountId, deviceId, origin.partition, origin.offset, erasedAt, applied)
   }

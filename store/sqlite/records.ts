@@ -3,7 +3,7 @@ import type {
   HistoryPlace,
   Origin,
   PositionRecord,
-  TrackPoint,
+  TrackRow,
   TrackStep,
 } from '../../schemas/read-models.ts'
 import type { OriginBounds } from '../generations.ts'
@@ -11,7 +11,7 @@ import type { HistoryPage, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
-import type { ErasureEntry } from './erasures.ts'
+import type { StoredErasure } from './erasures.ts'
 import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-columns.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
@@ -20,7 +20,7 @@ export type Records = Pick<ReadModels, RecordReads> & {
   /** Removes some records received before a time; false when none are left. */
   removeSome(receivedBefore: number): boolean
   /** Removes some records covered by an erasure; false when none are left. */
-  removeErased(erasure: ErasureEntry, device: number): boolean
+  removeErased(erasure: StoredErasure, device: number): boolean
   /** Every record of a device by its origin, partition by partition. */
   ofDevice(device: number, name: DeviceName): { origin: Origin; event: PositionReported }[]
   /** The number of a device's records with a timestamp from `from` up to `to`, exclusive. */
@@ -238,11 +238,11 @@ export function sqliteRecords(database: Database): Records {
 }
 
 /** Attributes are stored as JSON, and a boolean as a number. */
-function trackPointOf(row: unknown[]): TrackPoint {
+function trackPointOf(row: unknown[]): TrackRow {
   const [recordId, imported, attributes] = [row.pop(), row.pop(), row.pop()]
   row.push(typeof attributes === 'string' ? JSON.parse(attributes) : null)
   row.push(imported === null ? null : true, recordId)
-  return row as unknown as TrackPoint
+  return row as unknown as TrackRow
 }
 
 /** The parameters of a page's statement. */
@@ -264,7 +264,7 @@ function placeValues({ timestamp, origin }: HistoryPlace) {
   return [timestamp, origin.partition, origin.offset] as const
 }
 
-function erased({ origin, event }: ErasureEntry) {
+function erased({ origin, event }: StoredErasure) {
   return [origin.partition, origin.offset, event.erasedAt] as const
 }
 

@@ -3,7 +3,7 @@ import type { Database } from '../../runtime/sqlite/database.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceStatus } from '../../schemas/read-models.ts'
 import type { DeviceName, DeviceStatuses } from './device-statuses.ts'
-import type { AppliedErasures, ErasureEntry, ErasureTime } from './erasures.ts'
+import type { AppliedErasures, StoredErasure, ErasureTime } from './erasures.ts'
 
 const REMEMBERED = 50_000
 
@@ -21,8 +21,8 @@ export type RememberedDevices = {
   find(device: DeviceName, key: string): KnownDevice
   save(known: KnownDevice, status: DeviceStatus): void
   remove(known: KnownDevice, device: DeviceName): void
-  begin(erasure: ErasureEntry): void
-  apply(erasure: ErasureEntry): void
+  begin(erasure: StoredErasure): void
+  apply(erasure: StoredErasure): void
   /** Call at the beginning of a write transaction. */
   refresh(): void
   /** Call when a transaction has failed, or the tables were changed in another way. */

@@ -20,7 +20,7 @@ import {
   openRejections,
 } from '../back-office/open-back-office.ts'
 import { earlierErasures } from '../back-office/earlier-erasures.ts'
-import { ANNOUNCED_ERASURES, REJECTIONS, SERVICE } from '../back-office/kinds.ts'
+import { ANNOUNCED_ERASURES, REJECTION_KIND, SERVICE } from '../back-office/kinds.ts'
 import { removalOfOutdated } from '../back-office/outdated.ts'
 import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
@@ -79,7 +79,7 @@ export function openSqliteStore({
     makeTables(accounts, BACK_OFFICE)
     if (retention !== undefined) sqliteRetention(accounts).claim(retention.wanted)
     const rejections = open(REJECTIONS_FILE, REJECTIONS_SCHEMA, REJECTIONS_REMEDY)
-    makeTables(rejections, [REJECTIONS])
+    makeTables(rejections, [REJECTION_KIND])
     return storeOn({ accounts, rejections, directory, clock, onMigration })
   } catch (error) {
     for (const database of opened) database.close()
@@ -139,7 +139,7 @@ function storeOn({
     ...backOffice,
     ...refused,
     ...removalOfOutdated((kind) =>
-      sqliteDocuments(kind.name === REJECTIONS.name ? rejections : accounts)(kind),
+      sqliteDocuments(kind.name === REJECTION_KIND.name ? rejections : accounts)(kind),
     ),
     ...sqliteDevices({
       readModels,

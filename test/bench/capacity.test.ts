@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
-import { capacity, type Fleet } from '../../bench/capacity.ts'
+import { capacity, type FleetSize } from '../../bench/capacity.ts'
 import { parseOptions } from '../../bench/options.ts'
 import { UsageError } from '../../commands/command.ts'
 import { loadConfig } from '../../runtime/config/config.ts'
 import { readResult, type Result } from '../../bench/part.ts'
 
 const BYTES = { event: 600, document: 400 }
-const FLEET: Fleet = { devices: undefined, intervalSeconds: 10, retentionDays: 30 }
+const FLEET: FleetSize = { devices: undefined, intervalSeconds: 10, retentionDays: 30 }
 
 function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as string[] }): Result {
   const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }

@@ -1,30 +1,30 @@
 import { describe, expect, test } from '@jest/globals'
 import { figures } from '../../bench/figures.ts'
 import { median } from '../../bench/median.ts'
-import { valueIn, withMeasured, type Measured, type Row } from '../../bench/part.ts'
+import { valueIn, withMeasured, type MeasuredPart, type Row } from '../../bench/part.ts'
 
 const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
 
-function part(title: string, rows: readonly Row[], faults: readonly string[] = []): Measured {
+function part(title: string, rows: readonly Row[], faults: readonly string[] = []): MeasuredPart {
   return { ...measured, title, rows, faults }
 }
 
-function projector(into: string, ratio: number, faults: readonly string[] = []): Measured {
+function projector(into: string, ratio: number, faults: readonly string[] = []): MeasuredPart {
   return part('Projecting a full log', [{ into, '÷ bare': ratio }], faults)
 }
 
-function readable(p99: number): Measured {
+function readable(p99: number): MeasuredPart {
   return part('From the 200 to readable', [{ service: 'embedded', 'p99 ms': p99 }])
 }
 
-function reads(many: number): Measured {
+function reads(many: number): MeasuredPart {
   const row = (records: string, devices: string, micros: number) => {
     return { records, devices, 'last position µs': micros }
   }
   return part('Reading SQLite', [row('100000', '1000', 10), row('10000000', '1000000', many)])
 }
 
-function figureOf(one: Measured, name: string) {
+function figureOf(one: MeasuredPart, name: string) {
   return figures([one]).find((figure) => figure.name.startsWith(name))
 }
 

@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
 import { openQueue, type OfflineQueue, type QueueOptions } from '../../client/queue.ts'
-import type { Refusal, Report } from '../../client/report.ts'
+import type { ReportRefusal, Report } from '../../client/report.ts'
 import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
 import { directoryForEachTest } from '../directory-for-each-test.ts'
@@ -46,7 +46,7 @@ async function queue(
 ) {
   const standIn = await standInService(reply)
   const timing = jumpingTiming()
-  const refusals: { report: Report; refusal: Refusal }[] = []
+  const refusals: { report: Report; refusal: ReportRefusal }[] = []
   const troubles: string[] = []
   const open = async (): Promise<OfflineQueue> => {
     const opened = await openQueue({

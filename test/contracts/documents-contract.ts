@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Documents, Revisioned, Kind, OpenDocuments, Query } from '../../store/documents.ts'
+import type {
+  DocumentStore,
+  Revisioned,
+  Kind,
+  OpenDocuments,
+  Query,
+} from '../../store/documents.ts'
 
 type Tug = {
   readonly id: string
@@ -31,8 +37,8 @@ export function documentsContract(
 ): void {
   describe(`${name} as Documents`, () => {
     let started: Awaited<ReturnType<typeof start>>
-    let tugs: Documents<Tug>
-    let others: Documents<Tug>
+    let tugs: DocumentStore<Tug>
+    let others: DocumentStore<Tug>
     let made = 0
 
     beforeAll(async () => {
@@ -117,7 +123,7 @@ export function documentsContract(
 
     test('concurrent replacements are all kept', async () => {
       const { id } = await inserted({ built: 0 })
-      const add = async (documents: Documents<Tug>): Promise<void> => {
+      const add = async (documents: DocumentStore<Tug>): Promise<void> => {
         for (;;) {
           const found = await documents.get(id)
           if (found && (await documents.replace({ ...found, built: (found.built ?? 0) + 1 })))

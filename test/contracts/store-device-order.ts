@@ -9,13 +9,13 @@ import {
   type SearchKey,
 } from '../../schemas/device-search.ts'
 import type { Device } from '../../schemas/read-models.ts'
-import type { DevicePage } from '../../store/read-models.ts'
+import type { DeviceQuery } from '../../store/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { batchOf, newAccountId, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 
-type Query = Omit<DevicePage, 'accountId' | 'limit'>
-type Sort = NonNullable<DevicePage['sort']>
+type Query = Omit<DeviceQuery, 'accountId' | 'limit'>
+type Sort = NonNullable<DeviceQuery['sort']>
 
 const MINUTE = 60_000
 const NOW = T0 + 100 * MINUTE
@@ -99,7 +99,7 @@ export function deviceOrderContract({ promise, shared, log }: StoreSuite): void 
 
     async function ids(query: Query, limit: number): Promise<string[]> {
       const found: string[] = []
-      for (let after: DevicePage['after']; ;) {
+      for (let after: DeviceQuery['after']; ;) {
         const place = after && { after }
         const page = await shared.store.pageDevices({ accountId, limit, ...query, ...place })
         found.push(...page.map(idOf))

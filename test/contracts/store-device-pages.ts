@@ -1,12 +1,12 @@
 import { expect } from '@jest/globals'
 import fc from 'fast-check'
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { DevicePage } from '../../store/read-models.ts'
+import type { DeviceQuery } from '../../store/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, newAccountId, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'
 
-type Query = Omit<DevicePage, 'accountId' | 'limit'>
+type Query = Omit<DeviceQuery, 'accountId' | 'limit'>
 type Reported = Partial<PositionReported> & { deviceId: string }
 
 const SORTS = ['deviceId', 'lastSeenAt'] as const
@@ -215,7 +215,7 @@ export function devicePagesContract({ promise, shared, log }: StoreSuite): void 
 
   async function pages(accountId: string, query: Query, limit: number): Promise<string[][]> {
     const seen: string[][] = []
-    let after: DevicePage['after'] | undefined
+    let after: DeviceQuery['after'] | undefined
     do {
       const page = await shared.store.pageDevices({
         accountId,

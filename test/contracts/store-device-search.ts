@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { isListed } from '../../schemas/device-list.ts'
 import { deviceSearchKey, isFound, searchWords } from '../../schemas/device-search.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
-import type { DevicePage } from '../../store/read-models.ts'
+import type { DeviceQuery } from '../../store/read-models.ts'
 import { deviceErased } from './store-samples.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, newAccountId, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'
 
-type Query = Omit<DevicePage, 'accountId' | 'limit'>
+type Query = Omit<DeviceQuery, 'accountId' | 'limit'>
 
 const MINUTE = 60_000
 const NOW = T0 + 100 * MINUTE
@@ -154,7 +154,7 @@ export function deviceSearchContract({ promise, shared, log }: StoreSuite): void
     /** In full pages. */
     async function ids(query: Query, limit = 3): Promise<string[]> {
       const found: string[] = []
-      for (let after: DevicePage['after'] | undefined; ;) {
+      for (let after: DeviceQuery['after'] | undefined; ;) {
         const page = await shared.store.pageDevices({
           accountId,
           limit,

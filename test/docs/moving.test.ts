@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { importHistory } from '../../commands/import/import-history.ts'
 import { parseOptions } from '../../commands/import/options.ts'
-import { Tally } from '../../commands/import/tally.ts'
+import { ImportTally } from '../../commands/import/tally.ts'
 
 /** A file like each that the document names. */
 const FILES: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ test.each(commands)('the line of moving.md with %s imports such a file', async (
     .map((word) => (word in FILES ? join('test', 'fixtures', FILES[word] ?? '') : word))
   const options = parseOptions([...words, '--dry-run'], {})
   if (options === 'help') throw new Error('no command')
-  const tally = new Tally()
+  const tally = new ImportTally()
   await importHistory(options, { tally, screen: { write: () => undefined } })
   expect(tally.unreadable).toEqual([])
   expect(tally.accepted).toBeGreaterThan(0)

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { Load } from '../../runtime/load.ts'
+import { InFlight } from '../../runtime/load.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
 import { T0 } from '../samples.ts'
@@ -14,7 +14,7 @@ const MOST_BYTES = 1024 * 1024
 
 let ingest: IngestHarness
 let key: string
-let load: Load
+let load: InFlight
 let sockets: Socket[]
 /** Lets the log, which does not answer until then, go on. */
 let letGo: () => void
@@ -24,7 +24,7 @@ beforeEach(async () => {
   sockets = []
   ;[appending, appended, asking] = [0, 0, 0]
   const going = new Promise<void>((resolve) => (letGo = resolve))
-  load = new Load({ mostRequests: MOST_REPORTS, mostBytes: MOST_BYTES })
+  load = new InFlight({ mostRequests: MOST_REPORTS, mostBytes: MOST_BYTES })
   ingest = await startIngest({
     load,
     wrapLog: (log) => ({

@@ -8,10 +8,10 @@ import { createIngestApp } from '../../ingest-api/app.ts'
 import { countRefused } from '../../ingest-api/count-refused.ts'
 import { KeyUsage } from '../../ingest-api/keys/key-usage.ts'
 import { isOfApp } from '../../ingest-api/apps/app-routes.ts'
-import { Rejections } from '../../ingest-api/accept/rejections.ts'
+import { RejectionQueue } from '../../ingest-api/accept/rejections.ts'
 import type { Config } from '../../runtime/config/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
-import { Load } from '../../runtime/load.ts'
+import { InFlight } from '../../runtime/load.ts'
 import { createLogger, type Logger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
@@ -38,7 +38,7 @@ export async function startIngest({
   rateLimits = {},
   trustProxy = 0,
   testSecret,
-  load = new Load(),
+  load = new InFlight(),
   metricsElsewhere = false,
   logger = createLogger({ level: 'silent', name: 'test' }),
 }: {
@@ -49,7 +49,7 @@ export async function startIngest({
   rateLimits?: Partial<RateLimits>
   trustProxy?: number
   testSecret?: string
-  load?: Load
+  load?: InFlight
   metricsElsewhere?: boolean
   logger?: Logger
 } = {}) {
@@ -62,7 +62,7 @@ export async function startIngest({
   const stopping = new AbortController()
   const usage = new KeyUsage({ keys: store })
   const metrics = createMetrics()
-  const rejections = new Rejections({
+  const rejections = new RejectionQueue({
     topic: wrapRejections(eventLog.rejections),
     clock,
     steadyClock,

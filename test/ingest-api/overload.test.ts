@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { Load, type Holder } from '../../runtime/load.ts'
+import { InFlight, type Holder } from '../../runtime/load.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
 import { expectRefused } from './expect-refused.ts'
@@ -15,7 +15,7 @@ let sockets: Socket[]
 /** Ends the waits of the log, which are begun while this is set. */
 let letGo: (() => void) | undefined
 let appending: number
-let load: Load
+let load: InFlight
 let taken: Holder
 const ROOM = 10_000_000
 const TAKEN = ROOM - 100_000
@@ -24,7 +24,7 @@ beforeEach(async () => {
   sockets = []
   appending = 0
   let going = Promise.resolve()
-  load = new Load({ mostRequests: 3, mostBytes: ROOM, mostOfKey: ROOM, keptForSmall: 0 })
+  load = new InFlight({ mostRequests: 3, mostBytes: ROOM, mostOfKey: ROOM, keptForSmall: 0 })
   // Without the capacity needed only for a body that takes long to decompress.
   taken = { heldBytes: 0 }
   load.hold(taken, TAKEN)

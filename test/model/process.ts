@@ -5,7 +5,7 @@ import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { acceptReports } from '../../ingest-api/accept/accept.ts'
 import { DeviceLimit } from '../../ingest-api/accept/device-limit.ts'
 import { KeyLimit } from '../../ingest-api/accept/key-limit.ts'
-import { Tally } from '../../ingest-api/accept/tally.ts'
+import { ReportMetrics } from '../../ingest-api/accept/tally.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { memoryRateCounters as openCounters } from '../../runtime/rate-counters.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -36,7 +36,7 @@ export function startProcess({ directory, clock }: { directory: string; clock: C
     eventLog: spool,
     keyLimit: new KeyLimit({ limit: 'off', openCounters }),
     deviceLimit: new DeviceLimit({ limit: 'off', openCounters }),
-    tally: new Tally({
+    tally: new ReportMetrics({
       metrics,
       rejections: { offer: () => ({ written: Promise.resolve(true) }) },
     }),

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
-import { Load } from '../../runtime/load.ts'
+import { InFlight } from '../../runtime/load.ts'
 
 const KIB = 1024
 /** With 256 KiB for a key, 768 for an account, and 128 for small bodies alone. */
-const newLoad = () => new Load({ mostBytes: 1024 * KIB })
+const newLoad = () => new InFlight({ mostBytes: 1024 * KIB })
 const request = (id: string, accountId = `account of ${id}`) => ({
   heldBytes: 0,
   key: { id, accountId },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
-import { pageAt, placesAmong, type DeviceRow } from '../../store/device-ranking.ts'
+import { pageAt, placesAmong, type RankedDevice } from '../../store/device-ranking.ts'
 import type { DevicePlace } from '../../store/read-models.ts'
 import { positionReported } from '../samples.ts'
 
@@ -10,8 +10,8 @@ const DEVICE_IDS = Array.from({ length: 30 }, (_, n) => `tracker-${String(n).pad
 /** Devices by a value of three, of which some are erased between the look at all and the reading of some. */
 async function pageWithout(erased: (found: string) => boolean, after?: DevicePlace) {
   let read = 0
-  async function* walk(): AsyncGenerator<readonly DeviceRow[]> {
-    yield DEVICE_IDS.map((deviceId, n): DeviceRow => [deviceId, null, n % 3])
+  async function* walk(): AsyncGenerator<readonly RankedDevice[]> {
+    yield DEVICE_IDS.map((deviceId, n): RankedDevice => [deviceId, null, n % 3])
   }
   const page = pageAt(
     { accountId, limit: 4, sort: 'firstSeenAt', ...(after && { after }) },
@@ -41,7 +41,7 @@ function device(deviceId: string) {
 
 describe('the places of devices that report meanwhile', () => {
   test('are each of one device', async () => {
-    async function* walk(): AsyncGenerator<readonly DeviceRow[]> {
+    async function* walk(): AsyncGenerator<readonly RankedDevice[]> {
       yield [
         ['a', null, 1],
         ['b', null, 2],

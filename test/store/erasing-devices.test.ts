@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { ANNOUNCED_ERASURES, type AnnouncedErasure } from '../../store/back-office/kinds.ts'
-import type { Documents } from '../../store/documents.ts'
+import type { DocumentStore } from '../../store/documents.ts'
 import { erasingDevices } from '../../store/erasing-devices.ts'
 import { makeTables, sqliteDocuments } from '../../store/sqlite/documents.ts'
 import { closeAfterwards } from '../closing.ts'
@@ -12,7 +12,7 @@ import { deviceErased, T0 } from '../samples.ts'
 const erasure = deviceErased()
 const { eventId } = erasure
 
-let announced: Documents<AnnouncedErasure>
+let announced: DocumentStore<AnnouncedErasure>
 let steps: string[]
 let isHidden: boolean
 /** The step at which the process ends. */

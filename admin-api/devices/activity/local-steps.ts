@@ -1,5 +1,5 @@
 export const STEPS = ['hour', 'day'] as const
-export type Step = (typeof STEPS)[number]
+export type StepUnit = (typeof STEPS)[number]
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -18,7 +18,7 @@ export function isTimeZone(name: string): boolean {
  * clock change repeats counts as two hours, an hour that it skips as none.
  */
 export function localSteps(
-  { from, to, step, timeZone }: { from: number; to: number; step: Step; timeZone: string },
+  { from, to, step, timeZone }: { from: number; to: number; step: StepUnit; timeZone: string },
   most: number,
 ): number[] | undefined {
   const clock = localClock(timeZone)

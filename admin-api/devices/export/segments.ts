@@ -1,13 +1,17 @@
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import { isLeap } from '../../../schemas/unknown-path.ts'
 import { LeapFilter } from '../track/leap-filter.ts'
-import { distance, placeOf, type Place } from '../track/place.ts'
+import { distance, placeOf, type EarthPoint } from '../track/place.ts'
 import type { RecordPages } from './export-format.ts'
 
 /** A record, and whether a gap of the track lies before it. */
 export type Placed = { readonly record: PositionRecord; readonly isAfterGap: boolean }
 
-type Located = { readonly time: number; readonly place: Place; readonly record: PositionRecord }
+type Located = {
+  readonly time: number
+  readonly place: EarthPoint
+  readonly record: PositionRecord
+}
 
 /**
  * The records of pages, in either order, each with whether it follows a gap: exactly where a track has one that is

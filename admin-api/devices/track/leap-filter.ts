@@ -1,7 +1,7 @@
 import { isLeap } from '../../../schemas/unknown-path.ts'
-import { distance, type Place } from './place.ts'
+import { distance, type EarthPoint } from './place.ts'
 
-type Located = { readonly time: number; readonly place: Place }
+type Located = { readonly time: number; readonly place: EarthPoint }
 
 /**
  * Passes records on in their order, except a single one that leaps out and is back at the next: a receiver without

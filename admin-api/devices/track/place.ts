@@ -1,10 +1,10 @@
 /** A point on the earth's surface, in metres from the earth's centre. */
-export type Place = { readonly x: number; readonly y: number; readonly z: number }
+export type EarthPoint = { readonly x: number; readonly y: number; readonly z: number }
 
 const EARTH_RADIUS = 6_371_008.8
 const RADIANS = Math.PI / 180
 
-export function placeOf(latitude: number, longitude: number): Place {
+export function placeOf(latitude: number, longitude: number): EarthPoint {
   const [lat, lon] = [latitude * RADIANS, longitude * RADIANS]
   const fromAxis = EARTH_RADIUS * Math.cos(lat)
   return {
@@ -15,7 +15,7 @@ export function placeOf(latitude: number, longitude: number): Place {
 }
 
 /** The arc tangent is exact at the poles, where rounding may take the sine beyond 1. */
-export function coordinatesOf({ x, y, z }: Place): { latitude: number; longitude: number } {
+export function coordinatesOf({ x, y, z }: EarthPoint): { latitude: number; longitude: number } {
   return {
     latitude: Math.atan2(z, length(x, y, 0)) / RADIANS,
     longitude: Math.atan2(y, x) / RADIANS,
@@ -23,7 +23,7 @@ export function coordinatesOf({ x, y, z }: Place): { latitude: number; longitude
 }
 
 /** The place on the surface straight above or below; there is none of the earth's centre. */
-export function atSurface({ x, y, z }: Place): Place | undefined {
+export function atSurface({ x, y, z }: EarthPoint): EarthPoint | undefined {
   const fromCentre = length(x, y, z)
   // So near to the centre, only rounding would decide the direction.
   if (fromCentre < 1) return undefined
@@ -35,7 +35,11 @@ export function atSurface({ x, y, z }: Place): Place | undefined {
 export const FARTHEST_METRES = Math.PI * EARTH_RADIUS
 
 /** The directions to the east and to the north, one metre each. */
-export function directionsAt({ x, y, z }: Place): readonly [east: Place, north: Place] {
+export function directionsAt({
+  x,
+  y,
+  z,
+}: EarthPoint): readonly [east: EarthPoint, north: EarthPoint] {
   const longitude = Math.atan2(y, x)
   const [sine, cosine] = [Math.sin(longitude), Math.cos(longitude)]
   const [up, out] = [z / EARTH_RADIUS, length(x, y, 0) / EARTH_RADIUS]
@@ -46,7 +50,7 @@ export function directionsAt({ x, y, z }: Place): readonly [east: Place, north: 
 }
 
 /** Along the surface, in metres. */
-export function distance(a: Place, b: Place): number {
+export function distance(a: EarthPoint, b: EarthPoint): number {
   const chord = length(a.x - b.x, a.y - b.y, a.z - b.z)
   return 2 * EARTH_RADIUS * Math.asin(Math.min(1, chord / (2 * EARTH_RADIUS)))
 }

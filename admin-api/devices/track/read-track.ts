@@ -1,9 +1,9 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import { placeOfStep, type TrackPoint, type TrackStep } from '../../../schemas/read-models.ts'
+import { placeOfStep, type TrackRow, type TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { Bounds } from './bounds.ts'
 import { LeapFilter } from './leap-filter.ts'
-import { placeOf, type Place } from './place.ts'
+import { placeOf, type EarthPoint } from './place.ts'
 import { gapAfterMs } from './silence.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from './track-totals.ts'
@@ -34,7 +34,7 @@ export async function readTrack(
   const totals = new TrackTotals()
   const bounds = new Bounds()
   let total = 0
-  const leaps = new LeapFilter<{ time: number; place: Place; step: TrackStep }>(
+  const leaps = new LeapFilter<{ time: number; place: EarthPoint; step: TrackStep }>(
     ({ time, place, step }) => {
       bounds.add(step[1], step[2])
       thinned.add(step, time, place, totals.add(step, place))
@@ -63,7 +63,7 @@ export async function readTrack(
 export async function* shownPoints(
   { recordIds: all, ...device }: Parameters<Store['findTrackPoints']>[0],
   store: Pick<Store, 'findTrackPoints'>,
-): AsyncGenerator<readonly TrackPoint[], void> {
+): AsyncGenerator<readonly TrackRow[], void> {
   for (let at = 0; at < all.length; at += SHOWN_AT_ONCE) {
     const recordIds = all.slice(at, at + SHOWN_AT_ONCE)
     yield await store.findTrackPoints({ ...device, recordIds })

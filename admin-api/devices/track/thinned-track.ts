@@ -1,5 +1,5 @@
 import { LeastFirst } from './least-first.ts'
-import { length, type Place } from './place.ts'
+import { length, type EarthPoint } from './place.ts'
 
 const NONE = -1
 
@@ -65,7 +65,7 @@ export class ThinnedTrack<Kept> {
    *
    * @param isLeap whether the distance from the record before is too long to have been driven.
    */
-  add(record: Kept, timestamp: number, place: Place, isLeap = false): void {
+  add(record: Kept, timestamp: number, place: EarthPoint, isLeap = false): void {
     const point = this.#free === NONE ? this.#records.length : this.#free
     const before = this.#last
     this.#records[point] = record

@@ -1,5 +1,5 @@
 import { isLeap, isPathless } from '../../../schemas/unknown-path.ts'
-import { distance, type Place } from './place.ts'
+import { distance, type EarthPoint } from './place.ts'
 
 /** Below this speed, in metres per second, a device counts as standing still. */
 const MOVING = 0.5
@@ -24,13 +24,13 @@ export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
   #last: TimedPlace | undefined
-  #lastPlace: Place | undefined
+  #lastPlace: EarthPoint | undefined
   /** -1: none. */
   #reportedSpeed = -1
   #computedSpeed = -1
 
   /** @returns whether the record is a leap away from the previous one. */
-  add(step: TimedPlace, place: Place): boolean {
+  add(step: TimedPlace, place: EarthPoint): boolean {
     const last = this.#last
     const lastPlace = this.#lastPlace
     const speed = step[SPEED]

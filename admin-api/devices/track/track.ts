@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts'
 import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
-import type { TrackPoint } from '../../../schemas/read-models.ts'
+import type { TrackRow } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import {
   pathParameter,
@@ -116,7 +116,7 @@ it would put it at that time, are at most \`toleranceMetres\` apart. Of a single
 300 m/s, and is back at the next nothing counts but its number: the device was never there.
 `.trim()
 
-function row([timestamp, ...others]: TrackPoint): unknown[] {
+function row([timestamp, ...others]: TrackRow): unknown[] {
   return [isoTime(timestamp), ...others]
 }
 

@@ -1,8 +1,8 @@
-import { directionsAt, type Place } from '../track/place.ts'
+import { directionsAt, type EarthPoint } from '../track/place.ts'
 import { TrackTotals, type TimedPlace } from '../track/track-totals.ts'
 import type { TripRecord } from './trip-record.ts'
 
-export type Trip = {
+export type FoundTrip = {
   readonly kind: 'trip'
   readonly from: number
   readonly to: number
@@ -20,7 +20,7 @@ export class OpenTrip {
   readonly first: TripRecord
   readonly #totals = new TrackTotals()
   /** To the east and to the north, the greatest lower and the least upper edge of all records. */
-  readonly #edges: readonly { readonly axis: Place; lower: number; upper: number }[]
+  readonly #edges: readonly { readonly axis: EarthPoint; lower: number; upper: number }[]
 
   constructor(first: TripRecord) {
     this.first = first
@@ -46,7 +46,7 @@ export class OpenTrip {
    *
    * @param records those that belong to the trip and not to a stop at its ends.
    */
-  end(records: number): Trip | undefined {
+  end(records: number): FoundTrip | undefined {
     if (!this.hasMoved) return undefined
     const { first, last } = this
     const { distanceMetres, movingMs, maxSpeed } = this.#totals

@@ -1,4 +1,4 @@
-import { atSurface, length, type Place } from '../track/place.ts'
+import { atSurface, length, type EarthPoint } from '../track/place.ts'
 import { GreatestOfWindow } from './greatest-of-window.ts'
 import type { TripRecord } from './trip-record.ts'
 
@@ -94,7 +94,7 @@ export class StopWindow {
   }
 
   /** The place in the middle between the records that are furthest apart on each axis. */
-  get middle(): Place {
+  get middle(): EarthPoint {
     const [x = 0, y = 0, z = 0] = this.#edges.map(
       ({ lower, upper }) => (lower.greatest - upper.greatest) / 2,
     )
@@ -129,7 +129,7 @@ export class StopWindow {
     }
   }
 
-  #placeAt(at: number): Place {
+  #placeAt(at: number): EarthPoint {
     const [x = 0, y = 0, z = 0] = this.#numbers.subarray(at + X, at + RADIUS)
     return { x, y, z }
   }

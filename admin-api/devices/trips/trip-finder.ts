@@ -1,8 +1,8 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
 import { isPathless } from '../../../schemas/unknown-path.ts'
 import { LeapFilter } from '../track/leap-filter.ts'
-import { distance, type Place } from '../track/place.ts'
-import { OpenTrip, type Trip } from './open-trip.ts'
+import { distance, type EarthPoint } from '../track/place.ts'
+import { OpenTrip, type FoundTrip } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'
 import { metresApart, tripRecord, type TripRecord } from './trip-record.ts'
 
@@ -11,11 +11,11 @@ export type Stop = {
   readonly from: number
   readonly to: number
   /** The place around which its records are; of several stops that are one, the first's. */
-  readonly middle: Place
+  readonly middle: EarthPoint
   readonly records: number
 }
 
-export type TripOrStop = Trip | Stop
+export type TripOrStop = FoundTrip | Stop
 
 export type StopRules = {
   readonly stopMs: number
@@ -30,7 +30,7 @@ const MOST_IN_WINDOW = 90_000
 
 /** `around`: the middle that decides how long it goes on. */
 type OpenStop = Omit<Stop, 'to'> & {
-  readonly around: Place
+  readonly around: EarthPoint
   readonly last: TripRecord
   readonly isCertain: boolean
 }

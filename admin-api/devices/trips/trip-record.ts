@@ -1,12 +1,12 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
-import { FARTHEST_METRES, length, placeOf, type Place } from '../track/place.ts'
+import { FARTHEST_METRES, length, placeOf, type EarthPoint } from '../track/place.ts'
 import type { TimedPlace } from '../track/track-totals.ts'
 
 /** A record as trips and stops are found by it. */
 export type TripRecord = {
   readonly step: TimedPlace
   readonly time: number
-  readonly place: Place
+  readonly place: EarthPoint
   /** The distance from the middle of a stop up to which the device may be there, in metres. */
   readonly radius: number
 }
@@ -24,6 +24,6 @@ export function tripRecord(step: TrackStep, stopMetres: number): TripRecord {
 }
 
 /** The straight distance in metres, which differs from that along the surface by millimetres. */
-export function metresApart(a: Place, b: Place): number {
+export function metresApart(a: EarthPoint, b: EarthPoint): number {
   return length(a.x - b.x, a.y - b.y, a.z - b.z)
 }

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse'
 import { UnreadableError, type Text } from './format.ts'
 
-export type Row = { readonly line: number; readonly cells: readonly string[] }
+export type CsvRow = { readonly line: number; readonly cells: readonly string[] }
 
 const LONGEST = 1024 * 1024
 
@@ -13,8 +13,8 @@ const LONGEST = 1024 * 1024
 export async function* csvRows(
   text: Text,
   { separator = ',' } = {},
-): AsyncGenerator<{ header: readonly string[]; rows: readonly Row[] }> {
-  let rows: Row[] = []
+): AsyncGenerator<{ header: readonly string[]; rows: readonly CsvRow[] }> {
+  let rows: CsvRow[] = []
   let lastLine = 0
   let fault: Error | undefined
   const parser = parse({

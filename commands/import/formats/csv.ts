@@ -1,4 +1,4 @@
-import { csvRows, type Row } from './csv-rows.ts'
+import { csvRows, type CsvRow } from './csv-rows.ts'
 import type { FileItem, Format, Text } from './format.ts'
 import { jsonIn } from './json-in.ts'
 import { LINES } from './lines.ts'
@@ -7,7 +7,7 @@ import { areOwnNames, namedPoint, namePosition, ownPoint, usualName } from './na
 const SEPARATORS = [',', ';', '\t'] as const
 
 /** Our own export, GPSLogger's files, and files with columns of such names. */
-export const csv: Format = {
+export const csvFormat: Format = {
   name: 'csv',
   title: 'CSV of this service, GPSLogger and others',
   places: 'line',
@@ -29,7 +29,7 @@ export const csv: Format = {
 
 function itemOf(
   names: readonly string[],
-  { line: place, cells }: Row,
+  { line: place, cells }: CsvRow,
   { isOwn, hasCommas }: { isOwn: boolean; hasCommas: boolean },
 ): FileItem {
   const { attributes = '', ...fields } = Object.fromEntries(

@@ -4,14 +4,14 @@ import type { SentPoint } from '../../../ingest-api/apps/app.ts'
 export type Text = AsyncIterable<string>
 
 /** A position as a file has it, yet to be judged. */
-export type Point = Omit<SentPoint, 'kind' | 'sent'> & {
+export type FilePoint = Omit<SentPoint, 'kind' | 'sent'> & {
   /** Names of fields that are ignored, but are nearly ours. */
   readonly misspelt?: readonly string[]
 }
 
 /** One item of a file, and its place there: the number of a line, or of an element of a list. */
 export type FileItem = { readonly place: number } & (
-  | { readonly kind: 'point'; readonly point: Point }
+  | { readonly kind: 'point'; readonly point: FilePoint }
   /** It should be a position, but cannot be read. */
   | { readonly kind: 'broken'; readonly message: string }
   /** It is none; `what` names its type. */

@@ -1,19 +1,19 @@
-import { csv } from './csv.ts'
+import { csvFormat } from './csv.ts'
 import type { Format } from './format.ts'
-import { geoJson } from './geo-json.ts'
+import { geoJsonFormat } from './geo-json.ts'
 import { googleAndroid } from './google-android.ts'
 import { googleIos } from './google-ios.ts'
 import { googleRecords } from './google-records.ts'
-import { gpx } from './gpx.ts'
-import { ndjson } from './ndjson.ts'
+import { gpxFormat } from './gpx.ts'
+import { ndjsonFormat } from './ndjson.ts'
 import { owntracksRec } from './owntracks-rec.ts'
 import { traccarCsv } from './traccar-csv.ts'
 import { traccarJson } from './traccar.ts'
 
 /** Where several recognise a text, the first counts. */
 export const FORMATS: readonly Format[] = [
-  ...[gpx, googleRecords, googleAndroid, googleIos, owntracksRec, traccarJson, traccarCsv],
-  ...[ndjson, geoJson, csv],
+  ...[gpxFormat, googleRecords, googleAndroid, googleIos, owntracksRec, traccarJson, traccarCsv],
+  ...[ndjsonFormat, geoJsonFormat, csvFormat],
 ]
 
 /** The format of a text, from its first characters. */

@@ -1,7 +1,12 @@
 import { CHARGING, overland } from '../../../ingest-api/apps/overland.ts'
 import { knownNumber } from '../../../ingest-api/apps/sent-attributes.ts'
-import { isSent, measure, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
-import type { Format, FileItem, Point } from './format.ts'
+import {
+  isSent,
+  measure,
+  objectIn,
+  type SentMeasurements,
+} from '../../../ingest-api/apps/values.ts'
+import type { Format, FileItem, FilePoint } from './format.ts'
 import { jsonElements, listIn } from './json-elements.ts'
 import { namedPoint, ownPoint, USED } from './named-fields.ts'
 import { readAsApp } from './read-as-app.ts'
@@ -12,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>
  * GeoJSON: points with a time, and lines with a time for each of their points. Also the exports of
  * Dawarich and of this service, and Overland's lists of `locations`.
  */
-export const geoJson: Format = {
+export const geoJsonFormat: Format = {
   name: 'geojson',
   title: 'GeoJSON',
   places: 'element',
@@ -93,13 +98,13 @@ function line(coordinates: unknown, times: unknown, properties: Fields, place: n
   })
 }
 
-function pointAt(coordinates: unknown, properties: Fields): Point {
+function pointAt(coordinates: unknown, properties: Fields): FilePoint {
   const [longitude, latitude, altitude] = listIn(coordinates)
   const fields = { ...properties, latitude, longitude, ...(altitude !== undefined && { altitude }) }
   if (isSent(properties['deviceId']) || 'recordId' in properties) return ownPoint(fields)
   const { measured: usual, attributes, ...point } = namedPoint(fields, { used: USED_HERE })
   const { tracker_id: tracker, battery, battery_status, vertical_accuracy } = properties
-  const measured: Measured = { ...usual }
+  const measured: SentMeasurements = { ...usual }
   // Dawarich has percent, and 1 is one of them.
   if (tracker !== undefined) measure(measured, 'battery', battery, 0.01)
   return {

@@ -1,6 +1,11 @@
 import { otherScalars, type SentAttributes } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
-import { measure, numberIn, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
+import {
+  measure,
+  numberIn,
+  objectIn,
+  type SentMeasurements,
+} from '../../../ingest-api/apps/values.ts'
 import type { Format, FileItem } from './format.ts'
 import { activityIn } from './google-timeline.ts'
 import { jsonElements, listIn, type Element } from './json-elements.ts'
@@ -28,7 +33,7 @@ function itemOf({ number: place, value }: Element): FileItem {
   if (latitudeE7 === undefined && longitudeE7 === undefined) {
     return { kind: 'other', place, what: 'locations without coordinates' }
   }
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', location['accuracy'])
   measure(measured, 'altitude', location['altitude'])
   measure(measured, 'speed', location['velocity'])

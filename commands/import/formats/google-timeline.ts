@@ -1,6 +1,11 @@
 import { otherScalars, type SentAttributes } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
-import { measure, numberIn, objectIn, type Measured } from '../../../ingest-api/apps/values.ts'
+import {
+  measure,
+  numberIn,
+  objectIn,
+  type SentMeasurements,
+} from '../../../ingest-api/apps/values.ts'
 import type { FileItem } from './format.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -56,7 +61,7 @@ export function timelinePoint(
     at: unknown
     sentTime: unknown
     laterMs?: number
-    measured?: Measured
+    measured?: SentMeasurements
     attributes?: SentAttributes
   },
 ): FileItem {
@@ -69,10 +74,10 @@ export function timelinePoint(
 
 /** The measurements of a raw signal, and what else it says. */
 export function signalDetails(position: Fields): {
-  measured: Measured
+  measured: SentMeasurements
   attributes: SentAttributes
 } {
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', position['accuracyMeters'])
   measure(measured, 'altitude', position['altitudeMeters'])
   measure(measured, 'speed', position['speedMetersPerSecond'])

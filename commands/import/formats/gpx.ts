@@ -1,11 +1,11 @@
 import { otherScalars, typedTexts } from '../../../ingest-api/apps/sent-attributes.ts'
 import { timeIn } from '../../../ingest-api/apps/times.ts'
-import { measure, textIn, type Measured } from '../../../ingest-api/apps/values.ts'
+import { measure, textIn, type SentMeasurements } from '../../../ingest-api/apps/values.ts'
 import type { Format, FileItem } from './format.ts'
 import { gpxPoints, type GpxPoint } from './gpx-points.ts'
 import { OUR_CREATOR } from './own-gpx.ts'
 
-export const gpx: Format = {
+export const gpxFormat: Format = {
   name: 'gpx',
   title: 'GPX',
   places: 'line',
@@ -33,7 +33,7 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
   const isDevice = isOwnExport || /^PhoneTrack\b/.test(creator ?? '')
   const deviceId = isDevice ? textIn(track) : undefined
   const textOf = (name: string) => own.get(name) ?? extensions.get(name)
-  const measured: Measured = {}
+  const measured: SentMeasurements = {}
   measure(measured, 'altitude', own.get('ele'))
   measure(measured, 'accuracy', textOf('accuracy'))
   measure(measured, 'speed', textOf('speed'))

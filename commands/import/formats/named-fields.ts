@@ -11,12 +11,12 @@ import {
   measureBattery,
   objectIn,
   textIn,
-  type Measured,
+  type SentMeasurements,
 } from '../../../ingest-api/apps/values.ts'
 import { KNOWN_ATTRIBUTES } from '../../../schemas/known-attributes.ts'
 import { misspeltFields } from '../../../schemas/misspelt-fields.ts'
 import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
-import type { Point } from './format.ts'
+import type { FilePoint } from './format.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -34,8 +34,8 @@ const NAMES = {
 } as const
 
 /** A point from fields named as in our own reports and records; numbers may be texts. */
-export function ownPoint(fields: Fields): Point {
-  const measured: Measured = {}
+export function ownPoint(fields: Fields): FilePoint {
+  const measured: SentMeasurements = {}
   for (const name of MEASUREMENTS) measure(measured, name, fields[name])
   if (!isSent(fields['altitude'])) measure(measured, 'altitude', first(fields, NAMES.altitude))
   const { latitude, longitude, timestamp: sentTime } = fields
@@ -53,8 +53,8 @@ export function ownPoint(fields: Fields): Point {
 export function namedPoint(
   fields: Fields,
   { areTexts = false, used = USED }: { areTexts?: boolean; used?: ReadonlySet<string> } = {},
-): Point {
-  const measured: Measured = {}
+): FilePoint {
+  const measured: SentMeasurements = {}
   measure(measured, 'accuracy', first(fields, NAMES.accuracy))
   measure(measured, 'altitude', first(fields, NAMES.altitude))
   measure(measured, 'speed', first(fields, NAMES.speed))

@@ -6,7 +6,7 @@ import { firstLines, LINES, linesOf, type Line } from './lines.ts'
 import { areOwnNames, namedPoint, namePosition, ownPoint } from './named-fields.ts'
 
 /** A position as JSON on each line: a report, a record of our own export, or a feature of GeoJSON. */
-export const ndjson: Format = {
+export const ndjsonFormat: Format = {
   name: 'ndjson',
   title: 'NDJSON of this service and others',
   places: 'line',

@@ -1,9 +1,9 @@
-import type { App } from '../../../ingest-api/apps/app.ts'
+import type { SenderApp } from '../../../ingest-api/apps/app.ts'
 import { NO_FIELDS } from '../../../ingest-api/apps/fields.ts'
 import type { FileItem } from './format.ts'
 
 /** Reads an entry as the request of an app, so that it means the same whichever way it comes. */
-export function readAsApp(app: App, body: string, { place }: { place: number }): FileItem[] {
+export function readAsApp(app: SenderApp, body: string, { place }: { place: number }): FileItem[] {
   const contents = app.read({
     ...{ query: NO_FIELDS, parameters: NO_FIELDS, header: () => '' },
     ...{ mediaType: 'application/json', literalBasic: false, body: Buffer.from(body) },

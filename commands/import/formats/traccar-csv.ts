@@ -1,5 +1,5 @@
 import { typedTexts } from '../../../ingest-api/apps/sent-attributes.ts'
-import { csvRows, type Row } from './csv-rows.ts'
+import { csvRows, type CsvRow } from './csv-rows.ts'
 import { LINES } from './lines.ts'
 import type { FileItem, Format } from './format.ts'
 import { traccarPosition } from './traccar.ts'
@@ -39,7 +39,7 @@ export const traccarCsv: Format = {
   },
 }
 
-function itemsOf(header: readonly string[], { line, cells }: Row): FileItem[] {
+function itemsOf(header: readonly string[], { line, cells }: CsvRow): FileItem[] {
   const fields: Record<string, unknown> = {}
   const attributes: Record<string, unknown> = {}
   const more = Math.max(0, cells.length - header.length)

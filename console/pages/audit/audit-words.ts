@@ -2,7 +2,7 @@ import type { components } from '../../api/schema.ts'
 import { devicePath, keyPath } from '../../core/address.ts'
 import { countText } from '../../core/measures.ts'
 import { duration, secondsText } from '../../core/times.ts'
-import { scopeWords, type Scope } from '../keys/key-words.ts'
+import { scopeWords, type KeyScope } from '../keys/key-words.ts'
 
 type Entry = components['schemas']['AuditEntry']
 
@@ -134,7 +134,7 @@ function settingText(
     case 'platform':
       return value === true ? 'platform admin' : undefined
     case 'scopes':
-      return scopeWords((list ?? []) as Scope[]).toLowerCase()
+      return scopeWords((list ?? []) as KeyScope[]).toLowerCase()
     case 'deviceIds':
       return list === undefined ? 'all devices' : list.join(', ')
     case 'add':

@@ -5,7 +5,7 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { changeDraft } from './draft.ts'
-import { adviceFor, outcomeOf, type Outcome, type TestAnswer } from './outcome.ts'
+import { adviceFor, outcomeOf, type ConnectOutcome, type TestAnswer } from './outcome.ts'
 import { useArrival } from './use-arrival.ts'
 import { addressOf } from '../../core/address.ts'
 
@@ -31,7 +31,7 @@ export function Arrival({
   )
 }
 
-function Told({ outcome, deviceId }: { outcome: Outcome; deviceId: string }) {
+function Told({ outcome, deviceId }: { outcome: ConnectOutcome; deviceId: string }) {
   switch (outcome.kind) {
     case 'waiting':
       return (
@@ -67,7 +67,7 @@ function Arrived({
   device,
   isOther,
   deviceId,
-}: Extract<Outcome, { kind: 'arrived' }> & { deviceId: string }) {
+}: Extract<ConnectOutcome, { kind: 'arrived' }> & { deviceId: string }) {
   return (
     <>
       <p>
@@ -107,7 +107,7 @@ function Refused({
   body,
   sentAs,
   deviceId: wanted,
-}: Extract<Outcome, { kind: 'refused' }> & { deviceId: string }) {
+}: Extract<ConnectOutcome, { kind: 'refused' }> & { deviceId: string }) {
   return (
     <>
       <p>

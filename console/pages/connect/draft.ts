@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals'
 import { serverNow } from '../../api/client.ts'
 import { me } from '../../live/session.ts'
-import { kept } from '../../ui/preferences.ts'
+import { keptPreference } from '../../ui/preferences.ts'
 
 /**
  * The progress of connecting a device: everything but the secret, kept for when the operator comes
@@ -27,7 +27,7 @@ const FIRST_SENDER = 'owntracks-android'
 const CLOCK_OFF_MS = 3_000
 /** When the console was opened, so that reports that arrived since then stay visible. */
 const openedAt = justNow()
-const stored = kept('connect', '', (text) => text)
+const stored = keptPreference('connect', '', (text) => text)
 
 /** The draft of the signed-in operator. */
 export const draft = computed<Draft>(() => {

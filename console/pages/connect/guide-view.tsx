@@ -1,4 +1,4 @@
-import type { Entry, Guide, Link, Setup } from '../../guides/guide.ts'
+import type { CopyableText, Guide, SetupLink, Setup } from '../../guides/guide.ts'
 import { commonTroubles } from '../../guides/guides.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Prose } from './prose.tsx'
@@ -73,7 +73,7 @@ export function GuideView({
 }
 
 /** A text to copy. */
-export function Snippet({ title, text }: Entry) {
+export function Snippet({ title, text }: CopyableText) {
   return (
     <figure class="snippet box">
       <figcaption class="row between">
@@ -87,7 +87,7 @@ export function Snippet({ title, text }: Entry) {
   )
 }
 
-function ByLink({ link: { text, url, onlyScanned }, name }: { link: Link; name: string }) {
+function ByLink({ link: { text, url, onlyScanned }, name }: { link: SetupLink; name: string }) {
   return (
     <>
       <h3>By link</h3>

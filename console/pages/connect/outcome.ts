@@ -18,7 +18,7 @@ export type TestAnswer = {
 }
 
 /** The outcome of connecting a device. */
-export type Outcome =
+export type ConnectOutcome =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'accepted' }
   | { readonly kind: 'arrived'; readonly device: Device; readonly isOther: boolean }
@@ -52,8 +52,8 @@ export function outcomeOf({
   since: string
   seen: Seen
   answer?: TestAnswer | undefined
-}): Outcome {
-  const found: (Outcome & { at: string })[] = []
+}): ConnectOutcome {
+  const found: (ConnectOutcome & { at: string })[] = []
   const wanted = seen.devices.find((one) => one.deviceId === deviceId)
   const other = seen.devices.find((one) => one.deviceId !== deviceId && one.firstSeenAt >= since)
   if (wanted !== undefined && wanted.lastSeenAt >= since) {
@@ -68,7 +68,7 @@ export function outcomeOf({
     found.push(answer.status === 200 ? { kind: 'accepted', at } : refused({ ...answer, error }, at))
   }
   // If two outcomes share a moment, the more informative one comes first.
-  return found.reduce<Outcome & { at: string }>((a, b) => (b.at > a.at ? b : a), {
+  return found.reduce<ConnectOutcome & { at: string }>((a, b) => (b.at > a.at ? b : a), {
     kind: 'waiting',
     at: '',
   })

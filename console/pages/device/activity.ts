@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import type { DayCounts } from '../../core/day-counts.ts'
 import { spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
-import { useKeys, type Keys } from '../../ui/keys.tsx'
+import { useKeys, type KeyActions } from '../../ui/keys.tsx'
 import { shownCount } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
 
@@ -44,9 +44,9 @@ export function dayWords(day: string, count: number, distance?: string): string 
 export function useDayKeys(
   part: Parameters<typeof useKeys>[1] & object,
   steps: Readonly<Record<string, number>>,
-  others: Keys = {},
+  others: KeyActions = {},
 ): void {
-  function to(label: string, place: (here: number, last: number) => number): Keys[string] {
+  function to(label: string, place: (here: number, last: number) => number): KeyActions[string] {
     const run = () => {
       const days = [...(part.element.current?.querySelectorAll<HTMLElement>('[tabindex]') ?? [])]
       const here = days.findIndex((day) => day === document.activeElement)
@@ -54,7 +54,7 @@ export function useDayKeys(
     }
     return { label, run }
   }
-  function along(by: number): Keys[string] {
+  function along(by: number): KeyActions[string] {
     const label = Math.abs(by) === 1 ? 'Previous or next day' : 'Previous or next week'
     return to(label, (here) => here + (isMirrored(part.element.current) ? -by : by))
   }

@@ -5,7 +5,7 @@ import { useDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { KeyLink } from '../keys/key-link.tsx'
-import { STATUS_WORDS, type Key } from '../keys/key-words.ts'
+import { KEY_STATUS_WORDS, type Key } from '../keys/key-words.ts'
 import { LostDevice } from './lost-device.tsx'
 
 /** The key that a device reports with; null if none is known. */
@@ -69,7 +69,7 @@ function KeyWords({ of: key }: { of: Key | null }) {
       {status !== 'active' && (
         <>
           {' '}
-          <span class={`badge ${status}`}>{STATUS_WORDS[status]}</span>
+          <span class={`badge ${status}`}>{KEY_STATUS_WORDS[status]}</span>
         </>
       )}
     </p>

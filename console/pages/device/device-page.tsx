@@ -23,7 +23,7 @@ import { DayPicker } from './day-picker.tsx'
 import { useDayTotalsStore } from './day-totals.ts'
 import { DeviceKey, useKeyOf } from './device-key.tsx'
 import { LabelButton } from './label-button.tsx'
-import { LastPosition } from './last-position.tsx'
+import { LastPositionCard } from './last-position.tsx'
 import { RecentRejections } from './recent-rejections.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
 import { Silence } from './silence.tsx'
@@ -116,7 +116,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
           )
         }
       >
-        <LastPosition
+        <LastPositionCard
           {...{ position, zone }}
           telemetry={live === undefined ? data.telemetry : live.telemetry}
         />

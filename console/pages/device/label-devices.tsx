@@ -6,7 +6,7 @@ import {
   inChunks,
   labelChanges,
   undoLabels,
-  type LabelChange,
+  type ChosenLabels,
   type LabelChoice,
   type Labelled,
 } from '../../core/label-changes.ts'
@@ -130,7 +130,7 @@ export function LabelDevices({
 /** Resolves with the ids of the devices that exist and have no label too many. */
 async function changeLabels(
   devices: readonly string[],
-  change: LabelChange,
+  change: ChosenLabels,
 ): Promise<ReadonlySet<string>> {
   const changed = new Set<string>()
   for (const deviceIds of inChunks(devices, CALL_DEVICES)) {

@@ -1,4 +1,4 @@
-import { telemetryOf, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
+import { shownTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { attributeFacts } from './attribute-facts.tsx'
 import { batteryText } from '../../core/measures.ts'
@@ -8,7 +8,7 @@ import { shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { PlaceLinks } from './place-links.tsx'
 
 /** The device's last position, its time in the chosen zone and in UTC, and its newest telemetry. */
-export function LastPosition({
+export function LastPositionCard({
   position,
   telemetry,
   zone,
@@ -29,7 +29,7 @@ export function LastPosition({
     ['Altitude', shownLength(position.altitude)],
     ['Accuracy', shownLength(position.accuracy)],
   ]
-  const { battery, attributes } = telemetryOf({ position, telemetry })
+  const { battery, attributes } = shownTelemetry({ position, telemetry })
   const data: readonly Fact[] = [['Battery', batteryText(battery)], ...attributeFacts(attributes)]
   return (
     <section class="card box stack" aria-labelledby="last-position">

@@ -1,5 +1,5 @@
 import { api } from '../../api/client.ts'
-import { joinTracks, partsOfTrack, readTrack, type Track } from '../../core/track.ts'
+import { joinTracks, partsOfTrack, trackOf, type Track } from '../../core/track.ts'
 import type { DeviceRange } from './use-reports.ts'
 
 /** The track of a range; years come one after the other, because each takes the service seconds. */
@@ -10,7 +10,7 @@ export async function loadTrack(
   const tracks: Track[] = []
   for (const query of partsOfTrack({ from, to })) {
     tracks.push(
-      readTrack(await api.get('/devices/{deviceId}/track', { path: { deviceId }, query, signal })),
+      trackOf(await api.get('/devices/{deviceId}/track', { path: { deviceId }, query, signal })),
     )
   }
   return joinTracks(tracks)

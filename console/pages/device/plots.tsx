@@ -4,14 +4,14 @@ import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 import { lengthIn, speedIn } from '../../core/measures.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { numericAttributes, type TrackPoint } from '../../core/track.ts'
-import { kept } from '../../ui/preferences.ts'
+import { keptPreference } from '../../ui/preferences.ts'
 import { Select } from '../../ui/select-field.tsx'
 
 const HEIGHT = 84
 const TIMES_HEIGHT = 30
 
 /** The attribute that the operator plots, on every device that has it. */
-const plotted = kept('plot', '', (text) => text)
+const plotted = keptPreference('plot', '', (text) => text)
 
 type PlotProps = {
   points: readonly TrackPoint[]

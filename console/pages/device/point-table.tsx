@@ -1,5 +1,5 @@
 import { Fragment } from 'preact'
-import type { Attributes } from '../../core/attributes.ts'
+import type { DeviceAttributes } from '../../core/attributes.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { Table } from '../../ui/table.tsx'
 import { shownClock, shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
@@ -60,7 +60,7 @@ export function PointTable({
   )
 }
 
-function AttributeList({ of: attributes }: { of: Attributes }) {
+function AttributeList({ of: attributes }: { of: DeviceAttributes }) {
   return (
     <span class="note">
       {attributeFacts(attributes).map(([name, value], index) => (

@@ -1,4 +1,4 @@
-import { telemetryOf, type ApiDevice, type LiveDevice } from '../../core/live-device.ts'
+import { shownTelemetry, type ApiDevice, type LiveDevice } from '../../core/live-device.ts'
 import { silenceReasons } from '../../core/silence.ts'
 import { now } from '../../ui/clock.ts'
 import { Loaded } from '../../ui/loaded.tsx'
@@ -54,5 +54,5 @@ export function Silence(props: SilenceProps) {
 
 function batteryOf(device: ApiDevice, live: LiveDevice | undefined): number | undefined {
   const { lastPosition: position, telemetry } = device
-  return telemetryOf(live ?? { position, telemetry }).battery
+  return shownTelemetry(live ?? { position, telemetry }).battery
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
-import { dayCount, isOneDay, MOST_DAYS, spanBounds } from '../../core/span.ts'
+import { dayCount, isOneDay, MOST_DAYS_OF_MONTH, spanBounds } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointAt } from '../../core/track.ts'
 import { episodeAt, totalsSince, type Episode } from '../../core/trips.ts'
@@ -59,7 +59,7 @@ export function TrackView({
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
   // A year's trips are a list that nobody reads, and take the service seconds.
-  const hasTrips = dayCount(span) <= MOST_DAYS
+  const hasTrips = dayCount(span) <= MOST_DAYS_OF_MONTH
   // The service reads all records for either: the map has the first turn.
   const mayLoad = hasTrips && data !== undefined
   const episodes = useLoad(

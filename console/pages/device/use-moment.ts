@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { momentOf, momentText } from '../../core/moment.ts'
+import { momentOf, momentInAddress } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
 import { place, setQuery } from '../../ui/router.ts'
 
@@ -27,7 +27,7 @@ export function useMoment(
   useEffect(() => {
     if (moving === undefined) return undefined
     const timer = setTimeout(() => {
-      written.current = momentText(moving, span, zone)
+      written.current = momentInAddress(moving, span, zone)
       setQuery({ at: written.current })
     }, RESTS_MS)
     return () => clearTimeout(timer)

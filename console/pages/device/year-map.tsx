@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { dateText, nextDay } from '../../core/days.ts'
 import { dayCount, weekOf, type Span } from '../../core/span.ts'
-import { kept } from '../../ui/preferences.ts'
+import { keptPreference } from '../../ui/preferences.ts'
 import { shownCount, shownDistance } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { dayWords, useActivity, useDayKeys } from './activity.ts'
@@ -15,7 +15,7 @@ const MONTHS_HEIGHT = 16
 const SHADES = 4
 
 /** The measure shown for a year: `distance`, or else the number of reports. */
-const shading = kept('shading', '', (text) => text)
+const shading = keptPreference('shading', '', (text) => text)
 
 /** The days of a year as cells, a column for each week, the darker the more was reported or driven. */
 export function YearMap({

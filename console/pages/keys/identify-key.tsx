@@ -6,7 +6,7 @@ import { Facts } from '../../ui/facts.tsx'
 import { Field, Form, type Values } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
-import { STATUS_WORDS, type Key } from './key-words.ts'
+import { KEY_STATUS_WORDS, type Key } from './key-words.ts'
 
 /** Identifies the key of a secret that somebody has found in a sender. */
 export function IdentifyKey({ onClose }: { onClose: () => void }) {
@@ -57,7 +57,7 @@ function Found({ found }: { found: Key | 'none' }) {
             <Isolated class="strong">{name}</Isolated> <code>{hint}</code>
           </>,
         ],
-        ['Status', STATUS_WORDS[status]],
+        ['Status', KEY_STATUS_WORDS[status]],
         ['Created', <Time at={createdAt} />],
         ['Last used', lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />],
       ]}

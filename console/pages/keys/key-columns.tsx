@@ -3,7 +3,7 @@ import { IsolatedList } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Ago, Moment } from '../../ui/time.tsx'
 import { KeyLink } from './key-link.tsx'
-import { scopeWords, STATUS_WORDS, type Key } from './key-words.ts'
+import { scopeWords, KEY_STATUS_WORDS, type Key } from './key-words.ts'
 
 /** About a key besides its name. */
 export const KEY_FACTS: readonly Column<Key>[] = [
@@ -11,7 +11,7 @@ export const KEY_FACTS: readonly Column<Key>[] = [
     title: 'Status',
     cell: ({ status, previousValidUntil }) => (
       <>
-        <span class={`badge ${status}`}>{STATUS_WORDS[status]}</span>
+        <span class={`badge ${status}`}>{KEY_STATUS_WORDS[status]}</span>
         {status === 'rotating' && previousValidUntil !== null && (
           <div class="note">
             old one until <Moment at={previousValidUntil} />

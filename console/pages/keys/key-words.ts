@@ -4,9 +4,9 @@ import { fromInput } from '../../core/zoned-input.ts'
 
 export type Key = components['schemas']['Key']
 export type KeyWithSecret = components['schemas']['KeyWithSecret']
-export type Scope = Key['scopes'][number]
+export type KeyScope = Key['scopes'][number]
 
-export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
+export const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
   'positions:write': 'Send reports',
   'positions:import': 'Import history',
   'positions:read': 'Read positions',
@@ -14,9 +14,9 @@ export const SCOPE_WORDS: Readonly<Record<Scope, string>> = {
   admin: 'Full admin access',
 }
 
-export const SCOPES = Object.keys(SCOPE_WORDS) as readonly Scope[]
+export const SCOPE_NAMES = Object.keys(SCOPE_WORDS) as readonly KeyScope[]
 
-export const STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
+export const KEY_STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
   active: 'Active',
   rotating: 'Secret replaced',
   expired: 'Expired',
@@ -24,8 +24,10 @@ export const STATUS_WORDS: Readonly<Record<Key['status'], string>> = {
 }
 
 /** `Send reports, read devices`. */
-export function scopeWords(scopes: readonly Scope[]): string {
-  const words = SCOPES.filter((scope) => scopes.includes(scope)).map((scope) => SCOPE_WORDS[scope])
+export function scopeWords(scopes: readonly KeyScope[]): string {
+  const words = SCOPE_NAMES.filter((scope) => scopes.includes(scope)).map(
+    (scope) => SCOPE_WORDS[scope],
+  )
   return words.join(', ').replace(/(?<=, )./g, (letter) => letter.toLowerCase())
 }
 

@@ -9,7 +9,7 @@ import { IdentifyKey } from './identify-key.tsx'
 import { useKeyActions } from './key-actions.tsx'
 import { KEY_COLUMNS } from './key-columns.tsx'
 import type { Key } from './key-words.ts'
-import { NewKey } from './new-key.tsx'
+import { NewKeyDialog } from './new-key.tsx'
 import { addressOf } from '../../core/address.ts'
 import './keys.css'
 
@@ -31,7 +31,7 @@ export function KeysPage() {
             <button
               type="button"
               class="primary"
-              onClick={() => open((props) => <NewKey {...props} />)}
+              onClick={() => open((props) => <NewKeyDialog {...props} />)}
             >
               New key
             </button>

@@ -4,18 +4,18 @@ import { faultAt } from '../../core/failure.ts'
 import { Field, type Values } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { shownZone } from '../../ui/preferences.ts'
-import { readLimits, SCOPE_WORDS, SCOPES, type KeyWithSecret } from './key-words.ts'
+import { readLimits, SCOPE_WORDS, SCOPE_NAMES, type KeyWithSecret } from './key-words.ts'
 import { LimitFields } from './limit-fields.tsx'
 import { KeySecret } from './key-secret.tsx'
 
 /** Creates a key and shows its secret. */
-export function NewKey(props: DialogProps) {
+export function NewKeyDialog(props: DialogProps) {
   const [made, setMade] = useState<KeyWithSecret>()
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['positions:write']))
 
   async function create(values: Values) {
     if (scopes.size === 0) throw faultAt('scopes', 'Choose at least one permission.')
-    const wanted = SCOPES.filter((scope) => scopes.has(scope))
+    const wanted = SCOPE_NAMES.filter((scope) => scopes.has(scope))
     const body = { ...readLimits(values, shownZone()), scopes: wanted }
     setMade(await api.post('/keys', { body }))
   }
@@ -33,7 +33,7 @@ export function NewKey(props: DialogProps) {
       <Field name="scopes" label="Permissions">
         {({ id, name, ...described }) => (
           <div id={id} role="group" aria-label="Permissions" {...described}>
-            {SCOPES.map((scope) => (
+            {SCOPE_NAMES.map((scope) => (
               <label key={scope} class="check">
                 <input
                   type="checkbox"

@@ -4,7 +4,7 @@ import { LocateFixed, Maximize } from 'lucide'
 import type OlMap from 'ol/Map.js'
 import { isOneSpot } from '../../core/bounds.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
-import { changed } from '../../live/announce-changes.ts'
+import { fleetChanges } from '../../live/announce-changes.ts'
 import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
@@ -57,7 +57,7 @@ export function FleetMap(props: FleetMapProps) {
   return (
     <MapHost
       label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
-      inputs={[changed.value, devices, selected, following.value]}
+      inputs={[fleetChanges.value, devices, selected, following.value]}
       open={(map) => {
         shown = map
         return (painted.current = openFleet(map, () => latest.current))

@@ -3,14 +3,14 @@ import { watchWords } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
 import { isolate } from '../../ui/isolated.tsx'
 import { Select } from '../../ui/select-field.tsx'
-import { filterByLabel, label } from './map-state.ts'
+import { filterByLabel, chosenLabel } from './map-state.ts'
 
 /** Shows only the devices with a label; absent where no device has one. */
 export function LabelFilter() {
   watchWords()
   const counts = new Map(countByLabel(fleet.devices.values()))
   // The address may name a label that no device has any longer.
-  if (label.value !== '' && !counts.has(label.value)) counts.set(label.value, 0)
+  if (chosenLabel.value !== '' && !counts.has(chosenLabel.value)) counts.set(chosenLabel.value, 0)
   if (counts.size === 0) return null
   return (
     <Select
@@ -19,7 +19,7 @@ export function LabelFilter() {
         ['', 'All labels'],
         ...[...counts].map(([one, count]) => [one, `${isolate(one)} (${count})`] as const),
       ]}
-      value={label.value}
+      value={chosenLabel.value}
       onChange={filterByLabel}
     />
   )

@@ -4,7 +4,7 @@ import { COLUMNS } from '../../core/device-columns.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { exportCsv } from './export-csv.ts'
-import { choice, columns, order, toggleColumn } from './map-state.ts'
+import { chosenDevices, columns, order, toggleColumn } from './map-state.ts'
 import { isMarking } from './marked.ts'
 
 /** The columns of the list, and the actions on the whole list. */
@@ -28,7 +28,7 @@ export function ListMenu() {
               class="plain"
               popovertarget={id}
               popovertargetaction="hide"
-              onClick={() => exportCsv(sortDevices([...choice()], order()))}
+              onClick={() => exportCsv(sortDevices([...chosenDevices()], order()))}
             >
               Export the list as CSV
             </button>

@@ -15,7 +15,7 @@ import { DeviceList, focusList } from './device-list.tsx'
 import { LabelFilter } from './label-filter.tsx'
 import { ListMenu } from './list-menu.tsx'
 import { LiveBar } from './live-bar.tsx'
-import { choice, found, search, searchText, statuses, toggleStatus } from './map-state.ts'
+import { chosenDevices, found, search, searchText, statuses, toggleStatus } from './map-state.ts'
 import { SortChoice } from './sort-choice.tsx'
 import { MarkedBar } from './marked-bar.tsx'
 import { SelectedCard } from './selected-card.tsx'
@@ -133,7 +133,7 @@ function Content() {
       </Empty>
     )
   }
-  if (choice().length > 0) return <DeviceList />
+  if (chosenDevices().length > 0) return <DeviceList />
   return (
     <Empty title="No device matches">
       <p>Try fewer words or filters.</p>

@@ -12,7 +12,15 @@ import { shownCount } from '../../ui/shown.ts'
 import { DeviceRow } from './device-row.tsx'
 import { selectAndShow } from './choose-device.ts'
 import { ListPanel } from './list-panel.tsx'
-import { choice, columns, pinned, select, selectedDevice, selectedId, spot } from './map-state.ts'
+import {
+  chosenDevices,
+  columns,
+  pinned,
+  select,
+  selectedDevice,
+  selectedId,
+  spot,
+} from './map-state.ts'
 
 /** The current positions of all devices: a map, and next to it a list of the same devices. */
 export function MapPage() {
@@ -51,7 +59,7 @@ export function MapPage() {
 /** The selected device is on the map even if the filters exclude it. */
 function shownDevices() {
   const selected = selectedDevice()
-  const devices = choice()
+  const devices = chosenDevices()
   return selected === undefined || devices.includes(selected) ? devices : [...devices, selected]
 }
 

@@ -5,7 +5,7 @@ import { searchWords } from '../../../schemas/device-search.ts'
 import { choose, readSort, STATUSES, writeSort, type Sort } from '../../core/choose-devices.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
-import { kept } from '../../ui/preferences.ts'
+import { keptPreference } from '../../ui/preferences.ts'
 import { place, setQuery } from '../../ui/router.ts'
 
 /**
@@ -23,7 +23,7 @@ export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
 export const words = computed(() => searchWords(searchText.value))
 
 /** The label that the listed devices have; empty: any or none. */
-export const label = computed(() => place.value.query.get('label') ?? '')
+export const chosenLabel = computed(() => place.value.query.get('label') ?? '')
 
 export const sort = computed<Sort>(() =>
   readSort(place.value.query.get('sort') ?? '', { words: words.value }),
@@ -79,7 +79,7 @@ export function selectedDevice(): LiveDevice | undefined {
 }
 
 /** The devices of the list and the map, from the current fleet. */
-export function choice(): readonly LiveDevice[] {
+export function chosenDevices(): readonly LiveDevice[] {
   const all = found()
   if (statuses.value.size === 0) return all
   return choose(all, { statuses: statuses.value, label: '', words: [] })
@@ -89,7 +89,7 @@ export function choice(): readonly LiveDevice[] {
 export function found(): readonly LiveDevice[] {
   return choose(fleet.devices.values(), {
     statuses: new Set(),
-    label: label.value,
+    label: chosenLabel.value,
     words: words.value,
   })
 }
@@ -100,7 +100,7 @@ export function order() {
 }
 
 /** Stored by account: several people may use one browser. */
-const pinnedText = kept('pinned', '{}', (text) => text)
+const pinnedText = keptPreference('pinned', '{}', (text) => text)
 const accountId = computed(() => me.value?.account.id ?? '')
 
 export const pinned = computed<ReadonlySet<string>>(() => {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { fleet } from '../../live/live.ts'
-import { choice } from './map-state.ts'
+import { chosenDevices } from './map-state.ts'
 
 /** Whether the list has boxes that select several devices. */
 export const isMarking = signal(false)
@@ -17,7 +17,7 @@ export function toggleMark(deviceId: string): void {
 
 /** Selects all devices of the list. */
 export function markAll(): void {
-  marked.value = new Set(choice().map(({ deviceId }) => deviceId))
+  marked.value = new Set(chosenDevices().map(({ deviceId }) => deviceId))
 }
 
 export function endMarking(): void {
@@ -28,7 +28,7 @@ export function endMarking(): void {
 /** The selected devices in the list, and the number of those that its filters hide. */
 export function markedDevices(): { devices: readonly LiveDevice[]; hidden: number } {
   if (marked.value.size === 0) return { devices: [], hidden: 0 }
-  const shown = new Set(choice())
+  const shown = new Set(chosenDevices())
   const existing = [...marked.value].flatMap((deviceId) => fleet.devices.get(deviceId) ?? [])
   const devices = existing.filter((device) => shown.has(device))
   return { devices, hidden: existing.length - devices.length }

@@ -2,7 +2,7 @@ import { Pin, X } from 'lucide'
 import { may } from '../../live/rights.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, lister } from '../../live/live.ts'
-import { labelOf, telemetryOf } from '../../core/live-device.ts'
+import { labelOf, shownTelemetry } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -28,7 +28,7 @@ export function SelectedCard() {
   const device = fleet.devices.get(id)
   if (device === undefined) return lister.isListed.value ? <Gone deviceId={id} /> : null
   const { name, status, position } = device
-  const { battery, attributes } = telemetryOf(device)
+  const { battery, attributes } = shownTelemetry(device)
   const coordinates = coordinatesText(position)
   return (
     <section class="selected-card stack near" aria-label="Selected device">

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks'
 import { keepOrder, sortDevices } from '../../core/choose-devices.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { watchWords } from '../../live/announce-changes.ts'
-import { choice, label, order, searchText, statuses } from './map-state.ts'
+import { chosenDevices, chosenLabel, order, searchText, statuses } from './map-state.ts'
 
 /** How often the order is updated; a row's text changes with the clock anyway. */
 const REORDER_EVERY_MS = 1_000
@@ -17,12 +17,12 @@ export function useOrdered(): { devices: readonly LiveDevice[]; hold: () => void
   const kept = useRef<{ key: string; at: number; devices: LiveDevice[] }>(null)
   const heldAt = useRef(-Infinity)
   watchWords()
-  const devices = [...choice()]
+  const devices = [...chosenDevices()]
   const { sort, pinned } = order()
   const key = JSON.stringify([
     sort,
     searchText.value,
-    label.value,
+    chosenLabel.value,
     [...statuses.value],
     [...pinned],
   ])

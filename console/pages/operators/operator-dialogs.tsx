@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { ROLES } from '../../core/rights.ts'
+import { ROLE_NAMES } from '../../core/rights.ts'
 import { may } from '../../live/rights.ts'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
@@ -10,7 +10,7 @@ import { SelectField } from '../../ui/select-field.tsx'
 import {
   roleName,
   ROLES_EXPLAINED,
-  type Operator,
+  type ApiOperator,
   type OperatorWithPassword,
 } from './operator-words.ts'
 
@@ -41,7 +41,7 @@ export function NewOperator(props: DialogProps) {
       button="Create operator"
       submit={async ({ email = '', role, platform }) => {
         const rights = {
-          role: role as Operator['role'],
+          role: role as ApiOperator['role'],
           ...(may('accounts.edit') && { platform: platform === 'yes' }),
         }
         setMade(await api.post('/operators', { body: { email: email.trim(), ...rights } }))
@@ -53,7 +53,7 @@ export function NewOperator(props: DialogProps) {
   )
 }
 
-type OfOperator = DialogProps & { readonly of: Operator }
+type OfOperator = DialogProps & { readonly of: ApiOperator }
 
 export function ChangeOperator({ of, ...props }: OfOperator) {
   return (
@@ -63,7 +63,7 @@ export function ChangeOperator({ of, ...props }: OfOperator) {
       button="Save"
       submit={async ({ password = '', role, platform }) => {
         const body = {
-          ...(role !== of.role && { role: role as Operator['role'] }),
+          ...(role !== of.role && { role: role as ApiOperator['role'] }),
           ...(password !== '' && { password }),
           ...(may('accounts.edit') &&
             (platform === 'yes') !== of.platform && { platform: platform === 'yes' }),
@@ -107,9 +107,9 @@ export function RemoveOperator({ of: { id, email }, ...props }: OfOperator) {
   )
 }
 
-function RoleField({ of }: { of?: Operator }) {
+function RoleField({ of }: { of?: ApiOperator }) {
   const role = of?.role ?? 'viewer'
-  const roles = ROLES.includes(role) ? ROLES : [role, ...ROLES]
+  const roles = ROLE_NAMES.includes(role) ? ROLE_NAMES : [role, ...ROLE_NAMES]
   return (
     <>
       <SelectField

@@ -1,7 +1,7 @@
 import type { components } from '../../api/schema.ts'
-import { ROLES } from '../../core/rights.ts'
+import { ROLE_NAMES } from '../../core/rights.ts'
 
-export type Operator = components['schemas']['Operator']
+export type ApiOperator = components['schemas']['Operator']
 export type OperatorWithPassword = components['schemas']['OperatorWithPassword']
 
 /** The rights of each role, shown where a role is chosen. */
@@ -9,11 +9,11 @@ export const ROLES_EXPLAINED =
   'Viewers see devices and change nothing. Dispatchers also name, label and share them. Admins can do everything.'
 
 /** Whether nobody else in the whole list is an admin. */
-export function isLastAdmin(of: Operator, operators: readonly Operator[]): boolean {
+export function isLastAdmin(of: ApiOperator, operators: readonly ApiOperator[]): boolean {
   return of.role === 'admin' && !operators.some(({ id, role }) => id !== of.id && role === 'admin')
 }
 
 /** `Viewer`; a role unknown to this console keeps the API's name. */
 export function roleName(role: string): string {
-  return ROLES.includes(role) ? role.charAt(0).toUpperCase() + role.slice(1) : role
+  return ROLE_NAMES.includes(role) ? role.charAt(0).toUpperCase() + role.slice(1) : role
 }

@@ -8,7 +8,7 @@ import { actionColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
 import { usePages } from '../../ui/use-pages.ts'
 import { ChangeOperator, NewOperator, RemoveOperator } from './operator-dialogs.tsx'
-import { isLastAdmin, roleName, type Operator } from './operator-words.ts'
+import { isLastAdmin, roleName, type ApiOperator } from './operator-words.ts'
 
 /** The operators of the account. */
 export function OperatorsPage() {
@@ -18,8 +18,8 @@ export function OperatorsPage() {
   )
   const { dialog, open } = useDialog(list.reload)
   // The last admin stays. As long as a part of the list is missing, the API decides.
-  const isKept = (of: Operator) => list.more === undefined && isLastAdmin(of, list.items ?? [])
-  const actions = actionColumn<Operator>(
+  const isKept = (of: ApiOperator) => list.more === undefined && isLastAdmin(of, list.items ?? [])
+  const actions = actionColumn<ApiOperator>(
     ({ email }) => email,
     (of) => [
       { word: 'Edit', run: () => open((props) => <ChangeOperator of={of} {...props} />) },
@@ -58,7 +58,7 @@ export function OperatorsPage() {
   )
 }
 
-const COLUMNS: readonly Column<Operator>[] = [
+const COLUMNS: readonly Column<ApiOperator>[] = [
   {
     title: 'E-mail',
     cell: ({ email, id }) => (

@@ -2,7 +2,7 @@ import type { components } from '../../api/schema.ts'
 
 export type Rejection = components['schemas']['Rejection']
 
-export type RejectionFilter = {
+export type ShownRejections = {
   readonly keyId?: string
   readonly deviceId?: string
   readonly error?: Rejection['error']
@@ -18,7 +18,7 @@ const MOST = 200
 export function addRejection(
   newest: readonly Rejection[],
   next: Rejection,
-  filter: RejectionFilter,
+  filter: ShownRejections,
 ): readonly Rejection[] {
   if (!isWanted(next, filter)) return newest
   const others = newest.filter(({ rejectionId }) => rejectionId !== next.rejectionId)
@@ -36,7 +36,7 @@ export function withNewest(
 
 function isWanted(
   rejection: Rejection,
-  { keyId, deviceId, error, from, to }: RejectionFilter,
+  { keyId, deviceId, error, from, to }: ShownRejections,
 ): boolean {
   const at = Date.parse(rejection.receivedAt)
   return (

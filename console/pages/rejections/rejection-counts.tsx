@@ -4,7 +4,7 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { Loaded } from '../../ui/loaded.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
-import type { RejectionFilter } from './merge-rejections.ts'
+import type { ShownRejections } from './merge-rejections.ts'
 import { ERROR_NAMES } from './rejection-words.ts'
 import './rejections.css'
 
@@ -16,12 +16,12 @@ const EVERY_MS = 10_000
 /**
  * The number of rejected reports by reason, key and device; choosing one shows only its rejections.
  */
-export function RejectionCounts({
+export function RejectionTotals({
   filter,
   names,
   listed,
 }: {
-  filter: RejectionFilter
+  filter: ShownRejections
   /** The number of reports in the list. */
   listed: number
   /** The names of keys, by id. */
@@ -80,7 +80,7 @@ function Counts({
   total,
 }: {
   noun: string
-  name: keyof RejectionFilter
+  name: keyof ShownRejections
   counts: readonly Count[]
   total: number
 }) {

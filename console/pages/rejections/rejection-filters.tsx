@@ -1,7 +1,7 @@
 import type { components } from '../../api/schema.ts'
 import { Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
 import { isolate } from '../../ui/isolated.tsx'
-import type { RejectionFilter } from './merge-rejections.ts'
+import type { ShownRejections } from './merge-rejections.ts'
 import { ERROR_NAMES } from './rejection-words.ts'
 
 type Key = components['schemas']['Key']
@@ -10,7 +10,7 @@ export function RejectionFilters({
   filter,
   keys,
 }: {
-  filter: RejectionFilter
+  filter: ShownRejections
   keys: readonly Key[]
 }) {
   const { keyId, deviceId, error, ...range } = filter

@@ -1,5 +1,5 @@
 import { sentence } from '../../core/failure.ts'
-import { SCOPE_WORDS, SCOPES } from '../keys/key-words.ts'
+import { SCOPE_WORDS, SCOPE_NAMES } from '../keys/key-words.ts'
 import type { Rejection } from './merge-rejections.ts'
 
 /** The names of the errors, for people. */
@@ -31,7 +31,7 @@ function permissionFor(message: string): string {
   if (message.includes('deviceId')) {
     return 'Add the device to the devices of the key, or give it another key.'
   }
-  const scope = SCOPES.find((one) => message.includes(one))
+  const scope = SCOPE_NAMES.find((one) => message.includes(one))
   if (scope !== undefined) return `Use a key with the permission “${SCOPE_WORDS[scope]}”.`
   return 'Ask whoever runs the service.'
 }

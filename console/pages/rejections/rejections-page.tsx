@@ -13,18 +13,18 @@ import {
   addRejection,
   withNewest,
   type Rejection,
-  type RejectionFilter,
+  type ShownRejections,
 } from './merge-rejections.ts'
 import { alike, reportsIn } from './rejection-words.ts'
 import { rejectionColumns } from './rejection-columns.tsx'
-import { RejectionCounts } from './rejection-counts.tsx'
+import { RejectionTotals } from './rejection-counts.tsx'
 import { RejectionFilters } from './rejection-filters.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
 /** Rejected reports and the reasons, live. */
 export function RejectionsPage() {
-  const filter = namedIn(place.value.query, FILTERS) as RejectionFilter
+  const filter = namedIn(place.value.query, FILTERS) as ShownRejections
   const list = usePages(
     (cursor, signal) => api.get('/rejections', { query: { ...filter, cursor }, signal }),
     [filter],
@@ -42,7 +42,7 @@ export function RejectionsPage() {
       keyOf={({ latest }) => latest.rejectionId}
       filters={<RejectionFilters filter={filter} keys={keys.data?.items ?? []} />}
       empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
-      above={<RejectionCounts filter={filter} names={names} listed={reportsIn(items ?? [])} />}
+      above={<RejectionTotals filter={filter} names={names} listed={reportsIn(items ?? [])} />}
     />
   )
 }
@@ -66,7 +66,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
  * The rejections that the stream has sent since the filter was chosen, and those that it may have
  * missed.
  */
-function useNewest(filter: RejectionFilter): readonly Rejection[] {
+function useNewest(filter: ShownRejections): readonly Rejection[] {
   const [newest, setNewest] = useState<readonly Rejection[]>([])
   useEffect(() => {
     const ending = new AbortController()

@@ -7,10 +7,10 @@ import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints } from '../../map/open-map.ts'
 import { now } from '../../ui/clock.ts'
 import { palette } from '../../ui/palette.ts'
-import { statusOf, type SharedDevice } from './shared-view.ts'
+import { statusOf, type ViewedDevice } from './shared-view.ts'
 
 /** The devices of a share and their trails. The view moves once, to show them all. */
-export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
+export function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
   const isFitted = useRef(false)
   const latest = useRef(items)
   latest.current = items
@@ -35,7 +35,7 @@ export function SharedMap({ items }: { items: readonly SharedDevice[] }) {
 function draw(
   context: CanvasRenderingContext2D,
   { width, project }: MapView,
-  items: readonly SharedDevice[],
+  items: readonly ViewedDevice[],
 ): void {
   const colours = palette.peek()
   context.font = LABEL_FONT

@@ -2,12 +2,12 @@ import { livenessOf, type Liveness } from '../../../schemas/liveness.ts'
 import type { components } from '../../api/schema.ts'
 
 export type Shared = components['schemas']['Shared']
-export type SharedDevice = components['schemas']['SharedDevice']
+export type ViewedDevice = components['schemas']['SharedDevice']
 
 /**
  * Updates a share with a stream event of one of its devices; late reports do not move the device.
  */
-export function withPosition(shared: Shared, told: SharedDevice): Shared {
+export function withPosition(shared: Shared, told: ViewedDevice): Shared {
   const before = shared.items.find(({ ref }) => ref === told.ref)
   if (before !== undefined && before.timestamp >= told.timestamp) return shared
   const { latitude, longitude, timestamp } = told
@@ -15,7 +15,7 @@ export function withPosition(shared: Shared, told: SharedDevice): Shared {
   const trail = [...(before?.trail ?? []), { latitude, longitude, timestamp }].filter(
     (point) => Date.parse(point.timestamp) >= from,
   )
-  const now: SharedDevice = { ...told, ...(shared.trailMinutes > 0 && { trail }) }
+  const now: ViewedDevice = { ...told, ...(shared.trailMinutes > 0 && { trail }) }
   const items =
     before === undefined
       ? [...shared.items, now]
@@ -23,6 +23,6 @@ export function withPosition(shared: Shared, told: SharedDevice): Shared {
   return { ...shared, items }
 }
 
-export function statusOf({ timestamp }: Pick<SharedDevice, 'timestamp'>, at: number): Liveness {
+export function statusOf({ timestamp }: Pick<ViewedDevice, 'timestamp'>, at: number): Liveness {
   return livenessOf({ lastSeenAt: Date.parse(timestamp) }, at)
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { noteServerTime, serverNow } from '../../api/client.ts'
 import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/failure.ts'
 import { openStream } from '../../live/open-stream.ts'
-import { withPosition, type Shared, type SharedDevice } from './shared-view.ts'
+import { withPosition, type Shared, type ViewedDevice } from './shared-view.ts'
 import { addressOf } from '../../core/address.ts'
 import { areStreetsShown, offered } from '../../map/layers.ts'
 import { now } from '../../ui/clock.ts'
@@ -31,7 +31,7 @@ export function useShared(token: string): SharedState {
     let reading = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     /** The newest position of each device since the stream was opened: the list may be older. */
-    const told = new Map<string, SharedDevice>()
+    const told = new Map<string, ViewedDevice>()
 
     function read(againMs: number): void {
       clearTimeout(timer)
@@ -72,7 +72,7 @@ export function useShared(token: string): SharedState {
       onEvents(events) {
         const positions = events
           .filter(({ name }) => name === 'position')
-          .map(({ data }) => JSON.parse(data) as SharedDevice)
+          .map(({ data }) => JSON.parse(data) as ViewedDevice)
         for (const one of positions) {
           const before = told.get(one.ref)
           if (before === undefined || before.timestamp < one.timestamp) told.set(one.ref, one)

@@ -5,7 +5,7 @@ import { ago, duration } from '../../core/times.ts'
 type System = components['schemas']['System']
 
 /** `note`: the meaning of the value; `path`: the page of the console that shows more. */
-export type Figure = {
+export type SystemFigure = {
   readonly title: string
   readonly value: string
   readonly note: string
@@ -13,7 +13,7 @@ export type Figure = {
 }
 
 /** The state of the service in a few numbers. `now`: milliseconds since the epoch. */
-export function figuresOf(system: System, now: number): readonly Figure[] {
+export function figuresOf(system: System, now: number): readonly SystemFigure[] {
   const { acceptedPerMinute, refusedPerMinute, lag, deadLetters, spool } = system
   return [
     {
@@ -54,7 +54,7 @@ export function figuresOf(system: System, now: number): readonly Figure[] {
 function dataFigures(
   { storage, retentionDays, lastBackupAt }: System,
   now: number,
-): readonly Figure[] {
+): readonly SystemFigure[] {
   const retention = {
     title: 'Retention',
     value: retentionDays === null ? 'Forever' : countText(retentionDays, 'day'),

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
-import type { DevicePage } from '../../../store/read-models.ts'
+import type { DeviceQuery } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { T0 } from '../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
@@ -10,7 +10,7 @@ const MINUTE = 60_000
 
 let harness: AdminHarness
 let headers: Record<string, string>
-let pages: DevicePage[] = []
+let pages: DeviceQuery[] = []
 
 function wrapStore(store: Store): Store {
   return {

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { TrackPoint } from '../../../schemas/read-models.ts'
+import type { TrackRow } from '../../../schemas/read-models.ts'
 import { eventually } from '../../eventually.ts'
 import { T0 } from '../../samples.ts'
 import { startAdmin, type AdminHarness } from '../admin-harness.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
         if (reads >= failsAt) throw new Error('the disk is gone')
         const points = await store.findTrackPoints(query)
         return points.map(
-          (point): TrackPoint => [...point.slice(0, 8), LONG, ...point.slice(9)] as never,
+          (point): TrackRow => [...point.slice(0, 8), LONG, ...point.slice(9)] as never,
         )
       },
     }),

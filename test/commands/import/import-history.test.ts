@@ -6,8 +6,8 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { importHistory } from '../../../commands/import/import-history.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
-import { exitCode, summary } from '../../../commands/import/summary.ts'
-import { Tally } from '../../../commands/import/tally.ts'
+import { exitCode, importSummary } from '../../../commands/import/summary.ts'
+import { ImportTally } from '../../../commands/import/tally.ts'
 import {
   jumpingTiming,
   refused,
@@ -53,12 +53,12 @@ async function run(args: readonly string[], reply: (request: Received, index: nu
   const { url, received } = await standInService(reply)
   const options = parseOptions(['--url', url.href, '--key', 'secret', ...args], {})
   if (options === 'help') throw new Error('help')
-  const tally = new Tally()
+  const tally = new ImportTally()
   const timing = jumpingTiming()
   let shown = ''
   const screen = { write: (text: string) => (shown += text) }
   const failure = await importHistory(options, { tally, screen, timing }).catch(String)
-  const text = summary(tally, { dryRun: options.target === undefined })
+  const text = importSummary(tally, { dryRun: options.target === undefined })
   return { received, failure, text, exit: exitCode(tally), pauses: timing.pauses, shown }
 }
 

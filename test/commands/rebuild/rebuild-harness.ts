@@ -5,7 +5,7 @@ import type { EventLog } from '../../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { projectInUse } from '../../../projector/project-in-use.ts'
 import { projectorGroup } from '../../../projector/projector.ts'
-import { rebuildReadModels, type Outcome } from '../../../commands/rebuild/rebuild.ts'
+import { rebuildReadModels, type RebuildOutcome } from '../../../commands/rebuild/rebuild.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics } from '../../../runtime/metrics.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
@@ -66,7 +66,7 @@ export function rebuildableForEachTest({
   }
 
   /** Like another process: with its own store and log. */
-  async function rebuild({ hold, ...options }: RebuildOptions = {}): Promise<Outcome> {
+  async function rebuild({ hold, ...options }: RebuildOptions = {}): Promise<RebuildOutcome> {
     const ownLog = openLog()
     const ownStore = openSqliteStore({ directory: here.directory })
     try {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import type { Outcome } from '../../../commands/rebuild/rebuild.ts'
+import type { RebuildOutcome } from '../../../commands/rebuild/rebuild.ts'
 import { report } from '../../../commands/rebuild/report.ts'
 import { POSITION_REPORTED } from '../../../schemas/position-reported.ts'
 import { eventually } from '../../eventually.ts'
@@ -32,7 +32,7 @@ test('a rebuild makes equal read models, switches, and removes the previous ones
   await caughtUp()
   expect(await counts()).toEqual({ 'tracker-1': [1_211, 1_211], 'tracker-2': [300, 300] })
 
-  const digests = (from: Outcome) => from.kind === 'switched' && from.compared.before.records
+  const digests = (from: RebuildOutcome) => from.kind === 'switched' && from.compared.before.records
   expect(await rebuild()).toMatchObject({ kind: 'switched', compared: { from: 2, to: 3 } })
   expect(digests(outcome)).toMatchObject({ count: 1_501 })
   expect(await counts()).toMatchObject({ 'tracker-1': [1_211, 1_211] })

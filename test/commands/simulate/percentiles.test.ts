@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { Percentiles } from '../../../commands/simulate/percentiles.ts'
+import { SampledPercentiles } from '../../../commands/simulate/percentiles.ts'
 
 function of(values: readonly number[], options?: { capacity: number }) {
-  const percentiles = new Percentiles(options)
+  const percentiles = new SampledPercentiles(options)
   for (const value of values) percentiles.add(value)
   return percentiles
 }

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { realTiming } from '../../../client/timing.ts'
 import { replayedTrack, type DevicePlan } from '../../../commands/simulate/planned-report.ts'
 import { runSimulation } from '../../../commands/simulate/run-simulation.ts'
-import { isFlawless, summary } from '../../../commands/simulate/summary.ts'
+import { isFlawless, simulationSummary } from '../../../commands/simulate/summary.ts'
 import {
   acknowledged,
   jumpingTiming,
@@ -44,7 +44,7 @@ async function run(
     cut: never,
     ...options,
   })
-  return { result, text: summary(result), shown }
+  return { result, text: simulationSummary(result), shown }
 }
 
 type Sent = { deviceId: string; timestamp: string; latitude: number }

@@ -6,7 +6,7 @@ import {
   TILE_PIXELS,
   type Cluster,
 } from '../../../console/core/clusters.ts'
-import { toMercator, type Point } from '../../../console/core/mercator.ts'
+import { toMercator, type MapPoint } from '../../../console/core/mercator.ts'
 
 const places = fc.record({
   longitude: fc.double({ min: -180, max: 180, noNaN: true }),
@@ -26,7 +26,7 @@ const atTheEdge = places.map(({ longitude, latitude }) => ({
 }))
 
 /** On the shorter of the two ways around the world, at the zoom level that clusters are made for. */
-function pixelsBetween(one: Point, other: Point, zoom: number): number {
+function pixelsBetween(one: MapPoint, other: MapPoint, zoom: number): number {
   const across = one.x - other.x
   const away = Math.hypot(across - Math.round(across), one.y - other.y)
   return away * TILE_PIXELS * 2 ** Math.floor(zoom + 1e-6)
@@ -41,7 +41,7 @@ describe('clusters', () => {
         expect(new Set(found.flatMap((one) => one.devices))).toEqual(new Set(devices))
         expect(found.reduce((sum, one) => sum + one.devices.length, 0)).toBe(devices.length)
         for (const { x, y, devices: its } of found) {
-          const mean = (read: (point: Point) => number) =>
+          const mean = (read: (point: MapPoint) => number) =>
             its.reduce((sum, point) => sum + read(point), 0) / its.length
           // Each device may have been reached by another number of ways around the world.
           const ways = (x - mean((point) => point.x)) * its.length
@@ -65,7 +65,7 @@ describe('clusters', () => {
             all.map(({ longitude, latitude }) => toMercator(longitude, latitude)),
             { zoom },
           ).filter(({ devices }) => devices.length > 1)
-          const radius = ({ devices }: Cluster<Point>) => clusterRadius(devices.length)
+          const radius = ({ devices }: Cluster<MapPoint>) => clusterRadius(devices.length)
           for (const [index, one] of found.entries()) {
             for (const other of found.slice(index + 1)) {
               expect(pixelsBetween(one, other, zoom)).toBeGreaterThan(radius(one) + radius(other))

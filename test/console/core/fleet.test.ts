@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Fleet } from '../../../console/core/fleet.ts'
 import {
   isLater,
-  telemetryOf,
+  shownTelemetry,
   type ApiDevice,
   type ApiPosition,
 } from '../../../console/core/live-device.ts'
@@ -220,13 +220,13 @@ describe('a device that sends its last position again', () => {
 
   test('is online, stays where it is, and has the battery of now: from the stream of positions', () => {
     const fleet = listed(device('a', 0, { lastPosition: first }))
-    expect(telemetryOf(fleet.devices.get('a')!)).toEqual(first)
+    expect(shownTelemetry(fleet.devices.get('a')!)).toEqual(first)
     fleet.position({ deviceId: 'a', ...again }, NOW + 900_000)
     const known = fleet.devices.get('a')!
     expect(known).toMatchObject({ status: 'online', lastSeenMs: NOW + 900_000, position: first })
-    expect(telemetryOf(known)).toEqual(telemetry)
+    expect(shownTelemetry(known)).toEqual(telemetry)
     fleet.position(record('a', 1_000, { battery: 0.3 }), NOW + 1_000_000)
-    expect(telemetryOf(fleet.devices.get('a')!)).toMatchObject({ battery: 0.3 })
+    expect(shownTelemetry(fleet.devices.get('a')!)).toMatchObject({ battery: 0.3 })
     expect(fleet.devices.get('a')?.telemetry).toBeUndefined()
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { momentOf, momentText } from '../../../console/core/moment.ts'
+import { momentOf, momentInAddress } from '../../../console/core/moment.ts'
 
 test.each([
   ['14:05', 'UTC', '2026-11-22T14:05:00.999Z'],
@@ -20,6 +20,8 @@ test.each(['', '24:00', '1:05', '14:60', 'noon', '14:05:55.5', '2026-02-30T10:00
 test('a moment has its day only where several days are shown', () => {
   const at = Date.parse('2026-11-22T23:30:05Z')
   const [day, other] = ['2026-11-22', '2026-11-23']
-  expect(momentText(at, { first: day, last: day }, 'UTC')).toBe('23:30:05')
-  expect(momentText(at, { first: day, last: other }, 'Europe/Vienna')).toBe('2026-11-23T00:30:05')
+  expect(momentInAddress(at, { first: day, last: day }, 'UTC')).toBe('23:30:05')
+  expect(momentInAddress(at, { first: day, last: other }, 'Europe/Vienna')).toBe(
+    '2026-11-23T00:30:05',
+  )
 })

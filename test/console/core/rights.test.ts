@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { rolesFrom } from '../../../admin-api/http/rights.ts'
-import { roleMay, ROLES, type Right } from '../../../console/core/rights.ts'
+import { roleMay, ROLE_NAMES, type Right } from '../../../console/core/rights.ts'
 import { ROLES as ROLES_OF_API } from '../../../store/back-office.ts'
 import { EXPECTED } from '../../admin-api/access-table.ts'
 
@@ -20,11 +20,11 @@ const CALLS: Readonly<Record<Right, readonly string[]>> = {
 }
 
 test('the console knows the roles of the API', () => {
-  expect(ROLES).toEqual(ROLES_OF_API)
+  expect(ROLE_NAMES).toEqual(ROLES_OF_API)
 })
 
 test.each(Object.entries(CALLS))('the right %s is that of the calls %j', (right, calls) => {
-  const may = ROLES.filter((role) => roleMay(role, right as Right))
+  const may = ROLE_NAMES.filter((role) => roleMay(role, right as Right))
   for (const call of calls) {
     const needs = EXPECTED[call]?.needs === 'admin session' ? 'admin' : EXPECTED[call]?.needs
     expect({ call, may }).toEqual({ call, may: rolesFrom(needs as (typeof ROLES_OF_API)[number]) })

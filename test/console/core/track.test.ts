@@ -6,7 +6,7 @@ import {
   partsOfTrack,
   placeAt,
   pointAt,
-  readTrack,
+  trackOf,
   smoothedSpeeds,
 } from '../../../console/core/track.ts'
 
@@ -16,7 +16,7 @@ const COLUMNS = [
 ]
 
 function track(rows: unknown[][], gaps: { from: string; to: string }[] = []) {
-  return readTrack({
+  return trackOf({
     columns: COLUMNS,
     rows,
     gaps,

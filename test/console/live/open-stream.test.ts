@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { openStream, type StreamOptions } from '../../../console/live/open-stream.ts'
+import { openStream, type OpenStreamOptions } from '../../../console/live/open-stream.ts'
 import { eventually } from '../../eventually.ts'
 
 describe('a stream', () => {
@@ -33,7 +33,7 @@ describe('a stream', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  function open(options: Partial<StreamOptions> = {}) {
+  function open(options: Partial<OpenStreamOptions> = {}) {
     const seen = {
       opened: 0,
       resumed: [] as boolean[],

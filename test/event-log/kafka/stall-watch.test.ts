@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { stallWatch, type Progress } from '../../../event-log/kafka/stall-watch.ts'
+import { stallWatch, type GroupProgress } from '../../../event-log/kafka/stall-watch.ts'
 import { eventually } from '../../eventually.ts'
 import { silent } from './harness.ts'
 
@@ -11,7 +11,7 @@ describe('a watch over a subscription', () => {
   })
 
   /** A watch that looks every few milliseconds at what `progress` says. */
-  function watch(progress: (look: number) => Progress | Error) {
+  function watch(progress: (look: number) => GroupProgress | Error) {
     let looks = 0
     let stalled: Error | undefined
     const watching = stallWatch({

@@ -6,8 +6,8 @@ import {
 } from '../../../ingest-api/accept/accept.ts'
 import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
 import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
-import type { Refusal } from '../../../ingest-api/accept/rejections.ts'
-import { Tally } from '../../../ingest-api/accept/tally.ts'
+import type { RefusedReport } from '../../../ingest-api/accept/rejections.ts'
+import { ReportMetrics } from '../../../ingest-api/accept/tally.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
@@ -33,7 +33,7 @@ const soon = { withinMs: 60_000 }
 
 let appends: (readonly AppendedEvent[])[]
 let write: () => Promise<void>
-let offered: Refusal[]
+let offered: RefusedReport[]
 let metrics: Metrics
 let acceptAll: Accept
 
@@ -46,11 +46,11 @@ beforeEach(() => {
   offered = []
   write = async () => undefined
   metrics = createMetrics()
-  const offer = (refusal: Refusal) => {
+  const offer = (refusal: RefusedReport) => {
     offered.push(refusal)
     return { written: Promise.resolve(true) }
   }
-  const tally = new Tally({ metrics, rejections: { offer } })
+  const tally = new ReportMetrics({ metrics, rejections: { offer } })
   acceptAll = acceptReports({
     eventLog: {
       append: async (events) => {

@@ -7,8 +7,8 @@ import {
 import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
 import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
 import { rejectedContent } from '../../../ingest-api/accept/rejected-content.ts'
-import type { Refusal } from '../../../ingest-api/accept/rejections.ts'
-import { Tally } from '../../../ingest-api/accept/tally.ts'
+import type { RefusedReport } from '../../../ingest-api/accept/rejections.ts'
+import { ReportMetrics } from '../../../ingest-api/accept/tally.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
@@ -30,7 +30,7 @@ const seen = { kind: 'seen' }
 
 let appends: (readonly AppendedEvent[])[]
 let write: () => Promise<void>
-let offered: Refusal[]
+let offered: RefusedReport[]
 let metrics: Metrics
 let accept: Accept
 
@@ -40,7 +40,7 @@ beforeEach(() => {
   write = async () => undefined
   metrics = createMetrics()
   const openCounters = memoryRateCounters
-  const offer = (refusal: Refusal) => {
+  const offer = (refusal: RefusedReport) => {
     offered.push(refusal)
     return { written: Promise.resolve(true) }
   }
@@ -53,7 +53,7 @@ beforeEach(() => {
     },
     keyLimit: new KeyLimit({ limit: { points: 6, seconds: 60 }, openCounters }),
     deviceLimit: new DeviceLimit({ limit: { points: 3, seconds: 60 }, openCounters }),
-    tally: new Tally({ metrics, rejections: { offer } }),
+    tally: new ReportMetrics({ metrics, rejections: { offer } }),
     clock: { now: () => T0 },
   })
 })

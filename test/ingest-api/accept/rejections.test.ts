@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
-import { Rejections } from '../../../ingest-api/accept/rejections.ts'
+import { RejectionQueue } from '../../../ingest-api/accept/rejections.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
@@ -20,7 +20,7 @@ let metrics: Metrics
 /** Replaced where the log is to fail or to hang. */
 let append: EventLog['rejections']['append']
 let warnings: number
-let rejections: Rejections
+let rejections: RejectionQueue
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'gps-rejections-'))
@@ -31,7 +31,7 @@ beforeEach(async () => {
   warnings = 0
   const logger = createLogger({ level: 'silent', name: 'test' })
   logger.warn = () => void (warnings += 1)
-  rejections = new Rejections({
+  rejections = new RejectionQueue({
     topic: { append: (events) => append(events) },
     clock,
     steadyClock: clock,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import type { App, AppRequest } from '../../../ingest-api/apps/app.ts'
+import type { SenderApp, AppRequest } from '../../../ingest-api/apps/app.ts'
 import { chirpstack } from '../../../ingest-api/apps/chirpstack.ts'
 import { fieldsIn } from '../../../ingest-api/apps/fields.ts'
 import { judgePoint } from '../../../ingest-api/apps/judge-point.ts'
@@ -16,7 +16,7 @@ import { T0 } from '../../samples.ts'
 const PLACE = { lat: 54.3, lon: 13.1 }
 const QUERY = 'id=van&lat=54.3&lon=13.1&batt=80&speed=1'
 
-function judged(app: App, sent: string | object, parameters = {}) {
+function judged(app: SenderApp, sent: string | object, parameters = {}) {
   const isQuery = typeof sent === 'string'
   const request: AppRequest = {
     query: fieldsIn(isQuery ? sent : ''),
@@ -58,7 +58,7 @@ const GATEWAYS = [
 ]
 
 describe('attributes', () => {
-  test.each<[string, App, string | object, object]>([
+  test.each<[string, SenderApp, string | object, object]>([
     [
       'OwnTracks',
       owntracks,

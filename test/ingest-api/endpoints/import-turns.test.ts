@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import { Load } from '../../../runtime/load.ts'
+import { InFlight } from '../../../runtime/load.ts'
 import type { AppendedEvent } from '../../../schemas/appended-event.ts'
 import { eventually } from '../../eventually.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'
@@ -40,10 +40,10 @@ beforeEach(async () => {
 afterEach(() => ingest.close())
 
 /** Counts the bytes of bodies that have arrived. */
-class CountingLoad extends Load {
+class CountingLoad extends InFlight {
   arrived = 0
 
-  override hold(...[holder, bytes]: Parameters<Load['hold']>): boolean {
+  override hold(...[holder, bytes]: Parameters<InFlight['hold']>): boolean {
     this.arrived += bytes
     return super.hold(holder, bytes)
   }

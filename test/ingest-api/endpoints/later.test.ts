@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { Load } from '../../../runtime/load.ts'
+import { InFlight } from '../../../runtime/load.ts'
 import { eventually } from '../../eventually.ts'
 import { fakeTimers } from '../../fake-timers.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
@@ -130,7 +130,7 @@ describe('requests that may succeed later', () => {
   })
 
   test('a request that may succeed later gets 503 when there are more requests than the service can carry, also with GET', async () => {
-    const load = new Load({ mostRequests: 0 })
+    const load = new InFlight({ mostRequests: 0 })
     const { secret } = await start({ load })
     const answer = await ingest.request(`/api/v1/senders/osmand/${secret}?id=van&lat=1&lon=2`)
     expectLater(answer, /^[123]$/)
@@ -152,7 +152,7 @@ describe('batches larger than their key’s limit', () => {
   })
 
   test('a batch larger than its key’s limit is charged before it is processed, so concurrent ones are not all accepted', async () => {
-    const load = new Load()
+    const load = new InFlight()
     const { secret } = await start({ load, rateLimits: { key: { points: 5, seconds: 60 } } })
     const begun = jest.spyOn(load, 'beginBody')
     let letGo = () => {}

@@ -8,7 +8,7 @@ import {
   inflateSync,
 } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { Load } from '../../../runtime/load.ts'
+import { InFlight } from '../../../runtime/load.ts'
 import { expectRefused } from '../expect-refused.ts'
 import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 
@@ -105,7 +105,11 @@ describe.each(codings)('bodies in %s', (coding, compress, decompress) => {
 
 test('bodies with a very large decompressed size at the same time stay within the memory limit', async () => {
   const mebibytes = 1024 * 1024
-  const load = new Load({ mostBytes: 20 * mebibytes, mostOfKey: 20 * mebibytes, keptForSmall: 0 })
+  const load = new InFlight({
+    mostBytes: 20 * mebibytes,
+    mostOfKey: 20 * mebibytes,
+    keptForSmall: 0,
+  })
   const own = await startIngest({ load })
   const { secret } = await own.createKey()
   const bomb = gzipSync(`{"image":"${'A'.repeat(8 * mebibytes - 100)}"}`)

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, jest, test } from '@jest/globals'
-import { Load } from '../../../runtime/load.ts'
+import { InFlight } from '../../../runtime/load.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
@@ -55,7 +55,7 @@ test('a client that disconnects in the middle of its body causes one debug line'
   const logger = createLogger({ level: 'silent', name: 'test' })
   logger.debug = (...line: unknown[]) => void lines.push(line)
   const spied = jest.spyOn(console, 'error').mockImplementation(() => undefined)
-  const load = new Load()
+  const load = new InFlight()
   const begun = jest.spyOn(load, 'beginBody')
   const own = await startIngest({ logger, load })
   const { secret } = await own.createKey()

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { openBackOffice, BACK_OFFICE } from '../../../store/back-office/open-back-office.ts'
 import type { Operator } from '../../../store/back-office.ts'
-import type { Documents, OpenDocuments } from '../../../store/documents.ts'
+import type { DocumentStore, OpenDocuments } from '../../../store/documents.ts'
 import { Database } from '../../../runtime/sqlite/database.ts'
 import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
 import { account, apiKey, operator } from '../../contracts/store-samples.ts'
@@ -224,7 +224,7 @@ describe('rules across documents', () => {
     const calling: OpenDocuments = (kind) => {
       const documents = open(kind)
       return new Proxy(documents, {
-        get: (target, name: keyof Documents<never>) => async (value: never, more: never) => {
+        get: (target, name: keyof DocumentStore<never>) => async (value: never, more: never) => {
           await turn(`${kind.name}.${name}`)
           return (target[name] as (one: never, two: never) => Promise<unknown>)(value, more)
         },

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import { searchWords } from '../../../schemas/device-search.ts'
 import { placesAmong } from '../../../store/device-ranking.ts'
-import type { DevicePage, PositionEntry } from '../../../store/read-models.ts'
+import type { DeviceQuery, PositionEntry } from '../../../store/read-models.ts'
 import { countDevices, isWalkInOrder, walkDevices } from '../../../store/sqlite/device-walk.ts'
 import type { Selection } from '../../../store/sqlite/device-rows.ts'
 import { openReadModels, type SqliteReadModels } from '../../../store/sqlite/read-models.ts'
@@ -43,7 +43,7 @@ function noted() {
   }
 }
 
-async function places(query: Partial<DevicePage>) {
+async function places(query: Partial<DeviceQuery>) {
   selections = []
   const page = { accountId, limit: 9, ...query }
   const walk = walkDevices(page, noted)
@@ -52,7 +52,7 @@ async function places(query: Partial<DevicePage>) {
 
 const nowhere = { west: 0, south: 0, east: 1, north: 1 }
 
-test.each<[string, Partial<DevicePage>]>([
+test.each<[string, Partial<DeviceQuery>]>([
   ['a place without devices', { bbox: nowhere }],
   ['a place without devices, by time', { bbox: nowhere, sort: 'lastSeenAt', order: 'desc' }],
   ['a label that no device has', { labels: ['none'] }],

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals'
 import {
   isTimeZone,
   localSteps,
-  type Step,
+  type StepUnit,
 } from '../../../../admin-api/devices/activity/local-steps.ts'
 
-function steps(step: Step, timeZone: string, from: string, to: string): string[] | undefined {
+function steps(step: StepUnit, timeZone: string, from: string, to: string): string[] | undefined {
   const range = { from: Date.parse(from), to: Date.parse(to) }
   return localSteps({ ...range, step, timeZone }, 1_000)?.map((start) =>
     new Date(start).toISOString().slice(0, 16),

@@ -7,7 +7,7 @@ import {
   type TripOrStop,
 } from '../../../../admin-api/devices/trips/trip-finder.ts'
 import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
-import type { Trip } from '../../../../admin-api/devices/trips/open-trip.ts'
+import type { FoundTrip } from '../../../../admin-api/devices/trips/open-trip.ts'
 import { coordinatesOf, distance, placeOf } from '../../../../admin-api/devices/track/place.ts'
 import { isPathless } from '../../../../schemas/unknown-path.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
@@ -123,7 +123,7 @@ test('one position far away, in a stop or in a trip, is left out', () => {
   const [whole] = find(driven)
   expect(others).toEqual([])
   expect(trip).toMatchObject({ kind: 'trip', from: whole?.from, to: whole?.to })
-  expect((trip as Trip).distanceMetres).toBeCloseTo((whole as Trip).distanceMetres, 3)
+  expect((trip as FoundTrip).distanceMetres).toBeCloseTo((whole as FoundTrip).distanceMetres, 3)
 })
 
 test('two positions far away, or one without a way back, are a leap as before', () => {

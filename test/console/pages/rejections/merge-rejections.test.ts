@@ -3,7 +3,7 @@ import {
   addRejection,
   withNewest,
   type Rejection,
-  type RejectionFilter,
+  type ShownRejections,
 } from '../../../../console/pages/rejections/merge-rejections.ts'
 
 const rejection = (rejectionId: string, given: Partial<Rejection> = {}): Rejection => ({
@@ -30,7 +30,7 @@ describe('rejections that come while the list is shown', () => {
     expect(ids(withNewest(newest, [b, a]))).toEqual(['c', 'b', 'a'])
   })
 
-  test.each<[RejectionFilter]>([
+  test.each<[ShownRejections]>([
     [{ keyId: 'other' }],
     [{ deviceId: 'van' }],
     [{ error: 'FORBIDDEN' }],
