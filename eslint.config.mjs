@@ -2,6 +2,12 @@ import js from '@eslint/js'
 import globals from 'globals'
 import tseslint from 'typescript-eslint'
 
+/** An object inside another one, spread to save lines. */
+const spreadLiteral = {
+  selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+  message: 'Write the properties out',
+}
+
 export default tseslint.config(
   { ignores: ['dist/', 'dist.new*/', 'data/', '.cache/', 'coverage/', 'console/api/schema.ts'] },
   js.configs.recommended,
@@ -30,6 +36,7 @@ export default tseslint.config(
       '@typescript-eslint/only-throw-error': 'error',
       eqeqeq: 'error',
       'no-console': 'error',
+      'no-restricted-syntax': ['error', spreadLiteral],
     },
   },
   {
@@ -39,6 +46,7 @@ export default tseslint.config(
       // So that the help lists every key that works.
       'no-restricted-syntax': [
         'error',
+        spreadLiteral,
         ...[
           'JSXAttribute[name.name=/^onKey(Down|Up|Press)/]',
           'CallExpression[callee.property.name="addEventListener"][arguments.0.value=/^key/]',

@@ -161,7 +161,12 @@ export function createAdminApp({
   const lookUp = limitedLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })
   const callers = {
-    ...{ store, clock, logger, limits, lookUp, identifyShare },
+    store,
+    clock,
+    logger,
+    limits,
+    lookUp,
+    identifyShare,
     writeLateEntries: () => late.write(),
   }
   const openNow = (_ctx: unknown, next: Koa.Next) => {

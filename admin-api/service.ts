@@ -60,19 +60,17 @@ export async function startAdminApi(
   }
   const server = await serveHttp({
     app: createAdminApp({
-      ...{
-        store,
-        eventLog,
-        mode,
-        measureData,
-        clock,
-        logger,
-        metrics,
-        stopping,
-        trustProxy,
-        ready,
-        mayRead,
-      },
+      store,
+      eventLog,
+      mode,
+      measureData,
+      clock,
+      logger,
+      metrics,
+      stopping,
+      trustProxy,
+      ready,
+      mayRead,
       console: builtConsole(config),
       ingest: ingestAddresses(config, ownIngest),
       maps: config.maps,
@@ -103,7 +101,8 @@ export async function startAdminApi(
   const generated = await (mode === 'embedded'
     ? ensured()
     : onceAvailable(ensured, {
-        ...{ logger, signal: stopping },
+        logger,
+        signal: stopping,
         failure: 'the first operator cannot be made yet, trying again',
       }))
   canSignIn = true

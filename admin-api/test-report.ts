@@ -64,7 +64,9 @@ export function reportTestRoutes({
     const url = `${ingest.internal}/api/v1/gps/submit`
     const answer = isInForce(grant, clock.now())
       ? await submit(url, {
-          ...{ secret, report, requestId: ctx.state.requestId },
+          secret,
+          report,
+          requestId: ctx.state.requestId,
           testSecret: ingest.testSecret,
         })
       : { status: NOT_IN_FORCE.status, body: errorEnvelope(NOT_IN_FORCE) }

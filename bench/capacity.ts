@@ -45,12 +45,16 @@ export function capacity(
 ): string {
   const submit = (service: string, part: string) =>
     cost(result, part, {
-      ...{ title: 'Taking reports', row: [service, '64 connections'], column: 'CPU µs/report' },
+      title: 'Taking reports',
+      row: [service, '64 connections'],
+      column: 'CPU µs/report',
     })
   const embedded = submit('embedded', 'embedded')
   const ingest = submit('Kafka, JSON', 'kafka')
   const projector = cost(result, 'mongodb', {
-    ...{ title: 'Projecting a full log', row: ['MongoDB'], column: 'CPU µs/event' },
+    title: 'Projecting a full log',
+    row: ['MongoDB'],
+    column: 'CPU µs/event',
   })
   const { load, coresPerMachine, copies } = ASSUMED
   const fleets = devices === undefined ? FLEETS : [devices]

@@ -56,7 +56,12 @@ function openFiles(directory: string): EmbeddedFiles {
 
 function openTopics({ brokers, topicPrefix }: Parameters<OpenTopics>[0]) {
   return openKafkaEventLog({
-    ...{ brokers, topicPrefix, ssl: false, clientId: 'gps-bench', clock, logger },
+    brokers,
+    topicPrefix,
+    ssl: false,
+    clientId: 'gps-bench',
+    clock,
+    logger,
     onFatal: (error) => {
       throw error
     },

@@ -102,7 +102,9 @@ async function projector({ parts, short, rounds, progress, servers }: Order): Pr
     const order = {
       ...({ store: 'MongoDB', devices: 1_000, rounds } as const),
       events: short ? 2_000 : 10_000,
-      ...{ brokers, topicPrefix: 'bench-projector', mongodbUrl: started.mongodbUrl('') },
+      brokers,
+      topicPrefix: 'bench-projector',
+      mongodbUrl: started.mongodbUrl(''),
     }
     rows.push(await measureProjector(order, progress))
   }

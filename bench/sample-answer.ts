@@ -23,7 +23,10 @@ export function sampleAnswer({ url, key }: { url: string; key: string }): Promis
     const timestamp = new Date().toISOString()
     sent.end(
       JSON.stringify({
-        ...{ deviceId: 'bench-0', latitude: 52.5163, longitude: 13.3777, timestamp },
+        deviceId: 'bench-0',
+        latitude: 52.5163,
+        longitude: 13.3777,
+        timestamp,
         ...MEASURED,
       }),
     )

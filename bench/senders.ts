@@ -40,7 +40,8 @@ export async function measureSenders(
         if (round > 0) samples.push({ own: own.cpuMicros, native: native.cpuMicros })
       }
       rows.push({
-        ...{ app: sender, 'reports at once': String(batch) },
+        app: sender,
+        'reports at once': String(batch),
         'CPU µs/report': median(samples.map(({ own }) => own)),
         native: median(samples.map(({ native }) => native)),
         '÷ native': median(samples.map(({ own, native }) => own / native)),

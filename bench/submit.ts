@@ -131,7 +131,8 @@ function rowsOf(done: readonly Round[]): Row[] {
     const p99 = (one: Round | undefined) => one?.paced?.latency.p99 ?? NaN
     return [
       {
-        ...{ service, load },
+        service,
+        load,
         'reports/s': saturated(({ acknowledged, seconds }) => acknowledged / seconds),
         'CPU µs/report': saturated(({ cpuMicros }) => cpuMicros),
         '÷ bare': middle(

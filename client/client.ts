@@ -37,7 +37,10 @@ export function gpsClient(options: Target & Patience): GpsClient {
 
     async submitBatch(reports, { signal = NEVER } = {}) {
       const { outcomes, end } = await sendTogether(reports, {
-        ...{ target: options, path: BATCH, retry, signal },
+        target: options,
+        path: BATCH,
+        retry,
+        signal,
       })
       return reports.map((report) => outcomes.get(report) ?? end)
     },

@@ -69,7 +69,10 @@ export function openEventLog(
     return openSqliteEventLog({ file: join(directory, LOG_FILE), clock, logger })
   }
   return openKafkaEventLog({
-    ...{ ...distributed.kafka, clientId: name, clock, logger },
+    ...distributed.kafka,
+    clientId: name,
+    clock,
+    logger,
     onFatal(error) {
       logger.fatal({ err: error }, 'the event log cannot go on')
       onFatal()

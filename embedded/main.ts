@@ -107,7 +107,8 @@ async function serve(program: Program): Promise<void> {
   const ingestUrl = await startIngestApi({ eventLog, store, testSecret }, program)
   const reached = (url: string) => (address === undefined ? url : atAddress(url, address))
   const { url: adminUrl, generated } = await worker.call('startAdminApi', {
-    ...{ url: reached(ingestUrl), testSecret },
+    url: reached(ingestUrl),
+    testSecret,
   })
   isStarted = true
   const { consolePublicUrl } = config

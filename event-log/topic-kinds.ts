@@ -78,7 +78,9 @@ export function deadLettersOf(topic: string): TopicKind<UnreadableEntry> {
         kind: 'unreadable',
         origin: { partition: Number(text('partition')), offset: Number(text('offset')) },
         reason: text('error'),
-        ...{ key, value, headers: Object.fromEntries(own) },
+        key,
+        value,
+        headers: Object.fromEntries(own),
       }
     },
   }

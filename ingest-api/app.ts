@@ -104,7 +104,13 @@ export function createIngestApp({
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const tally = new ReportMetrics({ metrics, rejections })
   const admit = admitSenders({
-    ...{ keyCache, failures, usage, tally, clock, trustProxy, testSecret },
+    keyCache,
+    failures,
+    usage,
+    tally,
+    clock,
+    trustProxy,
+    testSecret,
   })
   const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
   const largeTurns = new WorkTurns({ atOnce: LARGE_AT_ONCE })
@@ -118,7 +124,12 @@ export function createIngestApp({
   ]
   const isKnownDevice = knownDevices({ devices })
   const appEndpoint = appEndpoints({
-    ...{ ...receiving, keyLimit, turnsFor, clock, accept, isKnownDevice },
+    ...receiving,
+    keyLimit,
+    turnsFor,
+    clock,
+    accept,
+    isKnownDevice,
   })
   // Known to the router for its 405 alone. It may read an odd target as one of these paths: they differ.
   for (const { path } of ours) router.post(path, notFound)

@@ -20,7 +20,9 @@ await runProgram('gps-projector', async (program) => {
   })
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({
-    ...{ url, clock, logger },
+    url,
+    clock,
+    logger,
     retention: { wanted: config.retention },
   })
   lifecycle.onClose('store', () => store.close())

@@ -47,13 +47,15 @@ export function startProjector(
   lifecycle.run('rejections', projectRejections({ rejections: eventLog.rejections, store, signal }))
   lifecycle.every('removal of outdated data', HOUR_MS, () =>
     untilSucceeded(() => store.removeOutdated(clock.now()), {
-      ...{ logger, signal },
+      logger,
+      signal,
       failure: 'outdated data could not be removed, trying again',
     }),
   )
   lifecycle.every('finishing erasures', MINUTE_MS, () =>
     untilSucceeded(() => store.finishErasures(), {
-      ...{ logger, signal },
+      logger,
+      signal,
       failure: 'the back office still names erased devices, trying again',
     }),
   )

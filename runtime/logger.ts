@@ -29,7 +29,9 @@ export function createLogger({ level, name }: { level: string; name: string }): 
   if (!isatty(1)) return pino(options, process.stdout)
   // Each line is written in the call that logs it: the last ones of a process say why it ends.
   const readable = prettyFactory({
-    ...{ ignore: 'pid,hostname,reason', translateTime: 'SYS:HH:MM:ss', singleLine: true },
+    ignore: 'pid,hostname,reason',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
     messageFormat: '{msg}{if reason}: {reason}{end}',
   })
   return pino(options, { write: (line: string) => void process.stdout.write(readable(line)) })

@@ -63,7 +63,9 @@ export function withReading(
   if (battery === undefined && attributes === undefined) return previous
   if (!isNewer({ receivedAt, eventId }, previous?.[kind]?.[partition])) return previous
   const reading: Reading = {
-    ...{ offset, receivedAt, eventId },
+    offset,
+    receivedAt,
+    eventId,
     ...(battery !== undefined && { battery }),
     ...(attributes !== undefined && { attributes }),
   }

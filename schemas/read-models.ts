@@ -156,8 +156,12 @@ export function withReceived(
   const lastReceivedAt = Math.max(status.lastReceivedAt, receivedAt)
   return isSentLast(receivedAt, eventId, status)
     ? {
-        ...{ ...status, lastSeenAt, lastReceivedAt },
-        ...{ lastKeyAt: receivedAt, lastKeyEventId: eventId, lastKeyId: keyId },
+        ...status,
+        lastSeenAt,
+        lastReceivedAt,
+        lastKeyAt: receivedAt,
+        lastKeyEventId: eventId,
+        lastKeyId: keyId,
       }
     : { ...status, lastSeenAt, lastReceivedAt }
 }

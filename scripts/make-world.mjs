@@ -40,7 +40,9 @@ function startMaking() {
   // NODE_OPTIONS may bind debuggers or load modules that are meant for the program itself.
   const env = { ...process.env, NODE_OPTIONS: '' }
   const child = spawn(process.execPath, ['--max-old-space-size=400', maker, folder, wanted], {
-    ...{ cwd: root, env, stdio: ['ignore', 'ignore', 'pipe'] },
+    cwd: root,
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
   })
   let said = ''
   child.stderr.on('data', (chunk) => (said += chunk))

@@ -6,7 +6,10 @@ const conforms = answersConformTo(document)
 
 const data = {
   operator: {
-    ...{ id: 'op-1', email: 'a@b.c', role: 'admin', platform: false },
+    id: 'op-1',
+    email: 'a@b.c',
+    role: 'admin',
+    platform: false,
     mustChangePassword: false,
   },
   account: { id: 'acc-1', name: 'A' },

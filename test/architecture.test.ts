@@ -185,6 +185,27 @@ describe('imports follow the way of a position', () => {
     ).toEqual([])
   })
 
+  test('an exported name has one definition, except in pairs of adapters and the options of commands', () => {
+    const filesOf = new Map<string, string[]>()
+    for (const file of Object.keys(allowed).flatMap(sources)) {
+      const text = readFileSync(join(root, file), 'utf8')
+      const exported = /^export (?:async )?(?:const|function\*?|class|type|interface) (\w+)/gm
+      // An overloaded function is exported more than once.
+      for (const name of new Set([...text.matchAll(exported)].map((match) => match[1] ?? ''))) {
+        filesOf.set(name, [...(filesOf.get(name) ?? []), file])
+      }
+    }
+    const isPair = (files: readonly string[]) =>
+      new Set(files.map((file) => file.replace(/\b(sqlite|mongo)\b.*/, ''))).size === 1 &&
+      files.length === 2
+    const isOfCommand = (files: readonly string[]) =>
+      files.every((file) => /(options|help|command)\.ts$/.test(file))
+    const twice = [...filesOf].filter(
+      ([, files]) => files.length > 1 && !isPair(files) && !isOfCommand(files),
+    )
+    expect(twice).toEqual([])
+  })
+
   test('the core of the page needs no package, so that Node can run it', () => {
     const packages = sources('console/core').filter((file) =>
       /\bfrom '[^.]/.test(readFileSync(join(root, file), 'utf8')),

@@ -137,7 +137,10 @@ export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): 
     const lives = await store.livesOf({ accountId, deviceIds: [deviceId] })
     const device = await requireKnownDevice(store, caller, deviceId)
     const settings = await store.changeDeviceSettings({
-      ...{ accountId, deviceId, life: lives.get(deviceId), changedAt: clock.now() },
+      accountId,
+      deviceId,
+      life: lives.get(deviceId),
+      changedAt: clock.now(),
       ...change,
     })
     if (settings === undefined) throw noSuchDevice()

@@ -18,11 +18,15 @@ export function historyTurns(): HistoryTurns {
   const refusal = () =>
     tooMany(`at most ${AT_ONCE} tracks or trips are read at the same time for one account`, 5)
   const ofAccounts = new PartyTurns({
-    ...{ atOnce: AT_ONCE, waiting: WAITING, waitsMs: WAITS_MS },
+    atOnce: AT_ONCE,
+    waiting: WAITING,
+    waitsMs: WAITS_MS,
     refusal,
   })
   const all = new Turns({
-    ...{ atOnce: AT_ONCE_IN_ALL, waiting: Infinity, waitsMs: WAITS_MS },
+    atOnce: AT_ONCE_IN_ALL,
+    waiting: Infinity,
+    waitsMs: WAITS_MS,
     refusal,
   })
   return {

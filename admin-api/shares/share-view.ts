@@ -15,7 +15,9 @@ export function shareView(share: Share, title: string, now: number) {
     names: Object.fromEntries(
       devices.flatMap(({ deviceId, name }) => (name === undefined ? [] : [[deviceId, name]])),
     ),
-    ...{ trailMinutes, showsNow, showsStreets },
+    trailMinutes,
+    showsNow,
+    showsStreets,
     createdAt: isoTime(createdAt),
     expiresAt: isoTime(expiresAt),
   }

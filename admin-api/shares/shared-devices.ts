@@ -22,7 +22,11 @@ export function sharedPosition(
 ) {
   const { latitude, longitude, timestamp, heading, speed } = position
   return {
-    ...{ ref, name, latitude, longitude, timestamp: isoTime(timestamp) },
+    ref,
+    name,
+    latitude,
+    longitude,
+    timestamp: isoTime(timestamp),
     ...(heading !== undefined && { heading }),
     ...(speed !== undefined && { speed }),
   }
@@ -82,7 +86,9 @@ async function readTrail(
   do {
     const limit = Math.min(READ_AT_ONCE, Math.ceil(most) - read)
     const page = await store.pagePositions({
-      ...{ ...device, order: 'desc', limit },
+      ...device,
+      order: 'desc',
+      limit,
       ...(after !== undefined && { after }),
     })
     read += page.length
@@ -99,7 +105,9 @@ async function readTrail(
     .records()
     .reverse()
     .map(({ timestamp, latitude, longitude }) => ({
-      ...{ timestamp: isoTime(timestamp), latitude, longitude },
+      timestamp: isoTime(timestamp),
+      latitude,
+      longitude,
     }))
 }
 

@@ -61,7 +61,11 @@ export function sharedRoutes({
     const items = await sharedDevices(share, names, { store, now })
     const name = shareTitle(share, names)
     return {
-      ...{ name, expiresAt: isoTime(expiresAt), trailMinutes, asOf: isoTime(now), items },
+      name,
+      expiresAt: isoTime(expiresAt),
+      trailMinutes,
+      asOf: isoTime(now),
+      items,
       showsStreets,
       maps: maps.map(mapView).filter(({ seenBy }) => seenBy === null || showsStreets),
     }

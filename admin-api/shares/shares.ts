@@ -104,15 +104,24 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
       const life = lives.get(deviceId)
       const lastKnown = showsNow ? lastRecords.get(deviceId) : undefined
       return {
-        ...{ deviceId, ref: newRef(), ...(nameOnShare !== undefined && { name: nameOnShare }) },
+        deviceId,
+        ref: newRef(),
+        ...(nameOnShare !== undefined && { name: nameOnShare }),
         ...(lastKnown !== undefined && { lastKnown }),
         ...(life !== undefined && { life }),
       }
     })
     const named = name === undefined ? {} : { name }
     const share: Share = {
-      ...{ id, accountId, ...named, devices, trailMinutes, showsNow, showsStreets },
-      ...{ createdAt, expiresAt },
+      id,
+      accountId,
+      ...named,
+      devices,
+      trailMinutes,
+      showsNow,
+      showsStreets,
+      createdAt,
+      expiresAt,
     }
     const token = newShareToken()
     if (!(await store.createShare(share, secretHash(token)))) throw unknownDevice()

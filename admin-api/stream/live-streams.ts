@@ -91,7 +91,15 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
         turn = undefined
         return taken
       },
-      ...{ nextTurn, feed, joined, eventLog, store, logger, metrics, signal, options },
+      nextTurn,
+      feed,
+      joined,
+      eventLog,
+      store,
+      logger,
+      metrics,
+      signal,
+      options,
     })
     const { chunkBytes } = options
     const stalledForMs = answerWithFrames(ctx, reader.frames, { signal, chunkBytes })

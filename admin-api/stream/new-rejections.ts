@@ -53,7 +53,8 @@ export function newRejections({
     while (rejections.length < MOST_AT_ONCE && !signal.aborted) {
       const after = rejections.at(-1)?.rejectionId
       const page = await store.pageRejections({
-        ...{ accountId, limit: PAGE },
+        accountId,
+        limit: PAGE,
         ...(after !== undefined && { after }),
       })
       const since = Math.max(last, page[0]?.receivedAt ?? 0, rejections[0]?.receivedAt ?? 0)
@@ -67,7 +68,10 @@ export function newRejections({
   function push(rejection: ReportRejected): void {
     const { deviceId } = rejection
     feed.push({
-      ...{ kind: 'aside', name: 'rejection', isErasable: false, accountId },
+      kind: 'aside',
+      name: 'rejection',
+      isErasable: false,
+      accountId,
       ...(deviceId !== undefined && { deviceId }),
       text: eventFrame('rejection', JSON.stringify(rejectionView(rejection))),
     })

@@ -168,7 +168,13 @@ export function streamReader({
     }
     catchingUp = true
     const items = readPast({
-      ...{ eventLog, feed, place: from, wanted, retryMs, signal, logger },
+      eventLog,
+      feed,
+      place: from,
+      wanted,
+      retryMs,
+      signal,
+      logger,
       notErased: notErased({ store, feed, logger, accountId, pendingMs, signal }),
     })
     try {

@@ -212,8 +212,12 @@ export function statusChanges({
     sent.set(deviceId, state)
     const text = eventFrame('device-status', JSON.stringify(deviceView(device, now)))
     feed.push({
-      ...{ kind: 'aside', name: 'device-status', isErasable: true },
-      ...{ accountId, deviceId, text },
+      kind: 'aside',
+      name: 'device-status',
+      isErasable: true,
+      accountId,
+      deviceId,
+      text,
     })
     pushed += 1
     if (pushed % PUSHED_AT_ONCE === 0) await pause(PUSH_PAUSE_MS)

@@ -46,7 +46,10 @@ export async function startService({ streets }: { readonly streets?: string } = 
   }
 
   return {
-    ...{ adminUrl, email, password, report },
+    adminUrl,
+    email,
+    password,
+    report,
     /** Sends reports evenly until the returned function is called, which returns the failures. */
     startLoad(): () => Promise<string[]> {
       const load = { connections: 8, perSecond: REPORTS_PER_SECOND, seconds: LOAD_SECONDS }

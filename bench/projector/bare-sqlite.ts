@@ -16,7 +16,8 @@ export type Documents = {
 export function documentsOf({ batch, changes }: Projected): Documents {
   const { partition, lastOffset, entries } = batch
   return {
-    ...{ partition, lastOffset },
+    partition,
+    lastOffset,
     records: entries.flatMap((entry) =>
       entry.kind === 'position' ? [{ ...entry.event, origin: entry.origin }] : [],
     ),

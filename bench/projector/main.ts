@@ -42,7 +42,10 @@ async function intoSqlite(
       const own = join(directory.path, String(round))
       const store = openSqliteStore({ directory: own })
       const projected = await projectAll({
-        ...{ eventLog, store, events, generation: round + 1 },
+        eventLog,
+        store,
+        events,
+        generation: round + 1,
         ...(round === 0 && {
           onProjected: (one: Projected) => batches.push(bareSqlite.documentsOf(one)),
         }),
@@ -65,7 +68,12 @@ async function intoMongo(
 ): Promise<ProjectorRound[]> {
   const { events, devices, rounds, brokers, topicPrefix } = order
   const eventLog = openKafkaEventLog({
-    ...{ brokers, topicPrefix, ssl: false, clientId: 'gps-bench', clock, logger },
+    brokers,
+    topicPrefix,
+    ssl: false,
+    clientId: 'gps-bench',
+    clock,
+    logger,
     onFatal: (error) => {
       throw error
     },
@@ -79,7 +87,10 @@ async function intoMongo(
     const bareUrl = order.mongodbUrl.replace('/?', `/bench-bare-${round}?`)
     const [store, bareStore] = [await open(own), await open(bareUrl)]
     const projected = await projectAll({
-      ...{ eventLog, store, events, generation: round + 1 },
+      eventLog,
+      store,
+      events,
+      generation: round + 1,
       ...(round === 0 && { onProjected: (one: Projected) => batches.push(documentsOf(one)) }),
     })
     await store.close()

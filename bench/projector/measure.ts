@@ -34,6 +34,7 @@ export async function measureProjector(
     'bare driver loop': median(rounds.map(({ bare }) => bare.perSecond)),
     '÷ bare': median(rounds.map(({ projected, bare }) => projected.perSecond / bare.perSecond)),
     'CPU µs/event': median(rounds.map(({ projected }) => projected.cpuMicros)),
-    ...{ events: order.events, devices: order.devices },
+    events: order.events,
+    devices: order.devices,
   }
 }

@@ -20,8 +20,12 @@ async function run({ directory }: Options): Promise<void> {
   process.umask(0o077)
   const progress = showProgress({ screen: process.stderr, now: () => performance.now() })
   const { files, events, projected } = await backUp({
-    ...{ from: resolve(config.dataDir), to: resolve(directory), logFile: LOG_FILE },
-    ...{ copyStore: copySqliteStore, openData, clock },
+    from: resolve(config.dataDir),
+    to: resolve(directory),
+    logFile: LOG_FILE,
+    copyStore: copySqliteStore,
+    openData,
+    clock,
     show: (step) => progress.show(() => step),
   }).finally(() => progress.end())
   const size = megabytes(files.reduce((sum, { bytes }) => sum + bytes, 0))

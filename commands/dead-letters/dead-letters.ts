@@ -40,7 +40,9 @@ export async function replayDeadLetters(
   const counts = { replayed: 0, 'erased since': 0, left: 0 }
   for await (const batch of eventLog.deadLetters.read()) {
     const letters: Record<Fate['kind'], DeadLetter[]> = {
-      ...{ replayed: [], 'erased since': [], left: [] },
+      replayed: [],
+      'erased since': [],
+      left: [],
     }
     for (const kept of batch.entries) {
       const letter = { kept, now: await eventLog.readAgain(kept) }

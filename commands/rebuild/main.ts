@@ -33,7 +33,11 @@ async function rebuild({ force }: Options): Promise<number> {
   try {
     await whenReady([eventLog, store], { signal })
     const outcome = await rebuildReadModels({
-      ...{ eventLog, store, clock, force, signal },
+      eventLog,
+      store,
+      clock,
+      force,
+      signal,
       metrics: createMetrics(),
       logger: createLogger({ level: use.config.logLevel, name: use.name }),
       screen: process.stderr,

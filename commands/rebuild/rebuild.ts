@@ -170,7 +170,9 @@ function startProjecting(
     // first, and become current before the old one has reached them.
     settingsForgottenUpTo: knownUpTo,
     keepDeadLetters: keepDeadLetters({
-      ...{ deadLetters: eventLog.deadLetters, metrics, logger: silent },
+      deadLetters: eventLog.deadLetters,
+      metrics,
+      logger: silent,
       keptUpTo: knownUpTo,
     }),
     generation,

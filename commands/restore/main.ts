@@ -18,7 +18,9 @@ async function run({ directory }: Options): Promise<void> {
   const to = resolve(config.dataDir)
   const progress = showProgress({ screen: process.stderr, now: () => performance.now() })
   const { files, begunAt } = await restore({
-    ...{ from: resolve(directory), to, openData },
+    from: resolve(directory),
+    to,
+    openData,
     show: (step) => progress.show(() => step),
   }).finally(() => progress.end())
   const size = megabytes(files.reduce((sum, { bytes }) => sum + bytes, 0))

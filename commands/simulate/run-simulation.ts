@@ -72,7 +72,10 @@ export async function runSimulation({
   async function drive({ reports }: DevicePlan): Promise<void> {
     // One client per device, so that each gives up alone.
     const client = gpsClient({
-      ...{ url, key, timing, fetch: sending.fetch },
+      url,
+      key,
+      timing,
+      fetch: sending.fetch,
       giveUpAfterMs: giveUpMs,
       observe: {
         answered: (ms) => tally.answerMs.add(ms),

@@ -122,7 +122,10 @@ function refusedSince({ device, rejections = [] }: SilenceFacts) {
     .map(({ receivedAt }) => Date.parse(receivedAt))
   return {
     kind: 'refused' as const,
-    ...{ firstMs: Math.min(...times), lastMs: Math.max(...times), error, message },
+    firstMs: Math.min(...times),
+    lastMs: Math.max(...times),
+    error,
+    message,
   }
 }
 

@@ -115,7 +115,9 @@ export function pointOf(record: components['schemas']['LastPosition']): TrackPoi
   const { timestamp, latitude, longitude, attributes = {}, imported } = record
   return {
     at: Date.parse(timestamp),
-    ...{ latitude, longitude, attributes },
+    latitude,
+    longitude,
+    attributes,
     ...toMercator(longitude, latitude),
     ...(Object.fromEntries(MEASUREMENTS.map((name) => [name, record[name]])) as Measured),
     isImported: imported === true,

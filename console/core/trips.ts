@@ -153,8 +153,13 @@ function episodeOf(item: ApiItem): Trip | Stop {
   if (item.kind === 'stop') return { kind: 'stop', ...times, position: item.position ?? NOWHERE }
   const { distanceMetres = 0, movingSeconds = 0, maxSpeed, start = NOWHERE, end = NOWHERE } = item
   return {
-    ...{ kind: 'trip', ...times, distanceMetres, movingSeconds },
-    ...{ maxSpeed: maxSpeed ?? undefined, start, end },
+    kind: 'trip',
+    ...times,
+    distanceMetres,
+    movingSeconds,
+    maxSpeed: maxSpeed ?? undefined,
+    start,
+    end,
   }
 }
 

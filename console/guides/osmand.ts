@@ -34,9 +34,16 @@ export const TRACCAR_CLIENT: Guide = {
     url: serverUrl(setup),
     headers: { 'Content-Type': FORM },
     body: new URLSearchParams({
-      ...{ id: setup.deviceId, timestamp: String(time / 1000) },
-      ...{ lat: String(latitude), lon: String(longitude), speed: '19.438', bearing: '90' },
-      ...{ altitude: '180', accuracy: '12', batt: '80', charge: 'false' },
+      id: setup.deviceId,
+      timestamp: String(time / 1000),
+      lat: String(latitude),
+      lon: String(longitude),
+      speed: '19.438',
+      bearing: '90',
+      altitude: '180',
+      accuracy: '12',
+      batt: '80',
+      charge: 'false',
     }).toString(),
   }),
 }
@@ -125,8 +132,15 @@ export const TRACCAR_SERVER: Guide = {
     ...json(
       {
         position: {
-          ...{ protocol: 'teltonika', fixTime: new Date(time).toISOString(), valid: true },
-          ...{ latitude, longitude, altitude: 180, speed: 19.438, course: 90, accuracy: 12 },
+          protocol: 'teltonika',
+          fixTime: new Date(time).toISOString(),
+          valid: true,
+          latitude,
+          longitude,
+          altitude: 180,
+          speed: 19.438,
+          course: 90,
+          accuracy: 12,
           attributes: { batteryLevel: 80 },
         },
         device: { id: 1, name: 'One', uniqueId: deviceId },

@@ -105,7 +105,9 @@ export const GPSLOGGER_DAWARICH: Guide = {
 function colota({ address, key, deviceId }: Setup) {
   return {
     endpoint: address + PATH,
-    ...{ apiTemplate: 'overland', httpMethod: 'POST', syncInterval: 60 },
+    apiTemplate: 'overland',
+    httpMethod: 'POST',
+    syncInterval: 60,
     customFields: [{ key: 'device_id', value: deviceId }],
     auth: { type: 'bearer', bearerToken: key },
   }
@@ -116,8 +118,13 @@ function feature({ latitude, longitude, time }: SamplePlace, more: object) {
     type: 'Feature',
     geometry: { type: 'Point', coordinates: [longitude, latitude] },
     properties: {
-      ...{ timestamp: sampleTime(time), altitude: 180, speed: 10, course: 90 },
-      ...{ horizontal_accuracy: 12, vertical_accuracy: 5, battery_state: 'unplugged' },
+      timestamp: sampleTime(time),
+      altitude: 180,
+      speed: 10,
+      course: 90,
+      horizontal_accuracy: 12,
+      vertical_accuracy: 5,
+      battery_state: 'unplugged',
       ...more,
     },
   }

@@ -92,9 +92,15 @@ function identification(
 function configurationLink({ address, key, deviceId }: Setup): string {
   const { user, device } = identity(deviceId)
   const configuration = {
-    ...{ _type: 'configuration', mode: HTTP_MODE, url: address + PATH },
-    ...{ auth: true, usePassword: true, username: user, password: key },
-    ...{ deviceId: device, tid: device.replaceAll(/[^A-Za-z0-9]/g, '').slice(-2) || 'me' },
+    _type: 'configuration',
+    mode: HTTP_MODE,
+    url: address + PATH,
+    auth: true,
+    usePassword: true,
+    username: user,
+    password: key,
+    deviceId: device,
+    tid: device.replaceAll(/[^A-Za-z0-9]/g, '').slice(-2) || 'me',
   }
   return `owntracks:///config?inline=${encodeURIComponent(base64(JSON.stringify(configuration)))}`
 }
@@ -105,8 +111,17 @@ function example(
 ) {
   const { user, device } = identity(deviceId)
   const message = {
-    ...{ _type: 'location', lat: latitude, lon: longitude, tst: time / 1000 },
-    ...{ acc: 12, alt: 180, vel: 36, cog: 90, batt: 80, bs: 1, tid: 'me' },
+    _type: 'location',
+    lat: latitude,
+    lon: longitude,
+    tst: time / 1000,
+    acc: 12,
+    alt: 180,
+    vel: 36,
+    cog: 90,
+    batt: 80,
+    bs: 1,
+    tid: 'me',
     topic: `owntracks/${user}/${device}`,
   }
   return {

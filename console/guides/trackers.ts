@@ -9,22 +9,40 @@ export const TRACKERS: readonly Tracker[] = [
   {
     name: 'Dragino LGT-92',
     payload: {
-      ...{ latitude: 48.2082, longitude: 16.3738, altitude: 180, hdop: 0.9, BatV: 3.36 },
-      ...{ LON: 'ON', MD: 'Move', ALARM_status: 'FALSE' },
+      latitude: 48.2082,
+      longitude: 16.3738,
+      altitude: 180,
+      hdop: 0.9,
+      BatV: 3.36,
+      LON: 'ON',
+      MD: 'Move',
+      ALARM_status: 'FALSE',
     },
   },
   {
     name: 'Dragino TrackerD',
     payload: {
-      ...{ Latitude: 48.2082, Longitud: 16.3738, Location: '48.2082,16.3738' },
-      ...{ LON: 'ON', ALARM_status: 'FALSE', Transport: 'MOVE', Hum: 43, Tem: 21.8 },
+      Latitude: 48.2082,
+      Longitud: 16.3738,
+      Location: '48.2082,16.3738',
+      LON: 'ON',
+      ALARM_status: 'FALSE',
+      Transport: 'MOVE',
+      Hum: 43,
+      Tem: 21.8,
     },
   },
   {
     name: 'Digital Matter Oyster',
     payload: {
-      ...{ type: 'position', latitudeDeg: 48.2082, longitudeDeg: 16.3738, headingDeg: 90 },
-      ...{ speedKmph: 36, fixFailed: false, inTrip: true, batV: 4.85 },
+      type: 'position',
+      latitudeDeg: 48.2082,
+      longitudeDeg: 16.3738,
+      headingDeg: 90,
+      speedKmph: 36,
+      fixFailed: false,
+      inTrip: true,
+      batV: 4.85,
     },
   },
   {
@@ -44,15 +62,23 @@ export const TRACKERS: readonly Tracker[] = [
   {
     name: 'Seeed Wio LoRaWAN Field Tester',
     payload: {
-      ...{ latitude: 48.2082, longitude: 16.3738, altitude: 180, accuracy: 2.5 },
-      ...{ hdop: 0.5, sats: 9 },
+      latitude: 48.2082,
+      longitude: 16.3738,
+      altitude: 180,
+      accuracy: 2.5,
+      hdop: 0.5,
+      sats: 9,
     },
   },
   {
     name: 'Milesight AT101',
     payload: {
-      ...{ latitude: 48.2082, longitude: 16.3738, battery: 80, temperature: 21.8 },
-      ...{ motion_status: 'moving', position: 'normal' },
+      latitude: 48.2082,
+      longitude: 16.3738,
+      battery: 80,
+      temperature: 21.8,
+      motion_status: 'moving',
+      position: 'normal',
     },
   },
   {
@@ -60,7 +86,8 @@ export const TRACKERS: readonly Tracker[] = [
     payload: {
       header: { type: 'POSITION', batteryLevel: 80, sos: false },
       position: {
-        ...{ positionType: 'GNSS', status: 'SUCCESS' },
+        positionType: 'GNSS',
+        status: 'SUCCESS',
         gnssFix: { latitude: 48.2082, longitude: 16.3738, altitude: 180 },
       },
     },

@@ -62,7 +62,8 @@ export class MapCanvas {
     const left = middle * world - width / 2
     const onPixel = (at: number) => Math.round(at * ratio) / ratio
     this.#draw(context, {
-      ...{ width, world },
+      width,
+      world,
       isMoving: view.getAnimating() || view.getInteracting(),
       project({ x, y }, beside) {
         const near = beside === undefined ? middle : beside.x + Math.round(middle - beside.x)

@@ -32,7 +32,7 @@ function choice<T extends string>(
   words: Readonly<Record<T, string>>,
 ) {
   const options = Object.entries<string>(words)
-  return () => <Chosen {...{ name, label, of, options }} />
+  return () => <Chosen name={name} label={label} of={of} options={options} />
 }
 
 function Chosen<T extends string>({

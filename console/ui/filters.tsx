@@ -68,7 +68,9 @@ export function FilterSelect({
   const isListed = value === '' || options.some(([one]) => one === value)
   return (
     <SelectField
-      {...{ name, label, value }}
+      name={name}
+      label={label}
+      value={value}
       options={[['', 'All'], ...(isListed ? [] : [[value, value] as const]), ...options]}
       onChange={(next) => setQuery({ [name]: next })}
     />

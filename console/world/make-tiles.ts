@@ -41,9 +41,7 @@ export function makeTiles(): TileSet {
       const shown = places.towns.filter(({ properties: { people, capital } }) => {
         return people >= fewest || (capital && z >= 3)
       })
-      tiles.push(
-        ...tilesAt(z, { ...layers, ...(z >= 2 && water), ...{ towns: points(shown, MAX_ZOOM) } }),
-      )
+      tiles.push(...tilesAt(z, { ...layers, ...(z >= 2 && water), towns: points(shown, MAX_ZOOM) }))
     }
   }
   const bounds = [-180, -85, 180, 85] as const

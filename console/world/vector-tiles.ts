@@ -43,7 +43,9 @@ export function tileAt(z: number, x: number, y: number, layers: Layers): Tile[] 
 function index(features: readonly Feature[], options: Options): GeoJSONVT {
   const collection = { type: 'FeatureCollection' as const, features: [...features] }
   return new GeoJSONVT(collection, {
-    ...{ indexMaxZoom: 4, indexMaxPoints: 0, extent: EXTENT },
+    indexMaxZoom: 4,
+    indexMaxPoints: 0,
+    extent: EXTENT,
     ...options,
   })
 }

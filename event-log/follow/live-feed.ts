@@ -82,7 +82,10 @@ export function startLiveFeed({
   const beginning = deferred()
   const catchingUp = deferred()
   const unreadable = unreadableEntries({
-    ...{ everyMs: unreadableEveryMs, push, logger, signal },
+    everyMs: unreadableEveryMs,
+    push,
+    logger,
+    signal,
   })
   let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
   let endAtBegin: LogPlace = {}

@@ -74,7 +74,8 @@ async function consumeOnce<Batch>(
   const { newClient, groupId, topic, resumeAfter, progress, signal, logger } = consumption
   const next = new Map<number, number>()
   const watch = stallWatch({
-    ...{ groupId, logger },
+    groupId,
+    logger,
     progress: (partitions) => progress(partitions, next),
   })
   const ending = new AbortController()

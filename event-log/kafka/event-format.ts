@@ -146,7 +146,11 @@ export async function toEntry(
   } catch (error) {
     if (!(error instanceof UndecodableEventError)) throw error
     return {
-      ...{ kind: 'unreadable', origin, reason: error.message, key, value },
+      kind: 'unreadable',
+      origin,
+      reason: error.message,
+      key,
+      value,
       ...(headers !== undefined && { headers }),
       // Only if its header says Avro: otherwise any value that begins with a zero could stop the projector.
       ...(avro === undefined &&

@@ -161,7 +161,12 @@ async function dealWithBatch(
     const isLast = at + chunk.length === messages.length
     const lastOffset = Number(isLast ? payload.batch.lastOffset() : chunk.at(-1)!.offset)
     const done = await options.deal({
-      ...{ partition, messages: chunk, firstOffset, lastOffset, heartbeat, isCurrent },
+      partition,
+      messages: chunk,
+      firstOffset,
+      lastOffset,
+      heartbeat,
+      isCurrent,
     })
     if (!done) return
     // Sent directly: `consumer.commitOffsets` would repeat it for 10 s, and drop it when stopping.

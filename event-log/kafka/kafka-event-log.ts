@@ -53,7 +53,9 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   patchKafkajs()
   const { topicPrefix, clock, onFatal, registry } = options
   const outage = new Outage({
-    ...{ dependency: 'Kafka', variable: 'KAFKA_BROKERS', logger: options.logger },
+    dependency: 'Kafka',
+    variable: 'KAFKA_BROKERS',
+    logger: options.logger,
   })
   const logger = outage.quieted(options.logger)
   const { onReaderRenewed: onAnew = () => undefined } = options
@@ -99,7 +101,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     async subscribe({ group, resumeAfter, onBatch, signal }) {
       try {
         await readers.subscribe({
-          ...{ group, resumeAfter, onBatch, signal, givenUpAfterMs },
+          group,
+          resumeAfter,
+          onBatch,
+          signal,
+          givenUpAfterMs,
           async toBatch({ partition, messages, lastOffset }, after) {
             const entries = await Promise.all(messages.map((one) => entryOf(one, partition)))
             return { partition, ...(after !== undefined && { after }), lastOffset, entries }
@@ -124,7 +130,10 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
     async extent() {
       return (await readers.bounds()).map(({ partition, low, high }) => ({
-        ...{ partition, first: low, next: high, whole: low === 0 },
+        partition,
+        first: low,
+        next: high,
+        whole: low === 0,
       }))
     },
 
@@ -190,13 +199,19 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 
   function topicOf<Entry>(kind: TopicKind<Entry>, name: string) {
     return kafkaTopic(kind, {
-      ...{ readers: readersOf.of(name), writing: writingTo(name), admin, logger },
+      readers: readersOf.of(name),
+      writing: writingTo(name),
+      admin,
+      logger,
     })
   }
 
   function writingTo(name: string) {
     return {
-      ...{ topic: name, newClient, logger, whenReady: prepared.whenReady },
+      topic: name,
+      newClient,
+      logger,
+      whenReady: prepared.whenReady,
       now: () => performance.now(),
       own: (error: unknown) => outage.own(error),
       deadlineMs: options.writtenWithinMs,

@@ -64,7 +64,9 @@ export async function lag(
     applied === undefined
       ? await progressByPartition(admin, place)
       : (await reachableBounds(admin, place.topic)).held.map(({ partition, low, high }) => ({
-          ...{ partition, high, next: Math.max((applied[partition] ?? -1) + 1, low) },
+          partition,
+          high,
+          next: Math.max((applied[partition] ?? -1) + 1, low),
         }))
   const behind = progress.filter(({ next, high }) => next < high)
   if (behind.length === 0) return { events: 0, seconds: 0 }

@@ -32,8 +32,12 @@ const withoutKey = Partitioners.DefaultPartitioner()
 export function partitionOf(key: string | Buffer | null, partitions: readonly Partition[]): number {
   if (key !== null) return (hashOf(key) & 0x7fffffff) % partitions.length
   const partitionMetadata = partitions.map(({ leader = -1 }, partitionId) => ({
-    ...{ partitionId, leader, partitionErrorCode: 0 },
-    ...{ replicas: [], isr: [], offlineReplicas: [] },
+    partitionId,
+    leader,
+    partitionErrorCode: 0,
+    replicas: [],
+    isr: [],
+    offlineReplicas: [],
   }))
   return withoutKey({ topic: '', partitionMetadata, message: { key, value: null } })
 }

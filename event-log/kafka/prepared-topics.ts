@@ -64,7 +64,9 @@ export function prepareTopics({
   let partitions: Partitions = new Map()
   let avro: AvroFormats | undefined
   const registryOutage = new Outage({
-    ...{ dependency: 'the schema registry', variable: 'SCHEMA_REGISTRY_URL', logger },
+    dependency: 'the schema registry',
+    variable: 'SCHEMA_REGISTRY_URL',
+    logger,
   })
   const whenReady = prepare()
   // Callers that await it get the failure, which only closing causes.
@@ -138,13 +140,15 @@ export function prepareTopics({
         what: 'looking at the partitions',
         everyMs: LOOK_AT_PARTITIONS_EVERY_MS,
         task: lookAtPartitions,
-        ...{ signal, logger },
+        signal,
+        logger,
       }),
       periodically({
         what: 'looking at min.insync.replicas',
         everyMs: LOOK_AT_MIN_INSYNC_EVERY_MS,
         task: lookAtMinInSync,
-        ...{ signal, logger },
+        signal,
+        logger,
       }),
     ])
   }

@@ -59,7 +59,8 @@ export function readersOfTopics({
             const held = await boundsOf(topic)
             return held.find((one) => one.partition === partition)?.low ?? 0
           },
-          ...{ onAnew, signal: ended },
+          onAnew,
+          signal: ended,
         }).finally(() => running.delete(done))
         running.add(done)
         await done

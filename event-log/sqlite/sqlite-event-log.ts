@@ -31,12 +31,14 @@ export function sqliteEventLogOn(
   { clock, logger = { warn() {} }, expireEveryMs }: Omit<SqliteEventLogOptions, 'file'>,
 ): EventLog {
   const writer = sqliteLogWriter(database, {
-    ...{ clock, expireEveryMs },
+    clock,
+    expireEveryMs,
     onAppended: () => reader.appended(),
     onTopicAppended: (topic) => reader.appendedTo(topic),
   })
   const reader = sqliteLogReader(database, {
-    ...{ clock, logger },
+    clock,
+    logger,
     commitTopic: writer.commitTopic,
   })
   return {

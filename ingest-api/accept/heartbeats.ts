@@ -18,7 +18,11 @@ export function judgeHeartbeat(
   const { accountId, id: keyId } = grant.key
   return (
     deviceRefusal(grant, deviceId) ?? {
-      ...{ eventId: newUlid(receivedAt), accountId, deviceId, keyId, receivedAt },
+      eventId: newUlid(receivedAt),
+      accountId,
+      deviceId,
+      keyId,
+      receivedAt,
       ...(battery !== undefined && { battery }),
       ...(attributes !== undefined && { attributes }),
     }

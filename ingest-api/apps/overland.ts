@@ -81,7 +81,9 @@ function heartbeat(deviceId: string | undefined, properties: Properties): AppIte
   const measured: SentMeasurements = {}
   measureLevel(measured, properties)
   return {
-    ...{ kind: 'seen', deviceId, battery: measured.battery },
+    kind: 'seen',
+    deviceId,
+    battery: measured.battery,
     attributes: attributesIn(properties),
   }
 }

@@ -38,7 +38,11 @@ function readMessage(body: Buffer): readonly AppItem[] {
   if (uplink === undefined) return [{ kind: 'seen', deviceId }]
   const { decoded_payload: payload, rx_metadata: gateways } = uplink
   return itemsOfUplink({
-    ...{ deviceId, payload, gateways, sentTime, sent },
+    deviceId,
+    payload,
+    gateways,
+    sentTime,
+    sent,
     hasPayload: isSent(payload) || isSent(uplink['frm_payload']),
     battery: objectIn(uplink['last_battery_percentage'])?.['value'],
     found: positionIn(objectIn(uplink['locations'])?.['frm-payload']),

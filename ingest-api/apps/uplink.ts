@@ -40,7 +40,12 @@ export function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
       const { latitude, longitude } = position
       const sentTime = timeOf(position, uplink.sentTime)
       return {
-        ...{ kind: 'point', deviceId, latitude, longitude, time: timeIn(sentTime), sentTime },
+        kind: 'point',
+        deviceId,
+        latitude,
+        longitude,
+        time: timeIn(sentTime),
+        sentTime,
         measured: { ...common, ...position.measured },
         attributes: { ...attributes, ...position.attributes },
         sent,

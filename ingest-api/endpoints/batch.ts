@@ -19,7 +19,8 @@ export const MOST_REPORTS = 1000
  */
 export function submitBatch({ receive, accept }: { receive: Receive; accept: Accept }): Endpoint {
   return batchEndpoint('/api/v1/gps/batch', {
-    ...{ receive, accept },
+    receive,
+    accept,
     reportsIn(reports, request) {
       const { idempotencyKey: header, faults } = idempotencyKey(request)
       if (faults !== undefined) throw invalidParams(faults)

@@ -18,7 +18,8 @@ export function importEndpoint({
   accept: Accept
 }): Endpoint {
   return batchEndpoint('/api/v1/gps/import', {
-    ...{ receive, accept },
+    receive,
+    accept,
     reportsIn: (reports) => reports.map(imported),
   })
 }

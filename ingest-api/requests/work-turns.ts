@@ -12,7 +12,7 @@ const WAITS_MS = 3_000
 
 /**
  * Lets only a few large requests be worked on at once, those of each key in turn. The others wait with the
- * bytes of their bodies alone, whose number `Load` limits: once parsed they take ten times as much.
+ * bytes of their bodies alone, whose number `InFlight` limits: once parsed they take ten times as much.
  */
 export class WorkTurns {
   readonly #turns: Turns

@@ -26,7 +26,10 @@ export function earlierErasures({
       const { entries, next } = await pageAudit({ ...query, after })
       await announced.insert(
         entries.map(({ id, at, subject }) => ({
-          ...{ id, accountId, deviceId: subject.id, forgottenUpTo: at },
+          id,
+          accountId,
+          deviceId: subject.id,
+          forgottenUpTo: at,
         })),
       )
       if (next === undefined) return

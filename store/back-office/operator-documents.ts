@@ -23,7 +23,12 @@ export function documentOf({
   createdAt,
 }: Operator): OperatorDocument {
   return {
-    ...{ id, accountId, email, emailLowerCase: email.toLowerCase(), passwordHash, createdAt },
+    id,
+    accountId,
+    email,
+    emailLowerCase: email.toLowerCase(),
+    passwordHash,
+    createdAt,
     ...(role === 'dispatcher' && { dispatcher: true }),
     ...(mustChangePassword && { mustChangePassword }),
   }
@@ -44,7 +49,13 @@ export function operatorOf(
   const { isAdmin, platform } = rights(id)
   const role = isAdmin ? 'admin' : dispatcher === true ? 'dispatcher' : 'viewer'
   return {
-    ...{ id, accountId, email, role, platform, passwordHash, createdAt },
+    id,
+    accountId,
+    email,
+    role,
+    platform,
+    passwordHash,
+    createdAt,
     ...(mustChangePassword && { mustChangePassword }),
   }
 }

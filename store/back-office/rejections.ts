@@ -38,7 +38,8 @@ export function rejectionsOf(
 
     forgetRejections: ({ accountId, deviceId, upTo }) =>
       rejections.removeOlder({
-        ...{ index: 'device', where: { accountId, deviceId } },
+        index: 'device',
+        where: { accountId, deviceId },
         // An id is a ULID.
         than: ulid(upTo + 1, new Uint8Array(10)),
       }),
@@ -113,7 +114,9 @@ function rejectionDocument(event: ReportRejected): RejectionDocument {
   const { rejectionId, accountId, keyId, deviceId, receivedAt } = event
   return {
     id: rejectionId,
-    ...{ accountId, keyId, receivedAt },
+    accountId,
+    keyId,
+    receivedAt,
     ...(deviceId?.isWellFormed() && { deviceId }),
     event: JSON.stringify(event),
   }

@@ -68,7 +68,10 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
     ...(lastOrigin !== undefined && { lastOrigin }),
     ...(heartbeats !== undefined && {
       heartbeats: eachPartition(heartbeats, ({ receivedAt, eventId = '', keyId = '', offset }) => ({
-        ...{ offset, receivedAt: receivedAt.getTime(), eventId, keyId },
+        offset,
+        receivedAt: receivedAt.getTime(),
+        eventId,
+        keyId,
       })),
     }),
     ...(readings !== undefined && { readings: readingsIn(readings) }),

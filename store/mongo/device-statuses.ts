@@ -62,8 +62,12 @@ export async function foldStatuses(
       }
     }
     tell(changes, own, {
-      ...{ before: before?.status, after: device?.status },
-      ...{ stored, seen, repeated, erased: [] },
+      before: before?.status,
+      after: device?.status,
+      stored,
+      seen,
+      repeated,
+      erased: [],
     })
     return device
   }

@@ -42,16 +42,24 @@ export async function eraseDevices(
     const repeated = own.filter((entry) => !fresh.includes(entry))
     if (fresh.length === 0) {
       tell(changes, own, {
-        ...{ before: stored?.status, after: stored?.status },
-        ...{ stored: [], seen: [], repeated, erased: [] },
+        before: stored?.status,
+        after: stored?.status,
+        stored: [],
+        seen: [],
+        repeated,
+        erased: [],
       })
       return stored
     }
     const status = await statusBehind(readModels, stored, { erased, fold })
     const after = status && { ...status, applied }
     tell(changes, own, {
-      ...{ before: stored?.status, after },
-      ...{ stored: [], seen: [], repeated, erased: fresh },
+      before: stored?.status,
+      after,
+      stored: [],
+      seen: [],
+      repeated,
+      erased: fresh,
     })
     return {
       accountId,

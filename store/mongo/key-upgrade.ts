@@ -63,14 +63,18 @@ async function lastSent(
 ) {
   const [newest] = await positions
     .find({
-      ...{ accountId, deviceId, imported: { $exists: false } },
+      accountId,
+      deviceId,
+      imported: { $exists: false },
       ...(erased !== undefined && { $nor: erasedRecords(erased) }),
     })
     .sort({ receivedAt: -1, _id: -1 })
     .limit(1)
     .toArray()
   const sent = Object.values(heartbeats).map(({ receivedAt, eventId = '', keyId = '' }) => ({
-    ...{ lastKeyAt: receivedAt, lastKeyEventId: eventId, lastKeyId: keyId },
+    lastKeyAt: receivedAt,
+    lastKeyEventId: eventId,
+    lastKeyId: keyId,
   }))
   if (newest !== undefined) {
     const { _id, receivedAt, keyId } = newest

@@ -116,7 +116,9 @@ export async function openMongoStore({
   const rejections = openRejections(mongoDocuments(db), { clock })
   const announced = mongoDocuments(db)(ANNOUNCED_ERASURES)
   const erasures = mongoErasures({
-    ...{ collections, readModels, announced },
+    collections,
+    readModels,
+    announced,
     forgetting: {
       unshareDevice: (device) => backOffice.unshareDevice(device),
       forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),

@@ -104,7 +104,9 @@ export async function project(
   const reports = await withoutErased(readModels, entries.filter(isReport), erased)
   const counting = new Set(await storeRecords(readModels, reports.filter(isPosition)))
   const { changes: folding, late } = await foldStatuses(readModels.deviceStatuses, reports, {
-    ...{ counting, fold, onConflict },
+    counting,
+    fold,
+    onConflict,
   })
   await withdrawRecords(readModels.positions, late)
   await moveCheckpoint(readModels, batch, checkpoint)

@@ -185,7 +185,8 @@ export function openReadModels(
     async *scanRecords({ accountId, after = '', upTo }) {
       // Sorts after every record of the device `after`.
       let place: RecordPlace = {
-        ...{ deviceId: after, timestamp: Infinity },
+        deviceId: after,
+        timestamp: Infinity,
         origin: { partition: 0, offset: 0 },
       }
       for (;;) {

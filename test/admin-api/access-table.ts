@@ -202,8 +202,13 @@ async function createOperator(harness: AdminHarness): Promise<void> {
 
 async function createShare({ store }: AdminHarness): Promise<void> {
   const share = {
-    ...{ id: 'share-of-acc-1', accountId: 'acc-1', name: 'of-acc-1', devices: [] },
-    ...{ trailMinutes: 0, createdAt: T0, expiresAt: T0 + 7_200_000 },
+    id: 'share-of-acc-1',
+    accountId: 'acc-1',
+    name: 'of-acc-1',
+    devices: [],
+    trailMinutes: 0,
+    createdAt: T0,
+    expiresAt: T0 + 7_200_000,
   }
   await store.createShare(share, secretHash(newShareToken()))
 }

@@ -34,7 +34,11 @@ test('the table of this test has every route, and nothing else', () => {
   const { store, eventLog, clock, metrics, stopping } = admins.harness
   const logger = pino({ level: 'silent' })
   const routes = adminRoutes({
-    ...{ store, eventLog, clock, logger, metrics },
+    store,
+    eventLog,
+    clock,
+    logger,
+    metrics,
     mode: 'embedded',
     ingest: { forSenders: () => undefined },
     maps: [],
@@ -66,9 +70,13 @@ test.each(ofShares)('%s is for the token of a share and nothing else', async (ca
   const path = call.split(' ')[1] ?? ''
   const token = newShareToken()
   const share = {
-    ...{ id: `${path} of-acc-1`, accountId: 'acc-1', name: 'of-acc-1', trailMinutes: 0 },
+    id: `${path} of-acc-1`,
+    accountId: 'acc-1',
+    name: 'of-acc-1',
+    trailMinutes: 0,
     devices: [{ deviceId: 'device-of-acc-1', ref: 'ref' }],
-    ...{ createdAt: T0, expiresAt: harness.clock.now() + 1 },
+    createdAt: T0,
+    expiresAt: harness.clock.now() + 1,
   }
   await harness.store.createShare(share, secretHash(token))
   expect((await harness.api('GET', path, { headers: bearer(token) })).status).toBe(200)
@@ -204,7 +212,9 @@ describe.each(withoutShares)('%s', (call, expected) => {
   test('an operator who must change the password may make it only where it is about the session', async () => {
     const { harness } = platforms
     const { id } = await harness.createOperator({
-      ...{ role: 'admin', platform: true, mustChangePassword: true },
+      role: 'admin',
+      platform: true,
+      mustChangePassword: true,
     })
     const answer = await ask(harness, await harness.createSession(id))
     const isOfSession = pattern === '/session' || pattern === '/session/password'

@@ -15,7 +15,9 @@ const everywhere = ingestAddresses({ host: '0.0.0.0', ingestPort: 8080 }, undefi
 
 test('the console learns where devices report to, and that only this machine reaches it', async () => {
   expect((await show({})).body.data).toEqual({
-    ...{ ingestUrl: 'http://127.0.0.1:8080', loopback: true, maps: [] },
+    ingestUrl: 'http://127.0.0.1:8080',
+    loopback: true,
+    maps: [],
   })
 })
 
@@ -40,7 +42,10 @@ test('maps are listed by name in their order, and a server’s file without its 
   expect(data).toMatchObject({
     maps: [
       {
-        ...{ ...usual, name: 'Tiles', kind: 'tiles', url: 'https://t.example/{z}/{x}/{y}' },
+        ...usual,
+        name: 'Tiles',
+        kind: 'tiles',
+        url: 'https://t.example/{z}/{x}/{y}',
         attribution: '© t',
       },
       { ...usual, name: 'w', kind: 'pmtiles', url: 'https://t.example/w.pmtiles', maxZoom: 9 },

@@ -16,8 +16,13 @@ const find = (query = '') => harness.api('GET', `/system/history${query}`, { hea
 async function report(ago: number, fields: Partial<InstanceReport>): Promise<void> {
   const { time } = harness.clock
   await harness.store.saveInstance({
-    ...{ instanceId: 'a', service: 'ingest-api', version: '1', host: 'h', startedAt: time },
-    ...{ reportedAt: time - ago, ...fields },
+    instanceId: 'a',
+    service: 'ingest-api',
+    version: '1',
+    host: 'h',
+    startedAt: time,
+    reportedAt: time - ago,
+    ...fields,
   })
 }
 
@@ -36,8 +41,11 @@ test('every minute is listed, oldest first, over all instances; unmeasured value
       { start: start(2), accepted: 15, refused: 3, lag: null, deadLetters: null },
       { start: start(1), accepted: null, refused: null, lag: null, deadLetters: null },
       {
-        ...{ start: start(0), accepted: 20, refused: 0 },
-        ...{ lag: { events: 36, seconds: 4 }, deadLetters: 4 },
+        start: start(0),
+        accepted: 20,
+        refused: 0,
+        lag: { events: 36, seconds: 4 },
+        deadLetters: 4,
       },
     ],
   })

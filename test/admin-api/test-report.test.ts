@@ -87,7 +87,9 @@ test('a test report with a key that is not in force is a 401 without being sent'
   const expired = await harness.createKey({ expiresAt: T0 })
   const rotated = await writing()
   await harness.store.rotateKey({
-    ...{ accountId: 'acc-1', keyId: rotated.id, hint: 'gps_…' },
+    accountId: 'acc-1',
+    keyId: rotated.id,
+    hint: 'gps_…',
     secretHash: secretHash(newApiKey()),
     previousValidUntil: T0,
   })

@@ -62,8 +62,15 @@ function fields(id: string, item: Item | undefined): string {
   const { latitude, longitude, at } = item
   return String(
     new URLSearchParams({
-      ...{ id, lat: String(latitude), lon: String(longitude), timestamp: String(seconds(at)) },
-      ...{ speed: '9.7', bearing: '271', altitude: '12.5', accuracy: '4', batt: '71' },
+      id,
+      lat: String(latitude),
+      lon: String(longitude),
+      timestamp: String(seconds(at)),
+      speed: '9.7',
+      bearing: '271',
+      altitude: '12.5',
+      accuracy: '4',
+      batt: '71',
     }),
   )
 }
@@ -101,8 +108,12 @@ function feature(item: Item, properties: object): object {
     type: 'Feature',
     geometry: { type: 'Point', coordinates: [longitude, latitude] },
     properties: {
-      ...{ timestamp: new Date(at).toISOString().replace('.000', ''), horizontal_accuracy: 5 },
-      ...{ speed: -1, altitude: 12, battery_level: 0.71, ...properties },
+      timestamp: new Date(at).toISOString().replace('.000', ''),
+      horizontal_accuracy: 5,
+      speed: -1,
+      altitude: 12,
+      battery_level: 0.71,
+      ...properties,
     },
   }
 }
@@ -131,8 +142,11 @@ export const APPS = {
       const { latitude, longitude, at } = item
       const coords = { latitude, longitude, accuracy: 4, speed: -1, heading: -1, altitude: 12 }
       const location = {
-        ...{ timestamp: new Date(at).toISOString(), coords, event: 'motionchange' },
-        ...{ battery: { level: 0.71, is_charging: false }, odometer: 12.5 },
+        timestamp: new Date(at).toISOString(),
+        coords,
+        event: 'motionchange',
+        battery: { level: 0.71, is_charging: false },
+        odometer: 12.5,
       }
       return {
         path: `/api/v1/senders/traccar/${key}`,

@@ -15,11 +15,15 @@ function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as s
   }
   return [
     {
-      ...{ ...measured, title: 'Taking reports', faults },
+      ...measured,
+      title: 'Taking reports',
+      faults,
       rows: [report('embedded', embedded), report('Kafka, JSON', ingest)],
     },
     {
-      ...{ ...measured, title: 'Projecting a full log', faults: [] },
+      ...measured,
+      title: 'Projecting a full log',
+      faults: [],
       rows: [{ into: 'MongoDB', 'CPU µs/event': projector }],
     },
   ]

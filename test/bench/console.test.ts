@@ -18,15 +18,24 @@ describe('the growth of the heap', () => {
 
 describe('the table', () => {
   const values: Record<ConsoleFigure, number> = {
-    ...{ 'JS and CSS, gzip': 222, 'of it for signing in': 24, 'first map': 900 },
-    ...{ 'p95 frame, dragging': 17, 'p95 frame, wheel': 33, 'main thread busy, still': 15 },
-    ...{ 'p95 frame, dragging, streets': 18, 'p95 frame, wheel, streets': 21 },
-    ...{ 'report to dot': 150, 'a day at 1 Hz drawn': 900 },
+    'JS and CSS, gzip': 222,
+    'of it for signing in': 24,
+    'first map': 900,
+    'p95 frame, dragging': 17,
+    'p95 frame, wheel': 33,
+    'main thread busy, still': 15,
+    'p95 frame, dragging, streets': 18,
+    'p95 frame, wheel, streets': 21,
+    'report to dot': 150,
+    'a day at 1 Hz drawn': 900,
     'heap, growth while it is watched': growth([10, 10, 10]),
     'the same in a hidden tab': growth([10, 13, 16]),
   }
   const result = {
-    ...{ at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1, title: TITLE },
+    at: '2026-01-01T00:00:00.000Z',
+    machine: 'a machine',
+    rounds: 1,
+    title: TITLE,
     rows: [
       ...Object.entries(values).map(([figure, value]) => ({ figure, value })),
       { figure: 'the same in a hidden tab', value: '10 13 16 MB' },

@@ -5,7 +5,9 @@ import { numbered } from './numbered.ts'
 
 const [file = '', url = '', key = '', from] = process.argv.slice(2)
 const queue = await openQueue({
-  ...{ file, url, key },
+  file,
+  url,
+  key,
   onRefused: (report, refusal) => {
     process.stdout.write(`refused ${report.timestamp} ${refusal.message}\n`)
   },

@@ -50,7 +50,10 @@ async function queue(
   const troubles: string[] = []
   const open = async (): Promise<OfflineQueue> => {
     const opened = await openQueue({
-      ...{ url: standIn.url, key: 'k', file, timing },
+      url: standIn.url,
+      key: 'k',
+      file,
+      timing,
       onRefused: (report, refusal) => void refusals.push({ report, refusal }),
       onTrouble: (reason) => troubles.push(reason),
       ...options,

@@ -29,7 +29,9 @@ export async function standInService(
     const { url: path = '', headers } = request
     const { authorization: key = '', 'idempotency-key': idempotencyKey } = headers
     const asked = {
-      ...{ path, key, body: await bodyOf(request) },
+      path,
+      key,
+      body: await bodyOf(request),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
     }
     const given = await reply(asked, received.push(asked) - 1)

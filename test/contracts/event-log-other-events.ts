@@ -34,7 +34,9 @@ export function otherEventsContract(suite: EventLogSuite): void {
     kind: 'a heartbeat with telemetry',
     make: (deviceId, receivedAt) =>
       deviceSeen({
-        ...{ deviceId, receivedAt, battery: 0.42 },
+        deviceId,
+        receivedAt,
+        battery: 0.42,
         attributes: { ignition: true, rpm: 800, note: 'Süd 🚜' },
       }),
     put: (log, event) => log.append([event]),

@@ -66,7 +66,9 @@ export function eventLogSuite(open: OpenEventLog): EventLogSuite {
   async function openNext(): Promise<OnALog> {
     const warnings: Warning[] = []
     const logger = {
-      ...{ debug() {}, info() {}, error() {} },
+      debug() {},
+      info() {},
+      error() {},
       warn: (fields: object, message: string) => void warnings.push({ fields, message }),
     }
     const opened = await open({ clock: { now: () => NOW }, logger })

@@ -63,7 +63,10 @@ export function auditContract({ promise, alone, shared }: StoreSuite): void {
     async ({ accountId }) => {
       const on = (id: string, account = accountId, kind: 'device' | 'key' = 'device') =>
         entry({
-          ...{ accountId: account, at: T0, subject: { kind, id }, action: 'device.changed' },
+          accountId: account,
+          at: T0,
+          subject: { kind, id },
+          action: 'device.changed',
           details: { name: 'Name of a person', labels: ['home'] },
         })
       const [erased, other, ofKey] = [on('van'), on('van 2'), on('van', accountId, 'key')]
@@ -114,7 +117,9 @@ export function auditContract({ promise, alone, shared }: StoreSuite): void {
         entry({ accountId, at: T0, action, subject: { kind: 'share', id }, details: details ?? {} })
       const trailMinutes = 30
       const created = on('share.created', 'link', {
-        ...{ name: 'Vans of Ana', deviceIds: ['van', 'bus'], trailMinutes },
+        name: 'Vans of Ana',
+        deviceIds: ['van', 'bus'],
+        trailMinutes,
       })
       const revoked = on('share.revoked', 'link', { name: 'Vans of Ana' })
       const other = on('share.created', 'other', { name: 'Bus', deviceIds: ['bus'] })
@@ -140,7 +145,9 @@ export function auditContract({ promise, alone, shared }: StoreSuite): void {
       await shared.store.hideErased(erasure)
       await shared.store.finishErasures({ accountId, deviceId: 'van' })
       const own = entry({
-        ...{ accountId, at: T0 + 1, subject: { kind: 'device', id: 'van' } },
+        accountId,
+        at: T0 + 1,
+        subject: { kind: 'device', id: 'van' },
         details: { name: 'Name of a person' },
       })
       const ofMany = labelled({ accountId, at: T0 + 2, deviceIds: ['van', 'bus'] })
@@ -175,7 +182,9 @@ export function auditContract({ promise, alone, shared }: StoreSuite): void {
         })
         if (name !== 'never heard of') await shared.store.announceErasure(erasure)
         const own = entry({
-          ...{ accountId, at: T0, subject: { kind: 'device', id: 'van' } },
+          accountId,
+          at: T0,
+          subject: { kind: 'device', id: 'van' },
           details: { name },
         })
         const rejectionId = ulid(T0, randomBytes(10))

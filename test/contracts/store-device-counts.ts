@@ -33,14 +33,19 @@ export function deviceCountsContract({ promise, shared, log }: StoreSuite): void
         await shared.store.project(batchOf(log.append(event)))
         if (every === undefined && disabled === undefined) continue
         await shared.store.changeDeviceSettings({
-          ...{ accountId, deviceId, changedAt: T0 },
+          accountId,
+          deviceId,
+          changedAt: T0,
           ...(every !== undefined && { expectedIntervalSeconds: every }),
           ...(disabled !== undefined && { disabled }),
         })
       }
       // Settings alone are no device, and another account's devices are its own.
       await shared.store.changeDeviceSettings({
-        ...{ accountId, deviceId: 'd-none', changedAt: T0, disabled: true },
+        accountId,
+        deviceId: 'd-none',
+        changedAt: T0,
+        disabled: true,
       })
       const other = positionReported({ accountId: newAccountId(), deviceId: 'a-1' })
       await shared.store.project(batchOf(log.append(other)))
@@ -66,7 +71,11 @@ export function deviceCountsContract({ promise, shared, log }: StoreSuite): void
 
     promise('an account without devices counts none', async () => {
       expect(await shared.store.countDevices({ accountId: newAccountId(), now: NOW })).toEqual({
-        ...{ total: 0, online: 0, idle: 0, offline: 0, disabled: 0 },
+        total: 0,
+        online: 0,
+        idle: 0,
+        offline: 0,
+        disabled: 0,
       })
     })
 
@@ -78,7 +87,10 @@ export function deviceCountsContract({ promise, shared, log }: StoreSuite): void
         const disabled = positionReported({ accountId: own, deviceId: 'y', receivedAt: NOW })
         await shared.store.project(batchOf(log.append(plain), log.append(disabled)))
         await shared.store.changeDeviceSettings({
-          ...{ accountId: own, deviceId: 'y', changedAt: T0, disabled: true },
+          accountId: own,
+          deviceId: 'y',
+          changedAt: T0,
+          disabled: true,
         })
         const count = () => shared.store.countDevices({ accountId: own, now: NOW })
         expect(await count()).toMatchObject({ total: 2, online: 2, disabled: 1 })

@@ -51,7 +51,9 @@ export function expiryContract({ alone }: StoreSuite): void {
     const [device, ...others] = await allDevices(store, 'acc-1')
     expect(others).toEqual([])
     expect(device?.status).toMatchObject({
-      ...{ deviceId: 'new', lastSeenAt: T0 - 1e9, lastReceivedAt: T0 + 3_000 },
+      deviceId: 'new',
+      lastSeenAt: T0 - 1e9,
+      lastReceivedAt: T0 + 3_000,
     })
     expect(await allPositions(store, 'acc-1', 'new')).toHaveLength(1)
   })

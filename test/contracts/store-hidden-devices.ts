@@ -206,7 +206,8 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       const last = log.erase(second)
       await project(last)
       const further = {
-        ...{ pending: false, erasedAt: erasedAt + 1 },
+        pending: false,
+        erasedAt: erasedAt + 1,
         upTo: { [last.origin.partition]: last.origin.offset },
       }
       expect(await told()).toEqual(new Map([[deviceId, further]]))

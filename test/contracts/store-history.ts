@@ -45,7 +45,9 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       for (let pages = 0; pages < 9; pages += 1) {
         const last = seen.at(-1)
         const page = await shared.store.pageTrack({
-          ...{ accountId, deviceId, limit: 2 },
+          accountId,
+          deviceId,
+          limit: 2,
           ...(last && { after: placeOfStep(last) }),
         })
         expect(page.length).toBeLessThanOrEqual(2)
@@ -76,7 +78,10 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
             for (let isMore = true; isMore;) {
               const after = seen.at(-1)
               const page = await shared.store.pagePositions({
-                ...{ accountId: reader, deviceId, order, limit },
+                accountId: reader,
+                deviceId,
+                order,
+                limit,
                 ...(after && { after }),
               })
               seen.push(...page)
@@ -153,8 +158,13 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
     promise('a record and the last position have every field as it was reported', async () => {
       const reader = newAccountId()
       const attributes = {
-        ...{ alarm: 'sos "ü" 🚜', constructor: 0.1 + 0.2, ignition: false, odometer: 2 ** 53 },
-        ...{ small: 5e-324, toString: '', 'x.y-z_1': 1e300 },
+        alarm: 'sos "ü" 🚜',
+        constructor: 0.1 + 0.2,
+        ignition: false,
+        odometer: 2 ** 53,
+        small: 5e-324,
+        toString: '',
+        'x.y-z_1': 1e300,
       }
       const entry = log.append(
         positionReported({ accountId: reader, deviceId, attributes, imported: true, battery: 0 }),

@@ -32,8 +32,11 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     await label(accountId, { full: sixteen, old: ['spare', 'red'], same: ['van'], other: ['red'] })
     const change = () =>
       shared.store.changeLabels({
-        ...{ accountId, deviceIds: ['old', 'full', 'same', 'new'], changedAt: T0 },
-        ...{ add: ['van'], remove: ['spare', 'none'] },
+        accountId,
+        deviceIds: ['old', 'full', 'same', 'new'],
+        changedAt: T0,
+        add: ['van'],
+        remove: ['spare', 'none'],
       })
     const full = [...sixteen].sort()
     expect(await change()).toEqual([
@@ -45,7 +48,11 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     const again = (await change()).map(({ outcome }) => outcome)
     expect(again).toEqual(['unchanged', 'too many', 'unchanged', 'unchanged'])
     expect(await labelsOf(accountId)).toEqual({
-      ...{ full, new: ['van'], old: ['red', 'van'], same: ['van'], other: ['red'] },
+      full,
+      new: ['van'],
+      old: ['red', 'van'],
+      same: ['van'],
+      other: ['red'],
     })
   })
 
@@ -56,8 +63,11 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     const results = await Promise.all(
       added.map((one) =>
         shared.store.changeLabels({
-          ...{ accountId, deviceIds: ['one', 'two'], changedAt: T0 },
-          ...{ add: [one], remove: ['spare'] },
+          accountId,
+          deviceIds: ['one', 'two'],
+          changedAt: T0,
+          add: [one],
+          remove: ['spare'],
         }),
       ),
     )

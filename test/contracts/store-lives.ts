@@ -155,8 +155,12 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
       const erasure = deviceErased({ ...device, erasedAt: T0 })
       await store.announceErasure(erasure)
       const share = {
-        ...{ id: 'share', accountId: 'acc-1', trailMinutes: 0, createdAt: T0 + 1 },
-        ...{ expiresAt: T0 + DAY_MS, devices: [{ deviceId, ref: 'ref', name: NAME }] },
+        id: 'share',
+        accountId: 'acc-1',
+        trailMinutes: 0,
+        createdAt: T0 + 1,
+        expiresAt: T0 + DAY_MS,
+        devices: [{ deviceId, ref: 'ref', name: NAME }],
       }
       expect(await store.createShare(share, secretHash(share.id))).toBe(true)
       await store.hideErased(erasure)
@@ -268,8 +272,12 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
     const settings = { name: NAME, expectedIntervalSeconds: 60, disabled: true }
     const lives = new Map(life === undefined ? [] : [[deviceId, life]])
     const share = {
-      ...{ id: randomUUID(), accountId, name: 'Visit', createdAt: changedAt },
-      ...{ trailMinutes: 0, expiresAt: T0 + 30 * DAY_MS },
+      id: randomUUID(),
+      accountId,
+      name: 'Visit',
+      createdAt: changedAt,
+      trailMinutes: 0,
+      expiresAt: T0 + 30 * DAY_MS,
       devices: [{ deviceId, ref: 'ref', name: NAME, ...(life !== undefined && { life }) }],
     }
     await store.changeDeviceSettings({ ...device, life, changedAt, ...settings })

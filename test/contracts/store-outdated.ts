@@ -19,7 +19,10 @@ export function outdatedContract({ alone }: StoreSuite): void {
     const ana = operator({ accountId: first.id })
     await store.createFirstOperator({ account: first, operator: ana })
     const session = (createdAt: number, lastSeenAt: number): Session => ({
-      ...{ tokenHash: randomBytes(32), operatorId: ana.id, createdAt, lastSeenAt },
+      tokenHash: randomBytes(32),
+      operatorId: ana.id,
+      createdAt,
+      lastSeenAt,
     })
     const old = session(NOW - SESSION_LONGEST_MS - 1, NOW)
     const idle = session(NOW - HOUR_MS, NOW - SESSION_IDLE_MS - 1)
@@ -35,8 +38,13 @@ export function outdatedContract({ alone }: StoreSuite): void {
     'shares are removed a week after they have expired, without another one',
     async ({ store, accountId }) => {
       const share = (expiresAt: number) => ({
-        ...{ id: randomUUID(), accountId, name: 'Ferries', trailMinutes: 30, expiresAt },
-        ...{ devices: [{ deviceId: 'tug', ref: 'ref' }], createdAt: NOW - 2 * WEEK_MS },
+        id: randomUUID(),
+        accountId,
+        name: 'Ferries',
+        trailMinutes: 30,
+        expiresAt,
+        devices: [{ deviceId: 'tug', ref: 'ref' }],
+        createdAt: NOW - 2 * WEEK_MS,
       })
       const [old, young] = [share(NOW - WEEK_MS - 1), share(NOW - WEEK_MS)] as const
       for (const one of [old, young]) await store.createShare(one, secretHash(randomUUID()))
@@ -49,8 +57,14 @@ export function outdatedContract({ alone }: StoreSuite): void {
     'an instance is removed an hour after its last report, and its minutes after a day, without another report',
     async ({ store }) => {
       const report = (reportedAt: number) => ({
-        ...{ instanceId: randomUUID(), service: 'ingest-api' as const, version: '1.2.0' },
-        ...{ host: 'host', startedAt: 0, reportedAt, acceptedPerMinute: 1, refusedPerMinute: 0 },
+        instanceId: randomUUID(),
+        service: 'ingest-api' as const,
+        version: '1.2.0',
+        host: 'host',
+        startedAt: 0,
+        reportedAt,
+        acceptedPerMinute: 1,
+        refusedPerMinute: 0,
       })
       const times = [NOW - 26 * HOUR_MS, NOW - 24 * HOUR_MS, NOW - HOUR_MS - 1, NOW - HOUR_MS]
       const [, , , young] = await Promise.all(

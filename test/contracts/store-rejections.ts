@@ -86,7 +86,10 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
     const events = Array.from({ length: 60 }, (_, n) => {
       const deviceId = ['truck', undefined, 'tug'][n % 3]
       return rejected({
-        ...{ accountId, receivedAt: NOW - n * 1_000, keyId: `key-${n % 2}`, count: (n % 4) + 1 },
+        accountId,
+        receivedAt: NOW - n * 1_000,
+        keyId: `key-${n % 2}`,
+        count: (n % 4) + 1,
         error: n % 5 === 0 ? 'RATE_LIMITED' : 'INVALID_PARAMS',
         ...(deviceId !== undefined && { deviceId }),
       })

@@ -46,7 +46,9 @@ export function repeatsContract({ promise, shared, log }: StoreSuite): void {
     for (const restarts of [false, true]) {
       if (restarts) await shared.reopen()
       expect(await status()).toMatchObject({
-        ...{ reportCount: 1, lastSeenAt: at(16).receivedAt, lastKeyId: 'key-2' },
+        reportCount: 1,
+        lastSeenAt: at(16).receivedAt,
+        lastKeyId: 'key-2',
         lastPosition: { recordId: first.recordId, receivedAt: first.receivedAt, battery: 0.8 },
       })
       expect(await telemetry()).toEqual({ ...at(16), battery: 0.42, attributes })

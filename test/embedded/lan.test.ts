@@ -50,8 +50,12 @@ test('with --lan a phone reaches the console and reads where to report', async (
   const program = startProgram('embedded/main', {
     args: ['--lan'],
     env: {
-      ...{ DATA_DIR: embedded.path, INGEST_PORT: '0', ADMIN_PORT: '0', HOST: '127.0.0.1' },
-      ...{ ADMIN_EMAIL: 'a@b.example', ADMIN_PASSWORD: password },
+      DATA_DIR: embedded.path,
+      INGEST_PORT: '0',
+      ADMIN_PORT: '0',
+      HOST: '127.0.0.1',
+      ADMIN_EMAIL: 'a@b.example',
+      ADMIN_PASSWORD: password,
     },
   })
   const ingestPort = new URL(await listens(program, 'ingest API')).port

@@ -23,8 +23,12 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
   const runs: Record<string, QueueRun> = {}
   for (const [name, app] of Object.entries<App>(APPS)) {
     runs[name] = runQueue({
-      ...{ app, key: await createKey({ name }), items: recorded(app, 20, Date.now()) },
-      ...{ url: async () => (await started).ingestUrl, losesEvery: 7, signal: stopping.signal },
+      app,
+      key: await createKey({ name }),
+      items: recorded(app, 20, Date.now()),
+      url: async () => (await started).ingestUrl,
+      losesEvery: 7,
+      signal: stopping.signal,
     })
   }
   const all = Object.values(runs)

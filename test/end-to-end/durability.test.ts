@@ -68,7 +68,10 @@ test('the accounts wait for the disk, the read models, made from the log, do not
   await store.createAccount(account())
   const entry = { kind: 'position', origin: { partition: 0, offset: 1 }, event: positionReported() }
   await store.project({
-    ...{ partition: 0, lastOffset: 1, fold: deviceStatus, foldVersion: FOLD_VERSION },
+    partition: 0,
+    lastOffset: 1,
+    fold: deviceStatus,
+    foldVersion: FOLD_VERSION,
     entries: [entry as never],
   })
   await store.close()

@@ -75,7 +75,9 @@ describe('moving in', () => {
     async (format) => {
       const reports = DEVICES.flatMap((deviceId) =>
         [0, 1].map((n) => ({
-          ...{ deviceId: `${deviceId}${format}`, latitude: -1.5 + n / 3, longitude: 179.999999 },
+          deviceId: `${deviceId}${format}`,
+          latitude: -1.5 + n / 3,
+          longitude: 179.999999,
           timestamp: new Date(Date.UTC(2024, 0, 1, 0, 0, n)).toISOString(),
           ...(n === 0 && { ...MEASURED, attributes: ATTRIBUTES }),
         })),

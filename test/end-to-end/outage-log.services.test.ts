@@ -29,7 +29,10 @@ await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (servi
       const running = startProgram(`${part}/main`, {
         env: {
           ...operatorEnv(),
-          ...{ INGEST_PORT: '0', ADMIN_PORT: '0', PROJECTOR_PORT: '0', LOG_LEVEL: 'debug' },
+          INGEST_PORT: '0',
+          ADMIN_PORT: '0',
+          PROJECTOR_PORT: '0',
+          LOG_LEVEL: 'debug',
           RATE_LIMIT_AUTH: 'off',
           KAFKA_BROKERS: kafka.brokers.join(','),
           MONGODB_URL: proxy.url,

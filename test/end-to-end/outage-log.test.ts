@@ -36,7 +36,9 @@ test.each([
     const running = startProgram(program, {
       env: {
         ...operatorEnv(),
-        ...{ INGEST_PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'debug' },
+        INGEST_PORT: '0',
+        ADMIN_PORT: '0',
+        LOG_LEVEL: 'debug',
         KAFKA_BROKERS: at,
         MONGODB_URL: `mongodb://${at}/gps`,
         ...(program === 'ingest-api/main' && { RATE_LIMIT_STORE: 'mongodb' }),

@@ -32,7 +32,9 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
     if (removalHangs) mongo.holdRequestsWith(REMOVES_RECORDS)
     const env = {
       ...operatorEnv(),
-      ...{ INGEST_PORT: '0', ADMIN_PORT: '0', PROJECTOR_PORT: '0' },
+      INGEST_PORT: '0',
+      ADMIN_PORT: '0',
+      PROJECTOR_PORT: '0',
       KAFKA_BROKERS: brokers.join(','),
       KAFKA_TOPIC_PREFIX: topicPrefix,
       MONGODB_URL: mongo.url,
@@ -110,7 +112,8 @@ await describeWith(['ownKafka', 'mongodb'], 'SIGTERM', ({ ownKafka, mongodb }) =
     const kafka = await ownKafka()
     const env = {
       ...operatorEnv(),
-      ...{ INGEST_PORT: '0', ADMIN_PORT: '0' },
+      INGEST_PORT: '0',
+      ADMIN_PORT: '0',
       KAFKA_BROKERS: kafka.brokers.join(','),
       MONGODB_URL: urlOfDatabase(mongodb.url, mongodb.database),
       LOG_LEVEL: 'debug',

@@ -113,7 +113,8 @@ async function signedIn(adminUrl: string, password: string) {
   const [cookie = ''] = (session.headers.get('set-cookie') ?? '').split(';')
   return async <T>(expected: number, method: string, path: string, content?: object) => {
     const answer = await fetch(`${adminUrl}/api/v1${path}`, {
-      ...{ method, headers: { ...headers, Cookie: cookie } },
+      method,
+      headers: { ...headers, Cookie: cookie },
       ...(content !== undefined && { body: JSON.stringify(content) }),
     })
     const { data, ...rest } = (await answer.json()) as { data: T }

@@ -148,7 +148,9 @@ async function expectEveryReport(
     return items.length === 1 && items[0]?.deviceIds.join() === 'van'
   })
   const reborn = await submitTo(restored.ingestUrl, key, {
-    ...{ deviceId: 'gone', latitude: 1, longitude: 1 },
+    deviceId: 'gone',
+    latitude: 1,
+    longitude: 1,
   })
   expect(reborn.status).toBe(200)
   const device = await eventually(() =>

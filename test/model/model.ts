@@ -119,7 +119,9 @@ export class Model {
         expectSame(
           { name, sent, recordId, battery },
           {
-            ...{ name, sent: true, recordId: this.#ids.get(name) ?? recordId },
+            name,
+            sent: true,
+            recordId: this.#ids.get(name) ?? recordId,
             battery: batteryAt(receivedAt),
           },
         )

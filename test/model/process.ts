@@ -28,8 +28,12 @@ export function startProcess({ directory, clock }: { directory: string; clock: C
   const log = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   const line = lineTo(log)
   const spool = openSpool({
-    ...{ directory: join(directory, 'spool'), clock, logger, directWithinMs: 2 },
-    ...{ maxBytes: 2 ** 20, maxAgeSeconds: 3600 },
+    directory: join(directory, 'spool'),
+    clock,
+    logger,
+    directWithinMs: 2,
+    maxBytes: 2 ** 20,
+    maxAgeSeconds: 3600,
     eventLog: { ...log, append: line.append },
   })
   const accept = acceptReports({

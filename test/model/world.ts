@@ -16,7 +16,11 @@ import { logger, metrics, projectSome } from './project-some.ts'
 const ACCOUNT = 'acc-1'
 const grant = {
   key: {
-    ...{ id: 'key-1', accountId: ACCOUNT, name: 'model', hint: '', createdAt: T0 },
+    id: 'key-1',
+    accountId: ACCOUNT,
+    name: 'model',
+    hint: '',
+    createdAt: T0,
     scopes: ['positions:write'] as const,
   },
   accountSuspended: false,
@@ -106,7 +110,10 @@ export async function openWorld(folder: string, empty: string) {
       const random = Buffer.alloc(10)
       random.writeUInt32BE(erasures)
       const erasure = {
-        ...{ accountId: ACCOUNT, deviceId, erasedAt, eventId: ulid(erasedAt, random) },
+        accountId: ACCOUNT,
+        deviceId,
+        erasedAt,
+        eventId: ulid(erasedAt, random),
       }
       const done = await attempt(async () => {
         await process.store.announceErasure(erasure)
@@ -143,8 +150,14 @@ export async function openWorld(folder: string, empty: string) {
       let switched = false
       const rebuilding = attempt(async () => {
         const outcome = await rebuildReadModels({
-          ...{ eventLog: log, store, clock, metrics, logger, retentionDays: undefined },
-          ...{ force: false, followedAfterMs: 0, screen: { write: () => undefined } },
+          eventLog: log,
+          store,
+          clock,
+          metrics,
+          logger,
+          force: false,
+          followedAfterMs: 0,
+          screen: { write: () => undefined },
           signal: new AbortController().signal,
         })
         if (outcome.kind === 'different' || outcome.kind === 'log too short') {

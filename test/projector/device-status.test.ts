@@ -85,12 +85,17 @@ describe('device status', () => {
       [old, live],
     ]) {
       expect(fold(events)).toMatchObject({
-        ...{ firstSeenAt: T0 - HOUR_MS, lastSeenAt: T0, lastReceivedAt: receivedAt },
-        ...{ reportCount: 2, lastPosition: { recordId: live.recordId } },
+        firstSeenAt: T0 - HOUR_MS,
+        lastSeenAt: T0,
+        lastReceivedAt: receivedAt,
+        reportCount: 2,
+        lastPosition: { recordId: live.recordId },
       })
     }
     expect(fold([ahead])).toMatchObject({
-      ...{ firstSeenAt: receivedAt, lastSeenAt: receivedAt, lastReceivedAt: receivedAt },
+      firstSeenAt: receivedAt,
+      lastSeenAt: receivedAt,
+      lastReceivedAt: receivedAt,
       lastPosition: { imported: true },
     })
   })
@@ -206,8 +211,11 @@ describe('device status', () => {
       const repeat = repeatIn(status, 1, again({ ...sent, keyId: 'key-2' }))
       expect(repeat).toEqual({
         ...status,
-        ...{ lastSeenAt: receivedAt, lastReceivedAt: receivedAt },
-        ...{ lastKeyAt: receivedAt, lastKeyEventId: first.recordId, lastKeyId: 'key-2' },
+        lastSeenAt: receivedAt,
+        lastReceivedAt: receivedAt,
+        lastKeyAt: receivedAt,
+        lastKeyEventId: first.recordId,
+        lastKeyId: 'key-2',
         heartbeats: { 0: { offset: 1, receivedAt, eventId: first.recordId, keyId: 'key-2' } },
         readings: { repeats: { 0: { offset: 1, eventId: first.recordId, ...sent } } },
         applied: { 0: 1 },

@@ -14,12 +14,18 @@ function fixedEntries(): ProjectionEntry[] {
   const log = new LogOfOneSuite()
   const report = (id: string, deviceId: string, timestamp: number, receivedAt: number) =>
     positionReported({
-      ...{ recordId: `record-${id}`, deviceId, keyId: `key-${id}` },
-      ...{ timestamp: T0 + timestamp, receivedAt: T0 + receivedAt },
+      recordId: `record-${id}`,
+      deviceId,
+      keyId: `key-${id}`,
+      timestamp: T0 + timestamp,
+      receivedAt: T0 + receivedAt,
     })
   const heartbeat = (id: string, deviceId: string, receivedAt: number) =>
     deviceSeen({
-      ...{ eventId: `seen-${id}`, deviceId, keyId: `key-${id}`, receivedAt: T0 + receivedAt },
+      eventId: `seen-${id}`,
+      deviceId,
+      keyId: `key-${id}`,
+      receivedAt: T0 + receivedAt,
     })
   const first = report('b', 'van', 10, 11)
   const [older, ping] = [report('older', 'phone', 8, 9), report('ping', 'phone', 10, 11)]

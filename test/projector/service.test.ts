@@ -72,11 +72,15 @@ test('the projector finishes an erasure whose process ended before the audit had
   const erasure = deviceErased()
   const { accountId, deviceId } = erasure
   await running.store.appendAudit({
-    ...{ id: '01KDVN9C000000000000000001', accountId, at: T0, action: 'device.changed' },
+    id: '01KDVN9C000000000000000001',
+    accountId,
+    at: T0,
+    action: 'device.changed',
     actor: { kind: 'operator', id: 'operator-1', name: 'ana@example.org' },
     subject: { kind: 'device', id: deviceId },
     details: { name: 'Name of a person' },
-    ...{ address: '192.0.2.7', requestId: 'request-1' },
+    address: '192.0.2.7',
+    requestId: 'request-1',
   })
   await running.store.hideErased(erasure)
   running.project()
@@ -124,7 +128,8 @@ function openAll(directory: string) {
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   const store = openSqliteStore({ directory })
   return {
-    ...{ eventLog, store },
+    eventLog,
+    store,
     project() {
       const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
       startProjector({ eventLog, store }, program)

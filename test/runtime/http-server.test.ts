@@ -172,7 +172,7 @@ test('garbage after a good request does not take that request’s answer', async
 
 /** With room for all that is not read: only its time counts here. */
 const serve = (app: Koa<HttpState>, unreadMs: number) =>
-  serveHttp({ ...{ app, unreadMs }, ...ANYWHERE, mostWaitingBytes: Infinity })
+  serveHttp({ app, unreadMs, ...ANYWHERE, mostWaitingBytes: Infinity })
 const ANYWHERE = { host: '127.0.0.1', port: 0, graceMs: 500 }
 
 /** Reads nothing of a large answer, until it is cut off. */

@@ -46,8 +46,10 @@ describe('a heartbeat in the AsyncAPI document', () => {
     expect(await toEntry({ key: null, value, headers, offset: '0' }, 0)).toMatchObject({
       kind: 'seen',
       event: {
-        ...{ eventId: headers['ce_id'], deviceId: 'tracker-1' },
-        ...{ battery: 0.42, attributes: { ignition: true } },
+        eventId: headers['ce_id'],
+        deviceId: 'tracker-1',
+        battery: 0.42,
+        attributes: { ignition: true },
       },
     })
   })
@@ -73,7 +75,9 @@ describe('a heartbeat in the AsyncAPI document', () => {
     const event = deviceSeen()
     const value = Buffer.from(
       JSON.stringify({
-        ...{ accountId: event.accountId, deviceId: event.deviceId, keyId: event.keyId },
+        accountId: event.accountId,
+        deviceId: event.deviceId,
+        keyId: event.keyId,
         receivedAt: new Date(event.receivedAt).toISOString(),
       }),
     )

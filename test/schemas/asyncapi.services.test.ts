@@ -38,10 +38,14 @@ await describeWith(['schemaRegistry'], 'what the code writes as Avro', ({ schema
     const subject = `asyncapi-${randomBytes(5).toString('hex')}`
     return {
       positions: await openAvroFormat({
-        ...{ ...own, subject: `${subject}-value`, schema: POSITION_REPORTED_AVRO },
+        ...own,
+        subject: `${subject}-value`,
+        schema: POSITION_REPORTED_AVRO,
       }),
       heartbeats: await openAvroFormat({
-        ...{ ...own, subject: `${subject}-seen-value`, schema: DEVICE_SEEN_AVRO },
+        ...own,
+        subject: `${subject}-seen-value`,
+        schema: DEVICE_SEEN_AVRO,
       }),
     }
   }

@@ -75,7 +75,9 @@ describe('the AsyncAPI document', () => {
     for (const { name, range, meaning } of [...COORDINATE_FIELDS, ...MEASUREMENT_FIELDS]) {
       const [minimum, greatest] = range
       expect(schemas.positionReported.properties?.[name]).toEqual({
-        ...{ type: 'number', minimum, description: `${meaning}.` },
+        type: 'number',
+        minimum,
+        description: `${meaning}.`,
         ...(greatest < Number.MAX_VALUE && { maximum: greatest }),
       })
     }
@@ -85,7 +87,9 @@ describe('the AsyncAPI document', () => {
     const { type, maxProperties, propertyNames, additionalProperties } = ATTRIBUTES_SCHEMA
     const { type: types, maxLength } = additionalProperties
     expect(schemas.attributes).toMatchObject({
-      ...{ type, maxProperties, propertyNames },
+      type,
+      maxProperties,
+      propertyNames,
       additionalProperties: { type: types, maxLength },
     })
   })
@@ -229,8 +233,11 @@ const BROKER = { nodeId: 1, host: 'localhost', port: 9092 }
 /** A topic's metadata once it has been created. */
 function ledByTheOneBroker({ topic, numPartitions = 1 }: ITopicConfig) {
   const partitions = Array.from({ length: numPartitions }, (_, partitionId) => ({
-    ...{ partitionId, partitionErrorCode: 0, leader: BROKER.nodeId },
-    ...{ replicas: [BROKER.nodeId], isr: [BROKER.nodeId] },
+    partitionId,
+    partitionErrorCode: 0,
+    leader: BROKER.nodeId,
+    replicas: [BROKER.nodeId],
+    isr: [BROKER.nodeId],
   }))
   return { name: topic, partitions }
 }

@@ -3,8 +3,16 @@ import { newApiKey } from '../../schemas/api-key.ts'
 import { misspeltFields, withMisspelt } from '../../schemas/misspelt-fields.ts'
 
 const REPORT = {
-  ...{ deviceId: 'van', latitude: 1, longitude: 2, timestamp: null, accuracy: 1, altitude: 2 },
-  ...{ speed: 1, heading: 2, battery: 0.5, attributes: { lattitude: 1 } },
+  deviceId: 'van',
+  latitude: 1,
+  longitude: 2,
+  timestamp: null,
+  accuracy: 1,
+  altitude: 2,
+  speed: 1,
+  heading: 2,
+  battery: 0.5,
+  attributes: { lattitude: 1 },
 }
 
 describe('unknown fields', () => {

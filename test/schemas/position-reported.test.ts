@@ -36,9 +36,16 @@ describe('PositionReported as JSON', () => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })
     const events = fc.record(
       {
-        ...{ accountId: fc.string(), keyId: fc.string(), deviceId: anyText() },
-        ...{ latitude: number, longitude: number, accuracy: number, altitude: number },
-        ...{ speed: number, heading: number, battery: number },
+        accountId: fc.string(),
+        keyId: fc.string(),
+        deviceId: anyText(),
+        latitude: number,
+        longitude: number,
+        accuracy: number,
+        altitude: number,
+        speed: number,
+        heading: number,
+        battery: number,
         attributes: fc.dictionary(fc.string(), fc.oneof(fc.string(), number, fc.boolean()), {
           noNullPrototype: true,
         }),

@@ -40,12 +40,16 @@ export async function startKafka(
   const brokers = [`127.0.0.1:${advertisedPort}`]
   const server = await startProcess('kafka', options, async (dataDir) => {
     const settings = processSettings({
-      ...{ dataDir, port, advertisedPort },
+      dataDir,
+      port,
+      advertisedPort,
       controllerPort: await freePort(),
     })
     if (secured !== undefined) Object.assign(settings, securedSettings(settings, secured))
     const start = await formatted({
-      ...{ dataDir, settings, clusterId: newClusterId() },
+      dataDir,
+      settings,
+      clusterId: newClusterId(),
       users: secured === undefined ? [] : scramUsers(secured),
       jvm: options.isMeasured === true ? MEASURED_JVM : QUICK_JVM,
     })

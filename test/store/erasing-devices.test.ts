@@ -35,7 +35,9 @@ beforeEach(async () => {
   }
   erasing = erasingDevices({
     announced,
-    ...{ hide: step('hide'), beginLife: step('begin'), forgetSettings: step('forget') },
+    hide: step('hide'),
+    beginLife: step('begin'),
+    forgetSettings: step('forget'),
     unshareDevice: step('unshare'),
     forgetAuditDetails: step('audit'),
     forgetRejections: step('rejections'),

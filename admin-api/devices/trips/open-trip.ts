@@ -51,8 +51,15 @@ export class OpenTrip {
     const { first, last } = this
     const { distanceMetres, movingMs, maxSpeed } = this.#totals
     return {
-      ...{ kind: 'trip', from: first.time, to: last.time, start: first.step, end: last.step },
-      ...{ distanceMetres, movingMs, maxSpeed, records },
+      kind: 'trip',
+      from: first.time,
+      to: last.time,
+      start: first.step,
+      end: last.step,
+      distanceMetres,
+      movingMs,
+      maxSpeed,
+      records,
     }
   }
 

@@ -14,8 +14,14 @@ export function tripView(item: TripOrStop, range: Range) {
   if (kind === 'stop') return { kind, ...times, position: coordinatesOf(item.middle), records }
   const { distanceMetres, movingMs, maxSpeed, start, end } = item
   return {
-    ...{ kind, ...times, distanceMetres, movingSeconds: movingMs / 1_000, maxSpeed },
-    ...{ start: placeOfStep(start), end: placeOfStep(end), records },
+    kind,
+    ...times,
+    distanceMetres,
+    movingSeconds: movingMs / 1_000,
+    maxSpeed,
+    start: placeOfStep(start),
+    end: placeOfStep(end),
+    records,
   }
 }
 

@@ -67,7 +67,13 @@ export function tripsRoute({
     const { items, next, totals } = await turns.run(accountId, () =>
       readTrips(
         {
-          ...{ accountId, deviceId, from, to, stopMs: stopSeconds * 1_000, stopMetres, limit },
+          accountId,
+          deviceId,
+          from,
+          to,
+          stopMs: stopSeconds * 1_000,
+          stopMetres,
+          limit,
           ...(startedAt !== undefined &&
             lastFrom !== undefined &&
             lastTo !== undefined &&

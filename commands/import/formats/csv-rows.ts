@@ -18,8 +18,12 @@ export async function* csvRows(
   let lastLine = 0
   let fault: Error | undefined
   const parser = parse({
-    ...{ relax_column_count: true, relax_quotes: true, skip_empty_lines: true },
-    ...{ skip_records_with_empty_values: true, delimiter: separator, max_record_size: LONGEST },
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    skip_records_with_empty_values: true,
+    delimiter: separator,
+    max_record_size: LONGEST,
     // Not through the stream, which drops the rows before an error.
     on_record(cells: string[], { lines: line }) {
       lastLine = line

@@ -108,7 +108,8 @@ function pointAt(coordinates: unknown, properties: Fields): FilePoint {
   // Dawarich has percent, and 1 is one of them.
   if (tracker !== undefined) measure(measured, 'battery', battery, 0.01)
   return {
-    ...{ ...point, measured },
+    ...point,
+    measured,
     attributes: {
       ...attributes,
       verticalAccuracy: knownNumber(vertical_accuracy),

@@ -5,8 +5,12 @@ import type { FileItem } from './format.ts'
 /** Reads an entry as the request of an app, so that it means the same whichever way it comes. */
 export function readAsApp(app: SenderApp, body: string, { place }: { place: number }): FileItem[] {
   const contents = app.read({
-    ...{ query: NO_FIELDS, parameters: NO_FIELDS, header: () => '' },
-    ...{ mediaType: 'application/json', literalBasic: false, body: Buffer.from(body) },
+    query: NO_FIELDS,
+    parameters: NO_FIELDS,
+    header: () => '',
+    mediaType: 'application/json',
+    literalBasic: false,
+    body: Buffer.from(body),
   })
   return contents.map((one) => {
     switch (one.kind) {

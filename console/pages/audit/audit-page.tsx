@@ -84,7 +84,11 @@ function AuditFilters({
 function auditColumns(names: ReadonlyMap<string, string>): readonly Column<Entry>[] {
   return [
     { title: 'Time', cell: ({ at }) => <Time at={at} /> },
-    { title: 'What happened', isProse: true, cell: (entry) => <Happened {...{ entry, names }} /> },
+    {
+      title: 'What happened',
+      isProse: true,
+      cell: (entry) => <Happened entry={entry} names={names} />,
+    },
     { title: 'IP address', cell: ({ address }) => <Isolated>{address}</Isolated> },
     {
       title: 'Raw entry',

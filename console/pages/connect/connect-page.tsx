@@ -91,7 +91,9 @@ export function ConnectPage() {
       </Step>
       <Step number={3} title="Give it a key">
         <ChooseKey
-          {...{ arrivesAs, hasManyDevices, secret }}
+          arrivesAs={arrivesAs}
+          hasManyDevices={hasManyDevices}
+          secret={secret}
           isKnown={guide.data !== undefined}
           onSecret={setSecret}
         />

@@ -78,7 +78,15 @@ export function Calendar({
                 </button>
               </div>
             </div>
-            <YearMap {...{ deviceId, year, span, today, zone, totals }} onOpen={choose} />
+            <YearMap
+              deviceId={deviceId}
+              year={year}
+              span={span}
+              today={today}
+              zone={zone}
+              totals={totals}
+              onOpen={choose}
+            />
             <AnyRange span={span} today={today} onOpen={choose} />
           </>
         )}

@@ -79,7 +79,14 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
           disabled={span.last >= today}
           onClick={() => open(spanBeside(span, 1))}
         />
-        <Calendar {...{ deviceId, span, today, zone, totals }} onOpen={open} />
+        <Calendar
+          deviceId={deviceId}
+          span={span}
+          today={today}
+          zone={zone}
+          totals={totals}
+          onOpen={open}
+        />
       </div>
     </div>
   )

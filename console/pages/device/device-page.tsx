@@ -100,24 +100,35 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
         <LabelButton device={data} onDone={reload} />
         {may('shares.edit') && <ShareLink deviceId={deviceId} />}
         {may('devices.edit') && <SettingsMenu device={data} onChange={reload} />}
-        <DayPicker {...{ deviceId, span, today, zone, totals }} />
+        <DayPicker deviceId={deviceId} span={span} today={today} zone={zone} totals={totals} />
       </header>
       <TrackView
-        {...{ deviceId, span, today, zone, totals, status }}
+        deviceId={deviceId}
+        span={span}
+        today={today}
+        zone={zone}
+        totals={totals}
+        status={status}
         silence={
           status === 'online' ? (
             clock && <WrongClock of={clock} />
           ) : (
             <Silence
               key={deviceId}
-              {...{ deviceId, device: data, live, status, usedKey: key.data, clock }}
+              deviceId={deviceId}
+              device={data}
+              live={live}
+              status={status}
+              usedKey={key.data}
+              clock={clock}
               onChange={reload}
             />
           )
         }
       >
         <LastPositionCard
-          {...{ position, zone }}
+          position={position}
+          zone={zone}
           telemetry={live === undefined ? data.telemetry : live.telemetry}
         />
         <DeviceKey device={data} of={key} onChange={reload} />

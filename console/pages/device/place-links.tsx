@@ -17,7 +17,7 @@ export function PlaceLinks({ place }: { place: Place }) {
         {linksTo(place).map(([where, href]) => (
           <a
             key={where}
-            {...{ href }}
+            href={href}
             aria-label={`Open in ${where}`}
             target={href.startsWith('https:') ? '_blank' : undefined}
             rel="noreferrer"

@@ -80,7 +80,9 @@ function Plot({ points, title, value, hasTimes, ...axis }: PlotProps & PlotParts
     <figure>
       <figcaption>{title}</figcaption>
       <TimePlot
-        {...{ ...axis, data, hasTimes }}
+        {...axis}
+        data={data}
+        hasTimes={hasTimes}
         height={hasTimes ? HEIGHT + TIMES_HEIGHT : HEIGHT}
         label={`${title} over time; the table holds the same`}
       />

@@ -64,7 +64,7 @@ export function Replay({
         value={String(speed)}
         onChange={(next) => setSpeed(Number(next))}
       />
-      <TimeField {...{ at, zone, onMove }} />
+      <TimeField at={at} zone={zone} onMove={onMove} />
       <IconButton
         icon={LocateFixed}
         label="Follow the replay"

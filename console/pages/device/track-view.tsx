@@ -99,7 +99,7 @@ export function TrackView({
         {data === undefined && failure !== undefined ? (
           <Failed failure={failure} onRetry={reload} />
         ) : data?.points.length === 0 ? (
-          <EmptyDay {...{ range, span, today, zone }} />
+          <EmptyDay range={range} span={span} today={today} zone={zone} />
         ) : (
           <>
             <TrackMap
@@ -120,7 +120,11 @@ export function TrackView({
                 <div class="box day-strip-box">
                   <div class="row between">
                     <Replay
-                      {...{ ...shown, zone, first, last, isFollowing }}
+                      {...shown}
+                      zone={zone}
+                      first={first}
+                      last={last}
+                      isFollowing={isFollowing}
                       onFollow={setFollowing}
                     />
                     <PlotChoice points={data.points} />
@@ -130,7 +134,10 @@ export function TrackView({
                     />
                   </div>
                   <TimeStrip
-                    {...{ ...shown, first, last, onStep }}
+                    {...shown}
+                    first={first}
+                    last={last}
+                    onStep={onStep}
                     bands={stops}
                     selected={selected}
                   >
@@ -160,7 +167,12 @@ export function TrackView({
         {data !== undefined && data.points.length > 0 && (
           <Trips
             of={hasTrips ? episodes : undefined}
-            {...{ deviceId, span, today, zone, totals, selected }}
+            deviceId={deviceId}
+            span={span}
+            today={today}
+            zone={zone}
+            totals={totals}
+            selected={selected}
             onSelect={(episode) => {
               select(episode)
               choose(Math.max(from, episode.from))

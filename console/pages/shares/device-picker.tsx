@@ -50,7 +50,9 @@ export function DevicePicker({
   const others = (data?.items ?? [])
     .filter(({ deviceId }) => !known.has(deviceId))
     .map(({ deviceId, name, lastPosition }): Pickable => ({
-      ...{ deviceId, name, lastAt: lastPosition.timestamp },
+      deviceId,
+      name,
+      lastAt: lastPosition.timestamp,
     }))
   const found = others.slice(0, SHOWN)
   const canAddAll =

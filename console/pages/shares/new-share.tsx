@@ -59,7 +59,8 @@ export function NewShare(props: DialogProps) {
       ...(given.length > 0 && { names: Object.fromEntries(given) }),
       expiresAt: new Date(until).toISOString(),
       trailMinutes: Number(trailMinutes),
-      ...{ showsNow, showsStreets },
+      showsNow,
+      showsStreets,
     }
     const { token } = await api.post('/shares', { body })
     setLink(`${location.origin}${addressOf('/share')}#${token}`)
@@ -192,7 +193,8 @@ function useAskedDevices() {
     async function readNames() {
       for (const { deviceId } of unknown) {
         const { name, lastPosition } = await api.get('/devices/{deviceId}', {
-          ...{ path: { deviceId }, signal },
+          path: { deviceId },
+          signal,
         })
         const lastAt = lastPosition.timestamp
         setChosen((chosen) =>

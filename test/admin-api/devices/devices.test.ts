@@ -70,7 +70,10 @@ test('a device that sends its last position again is online, with the battery of
   const now = '2026-01-01T01:00:00.000Z'
   const shown = (await read()).body.data
   expect(shown).toMatchObject({
-    ...{ status: 'online', lastSeenAt: now, reportCount: 1, lastKeyId: 'key-2' },
+    status: 'online',
+    lastSeenAt: now,
+    reportCount: 1,
+    lastKeyId: 'key-2',
     lastPosition: {
       recordId: event?.recordId,
       receivedAt: '2025-12-31T22:00:00.000Z',

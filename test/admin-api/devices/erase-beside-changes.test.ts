@@ -103,7 +103,9 @@ const CHANGES: Record<string, { method: string; change: Change }> = {
       harness.api('POST', '/shares', {
         headers,
         body: {
-          ...{ name: `Visit of ${NAME}`, deviceIds: [deviceId], names: { [deviceId]: NAME } },
+          name: `Visit of ${NAME}`,
+          deviceIds: [deviceId],
+          names: { [deviceId]: NAME },
           expiresAt: new Date(harness.clock.time + DAY_MS),
         },
       }),

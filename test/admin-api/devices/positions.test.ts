@@ -56,12 +56,13 @@ test('points of one minute keep the order in which they were sent, in history, t
   const minutes = [10, 10, 10, 11, 11, 11, 12, 12]
   const deviceId = 'walker'
   const sent = minutes.map((minute, n) => ({
-    ...{ deviceId, receivedAt: T0, timestamp: T0 + minute * 60_000, imported: true as const },
-    ...{
-      latitude: 48.1 + n * 0.002,
-      longitude: 11.5,
-      recordId: `01KDVN9C00${'Z'.repeat(15)}${9 - n}`,
-    },
+    deviceId,
+    receivedAt: T0,
+    timestamp: T0 + minute * 60_000,
+    imported: true as const,
+    latitude: 48.1 + n * 0.002,
+    longitude: 11.5,
+    recordId: `01KDVN9C00${'Z'.repeat(15)}${9 - n}`,
   }))
   const ids = (await harness.project(sent[0]!, ...sent.slice(1))).map(({ recordId }) => recordId)
   expect((await page('?order=asc', deviceId)).ids).toEqual(ids)

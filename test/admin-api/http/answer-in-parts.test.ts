@@ -31,7 +31,10 @@ beforeAll(async () => {
   })
   headers = await harness.createSession()
   const steps = Array.from({ length: POINTS }, (_, n) => ({
-    ...{ deviceId: 'tug', timestamp: T0 + n * 1_000, latitude: 52 + Math.sin(n), longitude: 13 },
+    deviceId: 'tug',
+    timestamp: T0 + n * 1_000,
+    latitude: 52 + Math.sin(n),
+    longitude: 13,
   }))
   const [first, ...others] = steps
   if (first !== undefined) await harness.project(first, ...others)
@@ -65,7 +68,8 @@ test('a long list is the same as a short one in all but its length, compressed t
   expect(body.data?.['rows']).toHaveLength(POINTS)
   const compressed = await begin('gzip')
   expect(compressed.headers).toMatchObject({
-    ...{ 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+    'content-encoding': 'gzip',
+    vary: 'Accept-Encoding',
     'content-type': 'application/json; charset=utf-8',
   })
   expect(gunzipSync(await bytesOf(compressed)).toString()).toBe(JSON.stringify(body))

@@ -77,7 +77,8 @@ test('answers that hold secrets are never compressed', async () => {
   const share = await harness.api('POST', '/shares', {
     headers,
     body: {
-      ...{ name: 's', deviceIds: deviceIds.slice(0, 50) },
+      name: 's',
+      deviceIds: deviceIds.slice(0, 50),
       expiresAt: new Date(harness.clock.now() + 60_000),
     },
   })

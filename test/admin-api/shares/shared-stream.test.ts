@@ -29,7 +29,8 @@ const ALL = { accountId: 'acc-1', limit: 9 }
 
 async function share(headers: Record<string, string>, fields: object = {}): Promise<Made> {
   const body = {
-    ...{ name: 'Ferries', deviceIds: ['tug', 'ferry'] },
+    name: 'Ferries',
+    deviceIds: ['tug', 'ferry'],
     expiresAt: new Date(harness.clock.now() + HOUR),
     ...fields,
   }
@@ -38,7 +39,8 @@ async function share(headers: Record<string, string>, fields: object = {}): Prom
 
 async function open(token: string, more: Record<string, string> = {}) {
   const source = await openEventSource(`${harness.url}/api/v1/shared/stream`, {
-    ...{ ...bearer(token), ...more },
+    ...bearer(token),
+    ...more,
   })
   closeAfterwards(() => source.close())
   return source
@@ -73,8 +75,11 @@ test('a share’s stream shows its devices as the share does, without ids', asyn
     {
       event: 'position',
       data: {
-        ...{ ref: ferry?.['ref'], name: 'Device 2', ...place },
-        ...{ timestamp: new Date(now).toISOString(), speed: 7 },
+        ref: ferry?.['ref'],
+        name: 'Device 2',
+        ...place,
+        timestamp: new Date(now).toISOString(),
+        speed: 7,
       },
       hasId: false,
     },

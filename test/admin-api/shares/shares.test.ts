@@ -70,9 +70,15 @@ describe('making shares', () => {
     expect(token).toMatch(/^gpsshare_[\w-]{43}$/)
     expect(view).toEqual({
       id: expect.stringMatching(/^[0-9A-Z]{26}$/),
-      ...{ name: 'Ferries', status: 'active', deviceIds: ['tug', 'ferry'], trailMinutes: 30 },
-      ...{ names: {}, showsNow: true, showsStreets: false },
-      ...{ createdAt: iso(0), expiresAt: iso(DAY) },
+      name: 'Ferries',
+      status: 'active',
+      deviceIds: ['tug', 'ferry'],
+      trailMinutes: 30,
+      names: {},
+      showsNow: true,
+      showsStreets: false,
+      createdAt: iso(0),
+      expiresAt: iso(DAY),
     })
     const list = await harness.api('GET', '/shares', { headers })
     expect(list.body.data?.items?.[0]).toEqual(view)
@@ -159,18 +165,30 @@ describe('contents of a share', () => {
     const token = await newToken()
     const answer = await shared(token)
     expect(answer.body.data).toEqual({
-      ...{ name: 'Ferries', expiresAt: iso(DAY), trailMinutes: 0, asOf: iso(0) },
+      name: 'Ferries',
+      expiresAt: iso(DAY),
+      trailMinutes: 0,
+      asOf: iso(0),
       items: [
         {
-          ...{ ref: expect.any(String), name: 'Device 1', latitude: 1, longitude: 2 },
-          ...{ timestamp: iso(-MINUTE), speed: 3, heading: 0 },
+          ref: expect.any(String),
+          name: 'Device 1',
+          latitude: 1,
+          longitude: 2,
+          timestamp: iso(-MINUTE),
+          speed: 3,
+          heading: 0,
         },
         {
-          ...{ ref: expect.any(String), name: 'The ferry', latitude: 5, longitude: 6 },
+          ref: expect.any(String),
+          name: 'The ferry',
+          latitude: 5,
+          longitude: 6,
           timestamp: iso(-2 * MINUTE),
         },
       ],
-      ...{ showsStreets: false, maps: [] },
+      showsStreets: false,
+      maps: [],
     })
     expect(answer.text).not.toMatch(/tug|"ferry"|acc-1|recordId|op-1|ana@/)
     const refs = (answer.body.data?.items ?? []).map(({ ref }) => ref)
@@ -334,7 +352,9 @@ describe('contents of a share', () => {
     harness.clock.time += 60 * MINUTE
     await harness.project({ deviceId: 'tug', ...received(0), latitude: 50 })
     const early = Array.from({ length: 2_500 }, (_, n) => ({
-      ...{ deviceId: 'tug', receivedAt: begun - 1, timestamp: begun + 61 * MINUTE + n },
+      deviceId: 'tug',
+      receivedAt: begun - 1,
+      timestamp: begun + 61 * MINUTE + n,
     }))
     await harness.project(early[0] ?? {}, ...early.slice(1))
     expect(await itemsOf(token)).toMatchObject([{ latitude: 50, trail: [{ latitude: 50 }] }])

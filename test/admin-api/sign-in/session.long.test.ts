@@ -36,7 +36,10 @@ test('signing in answers who one is and sets a cookie that scripts and other sit
   expect(answer.status).toBe(200)
   expect(answer.body.data).toEqual({
     operator: {
-      ...{ id: 'op-1', email: EMAIL, role: 'admin', platform: false },
+      id: 'op-1',
+      email: EMAIL,
+      role: 'admin',
+      platform: false,
       mustChangePassword: false,
     },
     account: { id: 'acc-1', name: 'Account acc-1' },

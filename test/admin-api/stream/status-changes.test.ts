@@ -77,8 +77,10 @@ test('a heartbeat makes a device online again, and each moves when it was last s
     await beat('tug')
     await eventually(() => statuses(source).length === told)
     expect(source.of('device-status').at(-1)?.data).toMatchObject({
-      ...{ status: 'online', lastSeenAt: new Date(clock.now()).toISOString() },
-      ...{ reportCount: 1, lastPosition: { recordId } },
+      status: 'online',
+      lastSeenAt: new Date(clock.now()).toISOString(),
+      reportCount: 1,
+      lastPosition: { recordId },
     })
   }
   await beat('unknown')
@@ -107,7 +109,9 @@ test('telemetry of repeats and heartbeats is told, and a repeat makes a device o
   await eventually(() => statuses(source).length === 3)
   const receivedAt = new Date(clock.now()).toISOString()
   expect(lastTold()).toMatchObject({
-    ...{ status: 'online', reportCount: 1, telemetry: { receivedAt, battery: 0.42 } },
+    status: 'online',
+    reportCount: 1,
+    telemetry: { receivedAt, battery: 0.42 },
     lastPosition: { recordId: first.recordId, battery: 0.8 },
   })
   clock.time += 1_000

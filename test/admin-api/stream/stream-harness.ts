@@ -20,8 +20,11 @@ export async function startStreaming(
   options: Parameters<typeof startAdmin>[0] & { stream?: Partial<StreamOptions> } = {},
 ) {
   const stream = {
-    ...{ statusEveryMs: 10, rejectionsEveryMs: 10, checkEveryMs: 10, sharedCheckMs: 1 },
-    ...{ shareCheckEveryMs: 10 },
+    statusEveryMs: 10,
+    rejectionsEveryMs: 10,
+    checkEveryMs: 10,
+    sharedCheckMs: 1,
+    shareCheckEveryMs: 10,
     ...options.stream,
   }
   const harness: AdminHarness = await startAdmin({ ...options, stream })
@@ -101,6 +104,11 @@ export async function startStreaming(
     ...harness,
     createKey: (changes?: Partial<ApiKey>) => harness.createKey(changes),
     createSession: (operatorId?: string) => harness.createSession(operatorId),
-    ...{ open, listen, project, erase, metric, close },
+    open,
+    listen,
+    project,
+    erase,
+    metric,
+    close,
   }
 }

@@ -20,7 +20,10 @@ describe('events of the stream', () => {
     const { secret } = await createKey()
     const source = await listen()
     const event = positionReported({
-      ...{ speed: 3.5, battery: 0, heading: 359.9, attributes: { alarm: 'sos', odometer: 12.5 } },
+      speed: 3.5,
+      battery: 0,
+      heading: 359.9,
+      attributes: { alarm: 'sos', odometer: 12.5 },
     })
     await eventLog.append([event])
     await eventually(() => source.of('position').length === 1)

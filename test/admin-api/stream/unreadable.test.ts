@@ -19,8 +19,12 @@ async function start({
   const unread = (entry: LogEntry): LogEntry =>
     entry.kind === 'position' && entry.event.deviceId === AVRO.deviceId
       ? {
-          ...{ kind: 'unreadable', origin: entry.origin, reason: 'it is Avro' },
-          ...{ key: null, value: null, ...(missing !== undefined && { missing }) },
+          kind: 'unreadable',
+          origin: entry.origin,
+          reason: 'it is Avro',
+          key: null,
+          value: null,
+          ...(missing !== undefined && { missing }),
         }
       : entry
   harness = await startStreaming({

@@ -62,8 +62,13 @@ export function dataToBackUpForEachTest() {
     report,
     backUp: (options: Options = {}) =>
       backUp({
-        ...{ from: path('data'), to: path('backup'), logFile: LOG_FILE, clock, show },
-        ...{ copyStore: copySqliteStore, openData },
+        from: path('data'),
+        to: path('backup'),
+        logFile: LOG_FILE,
+        clock,
+        show,
+        copyStore: copySqliteStore,
+        openData,
         ...options,
       }),
     restore: (options: Partial<Parameters<typeof restore>[0]> = {}) =>

@@ -110,7 +110,8 @@ describe('imports', () => {
       'deviceId,latitude,longitude,timestamp,accurracy,batery,recordId,name,receivedAt'
     const row = 'van,1,2,2024-01-01T00:00:00Z,5,0.5,x,Van,2024-01-01T00:00:00Z'
     const feature = {
-      ...{ type: 'Feature', geometry: { type: 'Point', coordinates: [1, 2] } },
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [1, 2] },
       properties: { deviceId: 'van', timestamp: '2024-01-01T00:00:01Z', speeed: 1, recordId: 'x' },
     }
     const files = [
@@ -293,7 +294,9 @@ skipped, FORBIDDEN: 1
   test('an import takes every point before the damage of a file, and says where it is and how much is left out', async () => {
     const records = JSON.stringify({
       locations: Array.from({ length: 2_000 }, (_, n) => ({
-        ...{ latitudeE7: n, longitudeE7: 7, timestampMs: String(1_700_000_000_000 + n * 1000) },
+        latitudeE7: n,
+        longitudeE7: 7,
+        timestampMs: String(1_700_000_000_000 + n * 1000),
       })),
     })
     const half = records.indexOf('"latitudeE7":1000,')

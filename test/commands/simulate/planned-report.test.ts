@@ -105,14 +105,19 @@ test('a replayed track is reported with its exact numbers and times', () => {
     {
       dueMs: 0,
       report: {
-        ...{ deviceId: 'car', latitude: 45.273518851, longitude: 13.7142099626 },
-        ...{ altitude: 211.15, timestamp: '2026-01-01T00:00:00.000Z' },
+        deviceId: 'car',
+        latitude: 45.273518851,
+        longitude: 13.7142099626,
+        altitude: 211.15,
+        timestamp: '2026-01-01T00:00:00.000Z',
       },
     },
     {
       dueMs: 0,
       report: {
-        ...{ deviceId: 'car', latitude: 45.3, longitude: 13.8 },
+        deviceId: 'car',
+        latitude: 45.3,
+        longitude: 13.8,
         timestamp: '2026-01-01T00:00:30.000Z',
       },
     },

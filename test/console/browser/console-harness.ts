@@ -181,7 +181,15 @@ export function consoleSuite({
   }
 
   return {
-    ...{ call, made, report, submit, open, signedIn, fillSignIn, restart, pause },
+    call,
+    made,
+    report,
+    submit,
+    open,
+    signedIn,
+    fillSignIn,
+    restart,
+    pause,
     get url() {
       return service.adminUrl
     },

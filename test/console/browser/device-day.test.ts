@@ -20,8 +20,13 @@ describeConsole('a day of a device', () => {
     { count, step, begin = TODAY - DAY_MS }: { count: number; step: number; begin?: number },
   ): Promise<void> {
     const reports = Array.from({ length: count }, (_, index) => ({
-      ...{ deviceId, latitude: 0, longitude: 10 + (index * step) / 3_600, accuracy: 4 },
-      ...{ speed: index * step < 1_800 ? 10 : 20, heading: 90, attributes: { fuel: index } },
+      deviceId,
+      latitude: 0,
+      longitude: 10 + (index * step) / 3_600,
+      accuracy: 4,
+      speed: index * step < 1_800 ? 10 : 20,
+      heading: 90,
+      attributes: { fuel: index },
       timestamp: new Date(begin + index * step * 1_000).toISOString(),
     }))
     for (let at = 0; at < count; at += 1_000) await suite.report(...reports.slice(at, at + 1_000))

@@ -20,8 +20,11 @@ describeConsole('trips of a device', () => {
     ]
     await suite.report(
       ...minutes.map((minute) => ({
-        ...{ deviceId, latitude: 0, longitude: 10 + eastward(minute) / 100 },
-        ...{ speed: minute >= 30 && minute < 50 ? 0 : 18, accuracy: 5 },
+        deviceId,
+        latitude: 0,
+        longitude: 10 + eastward(minute) / 100,
+        speed: minute >= 30 && minute < 50 ? 0 : 18,
+        accuracy: 5,
         timestamp: new Date(begin + minute * 60_000).toISOString(),
       })),
     )
@@ -55,7 +58,9 @@ describeConsole('trips of a device', () => {
     const minutes = Array.from({ length: 11 }, (_, n) => [n, 130 + n, 300 + n]).flat()
     await suite.report(
       ...minutes.map((minute) => ({
-        ...{ deviceId: 'van-6', latitude: 0, longitude: minute < 300 ? 10 : 11 + minute / 100 },
+        deviceId: 'van-6',
+        latitude: 0,
+        longitude: minute < 300 ? 10 : 11 + minute / 100,
         timestamp: new Date(begin + minute * 60_000).toISOString(),
       })),
     )
@@ -75,7 +80,9 @@ describeConsole('trips of a device', () => {
     const minutes = Array.from({ length: 60 }, (_, n) => n).filter((n) => n <= 20 || n >= 47)
     await suite.report(
       ...minutes.map((minute) => ({
-        ...{ deviceId: 'van-7', latitude: minute / 1_000, longitude: 10 + minute / 1_000 },
+        deviceId: 'van-7',
+        latitude: minute / 1_000,
+        longitude: 10 + minute / 1_000,
         timestamp: new Date(begin + minute * 60_000).toISOString(),
       })),
     )

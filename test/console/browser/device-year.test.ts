@@ -14,7 +14,9 @@ describeConsole('a year of a device', () => {
     await suite.report(
       ...days.flatMap((day) =>
         [0, 1, 2, 3].map((hour) => ({
-          ...{ deviceId, latitude: 40 + hour, longitude: 16 },
+          deviceId,
+          latitude: 40 + hour,
+          longitude: 16,
           timestamp: new Date(Date.parse(`${day}T10:00:00Z`) + hour * HOUR).toISOString(),
         })),
       ),

@@ -163,8 +163,11 @@ describeConsole('the page of a device', () => {
 
   test('the marks of a plot differ although the speed hardly does', async () => {
     const reports = Array.from({ length: 60 }, (_, index) => ({
-      ...{ deviceId: 'van-12', latitude: 48 + index / 1_000, longitude: 16 },
-      ...{ timestamp: atNoon(index), speed: 9.435 + (index % 2) / 10_000 },
+      deviceId: 'van-12',
+      latitude: 48 + index / 1_000,
+      longitude: 16,
+      timestamp: atNoon(index),
+      speed: 9.435 + (index % 2) / 10_000,
     }))
     await suite.report(...reports)
     const page = await suite.signedIn(`/devices/van-12?day=${YESTERDAY}`, { timezoneId: 'UTC' })
@@ -178,7 +181,9 @@ describeConsole('the page of a device', () => {
   test('a device’s page keeps its map from day to day, and fits it to each', async () => {
     const day = (ago: number, latitude: number, longitude: number) =>
       Array.from({ length: 20 }, (_, index) => ({
-        ...{ deviceId: 'van-7', latitude: latitude + index / 1_000, longitude },
+        deviceId: 'van-7',
+        latitude: latitude + index / 1_000,
+        longitude,
         timestamp: atNoon(index - (ago - 1) * 24 * 3_600),
       }))
     await suite.report(...day(2, -33, 151), ...day(1, 48, 16))
@@ -206,8 +211,11 @@ describeConsole('the page of a device', () => {
     // Any of several reports without a time, received together, may be the last.
     await suite.report(
       ...[attributes, { temperature: 22 }, attributes].map((told, index) => ({
-        ...{ deviceId: 'van-10', latitude: 48.2 + index / 100, longitude: 16.4 },
-        ...{ timestamp: atNoon(index), attributes: told },
+        deviceId: 'van-10',
+        latitude: 48.2 + index / 100,
+        longitude: 16.4,
+        timestamp: atNoon(index),
+        attributes: told,
       })),
     )
     const page = await suite.signedIn('/?device=van-10', { timezoneId: 'UTC' })

@@ -12,8 +12,14 @@ const DAY = '2026-03-10'
 
 /** The names of keys in the help, where they are not those of the browser. */
 const SHOWN: Readonly<Record<string, string>> = {
-  ...{ ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', PageDown: 'Page Down' },
-  ...{ PageUp: 'Page Up', Escape: 'Esc', '-': '−' },
+  ArrowLeft: '←',
+  ArrowRight: '→',
+  ArrowUp: '↑',
+  ArrowDown: '↓',
+  PageDown: 'Page Down',
+  PageUp: 'Page Up',
+  Escape: 'Esc',
+  '-': '−',
 }
 
 describeConsole('the keyboard', () => {
@@ -23,10 +29,14 @@ describeConsole('the keyboard', () => {
     await suite.report(
       ...Array.from({ length: 12 }, (_, index) => ({
         deviceId: `key-${String(index).padStart(2, '0')}`,
-        ...{ latitude: 47, longitude: 10 + index / 10 },
+        latitude: 47,
+        longitude: 10 + index / 10,
       })),
       ...Array.from({ length: 5 }, (_, index) => ({
-        ...{ deviceId: 'day-1', latitude: 47, longitude: 10 + index / 10, speed: 10 },
+        deviceId: 'day-1',
+        latitude: 47,
+        longitude: 10 + index / 10,
+        speed: 10,
         timestamp: `${DAY}T10:0${index}:00Z`,
       })),
     )

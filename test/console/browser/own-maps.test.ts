@@ -59,7 +59,10 @@ describeConsole('maps of one’s own', () => {
   test('people with a shared link have the layers too', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
     const share = {
-      ...{ name: 'Today', deviceIds: ['van-1'], trailMinutes: 0, expiresAt },
+      name: 'Today',
+      deviceIds: ['van-1'],
+      trailMinutes: 0,
+      expiresAt,
       showsStreets: true,
     }
     const { token } = await suite.made('/shares', share)

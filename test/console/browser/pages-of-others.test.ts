@@ -43,7 +43,8 @@ describeConsole('a page of another origin', () => {
     return fetched(page, `${suite.ingestUrl}/api/v1/gps/submit`, {
       method: 'POST',
       headers: {
-        ...{ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
         'Idempotency-Key': 'one',
       },
       body: JSON.stringify({ deviceId: 'page-1', latitude: 48.2, longitude: 16.4 }),

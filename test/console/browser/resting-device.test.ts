@@ -46,6 +46,13 @@ describeConsole('a phone at rest that pings', () => {
 })
 
 const PING = {
-  ...{ _type: 'location', acc: 14, conn: 'w', lat: 52.1, lon: 13.1, m: 1, tid: 'p1' },
-  ...{ topic: 'owntracks/joe/ping', vel: 0 },
+  _type: 'location',
+  acc: 14,
+  conn: 'w',
+  lat: 52.1,
+  lon: 13.1,
+  m: 1,
+  tid: 'p1',
+  topic: 'owntracks/joe/ping',
+  vel: 0,
 }

@@ -28,7 +28,10 @@ describeConsole('the page of a silent device', () => {
     const scopes = ['positions:write', 'positions:import']
     const { id, key } = await suite.made('/keys', { name, scopes })
     const reports = minutesAgo.map((minutes) => ({
-      ...{ deviceId, latitude: 48.2, longitude: 16.4, ...more },
+      deviceId,
+      latitude: 48.2,
+      longitude: 16.4,
+      ...more,
       timestamp: new Date(Date.now() - minutes * MINUTE).toISOString(),
     }))
     expect(await send('import', key, { reports })).toBe(200)

@@ -33,10 +33,14 @@ describeConsole('the Tab key', () => {
     await suite.report(
       ...Array.from({ length: 12 }, (_, index) => ({
         deviceId: `tab-${String(index).padStart(2, '0')}`,
-        ...{ latitude: 47, longitude: 10 + index / 10 },
+        latitude: 47,
+        longitude: 10 + index / 10,
       })),
       ...Array.from({ length: 5 }, (_, index) => ({
-        ...{ deviceId: 'tab-00', latitude: 47, longitude: 10 + index / 10, speed: 10 },
+        deviceId: 'tab-00',
+        latitude: 47,
+        longitude: 10 + index / 10,
+        speed: 10,
         timestamp: `${DAY}T10:0${index}:00Z`,
       })),
     )

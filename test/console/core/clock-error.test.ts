@@ -17,8 +17,11 @@ function report(minutesAgo: number, daysBehind: number, imported?: true) {
 test('reports dated 1024 weeks before they arrive are a GPS week rollover', () => {
   const error = clockError(report(30, 0), [report(20, 7168), report(10, 7168), report(40, 7168)])
   expect(error).toEqual({
-    ...{ kind: 'clock-behind', isRollover: true, isLast: false },
-    ...{ receivedMs: NOW - 600_000, datedMs: NOW - 600_000 - 7168 * DAY },
+    kind: 'clock-behind',
+    isRollover: true,
+    isLast: false,
+    receivedMs: NOW - 600_000,
+    datedMs: NOW - 600_000 - 7168 * DAY,
   })
 })
 

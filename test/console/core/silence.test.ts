@@ -98,8 +98,11 @@ describe('the reasons for a silence', () => {
     const device = { ...SEEN, isHistory: true }
     expect(reasons({ device })).toEqual([{ kind: 'only-imported' }])
     const clock = {
-      ...{ kind: 'clock-behind' as const, datedMs: ms(9_999_999), receivedMs: ms(90) },
-      ...{ isRollover: false, isLast: false },
+      kind: 'clock-behind' as const,
+      datedMs: ms(9_999_999),
+      receivedMs: ms(90),
+      isRollover: false,
+      isLast: false,
     } as const
     expect(reasons({ clock })).toEqual([clock])
   })

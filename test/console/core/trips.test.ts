@@ -11,12 +11,24 @@ import {
 const place = { latitude: 48.2, longitude: 16.4 }
 const time = (text: string) => `2026-11-${text}:00.000Z`
 const stop = (from: string, to: string) => ({
-  ...{ kind: 'stop' as const, from: time(from), to: time(to), open: null, records: 9 },
+  kind: 'stop' as const,
+  from: time(from),
+  to: time(to),
+  open: null,
+  records: 9,
   position: place,
 })
 const trip = (from: string, to: string, distanceMetres: number) => ({
-  ...{ kind: 'trip' as const, from: time(from), to: time(to), open: null, records: 9 },
-  ...{ distanceMetres, movingSeconds: 60, maxSpeed: null, start: place, end: place },
+  kind: 'trip' as const,
+  from: time(from),
+  to: time(to),
+  open: null,
+  records: 9,
+  distanceMetres,
+  movingSeconds: 60,
+  maxSpeed: null,
+  start: place,
+  end: place,
 })
 const DAYS = [
   trip('21T23:50', '22T00:20', 9_000),
@@ -30,7 +42,9 @@ test('between trips and stops that do not meet there is a gap', () => {
   const kinds = readEpisodes(DAYS).map(({ kind }) => kind)
   expect(kinds).toEqual(['trip', 'stop', 'trip', 'gap', 'trip', 'gap', 'trip'])
   expect(readEpisodes(DAYS)[3]).toEqual({
-    ...{ kind: 'gap', from: Date.parse(time('22T09:00')), to: Date.parse(time('22T11:00')) },
+    kind: 'gap',
+    from: Date.parse(time('22T09:00')),
+    to: Date.parse(time('22T11:00')),
   })
   expect(readEpisodes([])).toEqual([])
 })
@@ -57,7 +71,9 @@ test('a trip counts for the day on which it began, in the zone', () => {
 
 test('the totals of days are the sums of what the trips that began in them are listed with', () => {
   expect(totalsSince(readEpisodes(DAYS), Date.parse(time('22T00:00')))).toEqual({
-    ...{ trips: 3, distanceMetres: 7_000, lastedMs: 3 * 3_600_000 },
+    trips: 3,
+    distanceMetres: 7_000,
+    lastedMs: 3 * 3_600_000,
   })
   const [day] = totalsByDay(readEpisodes(DAYS), { first: '2026-11-22', last: '2026-11-22' }, 'UTC')
   expect(day).toEqual({
@@ -76,7 +92,10 @@ test('a sum over days is whole once each day with records is known with as many'
   const known = (...days: readonly (readonly [string, number])[]) =>
     new Map(days.map(([day, count]) => [day, { count, trips: 1, distanceMetres: 5, lastedMs: 9 }]))
   const sum = (trips: number, isWhole: boolean) => ({
-    ...{ trips, distanceMetres: 5 * trips, lastedMs: 9 * trips, isWhole },
+    trips,
+    distanceMetres: 5 * trips,
+    lastedMs: 9 * trips,
+    isWhole,
   })
   const of = (...days: readonly (readonly [string, number])[]) =>
     sumOfDays(span, counts, known(...days))

@@ -59,7 +59,9 @@ describe('guides of apps', () => {
     expect(positions).toHaveLength(1)
     const { latitude, longitude } = place
     expect(positions[0]).toMatchObject({
-      ...{ latitude, longitude, timestamp: new Date(place.time).toISOString() },
+      latitude,
+      longitude,
+      timestamp: new Date(place.time).toISOString(),
     })
     // Each app's example has these values in its own unit.
     const told: Record<string, unknown> = { ...positions[0] }

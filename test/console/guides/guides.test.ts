@@ -72,9 +72,13 @@ describe('the links', () => {
       // As apps read it, to whom + is a plus.
       const inline = decodeURIComponent(/^\?inline=([^&]*)$/.exec(search)?.[1] ?? '')
       expect(JSON.parse(Buffer.from(inline, 'base64').toString('utf8'))).toMatchObject({
-        ...{ _type: 'configuration', mode: 3, auth: true },
+        _type: 'configuration',
+        mode: 3,
+        auth: true,
         url: 'https://gps.example/api/v1/senders/owntracks',
-        ...{ username: 'owntracks', password: KEY_SHAPED, deviceId: ODD_ID },
+        username: 'owntracks',
+        password: KEY_SHAPED,
+        deviceId: ODD_ID,
       })
     },
   )
@@ -135,8 +139,12 @@ describe('what is entered', () => {
     const body = entriesOf('gpslogger').find(({ title }) => title === 'HTTP body')?.text ?? ''
     const filled = body.replaceAll('%TIME', 'T').replaceAll(/%(LAT|LON|ACC|ALT)/g, '1.5')
     expect(JSON.parse(filled)).toEqual({
-      ...{ deviceId: ODD_ID, latitude: 1.5, longitude: 1.5, timestamp: 'T' },
-      ...{ accuracy: 1.5, altitude: 1.5 },
+      deviceId: ODD_ID,
+      latitude: 1.5,
+      longitude: 1.5,
+      timestamp: 'T',
+      accuracy: 1.5,
+      altitude: 1.5,
     })
   })
 

@@ -14,7 +14,10 @@ const SERVERS: Readonly<Record<string, (payload: object) => object>> = {
     uplink_message: { received_at: time, f_port: 2, decoded_payload: payload },
   }),
   chirpstack: (payload) => ({
-    ...{ deviceInfo: { devEui: 'A84041FFFF000092' }, time, fPort: 2, object: payload },
+    deviceInfo: { devEui: 'A84041FFFF000092' },
+    time,
+    fPort: 2,
+    object: payload,
   }),
 }
 
@@ -27,7 +30,8 @@ describe.each(Object.entries(SERVERS))('through %s', (server, message) => {
     async (_, payload) => {
       const { id, secret } = await ingest.createKey()
       const answer = await ingest.request(`/api/v1/senders/${server}`, {
-        ...{ method: 'POST', body: JSON.stringify(message(payload)) },
+        method: 'POST',
+        body: JSON.stringify(message(payload)),
         headers: { ...bearer(secret), 'Content-Type': 'application/json' },
       })
       expect(answer.status).toBe(200)

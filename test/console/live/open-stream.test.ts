@@ -74,8 +74,10 @@ describe('a stream', () => {
     const seen = open()
     await eventually(() => seen.events.length === 2)
     expect(seen).toMatchObject({
-      ...{ opened: 2, resumed: [false, false] },
-      ...{ lost: [503, 429, 200], events: ['first', 'second'] },
+      opened: 2,
+      resumed: [false, false],
+      lost: [503, 429, 200],
+      events: ['first', 'second'],
     })
   })
 

@@ -27,7 +27,9 @@ export function town({ version = 4 }: { version?: 3 | 4 } = {}): Buffer {
   }
   return pmtiles({
     tiles,
-    ...{ minZoom: ZOOMS.min, maxZoom: ZOOMS.max, bounds: [west, south, east, north] },
+    minZoom: ZOOMS.min,
+    maxZoom: ZOOMS.max,
+    bounds: [west, south, east, north],
     metadata: { name: 'Musterstadt', attribution: 'A town that does not exist' },
   })
 }

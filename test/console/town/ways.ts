@@ -82,7 +82,10 @@ function bridges(): Way[] {
     const north = riverNorth(east)
     return {
       spots: [-260, -90, 90, 260].map((step): Spot => [east, north + step]),
-      ...{ kind: 'major_road', detail: 'primary', name: 'Brückenstraße', isBridge: true },
+      kind: 'major_road',
+      detail: 'primary',
+      name: 'Brückenstraße',
+      isBridge: true,
     }
   })
 }
@@ -94,19 +97,26 @@ function throughRoads(): Way[] {
   return [
     {
       spots: along((east) => 1_650 + 120 * Math.sin(east / 900)),
-      ...{ kind: 'highway', detail: 'motorway', name: 'A 44' },
+      kind: 'highway',
+      detail: 'motorway',
+      name: 'A 44',
     },
     {
       spots: along((east) => -1_130 + 200 * Math.sin(east / 1_300)),
-      ...{ kind: 'rail', detail: 'rail' },
+      kind: 'rail',
+      detail: 'rail',
     },
     {
       spots: between(-30, 30).map((step): Spot => [0.08 * step * 100 - 40, step * 100]),
-      ...{ kind: 'major_road', detail: 'primary', name: 'Hauptstraße' },
+      kind: 'major_road',
+      detail: 'primary',
+      name: 'Hauptstraße',
     },
     {
       spots: along((east) => 40 + 0.1 * east),
-      ...{ kind: 'major_road', detail: 'primary', name: 'Wiener Straße' },
+      kind: 'major_road',
+      detail: 'primary',
+      name: 'Wiener Straße',
     },
   ]
 }
@@ -118,7 +128,8 @@ function paths(): Way[] {
       [west, south],
       [west + BLOCK.across, south + BLOCK.down],
     ],
-    ...{ kind: 'path', detail: 'footway' },
+    kind: 'path',
+    detail: 'footway',
   })
   const walk = between(-20, 20).map((step): Spot => [step * 100, riverNorth(step * 100) + 62])
   return [

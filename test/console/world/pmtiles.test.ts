@@ -4,7 +4,9 @@ import { PMTiles, type Source } from 'pmtiles'
 import { pmtiles, type Tile } from '../../../console/world/pmtiles.ts'
 
 const tile = (z: number, x: number, y: number, text: string): Tile => ({
-  ...{ z, x, y },
+  z,
+  x,
+  y,
   data: Buffer.from(text),
 })
 
@@ -41,9 +43,16 @@ test('a PMTiles file gives every tile back, and nothing where there is none', as
   }
   expect(await map.getZxy(6, 0, 1)).toBeUndefined()
   expect(await map.getHeader()).toMatchObject({
-    ...{ minZoom: 0, maxZoom: 7, tileType: 1 },
-    ...{ minLon: 16.2, minLat: 48.1, maxLon: 16.6, maxLat: 48.3 },
-    ...{ centerZoom: 0, centerLon: 16.4, centerLat: 48.2 },
+    minZoom: 0,
+    maxZoom: 7,
+    tileType: 1,
+    minLon: 16.2,
+    minLat: 48.1,
+    maxLon: 16.6,
+    maxLat: 48.3,
+    centerZoom: 0,
+    centerLon: 16.4,
+    centerLat: 48.2,
   })
   expect(await map.getMetadata()).toEqual({ name: 'test' })
 })

@@ -13,8 +13,13 @@ function position(
 
 function aside(changes: Partial<Aside>): Aside {
   return {
-    ...{ kind: 'aside', name: 'device-status', isErasable: true, text: '' },
-    ...{ accountId: 'acc-1', deviceId: 'tug', ...changes },
+    kind: 'aside',
+    name: 'device-status',
+    isErasable: true,
+    text: '',
+    accountId: 'acc-1',
+    deviceId: 'tug',
+    ...changes,
   }
 }
 

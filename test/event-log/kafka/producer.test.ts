@@ -33,7 +33,9 @@ describe('producers of batches', () => {
     await producer.send(records)
     const { topic, messages } = sent[0]!.topicMessages![0]!
     const options = {
-      ...{ topic, partitionMetadata: [{}], messages },
+      topic,
+      partitionMetadata: [{}],
+      messages,
       partitioner: ({ message }: { message: EncodedRecord }) => message.partition,
     }
     expect(messages).toEqual(records)

@@ -177,7 +177,8 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     const fatal: Error[] = []
     const log = openKafkaEventLog(
       logOptions({
-        ...{ brokers, topicPrefix },
+        brokers,
+        topicPrefix,
         onReaderRenewed: () => (renewed += 1),
         onFatal: (error) => fatal.push(error),
       }),
@@ -200,7 +201,9 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     const fatal: Error[] = []
     const log = openKafkaEventLog(
       logOptions({
-        ...{ brokers, topicPrefix, readersGivenUpAfterMs: 1500 },
+        brokers,
+        topicPrefix,
+        readersGivenUpAfterMs: 1500,
         onFatal: (error) => fatal.push(error),
       }),
     )

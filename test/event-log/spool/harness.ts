@@ -79,7 +79,11 @@ function harness() {
 
     open(options: Partial<SpoolOptions> = {}) {
       const spool = openSpool({
-        ...{ directory, eventLog: behind, clock, maxBytes: 2 ** 20, maxAgeSeconds: 3600 },
+        directory,
+        eventLog: behind,
+        clock,
+        maxBytes: 2 ** 20,
+        maxAgeSeconds: 3600,
         directWithinMs: 200,
         logger: {
           info: (_fields, message) => void logged.push({ level: 'info', message }),

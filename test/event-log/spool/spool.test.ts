@@ -21,7 +21,10 @@ eventFormatContract('A spool before SQLite', async (options) => ({
   ...(await openEmptyLog(options, (eventLog, folder) =>
     openSpool({
       directory: mkdtempSync(join(folder, 'spool-')),
-      ...{ eventLog, ...options, maxBytes: 2 ** 20, maxAgeSeconds: 3600 },
+      eventLog,
+      ...options,
+      maxBytes: 2 ** 20,
+      maxAgeSeconds: 3600,
     }),
   )),
   marksAll: true,
@@ -72,8 +75,10 @@ describe('spools', () => {
       await drained()
       expect(await harness.entries()).toEqual(
         events.map((event, index) => ({
-          ...{ kind: 'position', origin: { partition: 0, offset: index + 1 } },
-          ...{ event, spooled: true },
+          kind: 'position',
+          origin: { partition: 0, offset: index + 1 },
+          event,
+          spooled: true,
         })),
       )
     },

@@ -18,7 +18,11 @@ import { T0 } from '../../samples.ts'
 
 const grant: KeyGrant = {
   key: {
-    ...{ id: 'key-1', accountId: 'acc-1', name: 'gateway', hint: 'gps_', createdAt: T0 },
+    id: 'key-1',
+    accountId: 'acc-1',
+    name: 'gateway',
+    hint: 'gps_',
+    createdAt: T0,
     scopes: ['positions:write'],
     deviceIds: ['van-*'],
   },
@@ -82,7 +86,10 @@ describe('heartbeats', () => {
     const [first, second] = appends.flat()
     expect(first).toEqual({
       eventId: expect.stringMatching(/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/) as unknown,
-      ...{ accountId: 'acc-1', keyId: 'key-1', deviceId: 'van-1', receivedAt: T0 },
+      accountId: 'acc-1',
+      keyId: 'key-1',
+      deviceId: 'van-1',
+      receivedAt: T0,
     })
     expect(second).not.toEqual(first)
     expect(await counted()).toEqual({ seen: 2 })

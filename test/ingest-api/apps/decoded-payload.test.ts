@@ -22,7 +22,8 @@ beforeAll(async () => {
 async function send(path: string, body: string | object) {
   const { id, secret } = await ingest.createKey()
   const answer = await ingest.request(path, {
-    ...{ method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body) },
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
     headers: { ...bearer(secret), 'Content-Type': 'application/json' },
   })
   expect(answer.status).toBe(200)
@@ -43,7 +44,9 @@ describe('a decoded payload', () => {
     const { positions, rejections } = await send(TTS, fixture('tts-lgt92'))
     expect(positions).toMatchObject([
       {
-        ...{ latitude: 22.70626, longitude: 114.24252, altitude: 0 },
+        latitude: 22.70626,
+        longitude: 114.24252,
+        altitude: 0,
         attributes: { BatV: 3.36, LON: 'ON', hdop: 0 },
       },
     ])
@@ -54,7 +57,10 @@ describe('a decoded payload', () => {
     const { positions } = await send(TTS, fixture('tts-sensecap-t1000'))
     expect(positions).toMatchObject([
       {
-        ...{ deviceId: '2CF7F1C0533000A1', latitude: 22.576, longitude: 113.944, battery: 0.92 },
+        deviceId: '2CF7F1C0533000A1',
+        latitude: 22.576,
+        longitude: 113.944,
+        battery: 0.92,
         // The tracker's own time.
         timestamp: 1_795_628_840_000,
         attributes: { temperature: 28.2, rssi: -70, snr: 9 },
@@ -83,15 +89,23 @@ describe('a decoded payload', () => {
     expect(decodedPayload({ messages })).toEqual({
       positions: [
         {
-          ...{ latitude: 1, longitude: 2, measured: {}, sentTime: 1000 },
+          latitude: 1,
+          longitude: 2,
+          measured: {},
+          sentTime: 1000,
           attributes: { light: 7 },
         },
         {
-          ...{ latitude: 1, longitude: -3, measured: {}, sentTime: 2000 },
+          latitude: 1,
+          longitude: -3,
+          measured: {},
+          sentTime: 2000,
           attributes: { light: 7 },
         },
       ],
-      ...{ isWithoutFix: false, battery: '1', attributes: { workMode: 2 } },
+      isWithoutFix: false,
+      battery: '1',
+      attributes: { workMode: 2 },
     })
   })
 
@@ -101,7 +115,8 @@ describe('a decoded payload', () => {
       { measurementId: 4098, type: 'Air Humidity', measurementValue: 40 },
     ]
     expect(decodedPayload({ messages })).toMatchObject({
-      ...{ positions: [], attributes: { temperature: 21, airHumidity: 40 } },
+      positions: [],
+      attributes: { temperature: 21, airHumidity: 40 },
     })
   })
 
@@ -153,7 +168,8 @@ describe('a decoded payload', () => {
 
 describe('an uplink with a payload but without a position', () => {
   const uplink = (device: string, uplink: object) => ({
-    ...{ end_device_ids: { dev_eui: device }, uplink_message: { ...uplink, rx_metadata: [] } },
+    end_device_ids: { dev_eui: device },
+    uplink_message: { ...uplink, rx_metadata: [] },
   })
   const event = (devEui: string, more: object) => ({ deviceInfo: { devEui }, ...more })
   const LACKS =

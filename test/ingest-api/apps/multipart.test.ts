@@ -8,8 +8,16 @@ let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
 const POINT = {
-  ...{ action: 'addpos', lat: '54.3', lon: '10.1', time: '1767225600', accuracy: '5' },
-  ...{ bearing: '90', altitude: '30', provider: 'gps', comment: 'Bergfest 🏔', trackid: '1' },
+  action: 'addpos',
+  lat: '54.3',
+  lon: '10.1',
+  time: '1767225600',
+  accuracy: '5',
+  bearing: '90',
+  altitude: '30',
+  provider: 'gps',
+  comment: 'Bergfest 🏔',
+  trackid: '1',
 }
 
 async function sendPhoto(secret: string, form: FormData) {
@@ -38,7 +46,11 @@ describe('a point with a photo', () => {
     const events = (await ingest.logged()).filter(({ keyId }) => keyId === id)
     expect(events).toMatchObject([
       {
-        ...{ deviceId: 'van', latitude: 54.3, longitude: 10.1, accuracy: 5, heading: 90 },
+        deviceId: 'van',
+        latitude: 54.3,
+        longitude: 10.1,
+        accuracy: 5,
+        heading: 90,
         attributes: { action: 'addpos', comment: 'Bergfest 🏔', provider: 'gps', trackid: 1 },
       },
     ])

@@ -27,7 +27,8 @@ async function send(path: string, sent: Sent) {
           headers: bearer(secret),
         })
       : await ingest.request(path, {
-          ...{ method: 'POST', body: JSON.stringify(sent) },
+          method: 'POST',
+          body: JSON.stringify(sent),
           headers: { ...bearer(secret), 'Content-Type': 'application/json' },
         })
   expect(answer.status).toBe(200)
@@ -78,7 +79,9 @@ function uplink(payload: object, more: object = {}) {
 }
 
 const event = (object: object) => ({
-  ...{ deviceInfo: { devEui: 'A1' }, time: '2026-11-25T17:00:00Z', object },
+  deviceInfo: { devEui: 'A1' },
+  time: '2026-11-25T17:00:00Z',
+  object,
 })
 
 const PLACE = { latitude: 54.3, longitude: 10.1 }

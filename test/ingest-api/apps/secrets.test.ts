@@ -86,7 +86,8 @@ test('a device id that contains a key is refused in positions and heartbeats, an
   const answers = [
     await post(ingest, OWNTRACKS, location({ topic: `owntracks/${secret}/phone` }), bearer(secret)),
     await post(ingest, OWNTRACKS, JSON.stringify({ _type: 'location', ...point }), {
-      ...{ 'X-Limit-U': secret, 'X-Limit-D': 'phone' },
+      'X-Limit-U': secret,
+      'X-Limit-D': 'phone',
       Authorization: `Basic ${btoa(`${secret}:${secret}`)}`,
     }),
     await post(ingest, OWNTRACKS, `{"_type":"lwt","topic":"owntracks/jane/x${secret}"}`, {

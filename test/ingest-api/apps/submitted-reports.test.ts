@@ -106,7 +106,9 @@ describe('what is no position and no heartbeat', () => {
   ])('gets a 200 and a rejection: %s', async (_, path, body, message) => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const answer = await fetch(ingest.url + path.replace(':key', secret), {
-      ...{ method: 'POST', body, headers: bearer(secret) },
+      method: 'POST',
+      body,
+      headers: bearer(secret),
     })
     expect(answer.status).toBe(200)
     expect(await rejectionsOf(ingest, id)).toMatchObject([

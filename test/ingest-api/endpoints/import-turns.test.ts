@@ -55,7 +55,9 @@ function devicesOf(events: readonly AppendedEvent[]): string[] {
 
 const history = (deviceId: string, count: number) => ({
   reports: Array.from({ length: count }, (_, second) => ({
-    ...{ deviceId, latitude: 54.3, longitude: second / 1_000 },
+    deviceId,
+    latitude: 54.3,
+    longitude: second / 1_000,
     timestamp: new Date(Date.UTC(2020, 0, 1) + second * 1_000).toISOString(),
   })),
 })
@@ -163,7 +165,8 @@ test('reports of a batch of 1000 and of an app’s large body are appended in pi
   expect((await letGoUntil(batch)).status).toBe(200)
   expect(appends).toEqual([['import'], ['tug'], ['import']])
   const locations = reports.map(({ deviceId, timestamp, longitude }) => ({
-    ...{ type: 'Feature', properties: { device_id: deviceId, timestamp } },
+    type: 'Feature',
+    properties: { device_id: deviceId, timestamp },
     geometry: { type: 'Point', coordinates: [longitude, 1] },
   }))
   appends.length = 0

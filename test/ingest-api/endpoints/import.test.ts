@@ -12,8 +12,12 @@ beforeAll(async () => {
 afterAll(() => ingest.close())
 
 const report = {
-  ...{ deviceId: 'van', latitude: 54.3, longitude: 13.1, timestamp: '2019-05-01T12:00:00Z' },
-  ...{ accuracy: 5, battery: 0.5 },
+  deviceId: 'van',
+  latitude: 54.3,
+  longitude: 13.1,
+  timestamp: '2019-05-01T12:00:00Z',
+  accuracy: 5,
+  battery: 0.5,
 }
 
 async function idsOf(reports: readonly object[], headers = {}): Promise<unknown[]> {
@@ -28,8 +32,11 @@ describe('imports', () => {
     const [recordId] = await idsOf([report])
     const event = (await ingest.logged()).find((logged) => logged.recordId === recordId)
     expect(event).toMatchObject({
-      ...{ deviceId: 'van', timestamp: Date.parse(report.timestamp), accuracy: 5 },
-      ...{ receivedAt: ingest.clock.now(), imported: true },
+      deviceId: 'van',
+      timestamp: Date.parse(report.timestamp),
+      accuracy: 5,
+      receivedAt: ingest.clock.now(),
+      imported: true,
     })
   })
 
@@ -42,7 +49,8 @@ describe('imports', () => {
     const data = body['data'] as { rejected: number; results: object[] }
     expect(data.rejected).toBe(2)
     expect(data.results[0]).toEqual({
-      ...{ index: 0, error: 'INVALID_PARAMS' },
+      index: 0,
+      error: 'INVALID_PARAMS',
       message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
     })
   })

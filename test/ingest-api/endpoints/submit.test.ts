@@ -112,7 +112,8 @@ test('a misspelt field is named in the answer, and in the rejection', async () =
   const place = { deviceId: 'van', latitude: 1, longitude: 2 }
   const accepted = await ingest.submit({ ...place, accurracy: 5 }, { key })
   expect(accepted.body).toMatchObject({
-    ...{ code: 200, message: 'Position accepted; ignored: accurracy' },
+    code: 200,
+    message: 'Position accepted; ignored: accurracy',
   })
   const message =
     'latitude is required: a number from -90 to 90 (WGS84 degrees); ignored: lattitude'

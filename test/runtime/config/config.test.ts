@@ -13,7 +13,8 @@ function faults(env: Record<string, string>): string {
 }
 
 const OSM = expect.objectContaining({
-  ...{ name: 'Streets (OpenStreetMap)', seenBy: 'OpenStreetMap' },
+  name: 'Streets (OpenStreetMap)',
+  seenBy: 'OpenStreetMap',
 }) as object
 
 describe('the configuration', () => {
@@ -126,7 +127,9 @@ describe('the configuration', () => {
 
   test('by default a spool holds a gibibyte and a day', () => {
     expect(loadConfig({ SPOOL_DIR: '/spool' }).spool).toEqual({
-      ...{ directory: '/spool', maxBytes: 1_073_741_824, maxAgeSeconds: 86_400 },
+      directory: '/spool',
+      maxBytes: 1_073_741_824,
+      maxAgeSeconds: 86_400,
     })
     expect(loadConfig({ SPOOL_MAX_BYTES: '5' }).spool).toBeUndefined()
     expect(faults({ SPOOL_MAX_BYTES: '1e3x', SPOOL_MAX_AGE_SECONDS: '0' })).toMatch(
@@ -178,7 +181,9 @@ describe('the configuration', () => {
       OSM,
     ])
     expect(loadConfig({ MAP_PMTILES: 'https://maps.example/w.pmtiles?v=2' }).maps[0]).toEqual({
-      ...{ name: 'w.pmtiles?v=2', kind: 'pmtiles', url: 'https://maps.example/w.pmtiles?v=2' },
+      name: 'w.pmtiles?v=2',
+      kind: 'pmtiles',
+      url: 'https://maps.example/w.pmtiles?v=2',
     })
   })
 
@@ -195,7 +200,9 @@ describe('the configuration', () => {
       { name: 'Austria', kind: 'pmtiles file', file: '/srv/a=b.pmtiles', maxZoom: 14 },
     ])
     expect(loadConfig({ MAP_PMTILES: 'My%20town=/srv/my%20maps/town.pmtiles' }).maps[0]).toEqual({
-      ...{ name: 'My town', kind: 'pmtiles file', file: '/srv/my maps/town.pmtiles' },
+      name: 'My town',
+      kind: 'pmtiles file',
+      file: '/srv/my maps/town.pmtiles',
     })
     const both = 'https://a.example/{z}/{x}/{y} https://b.example/{z}/{x}'
     expect(faults({ MAP_TILE_URL: both })).toContain('MAP_TILE_URL must be')

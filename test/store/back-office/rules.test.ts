@@ -175,7 +175,12 @@ describe('rules across documents', () => {
   test('audit entries of one action are found without reading all the others', async () => {
     const store = process()
     const done = (n: number, action: string) => ({
-      ...{ id: `${10_000 + n}`, accountId: 'acc-1', at: n, action, requestId: 'r', address: 'a' },
+      id: `${10_000 + n}`,
+      accountId: 'acc-1',
+      at: n,
+      action,
+      requestId: 'r',
+      address: 'a',
       actor: { kind: 'operator', id: 'op-1', name: 'ana' } as const,
       subject: { kind: 'key', id: `key-${n}` } as const,
     })

@@ -59,9 +59,9 @@ await describeWith(['mongodb'], 'checkpoints in MongoDB', ({ mongodb }) => {
       const store = await open()
       const generation = await store.openGeneration(1)
       await generation.project(batchOf(log.append(positionReported({ accountId }))))
-      const applied = db.collection<{ _id: number }>('applied_g1')
+      const applied = db.collection<{ _id: number; offset: number; id: string }>('applied_g1')
       await applied.replaceOne({ _id: 0 }, { offset: 700, id: 'event' })
-      await applied.insertOne({ _id: 1, ...{ offset: 3, id: 'event' } })
+      await applied.insertOne({ _id: 1, offset: 3, id: 'event' })
       expect(await store.checkpoint()).toEqual({ 0: 200, 1: -1 })
 
       const next = { ...batchOf(log.append(positionReported({ accountId }))), lastOffset: 650 }

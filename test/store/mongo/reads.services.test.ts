@@ -98,14 +98,23 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
       expect(JSON.stringify(asked)).not.toContain('$lookup')
 
       await store.changeDeviceSettings({
-        ...{ accountId, deviceId: 'd-1', changedAt: T0, expectedIntervalSeconds: 600 },
+        accountId,
+        deviceId: 'd-1',
+        changedAt: T0,
+        expectedIntervalSeconds: 600,
       })
       await store.changeDeviceSettings({
-        ...{ accountId, deviceId: 'd-2', changedAt: T0, expectedIntervalSeconds: 10 },
+        accountId,
+        deviceId: 'd-2',
+        changedAt: T0,
+        expectedIntervalSeconds: 10,
       })
       expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])
       const others = Array.from({ length: 1_100 }, (_, n) => ({
-        ...{ _id: `${accountId}/x-${n}`, accountId, deviceId: `x-${n}`, ...OWN_INTERVAL },
+        _id: `${accountId}/x-${n}`,
+        accountId,
+        deviceId: `x-${n}`,
+        ...OWN_INTERVAL,
       }))
       await settings.insertMany(others)
       expect(await all()).toEqual([['d-0', 'd-1'], [], ['d-2']])

@@ -143,7 +143,10 @@ await describeWith(['mongodb'], 'a database of version 0.2.0', ({ mongodb }) => 
 async function keysOf(store: Store, accountId: string) {
   const page = await store.pageDevices({ accountId, limit: 9 })
   return page.map(({ status: { deviceId, lastKeyId, lastKeyAt, lastKeyEventId } }) => ({
-    ...{ deviceId, lastKeyId, lastKeyAt, lastKeyEventId },
+    deviceId,
+    lastKeyId,
+    lastKeyAt,
+    lastKeyEventId,
   }))
 }
 
@@ -160,7 +163,7 @@ async function makeDatabaseOf020(
     { _id: 'read-models', generation: 1, newest: 1 } as never,
     { _id: 'schema', version: 1 } as never,
   ])
-  const positions = db.collection<{ _id: string }>('positions_g1')
+  const positions = db.collection<{ _id: string; [field: string]: unknown }>('positions_g1')
   await positions.createIndex(
     { accountId: 1, deviceId: 1, timestamp: 1, _id: 1 },
     { name: 'device_history' },
@@ -168,7 +171,9 @@ async function makeDatabaseOf020(
   await positions.insertOne({
     _id: `${accountId}/${recordId}`,
     ...event,
-    ...{ timestamp, receivedAt, origin: { partition: 0, offset: 0 } },
+    timestamp,
+    receivedAt,
+    origin: { partition: 0, offset: 0 },
   })
   const statuses = db.collection<{ _id: string }>('device_status_g1')
   await statuses.createIndexes([
@@ -179,8 +184,13 @@ async function makeDatabaseOf020(
     { name: 'removing', key: { removing: 1 }, sparse: true },
   ])
   await statuses.insertOne({
-    ...{ _id: `${accountId}/${deviceId}`, accountId, deviceId, reportCount: 1 },
-    ...{ firstSeenAt: receivedAt, lastSeenAt: heardAt, applied: { 0: 0 } },
+    _id: `${accountId}/${deviceId}`,
+    accountId,
+    deviceId,
+    reportCount: 1,
+    firstSeenAt: receivedAt,
+    lastSeenAt: heardAt,
+    applied: { 0: 0 },
     lastPosition: { recordId, latitude, longitude, timestamp, receivedAt },
     heartbeats: { 0: { offset: 0, receivedAt: heardAt } },
   } as never)

@@ -44,10 +44,15 @@ test.each([
 test('the audit of version 0.2.0 forgets an erased device too', async () => {
   const file = join(directory(), 'accounts.sqlite')
   const entry = {
-    ...{ id: '01KDVN9C000000000000000001', accountId: 'acc-1', at: T0, action: 'device.changed' },
-    ...{ actor: { kind: 'operator', id: 'operator-1', name: 'ana@example.org' } },
-    ...{ subject: { kind: 'device', id: 'van' }, details: { name: 'Name of a person' } },
-    ...{ address: '192.0.2.7', requestId: 'request-1' },
+    id: '01KDVN9C000000000000000001',
+    accountId: 'acc-1',
+    at: T0,
+    action: 'device.changed',
+    actor: { kind: 'operator', id: 'operator-1', name: 'ana@example.org' },
+    subject: { kind: 'device', id: 'van' },
+    details: { name: 'Name of a person' },
+    address: '192.0.2.7',
+    requestId: 'request-1',
   }
   const raw = new DatabaseSync(file)
   raw.exec(`CREATE TRIGGER audit_refuses_UPDATE BEFORE UPDATE ON audit

@@ -92,7 +92,11 @@ test('devices are counted at most 1000 at a time', async () => {
   selections = []
   const now = T0 + 1_000 + 5 * 60_000
   expect(await countDevices({ accountId, now }, noted)).toEqual({
-    ...{ total: DEVICES, online: DEVICES - 1_000, idle: 1_000, offline: 0, disabled: 0 },
+    total: DEVICES,
+    online: DEVICES - 1_000,
+    idle: 1_000,
+    offline: 0,
+    disabled: 0,
   })
   expect(selections.map(({ rows }) => rows)).toEqual([1, 1, 1, 1, 1, 1, 0, 1])
 })

@@ -56,7 +56,9 @@ test('a file of an earlier version shows its records in the order of the log, an
   const log = new LogOfOneSuite()
   IDS.forEach(() => log.append(positionReported()))
   const equal = positionReported({
-    ...{ ...DEVICE, timestamp: T0, receivedAt: T0 + 1 },
+    ...DEVICE,
+    timestamp: T0,
+    receivedAt: T0 + 1,
     recordId: ulid(T0, Buffer.alloc(10, 1)),
   })
   await models.project(batchOf(log.append(equal)))

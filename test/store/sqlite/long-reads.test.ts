@@ -55,8 +55,11 @@ test('the lives of very many devices are read in several turns', async () => {
 test('a long page of shares is read in several turns', async () => {
   const createdAt = (n: number) => T0 + Math.floor(n / 2)
   const shares = Array.from({ length: 601 }, (_, n) => ({
-    ...{ id: `share-${String(n).padStart(4, '0')}`, accountId, trailMinutes: 0 },
-    ...{ createdAt: createdAt(n), expiresAt: T0 + 9_000 },
+    id: `share-${String(n).padStart(4, '0')}`,
+    accountId,
+    trailMinutes: 0,
+    createdAt: createdAt(n),
+    expiresAt: T0 + 9_000,
     devices: [{ deviceId: 'tug', ref: `ref-${n}` }],
   }))
   for (const share of shares) await opened.store.createShare(share, Buffer.from(share.id))

@@ -20,7 +20,11 @@ function lastKeys(): Record<string, string> {
 test('a status of version 0.2.0 has the key of the record received last, and none after a newer heartbeat', () => {
   makeDataOf020(directory())
   expect(lastKeys()).toEqual({
-    ...{ late: 'key-2', heard: '', 'heard-before': 'key-3', 'same-time': 'key-1', erased: 'key-2' },
+    late: 'key-2',
+    heard: '',
+    'heard-before': 'key-3',
+    'same-time': 'key-1',
+    erased: 'key-2',
   })
 })
 
@@ -34,30 +38,48 @@ test('the read models of version 0.2.0 keep all else', async () => {
     {
       number: 1,
       status: {
-        ...{ ...common, deviceId: 'late', lastSeenAt: T0 + 20_000, reportCount: 2 },
-        ...{ lastKeyAt: T0 + 20_000, lastKeyEventId: '01KDVN9C000000000000000002' },
-        ...{ lastKeyId: 'key-2', applied: { 0: 2 } },
+        ...common,
+        deviceId: 'late',
+        lastSeenAt: T0 + 20_000,
+        reportCount: 2,
+        lastKeyAt: T0 + 20_000,
+        lastKeyEventId: '01KDVN9C000000000000000002',
+        lastKeyId: 'key-2',
+        applied: { 0: 2 },
         lastPosition: {
-          ...{ ...position, recordId: '01KDVN9C000000000000000001', timestamp: T0 + 10_000 },
-          ...{ speed: 8, battery: 0.5 },
+          ...position,
+          recordId: '01KDVN9C000000000000000001',
+          timestamp: T0 + 10_000,
+          speed: 8,
+          battery: 0.5,
         },
       },
     },
     {
       number: 2,
       status: {
-        ...{ ...common, deviceId: 'heard', lastSeenAt: T0 + 20_000, reportCount: 1 },
-        ...{ lastKeyAt: T0 + 20_000, lastKeyEventId: '01KDVN9C000000000000000003' },
-        ...{ lastKeyId: '', applied: { 0: 4 } },
+        ...common,
+        deviceId: 'heard',
+        lastSeenAt: T0 + 20_000,
+        reportCount: 1,
+        lastKeyAt: T0 + 20_000,
+        lastKeyEventId: '01KDVN9C000000000000000003',
+        lastKeyId: '',
+        applied: { 0: 4 },
         lastPosition: {
-          ...{ ...position, recordId: '01KDVN9C000000000000000003', timestamp: T0 + 10_000 },
+          ...position,
+          recordId: '01KDVN9C000000000000000003',
+          timestamp: T0 + 10_000,
         },
         heartbeats: { 0: { offset: 4, receivedAt: T0 + 20_000, eventId: '', keyId: '' } },
       },
     },
   ])
   const late = await models.pagePositions({
-    ...{ accountId: 'acc-1', deviceId: 'late', order: 'asc', limit: 9 },
+    accountId: 'acc-1',
+    deviceId: 'late',
+    order: 'asc',
+    limit: 9,
   })
   expect(late).toMatchObject([{ keyId: 'key-2' }, { keyId: 'key-1', speed: 8 }])
   expect(models.checkpoint()).toEqual({ 0: 12 })

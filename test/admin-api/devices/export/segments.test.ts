@@ -19,7 +19,10 @@ async function reported(reports: readonly Report[]): Promise<string> {
   devices += 1
   const deviceId = `device-${devices}`
   const [first, ...others] = reports.map(([seconds, latitude]) => ({
-    ...{ deviceId, timestamp: T0 - 86_400_000 + seconds * 1_000, latitude, longitude: 13 },
+    deviceId,
+    timestamp: T0 - 86_400_000 + seconds * 1_000,
+    latitude,
+    longitude: 13,
   }))
   await harness.project(first!, ...others)
   return deviceId

@@ -20,7 +20,10 @@ test('the bounds of places on both sides of the world leave out the widest part 
   const box = boundsOf([0, -10], [0, 10], [0, 170], [0, -170])
   expect(width(box)).toBe(200)
   expect(boundsOf([0, -100], [0, 100], [0, -170])).toEqual({
-    ...{ west: 100, south: 0, east: -100, north: 0 },
+    west: 100,
+    south: 0,
+    east: -100,
+    north: 0,
   })
 })
 

@@ -9,7 +9,9 @@ type Told = readonly [seconds: number, north: number]
 
 function recordsOf(told: readonly Told[]) {
   return told.map(([seconds, north]) => ({
-    ...{ time: T0 + seconds * 1_000, north, place: placeOf(north, 10) },
+    time: T0 + seconds * 1_000,
+    north,
+    place: placeOf(north, 10),
   }))
 }
 

@@ -25,7 +25,9 @@ const at = (
   longitude: number,
   more: Pick<Report, 'speed'> = {},
 ): Report => ({
-  ...{ timestamp: T0 + seconds * 1_000, latitude, longitude },
+  timestamp: T0 + seconds * 1_000,
+  latitude,
+  longitude,
   ...more,
 })
 

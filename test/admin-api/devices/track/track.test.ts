@@ -35,7 +35,10 @@ function iso(ms: number): string {
 test('the track of a device is thinned out to the requested number of points, with totals of all records', async () => {
   const { data } = (await find('?points=100')).body
   expect(data).toMatchObject({
-    ...{ total: 2_500, shown: 100, maxSpeed: 6, columns: COLUMNS },
+    total: 2_500,
+    shown: 100,
+    maxSpeed: 6,
+    columns: COLUMNS,
     gaps: [{ from: iso(1_199_000), to: iso(1_800_000) }],
     bounds: { west: 13, south: 52, east: 13, north: 52.2499 },
   })
@@ -56,14 +59,25 @@ test('the track of a device has at most 2000 points by default, and all records 
   expect((await find()).body.data).toMatchObject({ total: 2_500, shown: 2_000 })
   const query = `?from=${iso(10_000)}&to=${iso(20_000)}`
   expect((await find(query)).body.data).toMatchObject({
-    ...{ total: 10, shown: 10, toleranceMetres: 0, gaps: [] },
+    total: 10,
+    shown: 10,
+    toleranceMetres: 0,
+    gaps: [],
   })
 })
 
 test('the track of a device in a range without records is empty', async () => {
   expect((await find(`?from=${iso(-2_000)}&to=${iso(-1_000)}`)).body.data).toEqual({
-    ...{ total: 0, shown: 0, toleranceMetres: 0, distanceMetres: 0, movingSeconds: 0 },
-    ...{ maxSpeed: null, bounds: null, gaps: [], columns: COLUMNS, rows: [] },
+    total: 0,
+    shown: 0,
+    toleranceMetres: 0,
+    distanceMetres: 0,
+    movingSeconds: 0,
+    maxSpeed: null,
+    bounds: null,
+    gaps: [],
+    columns: COLUMNS,
+    rows: [],
   })
 })
 
@@ -89,7 +103,9 @@ test('the track of a device has a gap, and no distance, where the device cannot 
   const { data } = (await find('', 'tram')).body
   expect(data?.['distanceMetres']).toBeCloseTo(2 * 1_112, -1)
   expect(data).toMatchObject({
-    ...{ total: 4, shown: 4, movingSeconds: 120 },
+    total: 4,
+    shown: 4,
+    movingSeconds: 120,
     gaps: [{ from: iso(60_000), to: iso(27 * 60_000) }],
   })
   expect(data?.['maxSpeed']).toBeCloseTo(18.5, 1)
@@ -97,7 +113,10 @@ test('the track of a device has a gap, and no distance, where the device cannot 
 
 test('the track of a device has a gap after an hour, however rarely the device reports', async () => {
   const at = (minutes: number, longitude: number) => ({
-    ...{ deviceId: 'crate', timestamp: T0 + minutes * 60_000, latitude: 48, longitude },
+    deviceId: 'crate',
+    timestamp: T0 + minutes * 60_000,
+    latitude: 48,
+    longitude,
   })
   await harness.project(at(0, 13), at(120, 14), at(180, 14.5))
   const { data } = (await find('', 'crate')).body

@@ -167,7 +167,11 @@ test('a later page is read from about where the page before it ended', async () 
   const counted = countedStore()
   await readTrips(
     {
-      ...{ accountId: 'acc-1', deviceId, from: T0, to: T0 + 6_000 * MINUTE, ...RULES },
+      accountId: 'acc-1',
+      deviceId,
+      from: T0,
+      to: T0 + 6_000 * MINUTE,
+      ...RULES,
       ...(next && { after: next }),
     },
     { store: counted, isWanted: () => true },

@@ -289,8 +289,15 @@ test('records that leave the window keep their times, places and speeds', () => 
   const [first, last] = [drive[0], drive.at(-1)]
   expect(find(drive)).toEqual([
     {
-      ...{ kind: 'trip', records: drive.length, distanceMetres, movingMs, maxSpeed },
-      ...{ from: first?.[0], to: last?.[0], start: first?.slice(0, 4), end: last?.slice(0, 4) },
+      kind: 'trip',
+      records: drive.length,
+      distanceMetres,
+      movingMs,
+      maxSpeed,
+      from: first?.[0],
+      to: last?.[0],
+      start: first?.slice(0, 4),
+      end: last?.slice(0, 4),
     },
   ])
 })

@@ -21,7 +21,10 @@ async function project(
   changes: Partial<PositionReported> = {},
 ): Promise<void> {
   const [first, ...others] = steps.map(([timestamp, latitude, longitude]) => ({
-    ...{ deviceId, timestamp, latitude, longitude },
+    deviceId,
+    timestamp,
+    latitude,
+    longitude,
     ...changes,
   }))
   if (first !== undefined) await harness.project(first, ...others)
@@ -47,18 +50,30 @@ test('the trips of a device are between its stops, with totals of all', async ()
   ])
   const [stop, trip] = data?.items ?? []
   expect(stop).toEqual({
-    ...{ kind: 'stop', open: null, from: iso(0), to: start, records: 121 },
+    kind: 'stop',
+    open: null,
+    from: iso(0),
+    to: start,
+    records: 121,
     position: { latitude: expect.closeTo(52, 4), longitude: expect.closeTo(13, 9) },
   })
   expect(trip).toEqual({
-    ...{ kind: 'trip', open: null, from: start, to: end, records: 178 },
-    ...{ distanceMetres: expect.any(Number), movingSeconds: 1_790 },
+    kind: 'trip',
+    open: null,
+    from: start,
+    to: end,
+    records: 178,
+    distanceMetres: expect.any(Number),
+    movingSeconds: 1_790,
     maxSpeed: expect.closeTo(15, 3),
     start: { latitude: 52, longitude: 13 },
     end: { latitude: expect.closeTo(52.2415, 3), longitude: 13 },
   })
   expect(data?.['totals']).toEqual({
-    ...{ trips: 1, stops: 2, movingSeconds: 1_790, distanceMetres: trip?.['distanceMetres'] },
+    trips: 1,
+    stops: 2,
+    movingSeconds: 1_790,
+    distanceMetres: trip?.['distanceMetres'],
     stoppedSeconds: 20 * 60 + 10 * 60,
   })
 })

@@ -83,8 +83,11 @@ describe('Google', () => {
         speed: 3,
         heading: 270,
         attributes: {
-          ...{ activity: 'in_vehicle', charging: true, deviceTag: 1184882232 },
-          ...{ source: 'WIFI', verticalAccuracy: 4 },
+          activity: 'in_vehicle',
+          charging: true,
+          deviceTag: 1184882232,
+          source: 'WIFI',
+          verticalAccuracy: 4,
         },
       },
       {
@@ -121,7 +124,10 @@ describe('Google', () => {
   test('paths, activities, visits and raw signals of an Android Timeline are positions', async () => {
     const { found } = await readHistory(history('timeline-android.json'))
     const at = (latitude: number, longitude: number, timestamp: string, attributes?: object) => ({
-      ...{ deviceId: 'given', latitude, longitude, timestamp },
+      deviceId: 'given',
+      latitude,
+      longitude,
+      timestamp,
       ...(attributes !== undefined && { attributes }),
     })
     const drive = { activity: 'in_passenger_vehicle' }
@@ -136,7 +142,9 @@ describe('Google', () => {
       'segments without positions',
       {
         ...at(50.0807, 14.4107, '2024-04-26T18:54:38.000Z', { source: 'GPS' }),
-        ...{ accuracy: 9, altitude: 241.5, speed: 0.4 },
+        accuracy: 9,
+        altitude: 241.5,
+        speed: 0.4,
       },
       'activityRecord',
       'wifiScan',
@@ -168,8 +176,14 @@ describe('OwnTracks Recorder', () => {
     const { found } = await readHistory(history('2024-03.rec'))
     expect(told(found)).toMatchObject([
       {
-        ...{ deviceId: 'jane/phone', latitude: 52.225, longitude: 13.332, accuracy: 10 },
-        ...{ altitude: 36, speed: 10, heading: 98, battery: 0.94 },
+        deviceId: 'jane/phone',
+        latitude: 52.225,
+        longitude: 13.332,
+        accuracy: 10,
+        altitude: 36,
+        speed: 10,
+        heading: 98,
+        battery: 0.94,
         attributes: { charging: true, connection: 'wifi', pressure: 1002.66, verticalAccuracy: 4 },
         timestamp: '2024-03-01T09:03:09.000Z',
       },
@@ -215,16 +229,21 @@ describe('Traccar', () => {
     const { found } = await readHistory(history('traccar-positions.json'))
     expect(told(found)).toMatchObject([
       {
-        ...{
-          deviceId: '7',
-          latitude: 52.52,
-          longitude: 13.405,
-          timestamp: '2024-05-01T06:00:00.000Z',
-        },
-        ...{ accuracy: 5, altitude: 34, speed: 11.11199, heading: 90, battery: 0.87 },
+        deviceId: '7',
+        latitude: 52.52,
+        longitude: 13.405,
+        timestamp: '2024-05-01T06:00:00.000Z',
+        accuracy: 5,
+        altitude: 34,
+        speed: 11.11199,
+        heading: 90,
+        battery: 0.87,
         attributes: {
-          ...{ alarm: 'overspeed', ignition: true, motion: true },
-          ...{ odometer: 104233.4, satellites: 9 },
+          alarm: 'overspeed',
+          ignition: true,
+          motion: true,
+          odometer: 104233.4,
+          satellites: 9,
         },
       },
       { deviceId: '8' },
@@ -260,8 +279,14 @@ describe('GPX', () => {
     const { found } = await readHistory(history('phonetrack.gpx'))
     expect(told(found)).toMatchObject([
       {
-        ...{ deviceId: 'jane', latitude: 47.544715, longitude: -2.944336, altitude: 12.5 },
-        ...{ speed: 1.25, heading: 90, accuracy: 4, battery: 0.85 },
+        deviceId: 'jane',
+        latitude: 47.544715,
+        longitude: -2.944336,
+        altitude: 12.5,
+        speed: 1.25,
+        heading: 90,
+        accuracy: 4,
+        battery: 0.85,
         attributes: { satellites: 7 },
         timestamp: '2024-05-01T10:29:41.000Z',
       },
@@ -286,7 +311,9 @@ describe('our own exports', () => {
   test('a row of CSV means the same as a line of NDJSON', async () => {
     const [fromCsv] = told((await readHistory(history('own.csv'))).found)
     expect(fromCsv).toMatchObject({
-      ...{ deviceId: 'van 7', battery: 0.5, heading: 270 },
+      deviceId: 'van 7',
+      battery: 0.5,
+      heading: 270,
       attributes: { ignition: true, note: 'a;=1' },
     })
     expect(told((await readHistory(history('own.ndjson'))).found)).toEqual([fromCsv])

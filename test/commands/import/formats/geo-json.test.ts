@@ -5,10 +5,20 @@ test("Dawarich's battery is a percentage, even if it is 1", async () => {
   const { found } = await readHistory(history('dawarich.geojson'))
   expect(told(found)).toMatchObject([
     {
-      ...{ deviceId: 'jane', latitude: 55.755826, longitude: 37.6173, altitude: 11, accuracy: 4 },
-      ...{ speed: 1.5, heading: 45, battery: 0.01, timestamp: '2021-01-01T00:00:00.000Z' },
+      deviceId: 'jane',
+      latitude: 55.755826,
+      longitude: 37.6173,
+      altitude: 11,
+      accuracy: 4,
+      speed: 1.5,
+      heading: 45,
+      battery: 0.01,
+      timestamp: '2021-01-01T00:00:00.000Z',
       attributes: {
-        ...{ charging: false, connection: 'wifi', mode: 1, verticalAccuracy: 1 },
+        charging: false,
+        connection: 'wifi',
+        mode: 1,
+        verticalAccuracy: 1,
         trigger: 'background_event',
       },
     },
@@ -19,8 +29,14 @@ test("Overland's features mean what the app sends", async () => {
   const { found } = await readHistory(history('overland.geojson'))
   expect(told(found)).toMatchObject([
     {
-      ...{ deviceId: 'jane', latitude: 37.3318, longitude: -122.030581, accuracy: 30 },
-      ...{ altitude: 0, speed: 4, battery: 0.8, timestamp: '2015-10-01T15:00:00.000Z' },
+      deviceId: 'jane',
+      latitude: 37.3318,
+      longitude: -122.030581,
+      accuracy: 30,
+      altitude: 0,
+      speed: 4,
+      battery: 0.8,
+      timestamp: '2015-10-01T15:00:00.000Z',
       attributes: { activity: 'driving,stationary', charging: true },
     },
     'features without a geometry',

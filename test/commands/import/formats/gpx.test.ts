@@ -57,7 +57,11 @@ ${attributes}
 <gps:imported>true</gps:imported></extensions></trkpt>`
   expect(await toldIn(gpxOf(point, 'gps-position-ingestion'))).toEqual([
     {
-      ...{ deviceId: 'bike', latitude: 1, longitude: 2, altitude: 5, speed: 3 },
+      deviceId: 'bike',
+      latitude: 1,
+      longitude: 2,
+      altitude: 5,
+      speed: 3,
       timestamp: '2024-01-01T00:00:00.000Z',
       attributes: { alarm: '7', ele: 9, on: true },
     },

@@ -52,17 +52,24 @@ describe('CSV', () => {
     '2019-05-21T08:47:00.000Z,52.1,13.1,78.5,4.5,184.2,5.5,16,gps,0.7,0.8,1.0,48.0,,,walking,85,,' +
     '1558428420000,2019-05-21T10:47:00.000+02:00,12.5,1558428400000,Default,false'
   const POINT = {
-    ...{ ...AT, deviceId: 'given', altitude: 78.5, accuracy: 4.5, heading: 184.2, speed: 5.5 },
+    ...AT,
+    deviceId: 'given',
+    altitude: 78.5,
+    accuracy: 4.5,
+    heading: 184.2,
+    speed: 5.5,
     battery: 0.85,
     attributes: {
-      ...{
-        activity: 'walking',
-        battery_charging: false,
-        distance: 12.5,
-        geoidheight: 48,
-        hdop: 0.7,
-      },
-      ...{ pdop: 1, profile_name: 'Default', provider: 'gps', satellites: 16, vdop: 0.8 },
+      activity: 'walking',
+      battery_charging: false,
+      distance: 12.5,
+      geoidheight: 48,
+      hdop: 0.7,
+      pdop: 1,
+      profile_name: 'Default',
+      provider: 'gps',
+      satellites: 16,
+      vdop: 0.8,
     },
   }
 

@@ -15,9 +15,14 @@ const timeText = (ms: number) => new Date(ms).toISOString()
 
 function entry(action: string, subject: Entry['subject'], details: Entry['details'] = null): Entry {
   return {
-    ...{ id: 'a', at: '2026-01-01T00:00:00.000Z', address: '::1', requestId: 'r' },
-    ...{ actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' }, action },
-    ...{ subject, details },
+    id: 'a',
+    at: '2026-01-01T00:00:00.000Z',
+    address: '::1',
+    requestId: 'r',
+    actor: { kind: 'operator', id: 'op-1', name: 'ana@example.org' },
+    action,
+    subject,
+    details,
   }
 }
 
@@ -34,7 +39,8 @@ test.each<[sentence: string, entry: Entry]>([
   [
     'changed the key Vans: van-*, bus-1, 600 positions per minute, expires 2026-01-01T00:00:00.000Z',
     entry('key.changed', KEY, {
-      ...{ deviceIds: ['van-*', 'bus-1'], rateLimit: 600 },
+      deviceIds: ['van-*', 'bus-1'],
+      rateLimit: 600,
       expiresAt: '2026-01-01T00:00:00.000Z',
     }),
   ],
@@ -48,7 +54,9 @@ test.each<[sentence: string, entry: Entry]>([
   [
     'changed the device van/1: disabled, labels North, reports every 10 minutes',
     entry('device.changed', DEVICE, {
-      ...{ disabled: true, labels: ['North'], expectedIntervalSeconds: 600 },
+      disabled: true,
+      labels: ['North'],
+      expectedIntervalSeconds: 600,
     }),
   ],
   [
@@ -58,7 +66,9 @@ test.each<[sentence: string, entry: Entry]>([
   [
     'created the operator bo@example.org: viewer',
     entry('operator.created', OPERATOR, {
-      ...{ email: 'bo@example.org', role: 'viewer', platform: false },
+      email: 'bo@example.org',
+      role: 'viewer',
+      platform: false,
     }),
   ],
   [
@@ -75,13 +85,16 @@ test.each<[sentence: string, entry: Entry]>([
   [
     'labelled the devices van/1, van/2: added North, Night, removed South',
     entry('devices.labelled', DEVICES, {
-      ...{ deviceIds: ['van/1', 'van/2'], add: ['North', 'Night'], remove: ['South'] },
+      deviceIds: ['van/1', 'van/2'],
+      add: ['North', 'Night'],
+      remove: ['South'],
     }),
   ],
   [
     'labelled the devices van-0, van-1, van-2, van-3, van-4 and 995 more: added North',
     entry('devices.labelled', DEVICES, {
-      ...{ deviceIds: Array.from({ length: 1_000 }, (_, n) => `van-${n}`), add: ['North'] },
+      deviceIds: Array.from({ length: 1_000 }, (_, n) => `van-${n}`),
+      add: ['North'],
     }),
   ],
 ])('an entry reads “%s”', (expected, one) => {

@@ -9,13 +9,23 @@ const HOUR_MS = 3_600_000
 const at = (hoursAgo: number) => new Date(NOW - hoursAgo * HOUR_MS).toISOString()
 
 const instance = (service: System['instances'][number]['service'], version = '1.0.0') => ({
-  ...{ service, version, host: 'here', startedAt: at(9), reportedAt: at(0) },
+  service,
+  version,
+  host: 'here',
+  startedAt: at(9),
+  reportedAt: at(0),
 })
 
 /** As separate services on Kafka and MongoDB tell it. */
 const DISTRIBUTED: System = {
-  ...{ mode: 'embedded', version: '1.0.0', retentionDays: null, deadLetters: 0, spool: null },
-  ...{ acceptedPerMinute: 9, refusedPerMinute: 0, lag: { events: 9, seconds: 60 } },
+  mode: 'embedded',
+  version: '1.0.0',
+  retentionDays: null,
+  deadLetters: 0,
+  spool: null,
+  acceptedPerMinute: 9,
+  refusedPerMinute: 0,
+  lag: { events: 9, seconds: 60 },
   instances: [instance('ingest-api'), instance('projector'), instance('admin-api')],
 }
 const WELL: System = {

@@ -30,7 +30,9 @@ test('a heartbeat is read, in JSON and in Avro', async () => {
   const heartbeat = { accountId, deviceId, receivedAt }
   const json = written({ ...heartbeat, ...rest }, { spooled: true })
   expect(await readEvent({ key: null, ...json }, undefined)).toEqual({
-    ...{ kind: 'heartbeat', heartbeat, spooled: true },
+    kind: 'heartbeat',
+    heartbeat,
+    spooled: true,
   })
   const schemas = { getSchema: async () => ({ fromBuffer: () => ({ ...heartbeat, keyId: 'k' }) }) }
   const avro = { key: null, headers: json.headers, value: AVRO_VALUE }

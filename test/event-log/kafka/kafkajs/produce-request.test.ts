@@ -67,7 +67,10 @@ test('kafkajs encodes what it produces in this way', async () => {
     }
   }
   const given: Options = {
-    ...{ acks: -1, timeout: 1, producerId: 7, producerEpoch: 0 },
+    acks: -1,
+    timeout: 1,
+    producerId: 7,
+    producerEpoch: 0,
     topicData: [
       {
         topic: 't',
