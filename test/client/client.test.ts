@@ -103,7 +103,11 @@ test('a refusal is final and named by its identifier', async () => {
 test('an answer of another server is a refusal too, named by its status', async () => {
   const { submit } = await client((_, index) => ({ status: index === 0 ? 404 : 200 }))
   expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 404' })
-  expect(await submit()).toMatchObject({ kind: 'refused', error: '200 without a recordId' })
+  expect(await submit()).toEqual({
+    kind: 'refused',
+    error: '200 without a recordId',
+    message: 'something else than the service has answered: is the address right?',
+  })
 })
 
 test('a redirection is not followed: it would turn the report into a GET', async () => {

@@ -5,6 +5,7 @@ import { parseOptions as importing } from '../../commands/import/options.ts'
 import { parseOptions as setPassword } from '../../commands/set-password/options.ts'
 import { parseOptions as simulate } from '../../commands/simulate/options.ts'
 import { newApiKey } from '../../schemas/api-key.ts'
+import { startProgram } from '../programs.ts'
 
 const keys = { key: newApiKey(), readKey: undefined }
 
@@ -20,4 +21,16 @@ test.each([
 ])('a command that was entered wrongly says: %s', (message, parse) => {
   expect(parse).toThrow(UsageError)
   expect(parse).toThrow(message)
+})
+
+test.each([
+  ['backup', 'Kafka and MongoDB are backed up with their own tools: docs/operations.md'],
+  ['restore', 'Kafka and MongoDB are restored with their own tools: docs/operations.md'],
+])('npm run %s where the data are in Kafka and MongoDB says: %s', async (command, message) => {
+  const program = startProgram(`commands/${command}/main`, {
+    args: ['folder'],
+    env: { KAFKA_BROKERS: '127.0.0.1:9', MONGODB_URL: 'mongodb://127.0.0.1:9/gps' },
+  })
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toBe(`Failed: ${message}\n`)
 })

@@ -29,7 +29,9 @@ test.each([
 })
 
 test('without a network the start says what is missing', () => {
-  expect(() => lanAddress(LOOPBACK)).toThrow('--lan needs a network')
+  expect(() => lanAddress(LOOPBACK)).toThrow(
+    '--lan needs a network: this computer has no address in one. Connect it, or start without --lan',
+  )
 })
 
 test('an address that is reached already stays', () => {

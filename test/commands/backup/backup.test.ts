@@ -1,6 +1,8 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { claimFolder } from '../../../commands/backup/manifest.ts'
+import { newFolder } from '../../../commands/backup/new-folder.ts'
 import { lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
 import { T0 } from '../../samples.ts'
 import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from './data-to-back-up.ts'
@@ -61,6 +63,16 @@ test('of two concurrent backups to one folder, one is complete and the other is 
   const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
   expect(refused).toEqual([expect.stringMatching(/another backup goes to|is not empty/)])
   await data.restore()
+})
+
+test('a folder that another backup has claimed is refused', async () => {
+  const to = data.path('backup')
+  const [first, second] = [await newFolder(to), await newFolder(to)]
+  await claimFolder(to, first)
+  await expect(claimFolder(to, second)).rejects.toThrow(
+    `another backup goes to ${to}: choose a new folder`,
+  )
+  expect(readdirSync(to)).toEqual(['backup.json.new'])
 })
 
 test('a disk with too little room is refused, and leaves no folder', async () => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { listDeadLetters, replayDeadLetters } from '../../../commands/dead-letters/dead-letters.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { deviceStatus, FOLD_VERSION } from '../../../projector/device-status.ts'
@@ -56,6 +57,28 @@ test('a readable dead letter goes back into the log, one erased since goes, the 
   await listDeadLetters(eventLog, (more) => (text += more))
   expect(text).toContain('partition 0, offset 3: of a newer version (now: erasure)')
   expect(text).toContain('1 dead letters, 0 of them can be replayed.')
+})
+
+test('a dead letter of a device that is being erased, or of an unknown type, is left', async () => {
+  const { directory, eventLog, store } = await startWithDeadLetters()
+  const erasure = deviceErased({ deviceId: 'a', eventId: '01KDVN9C00ERASED9000000000' })
+  await store.hideErased(erasure)
+  const file = new DatabaseSync(join(directory, 'log.sqlite'))
+  file.exec(`INSERT INTO events (offset, key, type, id, received_at, value)
+    VALUES (5, 'acc-1/a', 'DeviceMoved.v7', '01KDVN9C0000000000000000ZZ', ${T0}, x'7b7d')`)
+  file.close()
+  const origin = { partition: 0, offset: 5 }
+  const reason = 'of a newer version'
+  await eventLog.deadLetters.append([
+    { kind: 'unreadable', origin, reason, key: null, value: null },
+  ])
+  let text = ''
+  await replayDeadLetters({ eventLog, store }, (more) => (text += more))
+  expect(text).toContain('left: partition 0, offset 1: its device is being erased: try again\n')
+  expect(text).toContain(
+    'left: partition 0, offset 5: events of the type DeviceMoved.v7 are not known\n',
+  )
+  expect(text).toContain('0 replayed, 1 removed because their device was erased since, 3 left.')
 })
 
 test('the program lists, replays while nothing else holds the data, and explains itself', async () => {

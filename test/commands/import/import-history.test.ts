@@ -218,7 +218,7 @@ skipped, FORBIDDEN: 1
 
   test('an import ends after five minutes without an answer', async () => {
     const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
-    expect(failure).toContain('for too long')
+    expect(failure).toMatch(/: the service has not taken anything for too long \(UND_ERR_SOCKET\)$/)
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
   })
 
@@ -246,6 +246,14 @@ skipped, FORBIDDEN: 1
       'phone',
       'phone',
     ])
+  })
+
+  test('an import skips a point that names no device in a file whose others do', async () => {
+    const point = '{"latitude":1,"longitude":2,"timestamp":"2024-01-01T00:00:00Z"}\n'
+    const path = file('a.ndjson', `${lines(1)}${point}`)
+    const { text, exit } = await run([path], (request) => taken(request))
+    expect(text).toContain(`skipped, deviceId: 1\n  ${path}, line 2: it names no device\n`)
+    expect(exit).toBe(1)
   })
 
   test('an import of a .rec file without topics, from elsewhere than the Recorder keeps it, needs a device', async () => {

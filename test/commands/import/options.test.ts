@@ -36,7 +36,10 @@ describe('the arguments of the import', () => {
     ['--format kml -', '--format must be one of gpx'],
     ['--from yesterday -', '--from must be a time'],
     ['--device . -', '--device must not be'],
-    [`--devices ${FILE} -`, '/api/devices'],
+    [
+      `--devices ${FILE} -`,
+      "--devices must be the answer of Traccar's /api/devices, a JSON list of objects with id and uniqueId",
+    ],
     ['--devices nowhere.json -', '--devices must be a JSON file'],
     ['--url nowhere -', '--url must be'],
   ])('%j is wrong, and it is said what to enter instead', (line, message) => {

@@ -20,7 +20,9 @@ test('a password that could not be set in the back office is not set here', asyn
     await expect(newPassword(piped(text))).rejects.toThrow('12 to 1024 characters')
   }
   const latin1 = Buffer.from('Schlüsselwörter', 'latin1')
-  await expect(newPassword(piped(latin1))).rejects.toThrow('must be UTF-8')
+  await expect(newPassword(piped(latin1))).rejects.toThrow(
+    'the password on standard input must be UTF-8',
+  )
 })
 
 test('at a terminal another password is made up each time', async () => {
