@@ -159,6 +159,7 @@ test.each([
     const { secret } = await writing()
     const answer = await send({ key: secret, report: REPORT })
     expect(answer.status).toBe(503)
+    expect(answer.body.message).toBe('the ingest API cannot be reached, please try again')
     expect(answer.text).not.toContain(secret)
     expect(harness.logged.join('')).toContain('answered with 503')
     expect(harness.logged.join('')).not.toContain(secret.slice(4))

@@ -39,7 +39,7 @@ describe('the routes of every service', () => {
     stopping.stopping.abort()
     const answer = await stopping.request('/readyz')
     expectRefused(answer, 503, 'SERVICE_UNAVAILABLE')
-    expect(answer.body['message']).toContain('stopping')
+    expect(answer.body['message']).toBe('not ready: the service is stopping')
     expect(answer.headers.get('retry-after')).toMatch(/^[123]$/)
     await stopping.close()
   })

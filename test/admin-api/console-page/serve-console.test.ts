@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -285,6 +285,18 @@ describe('maps', () => {
     execFileSync('mkfifo', [later])
     for (let n = 0; n < 8; n += 1) expect((await get('/map/later.pmtiles')).status).toBe(404)
     rmSync(later)
+  })
+
+  test('a map that cannot be opened is a 503 that says so', async () => {
+    const later = join(folder, 'later.pmtiles')
+    // Nobody may read this file of Linux, not even root.
+    symlinkSync('/proc/sys/vm/compact_memory', later)
+    const answer = await get('/map/later.pmtiles')
+    rmSync(later)
+    expect([answer.status, await answer.json()]).toMatchObject([
+      503,
+      { success: false, message: 'this map cannot be read right now' },
+    ])
   })
 
   test('a map that is not made yet is a 404, and is there once it is', async () => {

@@ -91,7 +91,14 @@ describe('readers that come back', () => {
     await eventLog.trim(T0 + 1)
     const again = await listen({ lastEventId: begin })
     await eventually(() => again.of('position').length >= kept.length)
-    expect(again.events[0]).toMatchObject({ event: 'gap', hasId: false })
+    expect(again.events[0]).toMatchObject({
+      event: 'gap',
+      hasId: false,
+      data: {
+        reason:
+          'events after the Last-Event-ID are no longer in the log, or it is another log: what there is follows',
+      },
+    })
     expect(again.recordIds()).toEqual(ids(kept))
     expect(again.of('gap')).toHaveLength(1)
   })
@@ -152,6 +159,8 @@ describe('readers that come back', () => {
     }
     const refused = await open({ lastEventId: begin })
     expect(refused.status).toBe(503)
+    const { message } = await refused.error()
+    expect(message).toBe('too many streams are catching up, please connect again')
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1)
     const again = await listen({ lastEventId: live.events[70]?.id ?? '' })
     await eventually(() => again.events.length === 29)

@@ -240,6 +240,7 @@ describe('data that can never be accepted', () => {
     const { secret } = await away.createKey()
     const answer = await away.request(`${OSMAND}/${secret}?id=van&lat=95&lon=10`)
     expect(answer.status).toBe(503)
+    expect(answer.body['message']).toBe('the rejection could not be stored: send the request again')
     expect(answer.headers.get('retry-after')).toMatch(/^[123]$/)
     expect((await away.request(`${OSMAND}/${secret}?${query()}`)).status).toBe(200)
     await away.close()
