@@ -9,6 +9,7 @@ const WORDS = 4
  * whose parts the tests assert separately.
  */
 const INTERNAL = [
+  '--… must be … from … to …, not "…"',
   'a report has no outcome',
   'a stored password hash has an unknown form',
   'a track has nothing but ends of gaps',
@@ -30,7 +31,6 @@ const INTERNAL = [
   'the other thread is busy',
   'the schema registry: …',
   'the service is overloaded',
-  'the service is stopping',
   'the store did not answer in time',
   'there is no tag for the path …',
   'this keeps being changed by others',
@@ -43,33 +43,8 @@ const INTERNAL = [
   '…: try again in … s',
 ]
 
-/** Messages that users can meet and that no test asserts yet. */
-const NOT_YET_ASSERTED = [
-  "--devices must be the answer of Traccar's /api/devices, a JSON list of objects with id and uniqueId",
-  '--lan needs a network: this computer has no address in one. Connect it, or start without --lan',
-  '--… must be … from … to …, not "…"',
-  'Kafka and MongoDB are backed up with their own tools: docs/operations.md',
-  'Kafka and MongoDB are restored with their own tools: docs/operations.md',
-  'Kafka confirms no writes',
-  'another backup goes to …: choose a new folder',
-  'events after the Last-Event-ID are no longer in the log, or it is another log: what there is follows',
-  'events of the type … are not known',
-  'it names no device',
-  'its device is being erased: try again',
-  'no partition has enough replicas in sync',
-  'partition … has too few replicas in sync',
-  'something else than the service has answered: is the address right?',
-  'the ingest API cannot be reached, please try again',
-  'the password on standard input must be UTF-8',
-  'the rejection could not be stored: send the request again',
-  'the service has not taken anything for too long (…)',
-  'the service is stopping, please connect again',
-  'the store is not ready: …',
-  'there are events that cannot be read: others follow',
-  'this map cannot be read right now',
-  'this program works on its own files and uses no KAFKA_BROKERS and MONGODB_URL: unset them, or run th',
-  'too many streams are catching up, please connect again',
-]
+/** Messages that users can meet and that no test asserts yet: each needs a Kafka of its own that is ill. */
+const NOT_YET_ASSERTED = ['Kafka confirms no writes', 'no partition has enough replicas in sync']
 const listed = [...INTERNAL, ...NOT_YET_ASSERTED]
 
 const words = (text: string) => text.split(/[^\p{L}\p{N}_./:<>-]+/u).filter(Boolean)

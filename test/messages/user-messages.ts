@@ -14,6 +14,7 @@ const FOLDERS = [
 const TAKE_A_MESSAGE = new Map([
   ['ApiError', 1],
   ['unavailable', 0],
+  ['unavailableForNow', 0],
   ['bodyFault', 0],
   ['conflict', 0],
   ['fault', 0],
