@@ -86,6 +86,9 @@ export function requestObserver({
   }
 }
 
+/** Headers that describe the content which an error replaces. */
+const OF_THE_CONTENT = ['Accept-Ranges', 'Content-Disposition', 'Content-Range', 'ETag']
+
 /** Turns anything thrown into the error envelope (specification section 7). */
 export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware {
   const failed = failureLog({ logger })
@@ -95,6 +98,7 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
       if (ctx.status === 404 && ctx.body === undefined) throw unmatched(ctx)
     } catch (thrown) {
       const error = failed(thrown, ctx.state)
+      for (const name of OF_THE_CONTENT) ctx.remove(name)
       ctx.status = error.status
       ctx.body = errorEnvelope(error)
       ctx.set({ ...EVERY_ANSWER, ...error.headers })
