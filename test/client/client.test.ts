@@ -199,7 +199,7 @@ describe('sending a batch', () => {
     expect(outcomes).toMatchObject([accepted, accepted, { kind: 'refused', error: 'FORBIDDEN' }])
   })
 
-  test('an unsent part of it is given up like any other report', async () => {
+  test('the client gives up an unsent part of it like any other report', async () => {
     const { sender } = await client(
       (_, index) => results(...(index === 0 ? [yes, yes] : []), no('SERVICE_UNAVAILABLE')),
       { giveUpAfterMs: 0 },

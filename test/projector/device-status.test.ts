@@ -146,7 +146,7 @@ describe('device status', () => {
     expect(fold([late, greatest]).lastKeyId).toBe('key-3')
   })
 
-  test('of positions of equal times the last in the log is the last position, whatever their ids', () => {
+  test('the last position in the log wins among equal times, with any ids', () => {
     const sent = { timestamp: T0, receivedAt: T0 }
     const ids = ['B', 'A', 'C'].map((id) => positionReported({ ...sent, recordId: `record-${id}` }))
     for (const [n, event] of ids.entries()) {

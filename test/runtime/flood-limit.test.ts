@@ -40,7 +40,7 @@ test('any other warning or error is logged 60 times a minute', () => {
   expect(lines.at(-1)).toMatchObject({ requestId: 1_000, suppressed: 940 })
 })
 
-test('what says why a process ends is always logged, and so is what is no warning', () => {
+test('fatal lines and lines below warning are always logged', () => {
   const { logger, lines } = limited()
   for (let time = 0; time < 100; time += 1) {
     logger.info({ time }, 'listens')

@@ -44,7 +44,7 @@ test('an outage is one line when it begins, one a minute with variable and reaso
   ])
 })
 
-test('what fails just before an outage is noticed, and just after it, is no line of its own', () => {
+test('failures just before and just after an outage are no lines of their own', () => {
   const { outage, logger, lines, pass } = watched()
   logger.warn({ err: refused }, 'a batch is not confirmed')
   outage.failed(refused)
@@ -59,7 +59,7 @@ test('what fails just before an outage is noticed, and just after it, is no line
   expect(lines).toHaveLength(3)
 })
 
-test('what fails although the dependency answers is one line a minute of each kind', () => {
+test('failures on an answering dependency are one line a minute of each kind', () => {
   const { outage, logger, lines, pass } = watched()
   const leaderless = new Error('partition 3 has no leader')
   for (let second = 0; second < 119; second += 1) {

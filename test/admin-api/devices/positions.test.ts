@@ -52,7 +52,7 @@ test('a record is flat, and the same in the history and by its id', async () => 
   expect(one.body.data).toEqual(view)
 })
 
-test('points of one minute keep the order in which they were sent, in history, track, trips and exports', async () => {
+test('points of one minute keep their order in history, track, trips and exports', async () => {
   const minutes = [10, 10, 10, 11, 11, 11, 12, 12]
   const deviceId = 'walker'
   const sent = minutes.map((minute, n) => ({

@@ -96,7 +96,7 @@ test('a heartbeat makes a device online again, and each moves when it was last s
   expect(source.of('position')).toHaveLength(2)
 })
 
-test('telemetry of repeats and heartbeats is told, and a repeat makes a device online again', async () => {
+test('telemetry of repeats and heartbeats is on the stream, and a repeat makes a device online again', async () => {
   const { clock, listen, project } = await start()
   const source = await listen()
   project()

@@ -131,7 +131,7 @@ test.each([
   expect(() => loadConfig(env)).toThrow(`set ${lacking} too: ${set} does not work alone`)
 })
 
-test('a service that needs Kafka and MongoDB says so, and how to do without', () => {
+test('a service that needs Kafka and MongoDB says so, and names npm start', () => {
   expect(() => requireDistributed(loadConfig({}))).toThrow(
     'this program needs Kafka and MongoDB: set KAFKA_BROKERS and MONGODB_URL, or run everything in one process with: npm start',
   )

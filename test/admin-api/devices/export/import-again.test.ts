@@ -135,7 +135,7 @@ async function importedAgain(format: string, deviceId: string) {
 }
 
 describe.each(['geojson', 'gpx', 'csv', 'ndjson'])('an export as %s', (format) => {
-  test('gives an import the very same reports, whatever attributes and devices are called', async () => {
+  test('gives an import the very same reports, with any names of attributes and devices', async () => {
     let made = 0
     await fc.assert(
       fc.asyncProperty(

@@ -62,7 +62,7 @@ test('records of a drive, of any interval, are all kept', () => {
   )
 })
 
-test('what comes after a certain record is the same wherever reading begins', () => {
+test('records after a certain one are the same wherever reading begins', () => {
   const place = fc.constantFrom(50, 50.001, 50.01, 0, 0.001, 25)
   const told = fc.array(fc.tuple(fc.constantFrom(1, 10, 4_000), place), { minLength: 3 })
   fc.assert(

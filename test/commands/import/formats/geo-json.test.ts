@@ -87,7 +87,7 @@ test('a line names its device as points do', async () => {
   }
 })
 
-test('the root of a file may be a single feature or a geometry, whatever the order of its members', async () => {
+test('the root of a file may be a single feature or a geometry, its members in any order', async () => {
   const { format, found } = await readHistory(history('feature.geojson'))
   expect(format).toBe('geojson')
   expect(told(found)).toMatchObject([
