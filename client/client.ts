@@ -4,7 +4,12 @@ import type { ReportOutcome, Report, TimedReport } from './report.ts'
 import { retrying, type Patience } from './retry.ts'
 import { sendTogether } from './send-together.ts'
 
-export type { ReportOutcome, ReportRefusal, Report, TimedReport } from './report.ts'
+export type {
+  Report,
+  ReportOutcome as Outcome,
+  ReportRefusal as Refusal,
+  TimedReport,
+} from './report.ts'
 
 export type GpsClient = {
   /** Sends a report until it is accepted or refused. Never rejects because of the service. */

@@ -206,6 +206,12 @@ export type ConsoleSuite = ReturnType<typeof consoleSuite>
 
 const ENV = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: PASSWORD, RATE_LIMIT_AUTH: 'off' }
 
+/** Hides or shows a page, as a browser does where another tab or window covers it. */
+export function setHidden(page: Page, isHidden: boolean): Promise<unknown> {
+  return page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))`)
+}
+
 /** The list of the map page. */
 export function deviceRow(page: Page, text: string) {
   return page.getByRole('list', { name: 'Devices' }).getByRole('listitem').filter({ hasText: text })

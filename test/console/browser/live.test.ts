@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, deviceRow } from './console-harness.ts'
+import { consoleSuite, deviceRow, setHidden } from './console-harness.ts'
 
 /** A stream that sends the test's events. */
 const STREAM_BY_HAND = `const ask = window.fetch
@@ -22,11 +22,6 @@ describeConsole('what is live', () => {
   const suite = consoleSuite()
   const connection = (page: Page) => page.getByRole('status', { name: 'Connection' })
   const isStream = (url: string) => url.includes('/api/v1/stream')
-
-  /** As the browser does where another tab or window covers the page. */
-  const hide = (page: Page, isHidden: boolean) =>
-    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
-      document.dispatchEvent(new Event('visibilitychange'))`)
 
   test('the map is live again after Back, and shows what was reported meanwhile', async () => {
     await suite.report({ deviceId: 'before', latitude: 1, longitude: 1 })
@@ -55,8 +50,8 @@ describeConsole('what is live', () => {
       const body = `event: heartbeat\nid: mark-${marks.length}\ndata: {}\n\n`
       await route.fulfill({ contentType: 'text/event-stream', body })
     })
-    await hide(page, true)
-    await hide(page, false)
+    await setHidden(page, true)
+    await setHidden(page, false)
     await eventually(() => marks.length >= 4)
     expect(lists).toBe(0)
     expect(marks[0]).toMatch(/.+/)
@@ -88,11 +83,11 @@ describeConsole('what is live', () => {
     const page = await suite.signedIn()
     await connection(page).getByText('live').waitFor()
     const ended = page.waitForEvent('requestfailed', (request) => isStream(request.url()))
-    await hide(page, true)
+    await setHidden(page, true)
     await ended
     await suite.report({ deviceId: 'while-hidden', latitude: 2, longitude: 2 })
     const resumed = page.waitForRequest((request) => isStream(request.url()))
-    await hide(page, false)
+    await setHidden(page, false)
     expect(await (await resumed).headerValue('Last-Event-ID')).toMatch(/.+/)
     await deviceRow(page, 'while-hidden').waitFor()
   })

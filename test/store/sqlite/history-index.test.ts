@@ -35,7 +35,10 @@ async function makeOlderFile(): Promise<void> {
     CREATE INDEX records_by_time ON records (device, timestamp, record_id);
     ALTER TABLE device_statuses DROP COLUMN last_partition;
     ALTER TABLE device_statuses DROP COLUMN last_offset;
-    PRAGMA user_version = ${READ_MODELS_SCHEMA.length - 1}`)
+    ALTER TABLE device_statuses RENAME COLUMN last_key_event_id TO last_received_id;
+    ALTER TABLE device_statuses DROP COLUMN last_key_at;
+    ALTER TABLE device_statuses DROP COLUMN readings;
+    PRAGMA user_version = ${READ_MODELS_SCHEMA.findIndex((step) => step.includes('last_partition'))}`)
   raw.close()
 }
 
