@@ -162,7 +162,8 @@ export const anyQuery = fc
 /** A form as `multipart/form-data; boundary=x`, with a photo. */
 const multipart = flat.map((fields) => {
   const parts = Object.entries(fields).map(
-    ([name, value]) => `; name="${name}"\r\n\r\n${String(value)}`,
+    ([name, value]) =>
+      `; name="${name}"\r\n\r\n${typeof value === 'string' ? value : fc.stringify(value)}`,
   )
   return [...parts, '; name="image"; filename="a"\r\n\r\n\u0000']
     .map((part) => `--x\r\nContent-Disposition: form-data${part}\r\n`)
