@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock as clock, type Clock } from '../runtime/clock.ts'
 import { killPrograms } from '../test/running-programs.ts'
@@ -6,8 +7,13 @@ import { forkTypescript } from './fork.ts'
 import { median } from './median.ts'
 import { meterOf, type Shape } from './meter.ts'
 
-// npm run bench:against -- FOLDER [ROUNDS]
-// Compares this checkout with another one, in FOLDER: the embedded services take turns, A B B A.
+const HELP = `Compares this checkout with another one: the embedded services take turns, A B B A.
+
+  npm run bench:against -- FOLDER [ROUNDS]
+
+  FOLDER   the other checkout, with its packages installed
+  ROUNDS   pairs for each kind of load (default 16, about five minutes)
+`
 
 const SHAPES: readonly Shape[] = [
   { name: 'single submits, 64 connections', connections: 64, batch: 1 },
@@ -17,7 +23,14 @@ const SECONDS = 2
 
 process.once('exit', killPrograms)
 const [folder, rounds = '16'] = process.argv.slice(2)
-if (folder === undefined) throw new Error('usage: npm run bench:against -- FOLDER [ROUNDS]')
+if (folder === undefined || folder === '--help') {
+  process.stdout.write(HELP)
+  process.exit(folder === undefined ? 2 : 0)
+}
+if (!existsSync(join(resolve(folder), 'bench'))) {
+  process.stderr.write(`${folder} is no checkout of this project: it has no folder bench\n`)
+  process.exit(2)
+}
 const services = [await start(process.cwd()), await start(resolve(folder))]
 const generator = forkTypescript('load/main.ts')
 const meters = services.map((service) => meterOf(service, generator))
