@@ -24,21 +24,20 @@ export function backOff({ firstMs, longestMs }: { firstMs: number; longestMs: nu
   }
 }
 
+type Retrying = {
+  readonly logger: { warn(fields: object, message: string): void }
+  readonly signal: AbortSignal
+  /** The log's message for a failure. */
+  readonly failure: string
+}
+
 /**
  * Repeats `work` until it succeeds or `signal` is aborted; never rejects. When a call times out,
  * the server continues a long operation, and the next call waits for the same one.
  */
 export async function untilSucceeded(
   work: () => Promise<void>,
-  {
-    logger,
-    signal,
-    failure,
-  }: {
-    logger: { warn(fields: object, message: string): void }
-    signal: AbortSignal
-    failure: string
-  },
+  { logger, signal, failure }: Retrying,
 ): Promise<void> {
   const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
   while (!signal.aborted) {
@@ -58,15 +57,7 @@ export async function untilSucceeded(
  */
 export async function onceAvailable<T>(
   work: () => Promise<T>,
-  {
-    logger,
-    signal,
-    failure,
-  }: {
-    logger: { warn(fields: object, message: string): void }
-    signal: AbortSignal
-    failure: string
-  },
+  { logger, signal, failure }: Retrying,
 ): Promise<T> {
   const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
   for (;;) {

@@ -2,7 +2,7 @@ import { jest } from '@jest/globals'
 import { fakeTimers } from '../fake-timers.ts'
 
 /**
- * From now on no wait is too long, however slow the machine is. Returns a function with which time goes on;
+ * From now on no wait is too long, even on a slow machine. Returns a function with which time goes on;
  * waits that have begun by then have no end.
  */
 export function stopTime(): () => void {

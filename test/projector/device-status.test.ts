@@ -326,7 +326,7 @@ describe('device status', () => {
         if (one.lastPosition.recordId === other.lastPosition.recordId) {
           expect(telemetryOf(one)).toEqual(telemetryOf(other))
         }
-        // Of positions of equal times the place in the log decides, which is another after reordering.
+        // Among positions of equal times the place in the log decides, which reordering changes.
         expect(timesOf(one)).toEqual(timesOf(other))
       }),
     )

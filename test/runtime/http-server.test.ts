@@ -314,7 +314,7 @@ describe('a client whose answer is not read whole', () => {
     const app = patientApp()
     server = await serve(app.app, 600_000)
     const { look, take } = await ask(app, '/large/read')
-    // So much more at each look that the kernel's buffers take some.
+    // Enough more at each look that the kernel's buffers take some.
     await looksAtBoth(app, { look, take: () => take(3 * MIB) })
     expect([...app.open]).toEqual(['/large/read'])
   })
@@ -329,7 +329,7 @@ describe('a client whose answer is not read whole', () => {
   })
 })
 
-/** What Node calls when nothing has happened on a connection for its time, and the bytes left to send. */
+/** Node's callback for an idle connection, and the bytes left to send. */
 type Internals = { _onTimeout: () => void; readonly _handle?: { readonly writeQueueSize: number } }
 
 const MIB = 1024 * 1024

@@ -25,7 +25,7 @@ export default {
   maxWorkers: 3,
   // A worker keeps the modules of all its files, and takes seconds to free them on a busy machine.
   workerIdleMemoryLimit: '800MB',
-  // Whatever the machine's speed, a worker that takes longer to end has something open.
+  // A worker that takes longer to end has something open, on a slow machine too.
   workerGracefulExitTimeout: 60_000,
   // Long, for a machine that does other things too, and still short enough to notice a hang.
   testTimeout: 120_000,

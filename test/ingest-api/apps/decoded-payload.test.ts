@@ -69,7 +69,7 @@ describe('a decoded payload', () => {
     expect(positions[0]!.attributes).not.toHaveProperty('airTemperature')
   })
 
-  test('of a SenseCAP with several moments has the position of each, and what is of none', () => {
+  test('of a SenseCAP with several moments has the position of each, and the readings without a moment', () => {
     const moment = (time: number, longitude: number) => [
       {
         measurementId: '4197',

@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 afterEach(() => opened.close())
 
-/** What a read finds, and how often other work has its turn meanwhile. */
+/** The result of a read, and how often other work has its turn meanwhile. */
 async function read<Found>(find: () => Promise<Found>) {
   const counter = countTurns()
   const found = await find()
