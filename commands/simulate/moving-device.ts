@@ -1,3 +1,10 @@
+import {
+  degrees,
+  EARTH_RADIUS_METRES,
+  metresBetween,
+  radians,
+  type Coordinates,
+} from '../../schemas/geo/distance.ts'
 import { normal, seededRandom } from './random.ts'
 
 /** A position in WGS84 degrees, metres, metres per second, degrees from north. */
@@ -11,7 +18,6 @@ export type MovingPosition = {
 }
 
 const CITY = { latitude: 46.0569, longitude: 14.5058, radiusM: 6_000, altitudeM: 298 }
-const EARTH_RADIUS_M = 6_371_008.8
 /** A walker, a cyclist and a car, in m/s. */
 const CRUISING_SPEEDS = [1.4, 5, 12]
 
@@ -47,7 +53,7 @@ export function* movingDevice({
     }
     // Random changes grow with the square root of time, so that the path does not depend on the rate.
     const stir = Math.sqrt(Math.min(intervalS, 60))
-    const home = greatCircle(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
+    const home = metresBetween(place, CITY) > CITY.radiusM ? towards(place, CITY) : undefined
     heading =
       home === undefined ? turned(heading, normal(random) * 8 * stir) : halfway(heading, home)
     const pull = Math.min(1, 0.1 * intervalS)
@@ -59,11 +65,9 @@ export function* movingDevice({
   }
 }
 
-type Place = { readonly latitude: number; readonly longitude: number }
-
 /** The place `metres` from another along the great circle of a heading, on a sphere. */
-function destination(from: Place, heading: number, metres: number): Place {
-  const angle = metres / EARTH_RADIUS_M
+function destination(from: Coordinates, heading: number, metres: number): Coordinates {
+  const angle = metres / EARTH_RADIUS_METRES
   const course = radians(heading)
   const latitude = radians(from.latitude)
   const sine =
@@ -76,16 +80,7 @@ function destination(from: Place, heading: number, metres: number): Place {
   return { latitude: degrees(Math.asin(sine)), longitude: ((longitude + 540) % 360) - 180 }
 }
 
-/** Metres between two places along the great circle (haversine). */
-export function greatCircle(a: Place, b: Place): number {
-  const north = Math.sin(radians(b.latitude - a.latitude) / 2)
-  const east = Math.sin(radians(b.longitude - a.longitude) / 2)
-  const chord =
-    north ** 2 + Math.cos(radians(a.latitude)) * Math.cos(radians(b.latitude)) * east ** 2
-  return 2 * EARTH_RADIUS_M * Math.asin(Math.sqrt(chord))
-}
-
-function towards(from: Place, to: Place): number {
+function towards(from: Coordinates, to: Coordinates): number {
   const [a, b] = [radians(from.latitude), radians(to.latitude)]
   const east = radians(to.longitude - from.longitude)
   const y = Math.sin(east) * Math.cos(b)
@@ -107,12 +102,4 @@ function clamp(value: number, min: number, max: number): number {
 
 function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits
-}
-
-function radians(value: number): number {
-  return (value * Math.PI) / 180
-}
-
-function degrees(value: number): number {
-  return (value * 180) / Math.PI
 }

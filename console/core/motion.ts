@@ -1,4 +1,4 @@
-import { metresBetween } from './track.ts'
+import { metresBetween } from '../../schemas/geo/distance.ts'
 
 /** Whether a device moves, as far as its positions tell. */
 export type Motion = {

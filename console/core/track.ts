@@ -1,5 +1,6 @@
 import type { components } from '../api/schema.ts'
 import { inShownOrder, type DeviceAttributes } from './attributes.ts'
+import { metresBetween } from '../../schemas/geo/distance.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report-fields.ts'
 import { isPathless } from '../../schemas/unknown-path.ts'
 import { toMercator } from './mercator.ts'
@@ -30,8 +31,6 @@ export type Track = {
   readonly toleranceMetres: number
   readonly maxSpeed: number | null
 }
-
-const EARTH_METRES = 6_371_009
 
 export function trackOf(api: ApiTrack): Track {
   const column = new Map(api.columns.map((name, index) => [name, index]))
@@ -157,17 +156,6 @@ export function smoothedSpeeds(points: readonly TrackPoint[]): readonly (number 
     }
     return count === 0 ? undefined : Math.max(0, sum / count)
   })
-}
-
-type Place = { readonly latitude: number; readonly longitude: number }
-
-/** Along the surface of a sphere, in metres. */
-export function metresBetween(a: Place, b: Place): number {
-  const rad = Math.PI / 180
-  const across = Math.sin(((b.longitude - a.longitude) * rad) / 2)
-  const up = Math.sin(((b.latitude - a.latitude) * rad) / 2)
-  const h = up * up + Math.cos(a.latitude * rad) * Math.cos(b.latitude * rad) * across * across
-  return 2 * EARTH_METRES * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
 /** The last point at or before a time, or the first point if the time is before all of them. */

@@ -1,7 +1,7 @@
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import { isLeap } from '../../../schemas/unknown-path.ts'
 import { LeapFilter } from '../track/leap-filter.ts'
-import { distance, placeOf, type EarthPoint } from '../track/place.ts'
+import { distance, placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import type { RecordPages } from './export-format.ts'
 
 /** A record, and whether a gap of the track lies before it. */

@@ -1,5 +1,5 @@
 import { isLeap } from '../../../schemas/unknown-path.ts'
-import { distance, type EarthPoint } from './place.ts'
+import { distance, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 
 type Located = { readonly time: number; readonly place: EarthPoint }
 

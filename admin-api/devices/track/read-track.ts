@@ -3,7 +3,7 @@ import { placeOfStep, type TrackRow, type TrackStep } from '../../../schemas/rea
 import type { Store } from '../../../store/store.ts'
 import { Bounds } from './bounds.ts'
 import { LeapFilter } from './leap-filter.ts'
-import { placeOf, type EarthPoint } from './place.ts'
+import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { gapAfterMs } from './silence.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from './track-totals.ts'

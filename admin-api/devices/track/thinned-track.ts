@@ -1,5 +1,5 @@
 import { LeastFirst } from './least-first.ts'
-import { length, type EarthPoint } from './place.ts'
+import { length, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 
 const NONE = -1
 

@@ -1,5 +1,5 @@
 import { isLeap, isPathless } from '../../../schemas/unknown-path.ts'
-import { distance, type EarthPoint } from './place.ts'
+import { distance, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 
 /** Below this speed, in metres per second, a device counts as standing still. */
 const MOVING = 0.5

@@ -1,4 +1,4 @@
-import { directionsAt, type EarthPoint } from '../track/place.ts'
+import { directionsAt, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { TrackTotals, type TimedPlace } from '../track/track-totals.ts'
 import type { TripRecord } from './trip-record.ts'
 

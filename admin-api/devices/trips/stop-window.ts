@@ -1,4 +1,4 @@
-import { atSurface, length, type EarthPoint } from '../track/place.ts'
+import { atSurface, length, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { GreatestOfWindow } from './greatest-of-window.ts'
 import type { TripRecord } from './trip-record.ts'
 

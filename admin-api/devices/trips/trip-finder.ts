@@ -1,7 +1,7 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
 import { isPathless } from '../../../schemas/unknown-path.ts'
 import { LeapFilter } from '../track/leap-filter.ts'
-import { distance, type EarthPoint } from '../track/place.ts'
+import { distance, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { OpenTrip, type FoundTrip } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'
 import { metresApart, tripRecord, type TripRecord } from './trip-record.ts'

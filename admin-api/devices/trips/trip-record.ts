@@ -1,5 +1,6 @@
 import type { TrackStep } from '../../../schemas/read-models.ts'
-import { FARTHEST_METRES, length, placeOf, type EarthPoint } from '../track/place.ts'
+import { FARTHEST_METRES } from '../../../schemas/geo/distance.ts'
+import { length, placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import type { TimedPlace } from '../track/track-totals.ts'
 
 /** A record as trips and stops are found by it. */

@@ -1,7 +1,7 @@
 import { objectOf, type JsonSchema } from '../../../runtime/openapi/json-schema.ts'
 import { NEXT_CURSOR } from '../../http/answer-page.ts'
 import { isoTime, TIME } from '../../http/views.ts'
-import { coordinatesOf } from '../track/place.ts'
+import { coordinatesOf } from '../../../schemas/geo/earth-point.ts'
 import type { TimedPlace } from '../track/track-totals.ts'
 import type { TripOrStop } from './trip-finder.ts'
 

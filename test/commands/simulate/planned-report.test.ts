@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { greatCircle } from '../../../commands/simulate/moving-device.ts'
 import {
   movingDevices,
   replayedTrack,
   type PlannedReport,
 } from '../../../commands/simulate/planned-report.ts'
+import { metresBetween } from '../../../schemas/geo/distance.ts'
 import { parsePositionReport, type PositionReport } from '../../../schemas/position-report.ts'
 
 const T0 = Date.UTC(2026, 0, 1)
@@ -60,12 +60,12 @@ test('devices that move move smoothly, as fast as they say, and stay about the c
   const centre = { latitude: 46.0569, longitude: 14.5058 }
   for (const way of places) {
     const steps = way.slice(1).map((here, index) => {
-      const metres = greatCircle(way[index] ?? here, here)
+      const metres = metresBetween(way[index] ?? here, here)
       return Math.abs(metres - (here.speed ?? NaN))
     })
     expect(Math.max(...steps)).toBeLessThan(0.05)
     expect(Math.max(...way.map(({ speed = NaN }) => speed))).toBeLessThan(30)
-    expect(Math.max(...way.map((here) => greatCircle(here, centre)))).toBeLessThan(7_000)
+    expect(Math.max(...way.map((here) => metresBetween(here, centre)))).toBeLessThan(7_000)
     expect(new Set(way.map(({ latitude }) => latitude)).size).toBeGreaterThan(150)
   }
   expect(new Set(places.map(([first]) => first?.latitude)).size).toBe(10)

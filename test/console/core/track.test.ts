@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import {
   joinTracks,
-  metresBetween,
   numericAttributes,
   partsOfTrack,
   placeAt,
@@ -156,14 +155,6 @@ describe('a track of years', () => {
     ])
     expect(joinTracks([first])).toEqual(first)
   })
-})
-
-test('distances follow the sphere', () => {
-  const quarter = metresBetween({ latitude: 0, longitude: 0 }, { latitude: 90, longitude: 0 })
-  expect(quarter / 1_000).toBeCloseTo(10_007.6, 0)
-  expect(
-    metresBetween({ latitude: 0, longitude: 179.9 }, { latitude: 0, longitude: -179.9 }),
-  ).toBeLessThan(23_000)
 })
 
 test('speeds of any size have averages, and change none of points that are more than a minute away', () => {

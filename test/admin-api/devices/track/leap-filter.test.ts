@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { LeapFilter } from '../../../../admin-api/devices/track/leap-filter.ts'
-import { placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { placeOf } from '../../../../schemas/geo/earth-point.ts'
 import { T0 } from '../../../samples.ts'
 
 /** Seconds and degrees to the north of each record; a second apart unless told. */

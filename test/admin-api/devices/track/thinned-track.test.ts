@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { length, placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { length, placeOf } from '../../../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from '../../../../admin-api/devices/track/thinned-track.ts'
 import type { PositionRecord } from '../../../../schemas/read-models.ts'
 import { positionReported, T0 } from '../../../samples.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { placeOf } from '../../../../schemas/geo/earth-point.ts'
 import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
 import { T0 } from '../../../samples.ts'
 

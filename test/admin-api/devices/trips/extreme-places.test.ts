@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { coordinatesOf, placeOf } from '../../../../admin-api/devices/track/place.ts'
 import { TripFinder, type TripOrStop } from '../../../../admin-api/devices/trips/trip-finder.ts'
 import { tripView } from '../../../../admin-api/devices/trips/trips-view.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
@@ -41,21 +40,6 @@ test.each([90, -90, 90 - 1e-7, -90 + 1e-9, 89.9999999999])(
     expect(position?.longitude).toEqual(expect.any(Number))
   },
 )
-
-test('the coordinates of any place are those that it was made of', () => {
-  fc.assert(
-    fc.property(
-      fc.double({ min: -90, max: 90, noNaN: true }),
-      fc.double({ min: -180, max: 180, noNaN: true }),
-      (latitude, longitude) => {
-        const back = coordinatesOf(placeOf(latitude, longitude))
-        expect(back.latitude).toBeCloseTo(latitude, 7)
-        if (Math.abs(latitude) < 89.99) expect(back.longitude).toBeCloseTo(longitude, 7)
-        expect(Math.abs(back.longitude)).toBeLessThanOrEqual(180)
-      },
-    ),
-  )
-})
 
 const extreme = fc.record({
   after: fc.constantFrom(0, 1, 1_000, MINUTE, 5 * MINUTE, 61 * MINUTE),

@@ -8,7 +8,7 @@ import {
 } from '../../../../admin-api/devices/trips/trip-finder.ts'
 import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
 import type { FoundTrip } from '../../../../admin-api/devices/trips/open-trip.ts'
-import { coordinatesOf, distance, placeOf } from '../../../../admin-api/devices/track/place.ts'
+import { coordinatesOf, distance, placeOf } from '../../../../schemas/geo/earth-point.ts'
 import { isPathless } from '../../../../schemas/unknown-path.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
 import { pointsOf, tracks } from '../../../recorded-tracks.ts'

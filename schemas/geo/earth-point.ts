@@ -1,7 +1,8 @@
+import { EARTH_RADIUS_METRES as EARTH_RADIUS, type Coordinates } from './distance.ts'
+
 /** A point on the earth's surface, in metres from the earth's centre. */
 export type EarthPoint = { readonly x: number; readonly y: number; readonly z: number }
 
-const EARTH_RADIUS = 6_371_008.8
 const RADIANS = Math.PI / 180
 
 export function placeOf(latitude: number, longitude: number): EarthPoint {
@@ -15,7 +16,7 @@ export function placeOf(latitude: number, longitude: number): EarthPoint {
 }
 
 /** The arc tangent is exact at the poles, where rounding may take the sine beyond 1. */
-export function coordinatesOf({ x, y, z }: EarthPoint): { latitude: number; longitude: number } {
+export function coordinatesOf({ x, y, z }: EarthPoint): Coordinates {
   return {
     latitude: Math.atan2(z, length(x, y, 0)) / RADIANS,
     longitude: Math.atan2(y, x) / RADIANS,
@@ -30,9 +31,6 @@ export function atSurface({ x, y, z }: EarthPoint): EarthPoint | undefined {
   const scale = EARTH_RADIUS / fromCentre
   return { x: x * scale, y: y * scale, z: z * scale }
 }
-
-/** Half of the earth's circumference in metres: no place is further from another. */
-export const FARTHEST_METRES = Math.PI * EARTH_RADIUS
 
 /** The directions to the east and to the north, one metre each. */
 export function directionsAt({
