@@ -18,6 +18,9 @@ const OPTIONS = {
 
 // node scripts/test.mjs SUITE [argument of Jest ...]; see test/suites/jest.config.mjs.
 const [suite = 'unit', ...rest] = process.argv.slice(2)
+// Of an option that comes twice Jest would take the first.
+const isGiven = (option) => rest.some((one) => one.split('=')[0] === option.split('=')[0])
+const options = (OPTIONS[suite] ?? []).filter((option) => !isGiven(option))
 const { status } = spawnSync(
   process.execPath,
   [
@@ -26,7 +29,7 @@ const { status } = spawnSync(
     fileURLToPath(new URL('../node_modules/jest/bin/jest.js', import.meta.url)),
     `--selectProjects=${suite}`,
     '--config=test/suites/jest.config.mjs',
-    ...(OPTIONS[suite] ?? []),
+    ...options,
     ...rest,
   ],
   { stdio: 'inherit' },
