@@ -1,0 +1,14 @@
+/** How often something is measured, so that a busy moment of the machine decides nothing. */
+const ROUNDS = 5
+
+/** Whether the median of all rounds is known to pass, or to fail, for each measure: more rounds change nothing. */
+export function isDecided(...measures: (readonly boolean[])[]): boolean {
+  return measures.every((passed) => {
+    const passes = passed.filter(Boolean).length
+    return Math.max(passes, passed.length - passes) > ROUNDS / 2
+  })
+}
+
+export function median(numbers: readonly number[]): number {
+  return [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0
+}
