@@ -46,10 +46,10 @@ import { streamRoutes } from './stream/stream-route.ts'
 import { systemHistoryRoute } from './system-history.ts'
 import { systemRoutes, type DataDirectory, type Mode } from './system.ts'
 import { limitedLookUps } from './http/known-secrets.ts'
-import { lateEntries } from './http/late-entries.ts'
+import { lateEntries } from './http/record-action.ts'
 import { shareCallers } from './http/share-callers.ts'
 import { callerLimits } from './http/caller-limits.ts'
-import { passwordTurns } from './sign-in/password-turns.ts'
+import { passwordTurns } from './sign-in/password.ts'
 
 export const PREFIX = '/api/v1'
 

@@ -15,7 +15,7 @@ import type { Caller } from './http/caller.ts'
 import { recordAction } from './http/record-action.ts'
 import { anyObject, type InputOf } from './http/rule.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
-import { ownKeys, PASTED_KEY } from './keys/own-key.ts'
+import { ownKeys, PASTED_KEY } from './keys/identify-key.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
 import type { RateLimit } from '../runtime/rate-counters.ts'
 

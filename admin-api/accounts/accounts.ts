@@ -14,17 +14,15 @@ import {
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
-import { pageOf } from '../http/answer-page.ts'
+import { pageOf, listById } from '../http/answer-page.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
-import { listById } from '../http/list-by-id.ts'
 import { emailTaken } from './operator-rights.ts'
-import { hashPassword } from '../sign-in/password.ts'
+import { hashPassword, type PasswordTurns } from '../sign-in/password.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, object, type InputOf } from '../http/rule.ts'
-import type { PasswordTurns } from '../sign-in/password-turns.ts'
 
 const NEW_ACCOUNT = {
   name: nameRule('name').required(),

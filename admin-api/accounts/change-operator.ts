@@ -12,14 +12,12 @@ import {
 } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { newPasswordRule } from '../sign-in/credential-rules.ts'
-import { roleRule } from './role-rule.ts'
 import { kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
-import { OPERATOR, operatorView } from './operator-view.ts'
-import { hashPassword, verifyPassword } from '../sign-in/password.ts'
+import { OPERATOR, operatorView, roleRule } from './operator-view.ts'
+import { hashPassword, verifyPassword, type PasswordTurns } from '../sign-in/password.ts'
 import { recordAction } from '../http/record-action.ts'
 import { flag, type InputOf } from '../http/rule.ts'
-import { requireChange } from '../http/require-change.ts'
-import type { PasswordTurns } from '../sign-in/password-turns.ts'
+import { requireChange } from '../http/body.ts'
 
 const CHANGES = {
   role: roleRule,

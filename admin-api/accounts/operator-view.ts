@@ -1,8 +1,9 @@
 import { ROLES, type Operator } from '../../store/back-office.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { MUST_CHANGE_PASSWORD } from '../sign-in/credential-rules.ts'
-import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import { choice } from '../http/rule.ts'
 
 /** An operator as other operators see it, without the password. */
 export function operatorView(operator: Operator) {
@@ -30,3 +31,5 @@ export const NEW_OPERATOR: JsonSchema = {
     password: { type: 'string', description: 'If one was made; it is shown this once' },
   },
 }
+
+export const roleRule = choice(ROLES, { expected: `role must be ${ROLES.join(' or ')}` })

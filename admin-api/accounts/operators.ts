@@ -12,19 +12,16 @@ import {
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
-import { pageOf } from '../http/answer-page.ts'
+import { pageOf, listById } from '../http/answer-page.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { changeOperatorRoute } from './change-operator.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
-import { listById } from '../http/list-by-id.ts'
-import { NEW_OPERATOR, OPERATOR, operatorView } from './operator-view.ts'
-import { generatePassword, hashPassword } from '../sign-in/password.ts'
+import { NEW_OPERATOR, OPERATOR, operatorView, roleRule } from './operator-view.ts'
+import { generatePassword, hashPassword, type PasswordTurns } from '../sign-in/password.ts'
 import { emailTaken, kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
-import { roleRule } from './role-rule.ts'
 import { flag, type InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
-import type { PasswordTurns } from '../sign-in/password-turns.ts'
 
 const CREATION = {
   email: emailRule('email').required(),

@@ -6,7 +6,6 @@ import {
   type MapConfig,
 } from '../../runtime/config/console-variables.ts'
 import { mapFilePath } from '../map-view.ts'
-import { pageHeaders } from './page-policy.ts'
 import type { ConsoleFiles } from './serve-console.ts'
 import { readSite } from './site-files.ts'
 
@@ -34,4 +33,50 @@ export function builtConsole({
 function originsOf(kind: 'tiles' | 'pmtiles', maps: readonly MapConfig[]): string[] {
   const origins = maps.flatMap((map) => (map.kind === kind ? [new URL(map.url).origin] : []))
   return [...new Set(origins)]
+}
+
+/**
+ * Browser features that the console never uses, and that an injected script must not use either.
+ */
+const UNUSED = [
+  ...['accelerometer', 'camera', 'display-capture', 'geolocation', 'gyroscope', 'magnetometer'],
+  ...['microphone', 'midi', 'payment', 'serial', 'usb'],
+]
+
+/**
+ * The headers of every file of the console. Scripts and styles come only from files of this origin;
+ * where text becomes markup, the browser insists on a Trusted Types policy.
+ * @param mapOrigins of a tile service that operators have configured.
+ */
+export function pageHeaders({
+  images = [],
+  data = [],
+}: {
+  readonly images?: readonly string[]
+  readonly data?: readonly string[]
+} = {}): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "font-src 'self'",
+    "worker-src 'self'",
+    "manifest-src 'self'",
+    ["connect-src 'self'", ...data].join(' '),
+    ["img-src 'self' data: blob:", ...images].join(' '),
+    "base-uri 'self'",
+    "frame-ancestors 'none'",
+    "form-action 'self'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
+  ]
+  return {
+    'Content-Security-Policy': policy.join('; '),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Permissions-Policy': UNUSED.map((feature) => `${feature}=()`).join(', '),
+    'X-Content-Type-Options': 'nosniff',
+    // Tile services want to know which site shows their map, but paths contain device ids.
+    'Referrer-Policy': 'strict-origin-when-cross-origin',
+  }
 }

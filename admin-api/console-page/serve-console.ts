@@ -1,7 +1,6 @@
 import type { HttpContext, HttpMiddleware } from '../../runtime/http.ts'
 import { sessionToken } from '../http/session-cookie.ts'
-import { sendFile } from './send-file.ts'
-import { SharedFiles } from './shared-files.ts'
+import { sendFile, SharedFiles } from './send-file.ts'
 import type { Site, SiteFile } from './site-files.ts'
 
 const FOR_EVER = 'public, max-age=31536000, immutable'

@@ -1,5 +1,5 @@
 import { tooMany } from '../http/call-rate.ts'
-import { PartyTurns } from '../http/party-turns.ts'
+import { PartyTurns } from '../http/caller-limits.ts'
 import { Turns } from '../../runtime/turns.ts'
 
 const AT_ONCE = 2

@@ -112,3 +112,9 @@ export function pathParameter(ctx: AdminContext, field: string): string {
     throw invalidParams([{ field, message }])
   }
 }
+
+/** Does `work` once the answer has been sent or the client has disconnected. */
+export function onceAnswered({ res }: AdminContext, work: () => void): void {
+  if (res.destroyed) work()
+  else res.once('close', work)
+}

@@ -1,7 +1,10 @@
-import type { AdminContext, JsonSchema } from './admin-route.ts'
-import { answerInParts, viewedInParts } from './answer-in-parts.ts'
-import { writeCursor, type List, type CursorKey } from './cursor.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import type { PlaceByAge } from '../../store/back-office.ts'
+import type { AdminContext, JsonSchema, Input } from './admin-route.ts'
+import { answerInParts, viewedInParts } from './answer-in-parts.ts'
+import { writeCursor, readCursor, type List, type CursorKey } from './cursor.ts'
+import type { Caller } from './caller.ts'
+import type { PageQuery } from './query.ts'
 
 export const NEXT_CURSOR: JsonSchema = {
   type: ['string', 'null'],
@@ -39,4 +42,41 @@ export async function answerPage<Item>(
     parts: viewedInParts(page, view),
     after: () => ({ nextCursor: last === undefined ? null : writeCursor(list, placeOf(last)) }),
   })
+}
+
+/** Answers a page of a list in the caller's account, after the last item seen. */
+export function listById<Item extends PlaceByAge>({
+  name,
+  page,
+  view,
+}: {
+  /** Distinguishes the cursors of this list from those of other lists. */
+  readonly name: string
+  readonly page: (query: {
+    readonly accountId: string
+    readonly limit: number
+    readonly after?: PlaceByAge
+  }) => Promise<readonly Item[]>
+  readonly view: (item: Item) => object
+}) {
+  return async function list(
+    ctx: AdminContext,
+    { accountId }: Pick<Caller, 'accountId'>,
+    { query: { limit, cursor } }: Input<PageQuery>,
+  ): Promise<void> {
+    const list = { name, accountId }
+    const [createdAt, id] = readCursor(cursor, list, ['number', 'text']) ?? []
+    const items = await page({
+      accountId,
+      limit: limit + 1,
+      ...(createdAt !== undefined && id !== undefined && { after: { id, createdAt } }),
+    })
+    await answerPage(ctx, {
+      list,
+      limit,
+      items,
+      placeOf: ({ createdAt, id }) => [createdAt, id],
+      view,
+    })
+  }
 }

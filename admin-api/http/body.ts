@@ -106,3 +106,10 @@ function tooLarge(limitBytes: number): ApiError {
 function bodyFault(message: string): ApiError {
   return invalidParams([{ field: 'body', message }])
 }
+
+/** @throws {ApiError} 400 if a change names no field that can be changed. */
+export function requireChange(change: object, fields: Rules): void {
+  if (Object.keys(change).length > 0) return
+  const message = `the body must have one or more of ${Object.keys(fields).join(', ')}`
+  throw invalidParams([{ field: 'body', message }])
+}

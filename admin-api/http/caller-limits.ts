@@ -1,7 +1,6 @@
 import type { RateLimit } from '../../runtime/rate-counters.ts'
+import { Turns, type GiveBack, type TurnLimits } from '../../runtime/turns.ts'
 import { callRate, tooMany } from './call-rate.ts'
-import { PartyTurns } from './party-turns.ts'
-import type { GiveBack } from '../../runtime/turns.ts'
 
 const AT_ONCE = 8
 const WAITING = 32
@@ -32,5 +31,26 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
       await rate.count(callerId)
       return turns.take(callerId)
     },
+  }
+}
+
+/** Limits the concurrent turns of each party by itself; a party without turns takes no memory. */
+export class PartyTurns {
+  readonly #limits: TurnLimits
+  readonly #busy = new Map<string, Turns>()
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits
+  }
+
+  /** @throws the error from `refusal`. */
+  async take(party: string): Promise<GiveBack> {
+    const turns = this.#busy.get(party) ?? new Turns(this.#limits)
+    this.#busy.set(party, turns)
+    const giveBack = await turns.take()
+    return () => {
+      giveBack()
+      if (turns.isIdle) this.#busy.delete(party)
+    }
   }
 }

@@ -12,10 +12,9 @@ import {
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
 import { KEY_CHANGES, refuseBoundAdmin, type KeyChange } from './key-rules.ts'
-import { KEY, keyDetails, keyView } from './key-view.ts'
+import { KEY, keyDetails, keyView, requireKey } from './key-view.ts'
 import { recordAction } from '../http/record-action.ts'
-import { requireChange } from '../http/require-change.ts'
-import { requireKey } from './require-key.ts'
+import { requireChange } from '../http/body.ts'
 
 /** Changes a key's limits. An expired key works again with a later `expiresAt`. */
 export function changeKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {

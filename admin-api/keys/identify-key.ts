@@ -2,11 +2,20 @@ import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import type { Store } from '../../store/store.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { isApiKey, secretHash } from '../../schemas/api-key.ts'
+import type { KeyGrant, Keys } from '../../store/back-office.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
-import type { Caller } from '../http/caller.ts'
-import type { InputOf } from '../http/rule.ts'
+import { actorId, type Caller } from '../http/caller.ts'
+import { text, type InputOf } from '../http/rule.ts'
+import { callRate } from '../http/call-rate.ts'
 import { KEY, keyView } from './key-view.ts'
-import { ownKeys, PASTED_KEY } from './own-key.ts'
+
+/** A key that an operator has pasted, as the field of a body. Errors never repeat its value. */
+export const PASTED_KEY = text({
+  max: 256,
+  expected: 'key must be the secret of an API key, gps_ and 38 characters',
+}).required()
 
 const SECRET = { key: PASTED_KEY }
 
@@ -44,4 +53,25 @@ export function identifyKeyRoute({
     errors: ['NOT_FOUND'],
     handle: identify,
   })
+}
+
+/**
+ * Finds a key of the caller's own account by a pasted secret, even if the key is revoked or
+ * expired. Each call is counted, with any secret.
+ */
+export function ownKeys({
+  store,
+  limit = { points: 10, seconds: 60 },
+}: {
+  store: Pick<Keys, 'findGrant'>
+  limit?: RateLimit | 'off' | undefined
+}) {
+  const rate = callRate(limit, 'such calls')
+  /** @throws {ApiError} 404 for an unknown key and for another account's key alike, or 429. */
+  return async function ownKey(caller: Caller, secret: string): Promise<KeyGrant> {
+    await rate.count(actorId(caller))
+    const grant = isApiKey(secret) ? await store.findGrant(secretHash(secret)) : undefined
+    if (grant?.key.accountId === caller.accountId) return grant
+    throw new ApiError('NOT_FOUND', 'no key of this account has this secret')
+  }
 }

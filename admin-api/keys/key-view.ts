@@ -5,10 +5,11 @@ import {
   type ApiKey,
   type Scope,
 } from '../../store/back-office.ts'
-import type { JsonSchema } from '../http/admin-route.ts'
-import type { KeyChange } from './key-rules.ts'
-import { isoTime, TIME } from '../http/views.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import type { JsonSchema } from '../http/admin-route.ts'
+import { isoTime, TIME } from '../http/views.ts'
+import type { KeyChange } from './key-rules.ts'
 
 /** A key as operators see it, without the secret. */
 export function keyView(key: ApiKey, now: number) {
@@ -75,3 +76,9 @@ export const KEY_WITH_SECRET: JsonSchema = objectOf(
   },
   { title: 'KeyWithSecret' },
 )
+
+/** @throws {ApiError} 404 if the account has no such key. */
+export function requireKey(key: ApiKey | undefined): ApiKey {
+  if (key === undefined) throw new ApiError('NOT_FOUND', 'there is no key with this id')
+  return key
+}

@@ -13,16 +13,21 @@ import {
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
-import { pageOf } from '../http/answer-page.ts'
+import { pageOf, listById } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { changeKeyRoute } from './change-key.ts'
 import { identifyKeyRoute } from './identify-key.ts'
-import { listById } from '../http/list-by-id.ts'
 import { NEW_KEY, refuseBoundAdmin, type NewKey } from './key-rules.ts'
-import { KEY, KEY_WITH_SECRET, keyDetails, keyView, keyViewWithSecret } from './key-view.ts'
+import {
+  KEY,
+  KEY_WITH_SECRET,
+  keyDetails,
+  keyView,
+  keyViewWithSecret,
+  requireKey,
+} from './key-view.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
-import { requireKey } from './require-key.ts'
 import { rotateKeyRoute } from './rotate-key.ts'
 
 /** Creates, lists, changes, rotates and revokes API keys. */

@@ -12,10 +12,9 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { KEY_WITH_SECRET, keyViewWithSecret } from './key-view.ts'
+import { KEY_WITH_SECRET, keyViewWithSecret, requireKey } from './key-view.ts'
 import { recordAction } from '../http/record-action.ts'
 import { wholeNumber, type InputOf } from '../http/rule.ts'
-import { requireKey } from './require-key.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
 const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS

@@ -16,9 +16,8 @@ import {
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
-import { pageOf } from '../http/answer-page.ts'
+import { pageOf, listById } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
-import { listById } from '../http/list-by-id.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'

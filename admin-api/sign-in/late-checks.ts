@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ApiError } from '../../runtime/errors.ts'
 import { Turns } from '../../runtime/turns.ts'
-import { noPasswordTurn, type PasswordTurns } from './password-turns.ts'
+import { noPasswordTurn, type PasswordTurns } from './password.ts'
 
 /** More than one process checks until the answer. */
 const WAITING = { waiting: 1_000, waitingEach: 100 }

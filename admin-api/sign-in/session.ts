@@ -14,7 +14,7 @@ import {
 } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { MUST_CHANGE_PASSWORD, typedRule } from './credential-rules.ts'
-import { NOBODYS_HASH, verifyPassword } from './password.ts'
+import { NOBODYS_HASH, verifyPassword, type PasswordTurns } from './password.ts'
 import type { InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { recordAction } from '../http/record-action.ts'
@@ -26,7 +26,6 @@ import {
 } from '../http/session-cookie.ts'
 import { changePasswordRoute } from './session-password.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
-import type { PasswordTurns } from './password-turns.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 const CREDENTIALS = {

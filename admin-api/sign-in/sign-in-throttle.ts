@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '../../runtime/errors.ts'
 import { Failures, type Taken } from './failures.ts'
 import { LateChecks } from './late-checks.ts'
-import { passwordTurns, type PasswordTurns } from './password-turns.ts'
+import { passwordTurns, type PasswordTurns } from './password.ts'
 
 type Who = {
   readonly client: string

@@ -2,13 +2,14 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { isListed } from '../../schemas/device-list.ts'
 import type { Store } from '../../store/store.ts'
+import { invalidParams } from '../../runtime/errors.ts'
+import { readMark, type ReaderPosition } from '../../event-log/follow/mark.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { requireRight } from '../http/rights.ts'
 import { callerId, deviceList, type Caller } from '../http/caller.ts'
 import { textParameter } from '../http/query.ts'
 import { parsed, type InputOf } from '../http/rule.ts'
 import { recordView } from '../http/views.ts'
-import { lastEventId } from './last-event-id.ts'
 import type { LiveStreams } from './live-streams.ts'
 import { CHOSEN_EVENTS, USUAL_EVENTS, type ChosenEvent } from './sse.ts'
 import { accessCheck } from './access-check.ts'
@@ -106,4 +107,18 @@ function parseEvents(text: string): ReadonlySet<ChosenEvent> | undefined {
   const names = text.split(',')
   const known = CHOSEN_EVENTS.filter((event) => names.includes(event))
   return known.length === names.length ? new Set(known) : undefined
+}
+
+/**
+ * The place after which a returning client resumes, if it sends one.
+ * @throws {ApiError} 400 for an id that is not from this stream.
+ */
+export function lastEventId(ctx: AdminContext): ReaderPosition | undefined {
+  const mark = ctx.get('last-event-id')
+  if (mark === '') return undefined
+  const position = readMark(mark)
+  if (position !== undefined) return position
+  const message =
+    'Last-Event-ID must be the id of an event of this stream, unchanged; leave it out to begin with new events'
+  throw invalidParams([{ field: 'Last-Event-ID', message }])
 }
