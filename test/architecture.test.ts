@@ -61,7 +61,7 @@ const allowed: Record<string, readonly string[]> = {
   'commands/import': ['client/', 'ingest-api/apps/', ...forCommands],
   'commands/rebuild': ['projector/', ...forCommands, ...ports],
   'commands/set-password': ['admin-api/sign-in/', ...forCommands, ...ports],
-  'commands/simulate': ['client/', 'commands/import/formats/', ...forCommands],
+  'commands/simulate': ['client/', ...forCommands],
   client: [],
   bench: ['commands/command.ts', 'projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
   console: rooms('app', 'ui', 'live', 'api', 'core'),
@@ -211,6 +211,17 @@ describe('imports follow the way of a position', () => {
       /\bfrom '[^.]/.test(readFileSync(join(root, file), 'utf8')),
     )
     expect(packages).toEqual([])
+  })
+
+  test('the readers of the formats of others know neither HTTP nor files', () => {
+    const packages = sources('schemas')
+      .filter((file) => file.startsWith('schemas/formats/'))
+      .flatMap((file) => [
+        ...readFileSync(join(root, file), 'utf8').matchAll(/\bfrom '([^.'][^']*)'/g),
+      ])
+    expect(new Set(packages.map((match) => match[1]))).toEqual(
+      new Set(['@streamparser/json', 'csv-parse', 'node:buffer', 'saxes']),
+    )
   })
 
   test('only the configuration reads environment variables', () => {

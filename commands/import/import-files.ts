@@ -1,8 +1,13 @@
 import { createReadStream } from 'node:fs'
-import { UnreadableError, type Format, type FileItem } from './formats/format.ts'
+import { resolve, sep } from 'node:path'
+import {
+  UnreadableError,
+  type Format,
+  type FileItem,
+} from '../../schemas/formats/histories/format.ts'
 import { judge, type Choice } from './judge.ts'
 import type { Outgoing } from './outbox.ts'
-import { readPoints } from './read-points.ts'
+import { readPoints } from '../../schemas/formats/histories/read-points.ts'
 import { Repeats } from './repeats.ts'
 import type { ImportTally } from './tally.ts'
 import { textOf } from './text-of.ts'
@@ -51,7 +56,7 @@ export async function importFiles(
 
   async function importFile(file: string): Promise<void> {
     const bytes = bytesOf(file, onBytes)
-    const path = file === STANDARD_INPUT ? undefined : file
+    const path = file === STANDARD_INPUT ? undefined : resolve(file).replaceAll(sep, '/')
     const { format: known, items: pages } = await readPoints(textOf(bytes), { format, path })
     const nameDevice = deviceNamer(known)
     let points = 0

@@ -1,7 +1,7 @@
 import { judgePoint } from '../../ingest-api/apps/judge-point.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
-import type { FilePoint } from './formats/format.ts'
+import type { FilePoint } from '../../schemas/formats/histories/format.ts'
 
 /** A report as the import takes it. */
 export type ImportedReport = Omit<PositionReport, 'timestamp'> & { readonly timestamp: string }

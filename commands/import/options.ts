@@ -1,14 +1,14 @@
 import { accessSync, readFileSync } from 'node:fs'
-import { objectIn, textIn } from '../../ingest-api/apps/values.ts'
+import { objectIn, textIn } from '../../schemas/formats/values.ts'
 import type { SenderKeys } from '../../runtime/config/sender-keys.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { parseArguments, UsageError } from '../command.ts'
 import { keyOption, urlOption } from '../target-options.ts'
-import type { Format } from './formats/format.ts'
-import { FORMATS } from './formats/formats.ts'
+import type { Format } from '../../schemas/formats/histories/format.ts'
+import { FORMATS } from '../../schemas/formats/histories/formats.ts'
 import type { Import } from './import-files.ts'
-import { decodeText } from './formats/text-encoding.ts'
+import { decodeText } from '../../schemas/formats/histories/text-encoding.ts'
 
 export type Options = Import & {
   /** Absent in a dry run. */

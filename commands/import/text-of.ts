@@ -1,6 +1,10 @@
 import { createGunzip } from 'node:zlib'
-import { UnreadableError, type Text } from './formats/format.ts'
-import { ENCODING_BYTES, encodingOf, textDecoder } from './formats/text-encoding.ts'
+import { UnreadableError, type Text } from '../../schemas/formats/histories/format.ts'
+import {
+  ENCODING_BYTES,
+  encodingOf,
+  textDecoder,
+} from '../../schemas/formats/histories/text-encoding.ts'
 
 const GZIP = Buffer.from([0x1f, 0x8b])
 const ZIP = Buffer.from('PK\x03\x04')

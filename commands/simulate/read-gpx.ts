@@ -1,5 +1,5 @@
-import { UnreadableError } from '../import/formats/format.ts'
-import { gpxPoints, type GpxPoint } from '../import/formats/gpx-points.ts'
+import { UnreadableError } from '../../schemas/formats/histories/format.ts'
+import { gpxPoints, type GpxPoint } from '../../schemas/formats/histories/gpx-points.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 
 /** A point of a recorded track: WGS84 degrees, metres, milliseconds since the epoch. */

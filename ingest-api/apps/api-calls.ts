@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { parametersOf, type Operation, type Parameter } from '../../runtime/openapi/document.ts'
-import type { SenderApp } from './app.ts'
+import type { SenderApp } from './sender-apps.ts'
 import { APP_PATHS, type AppPath } from './app-routes.ts'
 
 export const APPS_TAG = {

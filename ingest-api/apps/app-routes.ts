@@ -1,13 +1,20 @@
 import type { IncomingMessage } from 'node:http'
-import { chirpstack } from './chirpstack.ts'
-import { dawarichTraccar, osmand } from './osmand.ts'
-import { dawarichOverland, overland } from './overland.ts'
-import { dawarichOwntracks, owntracks } from './owntracks.ts'
-import { phonetrack, phonetrackOwntracks, phonetrackUlogger } from './phonetrack.ts'
-import { theThingsStack } from './the-things-stack.ts'
-import { traccarForward } from './traccar-forward.ts'
-import type { SenderApp } from './app.ts'
-import { decoded, type Fields } from './fields.ts'
+import { decoded, type Fields } from '../../schemas/formats/senders/fields.ts'
+import {
+  chirpstack,
+  dawarichOverland,
+  dawarichOwntracks,
+  dawarichTraccar,
+  osmand,
+  overland,
+  owntracks,
+  phonetrack,
+  phonetrackOwntracks,
+  phonetrackUlogger,
+  theThingsStack,
+  traccarForward,
+  type SenderApp,
+} from './sender-apps.ts'
 
 type Method = 'GET' | 'POST'
 

@@ -1,5 +1,5 @@
 import { bearerToken, hashOf, type Credentials } from '../keys/authenticate.ts'
-import type { Fields } from './fields.ts'
+import type { Fields } from '../../schemas/formats/senders/fields.ts'
 
 /** Where an app has put its key. */
 export type AppCredentials = Credentials & {

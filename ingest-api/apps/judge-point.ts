@@ -5,8 +5,8 @@ import { deviceIdFault } from '../../schemas/device-id.ts'
 import { EARLIEST, FURTHEST_AHEAD_MS, type WritableReport } from '../../schemas/plain-report.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
 import { RANGES, withOptionalFields } from '../../schemas/report-fields.ts'
-import type { SentPoint } from './app.ts'
-import { INEXACT_ID, INEXACT_ID_FAULT, isSent, numberIn } from './values.ts'
+import type { SentPoint } from '../../schemas/formats/sent-point.ts'
+import { INEXACT_ID, INEXACT_ID_FAULT, isSent, numberIn } from '../../schemas/formats/values.ts'
 
 /** The number of characters of a faulty value that the message shows. */
 const SHOWN_LENGTH = 40

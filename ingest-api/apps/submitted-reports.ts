@@ -4,11 +4,11 @@ import { fittingAttributes } from '../../schemas/attributes.ts'
 import { isListed } from '../../schemas/device-list.ts'
 import type { ApiKey } from '../../store/back-office.ts'
 import type { SubmittedPosition, SubmittedReport } from '../accept/accept.ts'
-import type { AppItem } from './app.ts'
+import type { AppItem } from '../../schemas/formats/senders/app-request.ts'
 import { judgePoint } from './judge-point.ts'
-import { isZeroWithoutSatellites } from './no-fix.ts'
-import type { SentAttributes } from './sent-attributes.ts'
-import { INEXACT_ID, INEXACT_ID_FAULT } from './values.ts'
+import { isZeroWithoutSatellites } from '../../schemas/formats/no-fix.ts'
+import type { SentAttributes } from '../../schemas/formats/sent-attributes.ts'
+import { INEXACT_ID, INEXACT_ID_FAULT } from '../../schemas/formats/values.ts'
 
 const LARGE_BYTES = 16 * 1024
 

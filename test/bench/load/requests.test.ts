@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals'
 import { APP_ATTRIBUTES, requestMaker } from '../../../bench/load/requests.ts'
-import { NO_FIELDS, fieldsIn } from '../../../ingest-api/apps/fields.ts'
+import { NO_FIELDS, fieldsIn } from '../../../schemas/formats/senders/fields.ts'
 import { judgePoint } from '../../../ingest-api/apps/judge-point.ts'
-import { readOsmand } from '../../../ingest-api/apps/osmand.ts'
-import { readBatch } from '../../../ingest-api/apps/overland.ts'
-import type { AppItem } from '../../../ingest-api/apps/app.ts'
+import { readOsmand } from '../../../schemas/formats/senders/osmand.ts'
+import { readOverland } from '../../../schemas/formats/senders/overland.ts'
+import type { AppItem } from '../../../schemas/formats/senders/app-request.ts'
 import { parsePositionReport } from '../../../schemas/position-report.ts'
 
 const TARGET = { url: 'http://127.0.0.1:1', key: 'gps_x', batch: 1 }
 
 const ITEMS = {
-  Overland: (request: string) => readBatch(Buffer.from(bodyOf(request))),
+  Overland: (request: string) => readOverland(Buffer.from(bodyOf(request))),
   OsmAnd: (request: string) =>
     readOsmand({
       query: fieldsIn(/\?(\S+)/.exec(request)?.[1] ?? ''),

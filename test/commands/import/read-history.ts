@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileItem } from '../../../commands/import/formats/format.ts'
+import type { FileItem } from '../../../schemas/formats/histories/format.ts'
 import { judge, type ImportedReport } from '../../../commands/import/judge.ts'
-import { readPoints } from '../../../commands/import/read-points.ts'
+import { readPoints } from '../../../schemas/formats/histories/read-points.ts'
 import { textOf } from '../../../commands/import/text-of.ts'
 
 const NOW = Date.UTC(2027, 0, 1)

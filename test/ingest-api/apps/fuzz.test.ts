@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { APP_PATHS, appRouteOf } from '../../../ingest-api/apps/app-routes.ts'
-import { fieldsIn } from '../../../ingest-api/apps/fields.ts'
+import { fieldsIn } from '../../../schemas/formats/senders/fields.ts'
 import { RANGES } from '../../../schemas/report-fields.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { startIngest, type IngestHarness } from '../ingest-harness.ts'

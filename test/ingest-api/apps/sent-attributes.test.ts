@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import type { SenderApp, AppRequest } from '../../../ingest-api/apps/app.ts'
-import { chirpstack } from '../../../ingest-api/apps/chirpstack.ts'
-import { fieldsIn } from '../../../ingest-api/apps/fields.ts'
 import { judgePoint } from '../../../ingest-api/apps/judge-point.ts'
-import { osmand } from '../../../ingest-api/apps/osmand.ts'
-import { overland } from '../../../ingest-api/apps/overland.ts'
-import { owntracks } from '../../../ingest-api/apps/owntracks.ts'
-import { phonetrack } from '../../../ingest-api/apps/phonetrack.ts'
-import { theThingsStack } from '../../../ingest-api/apps/the-things-stack.ts'
-import { traccarForward } from '../../../ingest-api/apps/traccar-forward.ts'
+import {
+  chirpstack,
+  osmand,
+  overland,
+  owntracks,
+  phonetrack,
+  theThingsStack,
+  traccarForward,
+  type SenderApp,
+} from '../../../ingest-api/apps/sender-apps.ts'
+import type { AppRequest } from '../../../schemas/formats/senders/app-request.ts'
+import { fieldsIn } from '../../../schemas/formats/senders/fields.ts'
 import { newApiKey } from '../../../schemas/api-key.ts'
 import { T0 } from '../../samples.ts'
 

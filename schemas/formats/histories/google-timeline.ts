@@ -1,0 +1,94 @@
+import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { timeIn } from '../times.ts'
+import { measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+import type { FileItem } from './format.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** `50.0506312°, 14.3439906°` of Android and `geo:50.050631,14.343990` of iOS. */
+const PLACE = /^(?:geo:)?\s*([-+.\de]+)°?\s*,\s*([-+.\de]+)°?/i
+
+/**
+ * The positions of a segment of Google's Timeline: the points of a path, the ends of an activity, and a
+ * visit's place at its begin and end.
+ */
+export function segmentPoints(segment: Fields, place: number): FileItem[] {
+  const { startTime, endTime, timelinePath } = segment
+  const visit = objectIn(segment['visit'])
+  const activity = objectIn(segment['activity'])
+  if (Array.isArray(timelinePath)) {
+    return timelinePath.map((step: unknown) => {
+      const { point, time, durationMinutesOffsetFromStartTime: minutes } = objectIn(step) ?? {}
+      return timelinePoint(place, {
+        at: point,
+        sentTime: time ?? startTime,
+        ...(time === undefined && { laterMs: (numberIn(minutes) ?? 0) * 60_000 }),
+      })
+    })
+  }
+  if (activity !== undefined) {
+    const type = objectIn(activity['topCandidate'])?.['type']
+    const attributes = { activity: activityIn(type) }
+    return [
+      timelinePoint(place, { at: latLngIn(activity['start']), sentTime: startTime, attributes }),
+      timelinePoint(place, { at: latLngIn(activity['end']), sentTime: endTime, attributes }),
+    ]
+  }
+  if (visit === undefined) return [{ kind: 'other', place, what: 'segments without positions' }]
+  // A shop in a mall is a visit within a visit.
+  if ((numberIn(visit['hierarchyLevel']) ?? 0) > 0) {
+    return [{ kind: 'other', place, what: 'visits within visits' }]
+  }
+  const at = latLngIn(objectIn(visit['topCandidate'])?.['placeLocation'])
+  const attributes = { event: 'visit' }
+  return [startTime, endTime].map((sentTime) => timelinePoint(place, { at, sentTime, attributes }))
+}
+
+/** A point of the Timeline, from its coordinates as text. */
+export function timelinePoint(
+  place: number,
+  {
+    at,
+    sentTime,
+    laterMs = 0,
+    ...more
+  }: {
+    at: unknown
+    sentTime: unknown
+    laterMs?: number
+    measured?: SentMeasurements
+    attributes?: SentAttributes
+  },
+): FileItem {
+  if (at === undefined) return { kind: 'other', place, what: 'segments without positions' }
+  const [, latitude = at, longitude = at] = PLACE.exec(typeof at === 'string' ? at : '') ?? []
+  const time = timeIn(sentTime) + laterMs
+  const point = { deviceId: undefined, latitude, longitude, time, sentTime, measured: {}, ...more }
+  return { kind: 'point', place, point }
+}
+
+/** The measurements of a raw signal, and what else it says. */
+export function signalDetails(position: Fields): {
+  measured: SentMeasurements
+  attributes: SentAttributes
+} {
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', position['accuracyMeters'])
+  measure(measured, 'altitude', position['altitudeMeters'])
+  measure(measured, 'speed', position['speedMetersPerSecond'])
+  return { measured, attributes: otherScalars(position, USED) }
+}
+
+const USED = new Set([
+  ...['LatLng', 'timestamp', 'accuracyMeters', 'altitudeMeters', 'speedMetersPerSecond'],
+])
+
+/** For example `walking`; Android and Takeout write it in capitals. */
+export function activityIn(type: unknown): string | undefined {
+  return typeof type === 'string' ? type.toLowerCase() : undefined
+}
+
+/** Android has objects, iOS texts. */
+function latLngIn(value: unknown): unknown {
+  return objectIn(value)?.['latLng'] ?? (typeof value === 'string' ? value : undefined)
+}

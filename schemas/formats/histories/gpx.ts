@@ -1,0 +1,65 @@
+import { otherScalars, typedTexts } from '../sent-attributes.ts'
+import { timeIn } from '../times.ts'
+import { measure, textIn, type SentMeasurements } from '../values.ts'
+import type { Format, FileItem } from './format.ts'
+import { gpxPoints, type GpxPoint } from './gpx-points.ts'
+import { OUR_CREATOR } from './own-gpx.ts'
+
+export const gpxFormat: Format = {
+  name: 'gpx',
+  title: 'GPX',
+  places: 'line',
+  each: { text: 'trkpt ', what: 'track points', isPoint: true },
+  recognises: (head) => head.startsWith('<') && /<(?:\w+:)?gpx[\s>]/.test(head),
+
+  async *read(text) {
+    const reader = gpxPoints()
+    for await (const chunk of text) {
+      const { points, others } = reader.write(chunk)
+      const creator = reader.creator()
+      yield [
+        ...points.map((point) => itemOf(point, creator)),
+        ...others.map(({ line, what }) => ({ kind: 'other', place: line, what }) as const),
+      ]
+    }
+    reader.end()
+  },
+}
+
+function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined): FileItem {
+  const { latitude, own, extensions } = point
+  const isOwnExport = creator === OUR_CREATOR
+  // PhoneTrack, like our export, names each track after its device.
+  const isDevice = isOwnExport || /^PhoneTrack\b/.test(creator ?? '')
+  const deviceId = isDevice ? textIn(track) : undefined
+  const textOf = (name: string) => own.get(name) ?? extensions.get(name)
+  const measured: SentMeasurements = {}
+  measure(measured, 'altitude', own.get('ele'))
+  measure(measured, 'accuracy', textOf('accuracy'))
+  measure(measured, 'speed', textOf('speed'))
+  measure(measured, 'heading', textOf('course') ?? textOf('bearing'))
+  measure(measured, 'battery', textOf('batterylevel'), 0.01)
+  if (isOwnExport) {
+    measure(measured, 'heading', extensions.get('heading'))
+    measure(measured, 'battery', extensions.get('battery'))
+  }
+  const longitude = (isOwnExport ? extensions.get('longitude') : undefined) ?? point.longitude
+  const sentTime = own.get('time')
+  const time = timeIn(sentTime)
+  const attributes = isOwnExport ? Object.fromEntries(point.attributes) : otherTexts(point)
+  const read = { deviceId, latitude, longitude, time, sentTime, measured, attributes }
+  return { kind: 'point', place: line, point: read }
+}
+
+function otherTexts({ own, extensions }: Pick<GpxPoint, 'own' | 'extensions'>) {
+  const { atemp: temperature, ...others } = typedTexts(
+    otherScalars(Object.fromEntries([...extensions, ...own]), USED),
+  )
+  return { temperature, ...others }
+}
+
+/** Measurements, and descriptions of a point for people. */
+const USED = new Set([
+  ...['lat', 'lon', 'time', 'ele', 'accuracy', 'speed', 'course', 'bearing', 'batterylevel'],
+  ...['name', 'cmt', 'desc', 'src', 'sym', 'type', 'url', 'urlname'],
+])

@@ -1,0 +1,109 @@
+import { otherScalars, typedText, typedTexts, type SentAttributes } from '../sent-attributes.ts'
+import { timeIn } from '../times.ts'
+import {
+  isSent,
+  measure,
+  measureBattery,
+  objectIn,
+  textIn,
+  type SentMeasurements,
+} from '../values.ts'
+import { KNOWN_ATTRIBUTES } from '../../known-attributes.ts'
+import { misspeltFields } from '../../misspelt-fields.ts'
+import { MEASUREMENTS } from '../../report-fields.ts'
+import type { FilePoint } from './format.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The names that programs give to the fields of a position; of several, the first counts. */
+const NAMES = {
+  deviceId: ['deviceId', 'device_id', 'tracker_id'],
+  latitude: ['latitude', 'lat'],
+  longitude: ['longitude', 'lon', 'lng', 'long'],
+  timestamp: ['timestamp', 'time', 'datetime', 'recorded_at', 'when', 'date'],
+  accuracy: ['accuracy'],
+  altitude: ['altitude', 'ele', 'elevation', 'alt'],
+  speed: ['speed', 'velocity'],
+  heading: ['course', 'bearing', 'heading'],
+  battery: ['battery'],
+} as const
+
+/** A point from fields named as in our own reports and records; numbers may be texts. */
+export function ownPoint(fields: Fields): FilePoint {
+  const measured: SentMeasurements = {}
+  for (const name of MEASUREMENTS) measure(measured, name, fields[name])
+  if (!isSent(fields['altitude'])) measure(measured, 'altitude', first(fields, NAMES.altitude))
+  const { latitude, longitude, timestamp: sentTime } = fields
+  const deviceId = textIn(fields['deviceId'])
+  const attributes = objectIn(fields['attributes']) ?? {}
+  const point = { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured }
+  const misspelt = misspeltFields([fields])
+  return { ...point, attributes, ...(misspelt.length > 0 && { misspelt }) }
+}
+
+/**
+ * A point from fields of any of the usual names; all others that are scalars are attributes.
+ * @param areTexts whether texts mean the values that they write, as in CSV.
+ */
+export function namedPoint(
+  fields: Fields,
+  { areTexts = false, used = USED }: { areTexts?: boolean; used?: ReadonlySet<string> } = {},
+): FilePoint {
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', first(fields, NAMES.accuracy))
+  measure(measured, 'altitude', first(fields, NAMES.altitude))
+  measure(measured, 'speed', first(fields, NAMES.speed))
+  measure(measured, 'heading', first(fields, NAMES.heading))
+  measureBattery(measured, first(fields, NAMES.battery))
+  const latitude = first(fields, NAMES.latitude)
+  const longitude = first(fields, NAMES.longitude)
+  const sentTime = first(fields, NAMES.timestamp)
+  const deviceId = NAMES.deviceId.map((name) => textIn(fields[name])).find((id) => id !== undefined)
+  const others = otherScalars(fields, used)
+  const attributes = {
+    ...(areTexts ? typedTexts(others) : withKnownTypes(others)),
+    ...objectIn(fields['attributes']),
+  }
+  return { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured, attributes }
+}
+
+/** Whether fields of these names are a position: a place and a time. */
+export function namePosition(names: readonly string[]): boolean {
+  return ([NAMES.latitude, NAMES.longitude, NAMES.timestamp] as const).every((aliases) =>
+    aliases.some((name) => names.includes(name)),
+  )
+}
+
+/** Whether they are named as in our own reports. */
+export function areOwnNames(names: readonly string[]): boolean {
+  return ['latitude', 'longitude', 'timestamp'].every((name) => names.includes(name))
+}
+
+/** The usual spelling of the name of a field, whatever its case. */
+export function usualName(name: string): string {
+  const trimmed = name.trim()
+  return USUAL.get(trimmed.toLowerCase()) ?? trimmed
+}
+
+const USUAL = new Map(
+  [...Object.values(NAMES).flat(), 'attributes'].map((name) => [name.toLowerCase(), name]),
+)
+
+function first(fields: Fields, names: readonly string[]): unknown {
+  for (const name of names) if (isSent(fields[name])) return fields[name]
+  return undefined
+}
+
+/** Names of no attributes: those above, and what GPSLogger derives from others. */
+export const USED: ReadonlySet<string> = new Set([
+  ...Object.values(NAMES).flat(),
+  ...['timestamp_ms', 'starttimestamp_ms', 'time_offset', 'recordId', 'receivedAt', 'imported'],
+])
+
+function withKnownTypes(attributes: SentAttributes): SentAttributes {
+  const typed: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(attributes)) {
+    typed[name] = KNOWN_ATTRIBUTES[name]?.type === 'boolean' ? typedText(name, value) : value
+  }
+  return typed
+}

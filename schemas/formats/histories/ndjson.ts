@@ -1,0 +1,50 @@
+import { objectIn } from '../values.ts'
+import type { Format, FileItem } from './format.ts'
+import { featureItems } from './geo-json.ts'
+import { jsonIn } from '../values.ts'
+import { firstLines, LINES, linesOf, type Line } from './lines.ts'
+import { areOwnNames, namedPoint, namePosition, ownPoint } from './named-fields.ts'
+
+/** A position as JSON on each line: a report, a record of our own export, or a feature of GeoJSON. */
+export const ndjsonFormat: Format = {
+  name: 'ndjson',
+  title: 'NDJSON of this service and others',
+  places: 'line',
+  each: LINES,
+  recognises(head) {
+    if (head.startsWith('[')) return false
+    const lines = firstLines(head)
+    const [line = ''] = lines
+    // Of one line it is a GeoJSON file.
+    if (lines.length > 1 && isFeature(line)) return true
+    return lines.filter(isPosition).length * 2 >= Math.max(1, lines.length)
+  },
+
+  async *read(text) {
+    for await (const lines of linesOf(text)) yield lines.flatMap(itemsOf)
+  },
+}
+
+function itemsOf({ number: place, text }: Line): FileItem[] {
+  const fields = objectIn(jsonIn(withoutSeparator(text)))
+  if (fields === undefined) {
+    return [{ kind: 'broken', place, message: 'the line must be a JSON object' }]
+  }
+  if (fields['type'] === 'Feature') return featureItems(fields, place)
+  const isOwn = areOwnNames(Object.keys(fields))
+  return [{ kind: 'point', place, point: isOwn ? ownPoint(fields) : namedPoint(fields) }]
+}
+
+function isPosition(line: string): boolean {
+  const names = Object.keys(objectIn(jsonIn(line)) ?? {})
+  return namePosition(names) || (names.includes('latitude') && names.includes('longitude'))
+}
+
+function isFeature(line: string): boolean {
+  return objectIn(jsonIn(withoutSeparator(line)))?.['type'] === 'Feature'
+}
+
+/** RFC 8142 begins each line with a record separator. */
+function withoutSeparator(line: string): string {
+  return line.startsWith('\x1e') ? line.slice(1) : line
+}

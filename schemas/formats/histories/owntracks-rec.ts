@@ -1,0 +1,50 @@
+import { readOwntracks } from '../senders/owntracks.ts'
+import { textIn, objectIn } from '../values.ts'
+import type { FileItem, Format } from './format.ts'
+import { jsonIn } from '../values.ts'
+import { firstLines, LINES, linesOf, type Line } from './lines.ts'
+import { readAsApp } from './read-as-app.ts'
+
+/** The time of receipt, the rest of the topic, and the JSON that the app has published. */
+const LINE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\s+\S.*?\s(\{.*)$/
+
+/**
+ * The files of the OwnTracks Recorder (https://github.com/owntracks/recorder/blob/master/doc/STORE.md),
+ * one for each device and month: `rec/USER/DEVICE/2024-03.rec`.
+ */
+export const owntracksRec: Format = {
+  name: 'owntracks-rec',
+  title: 'OwnTracks Recorder (.rec)',
+  places: 'line',
+  each: LINES,
+  recognises: (head) => /^[^[{<]/.test(head) && firstLines(head).some((line) => LINE.test(line)),
+
+  async *read(text, { path }) {
+    const deviceId = deviceOfPath(path)
+    for await (const lines of linesOf(text)) yield lines.flatMap((line) => itemsOf(line, deviceId))
+  },
+}
+
+function itemsOf({ number: place, text }: Line, deviceId: string | undefined): FileItem[] {
+  const json = LINE.exec(text)?.[1]
+  if (json === undefined) {
+    const message = 'the line must be a time, a topic and a JSON object'
+    return [{ kind: 'broken', place, message }]
+  }
+  return readAsApp(readOwntracks, json, { place }).map((item) => {
+    // Without a topic the app's own messages go under the two letters of its tid, which is no device here.
+    if (item.kind !== 'point' || hasTopic(json)) return item
+    return { ...item, point: { ...item.point, deviceId } }
+  })
+}
+
+function hasTopic(json: string): boolean {
+  return json.includes('"topic"') && textIn(objectIn(jsonIn(json))?.['topic']) !== undefined
+}
+
+/** `user/device`, as in the topic, of a file where the Recorder keeps it. */
+function deviceOfPath(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined
+  const [folder, user, device] = path.split('/').slice(-4)
+  return folder === 'rec' ? `${user}/${device}` : undefined
+}

@@ -1,0 +1,75 @@
+import type { SentAttributes } from '../sent-attributes.ts'
+import type { SentPoint } from '../sent-point.ts'
+import type { Fields } from './fields.ts'
+
+/** A request of an app apart from its body, without its key. */
+export type AppHead = {
+  readonly query: Fields
+  /** The parameters of the path. */
+  readonly parameters: Fields
+  readonly header: (name: string) => string
+  /** The media type of the body, in lower case and without parameters. */
+  readonly mediaType: string
+  /** Whether the key came as `Basic <key>:`, not encoded. */
+  readonly literalBasic: boolean
+}
+
+/** The body is decompressed, valid UTF-8 (but for files in multipart), and without a byte order mark. */
+export type AppRequest = AppHead & { readonly body: Buffer }
+
+/** One item of a request. */
+export type AppItem =
+  | SentPoint
+  /** A sign of life without a position. */
+  | {
+      readonly kind: 'seen'
+      readonly deviceId: string | undefined
+      readonly battery?: number | undefined
+      readonly attributes?: SentAttributes
+      /** The device has marked its position as no fix. */
+      readonly isWithoutFix?: true
+      /** If nothing is known of the device, this would vanish: it is rejected with this message and JSON. */
+      readonly ifUnknown?: { readonly message: string; readonly sent: unknown }
+    }
+  /** Anything else. */
+  | {
+      readonly kind: 'malformed'
+      readonly deviceId?: string | undefined
+      readonly message: string
+      readonly sent: unknown
+    }
+
+/** Further points of a request are refused: judging them all would delay other requests. */
+const MOST_POINTS = 10_000
+
+/** The points of a request to judge, and an item that refuses the others. */
+export function boundedPoints(points: readonly unknown[]): {
+  readonly points: readonly unknown[]
+  readonly beyond: readonly AppItem[]
+} {
+  const more = points.length - MOST_POINTS
+  if (more <= 0) return { points, beyond: [] }
+  const message = `a request may have ${MOST_POINTS} points: ${more} more were sent`
+  const beyond = [{ kind: 'malformed', message, sent: undefined } as const]
+  return { points: points.slice(0, MOST_POINTS), beyond }
+}
+
+/** The fields of a body that is a JSON object; otherwise a malformed item. */
+export function jsonObjectIn(
+  body: Buffer,
+): { readonly fields: Record<string, unknown> } | { readonly malformed: AppItem } {
+  let json: unknown
+  try {
+    json = JSON.parse(body.toString('utf8'))
+  } catch {
+    return malformed('the body must be well-formed JSON', undefined)
+  }
+  if (typeof json === 'object' && json !== null && !Array.isArray(json)) {
+    return { fields: json as Record<string, unknown> }
+  }
+  return malformed('the body must be a JSON object', json)
+}
+
+function malformed(message: string, sent: unknown): { malformed: AppItem } {
+  return { malformed: { kind: 'malformed', message, sent } }
+}

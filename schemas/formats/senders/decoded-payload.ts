@@ -1,0 +1,184 @@
+import { RANGES, type Coordinate } from '../../report-fields.ts'
+import { isMarkedAsNoFix } from '../no-fix.ts'
+import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { framesIn, type SensecapFrame } from './sensecap.ts'
+import { measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Exact names come first: Dragino's `LON` is an LED. */
+const NAMES: Readonly<Record<Coordinate, readonly string[]>> = {
+  latitude: ['latitude', 'lat', 'latitudeDeg', 'Latitude'],
+  longitude: ['longitude', 'lon', 'lng', 'long', 'longitudeDeg', 'Longitude', 'Longitud'],
+}
+/** The same in any case, without other characters than letters, and with prefixes and units. */
+const PATTERNS: Readonly<Record<Coordinate, RegExp>> = {
+  latitude: /^(?:gps|position|pos|location)?lat(?:itude)?(?:deg|degrees)?$/,
+  longitude: /^(?:gps|position|pos|location)?(?:lon|long|lng|longitude?)(?:deg|degrees)?$/,
+}
+/** Objects whose places are old, or not the tracker's own. */
+const ELSEWHERE = /^(?:cached|last|previous|history|geofence)/i
+
+/** A position in the decoded payload of a tracker. */
+export type DecodedPosition = {
+  readonly latitude: unknown
+  readonly longitude: unknown
+  readonly measured: SentMeasurements
+  /** When it was true, if the payload has that; as sent. */
+  readonly sentTime?: unknown
+  readonly attributes?: SentAttributes
+}
+
+/** The content of a decoded payload. */
+export type DecodedPayload = {
+  /** Usually one. Several if the tracker sends positions that it has kept. */
+  readonly positions: readonly DecodedPosition[]
+  /** Whether the tracker marks its position as no fix. */
+  readonly isWithoutFix: boolean
+  /** The battery level in percent. */
+  readonly battery: unknown
+  readonly attributes: SentAttributes
+}
+
+/** Reads a payload as decoders of trackers write it. */
+export function decodedPayload(payload: unknown): DecodedPayload {
+  const fields = objectIn(payload) ?? {}
+  const { frames, others } = framesIn(fields['messages'])
+  const placed = placedFields(fields)
+  const isWithoutFix =
+    isMarkedAsNoFix(fields) ||
+    (placed === undefined
+      ? placeIn(objectIn(fields['cached'])) !== undefined && frames.length === 0
+      : isMarkedAsNoFix(placed.fields))
+  const positions = placed === undefined ? frames.map(ofFrame) : [placed.position]
+  return {
+    positions: isWithoutFix ? [] : positions,
+    isWithoutFix,
+    battery: batteryIn(fields) ?? others.battery,
+    attributes: { ...scalarsIn(fields), ...others.attributes },
+  }
+}
+
+/** The position of a place that a server has found: `{latitude, longitude, …}`. */
+export function positionIn(place: unknown): DecodedPosition | undefined {
+  return placeIn(objectIn(place))
+}
+
+/** The position of a payload, on its top level or one below, and the fields beside it. */
+function placedFields(
+  fields: Fields,
+): { readonly position: DecodedPosition; readonly fields: Fields } | undefined {
+  const position = placeIn(fields)
+  if (position !== undefined) return { position, fields }
+  for (const inner of [...innerObjects(fields), abeewaysFix(fields)]) {
+    const found = placeIn(inner)
+    if (inner !== undefined && found !== undefined) return { position: found, fields: inner }
+  }
+  return undefined
+}
+
+function innerObjects(fields: Fields): Fields[] {
+  return Object.keys(fields)
+    .filter((name) => !ELSEWHERE.test(name))
+    .map((name) => objectIn(fields[name]))
+    .filter((inner) => inner !== undefined)
+}
+
+/** Abeeway's newer decoders have it one level further down. */
+function abeewaysFix(fields: Fields): Fields | undefined {
+  return objectIn(objectIn(fields['position'])?.['gnssFix'])
+}
+
+function placeIn(fields: Fields | undefined): DecodedPosition | undefined {
+  if (fields === undefined) return undefined
+  const latitude = coordinateIn(fields, 'latitude')
+  const longitude = latitude === undefined ? undefined : coordinateIn(fields, 'longitude')
+  if (longitude === undefined) return undefined
+  return { latitude, longitude, measured: measuredIn(fields) }
+}
+
+/** The value of the first name with a number within range. */
+function coordinateIn(fields: Fields, coordinate: Coordinate): unknown {
+  const exact = NAMES[coordinate].find((name) => isCoordinate(fields[name], coordinate))
+  const name =
+    exact ??
+    Object.keys(fields).find(
+      (name) =>
+        PATTERNS[coordinate].test(lettersOf(name)) && isCoordinate(fields[name], coordinate),
+    )
+  return name === undefined ? undefined : fields[name]
+}
+
+function isCoordinate(value: unknown, coordinate: Coordinate): boolean {
+  const number = numberIn(value)
+  const [least, greatest] = RANGES[coordinate]
+  return number !== undefined && number >= least && number <= greatest
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '')
+}
+
+function measuredIn(fields: Fields): SentMeasurements {
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', fields['accuracy'] ?? fields['horizontalAccuracy'])
+  measure(measured, 'altitude', fields['altitude'] ?? fields['alt'])
+  measure(measured, 'heading', fields['heading'] ?? fields['headingDeg'] ?? fields['course'])
+  measure(measured, 'speed', fields['speedKmph'] ?? fields['speed_kmh'], 1 / 3.6)
+  return measured
+}
+
+function ofFrame({
+  latitude,
+  longitude,
+  time,
+  battery,
+  attributes,
+}: SensecapFrame): DecodedPosition {
+  const measured: SentMeasurements = {}
+  measure(measured, 'battery', battery, 0.01)
+  return { latitude, longitude, measured, sentTime: time, attributes }
+}
+
+/** The battery level, if its name says percent: a plain `battery` is as often volts. */
+function batteryIn(fields: Fields): unknown {
+  for (const inner of [fields, ...innerObjects(fields)]) {
+    const name = Object.keys(inner).find((name) => BATTERY_PERCENT.test(lettersOf(name)))
+    if (name !== undefined && numberIn(inner[name]) !== undefined) return inner[name]
+  }
+  return undefined
+}
+
+const BATTERY_PERCENT = /^bat(?:tery)?(?:level|percent|percentage|pct)$/
+
+function scalarsIn(fields: Fields): SentAttributes {
+  const others = Object.entries(otherScalars(fields, USED))
+  return Object.fromEntries(others.filter(([name]) => !isPartOfPosition(name, fields)))
+}
+
+/** The names that measurements are read from. */
+const USED: ReadonlySet<string> = new Set([
+  ...['accuracy', 'horizontalAccuracy', 'altitude', 'alt', 'heading', 'headingDeg', 'course'],
+  ...['speedKmph', 'speed_kmh'],
+])
+
+/** A text such as Dragino's `LON: "ON"` is none. */
+function isPartOfPosition(name: string, fields: Fields): boolean {
+  const letters = lettersOf(name)
+  if (BATTERY_PERCENT.test(letters)) return true
+  const isNamed = PATTERNS.latitude.test(letters) || PATTERNS.longitude.test(letters)
+  return isNamed && numberIn(fields[name]) !== undefined
+}
+
+/** The signal at the gateway that received an uplink best. */
+export function signalAt(gateways: unknown): SentAttributes {
+  const [best] = (Array.isArray(gateways) ? gateways : [])
+    .map((gateway) => objectIn(gateway) ?? {})
+    .sort((a, b) => signalOf(b) - signalOf(a))
+  const { rssi, snr } = best ?? {}
+  return { rssi: numberIn(rssi), snr: numberIn(snr) }
+}
+
+function signalOf({ rssi }: Fields): number {
+  return numberIn(rssi) ?? -Infinity
+}

@@ -1,0 +1,95 @@
+import { type AppRequest, type AppItem } from './app-request.ts'
+import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
+import { isFlag } from '../no-fix.ts'
+import { sentPoint } from '../sent-point.ts'
+import { otherScalars, typedTexts } from '../sent-attributes.ts'
+import { isSent, measure, METRES_PER_SECOND, textIn, type SentMeasurements } from '../values.ts'
+import { readTraccarJson } from './traccar-client.ts'
+
+/**
+ * OsmAnd and Traccar Client, which changed its format twice and keeps the URL: one reader for the
+ * query, the form (https://www.traccar.org/osmand/) and the JSON.
+ * @param named the device, if the request names it outside of body and query.
+ */
+export function readOsmand(
+  request: AppRequest,
+  { named }: { named?: string | undefined } = {},
+): readonly AppItem[] {
+  if (isJson(request)) return readTraccarJson(request.body, { named })
+  const form = formAndQuery(request)
+  return ['malformed' in form ? form.malformed : readFields(form.fields, request, named)]
+}
+
+/** Some custom URLs set no Content-Type, but a form never begins with a brace. */
+export function isJson({ mediaType, body }: Pick<AppRequest, 'mediaType' | 'body'>): boolean {
+  if (body.length === 0) return false
+  return body[0] === OPENING_BRACE || /^application\/(?:.+\+)?json$/.test(mediaType)
+}
+
+const OPENING_BRACE = 0x7b
+
+/** The fields of form and query together; the form's take precedence. */
+export function formAndQuery({
+  body,
+  query,
+  mediaType,
+}: AppRequest): { readonly fields: Fields } | { readonly malformed: AppItem } {
+  if (body.length === 0) return { fields: query }
+  if (mediaType.startsWith('multipart/')) {
+    const message = 'send the fields in the URL, or as application/x-www-form-urlencoded'
+    return { malformed: { kind: 'malformed', message, sent: undefined } }
+  }
+  const form = fieldsIn(body.toString('utf8'))
+  return { fields: query === NO_FIELDS ? form : { ...query, ...form } }
+}
+
+function readFields(fields: Fields, { query }: AppRequest, named: string | undefined): AppItem {
+  const deviceId = named ?? textIn(fields['id']) ?? textIn(fields['deviceid'])
+  const [latitude, longitude] = coordinatesIn(fields)
+  const isPlaced = isSent(latitude) || isSent(longitude)
+  const misnamed = isPlaced ? undefined : misnamedPlace(fields)
+  if (misnamed !== undefined)
+    return { kind: 'malformed', deviceId, message: misnamed, sent: fields }
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', fields['accuracy'])
+  measure(measured, 'altitude', fields['altitude'])
+  measure(measured, 'speed', fields['speed'], speedFactor(query['speedUnit']))
+  measure(measured, 'heading', fields['bearing'] ?? fields['heading'])
+  measure(measured, 'battery', fields['batt'], 0.01)
+  const { timestamp } = fields
+  const attributes = typedTexts(otherScalars(fields, USED))
+  // Traccar's protocol has `valid` for trackers without a fix.
+  const isWithoutFix = fields['valid'] === '0' || isFlag(fields['valid'], false)
+  if (!isPlaced || isWithoutFix) {
+    const seen = { kind: 'seen', deviceId, battery: measured.battery, attributes } as const
+    return isPlaced ? { ...seen, isWithoutFix: true } : seen
+  }
+  return sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields })
+}
+
+const USED: ReadonlySet<string> = new Set([
+  ...['id', 'deviceid', 'lat', 'lon', 'location', 'timestamp', 'accuracy', 'altitude'],
+  ...['speed', 'speedUnit', 'bearing', 'heading', 'batt'],
+])
+
+/** The message about a place under names of another format: without it the place would vanish. */
+export function misnamedPlace(fields: Readonly<Record<string, unknown>>): string | undefined {
+  const name = MISNAMED.find((one) => isSent(fields[one]))
+  return name && `lat and lon are missing: ${name} is not a name of theirs`
+}
+
+const MISNAMED = ['latitude', 'longitude', 'lng', 'long', 'Lat', 'Lon', 'LAT', 'LON']
+
+/** `lat` and `lon`, or `location=lat,lon`. */
+function coordinatesIn({ lat, lon, location }: Fields): (string | undefined)[] {
+  if (isSent(lat) || isSent(lon) || location === undefined) return [lat, lon]
+  const comma = location.indexOf(',')
+  return comma === -1 ? [location] : [location.slice(0, comma), location.slice(comma + 1)]
+}
+
+/** NaN for an unknown unit, so that no speed is taken. */
+function speedFactor(unit: string | undefined): number {
+  if (!isSent(unit)) return METRES_PER_SECOND.kn
+  const known = Object.entries(METRES_PER_SECOND).find(([name]) => name === unit)
+  return known?.[1] ?? NaN
+}

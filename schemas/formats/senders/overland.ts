@@ -1,0 +1,139 @@
+import { boundedPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import { type SentPoint } from '../sent-point.ts'
+import { knownNumber, type SentAttributes } from '../sent-attributes.ts'
+import { timeIn } from '../times.ts'
+import {
+  isSent,
+  measure,
+  measureBattery,
+  numberIn,
+  objectIn,
+  textIn,
+  type SentMeasurements,
+} from '../values.ts'
+
+/**
+ * Overland's batches of GeoJSON features (https://github.com/aaronpk/Overland-iOS#api).
+ * @param named the device, if the request names it outside of the body.
+ */
+export function readOverland(
+  body: AppRequest['body'],
+  { named }: { named?: string | undefined } = {},
+): readonly AppItem[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { locations, current, device_id: envelopeId } = parsed.fields
+  if (!Array.isArray(locations)) {
+    return [malformed('the body must be {"locations":[…]}', parsed.fields)]
+  }
+  const device = textIn(envelopeId) ?? named
+  const items: AppItem[] = []
+  const seenDevices = new Map<string | undefined, Properties>()
+  const positionedDevices = new Set<string | undefined>()
+  let malformedFeatures = 0
+  const { points, beyond } = boundedPoints(locations)
+  const features = isSent(current) ? points.concat([current]) : points
+  for (const location of features) {
+    const feature = objectIn(location)
+    const properties = objectIn(feature?.['properties']) ?? NOTHING
+    const deviceId = deviceIdOf(properties, device)
+    const point = feature && pointOf(feature, { properties, deviceId })
+    if (point === undefined) malformedFeatures += 1
+    else if (point === 'action') seenDevices.set(deviceId, properties)
+    else {
+      positionedDevices.add(deviceId)
+      items.push(point)
+    }
+  }
+  if (malformedFeatures > 0) {
+    items.push(malformed(`${malformedFeatures} of the locations are no GeoJSON points`, undefined))
+  }
+  items.push(...beyond)
+  if (items.length === 0 && seenDevices.size === 0) seenDevices.set(device, NOTHING)
+  for (const [deviceId, properties] of seenDevices) {
+    if (!positionedDevices.has(deviceId)) items.push(heartbeat(deviceId, properties))
+  }
+  return items
+}
+
+function heartbeat(deviceId: string | undefined, properties: Properties): AppItem {
+  const measured: SentMeasurements = {}
+  measureLevel(measured, properties)
+  return {
+    kind: 'seen',
+    deviceId,
+    battery: measured.battery,
+    attributes: attributesIn(properties),
+  }
+}
+
+type Properties = Readonly<Record<string, unknown>>
+const NOTHING: Properties = {}
+
+/** Undefined if it is not a point: an 'action' without a geometry reports something that the app did. */
+function pointOf(
+  feature: Properties,
+  { properties, deviceId }: { properties: Properties; deviceId: string | undefined },
+): SentPoint | 'action' | undefined {
+  const { geometry } = feature
+  if (geometry === undefined || geometry === null) return 'action'
+  const coordinates: unknown = objectIn(geometry)?.['coordinates']
+  if (!Array.isArray(coordinates) || coordinates.length < 2) return undefined
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', properties['horizontal_accuracy'])
+  measure(measured, 'altitude', properties['altitude'])
+  measure(measured, 'speed', properties['speed'])
+  measure(measured, 'heading', properties['course'])
+  measureLevel(measured, properties)
+  const { timestamp } = properties
+  return {
+    kind: 'point',
+    deviceId,
+    latitude: coordinates[1],
+    longitude: coordinates[0],
+    time: timeIn(timestamp),
+    sentTime: timestamp,
+    measured,
+    attributes: attributesIn(properties),
+    sent: feature,
+  }
+}
+
+/**
+ * Overland has a fraction. GPSLogger and Home Assistant, which send batches for Dawarich, have whole percent, of
+ * which 1 would be full; they write Overland's `deferred` with two f.
+ */
+function measureLevel(to: SentMeasurements, properties: Properties): void {
+  const level = properties['battery_level']
+  const isPercent = 'deffered' in properties && Number.isInteger(numberIn(level))
+  if (isPercent) measure(to, 'battery', level, 0.01)
+  else measureBattery(to, level)
+}
+
+/** Whether a device is charging, by iOS's state of its battery. */
+export const CHARGING = new Map<unknown, boolean>([
+  ['charging', true],
+  ['full', true],
+  ['unplugged', false],
+])
+
+/** Not `wifi`, the name of a network. */
+function attributesIn(properties: Properties): SentAttributes {
+  const { motion } = properties
+  return {
+    activity: Array.isArray(motion) && motion.length > 0 ? motion.join() : undefined,
+    altitude_accuracy: knownNumber(properties['altitude_accuracy']),
+    charging: CHARGING.get(properties['battery_state']),
+    course_accuracy: knownNumber(properties['course_accuracy']),
+    speed_accuracy: knownNumber(properties['speed_accuracy']),
+    verticalAccuracy: knownNumber(properties['vertical_accuracy']),
+  }
+}
+
+function deviceIdOf(properties: Properties, device: string | undefined): string | undefined {
+  return textIn(properties['device_id']) ?? device ?? textIn(properties['unique_id'])
+}
+
+function malformed(message: string, sent: unknown): AppItem {
+  return { kind: 'malformed', message, sent }
+}

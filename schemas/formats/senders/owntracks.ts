@@ -1,0 +1,113 @@
+import { jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import { NO_FIELDS, type Fields } from './fields.ts'
+import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { timeIn } from '../times.ts'
+import {
+  isSent,
+  measure,
+  METRES_PER_SECOND,
+  numberIn,
+  textIn,
+  type SentMeasurements,
+} from '../values.ts'
+
+/** 2001-01-01 in milliseconds, the epoch of Overland's times in its OwnTracks mode. */
+const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)
+/** The last parts of topics whose messages are not locations. */
+const SUBTOPICS = /^(?:event|waypoints?|status|step|beacon|dump|cmd)$/
+const ENCRYPTED = 'the payload is encrypted: switch encryption off in the app'
+
+type Message = Readonly<Record<string, unknown>>
+
+type Options = {
+  /** From Dawarich's clients: fields may be in the query, and speeds without a topic are in m/s. */
+  readonly dawarich?: boolean
+  /** The device, if the request names it outside of the body. */
+  readonly named?: string | undefined
+}
+
+/**
+ * OwnTracks in HTTP mode (https://owntracks.org/booklet/tech/json/), and Overland in its OwnTracks
+ * mode, which is recognised by its key: `Authorization: Basic <key>:`, not encoded.
+ */
+export function readOwntracks(request: AppRequest, options: Options = {}): readonly AppItem[] {
+  const queryFields = options.dawarich === true ? request.query : NO_FIELDS
+  const { body } = request
+  // Some apps send an empty body or an empty text.
+  if (body.length === 0 || body.equals(EMPTY_TEXT)) return [itemOf(queryFields, request, options)]
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  return [itemOf(completed(parsed.fields, queryFields), request, options)]
+}
+
+/** Completes the message in place: copying one of 8 MiB can take seconds. */
+function completed(message: Record<string, unknown>, queryFields: Fields): Message {
+  for (const [name, value] of Object.entries(queryFields)) {
+    if (!Object.hasOwn(message, name)) message[name] = value
+  }
+  return message
+}
+
+const EMPTY_TEXT = Buffer.from('""')
+
+function itemOf(message: Message, request: AppRequest, { dawarich, named }: Options): AppItem {
+  const deviceId = named ?? deviceIdOf(message, request)
+  const { _type: type, lat, lon, tst } = message
+  if (type === 'encrypted') {
+    return { kind: 'malformed', deviceId, message: ENCRYPTED, sent: message }
+  }
+  const isPlace = type === 'location' || (type === undefined && (isSent(lat) || isSent(lon)))
+  if (!isPlace) return { kind: 'seen', deviceId }
+  const unit = dawarich === true && message['topic'] === undefined ? 'mps' : 'kmh'
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', message['acc'])
+  measure(measured, 'altitude', message['alt'])
+  measure(measured, 'speed', message['vel'], METRES_PER_SECOND[unit])
+  measure(measured, 'heading', message['cog'])
+  measure(measured, 'battery', message['batt'], 0.01)
+  return {
+    kind: 'point',
+    deviceId,
+    latitude: lat,
+    longitude: lon,
+    time: timeIn(tst) + (request.literalBasic ? OVERLAND_EPOCH : 0),
+    sentTime: tst,
+    measured,
+    attributes: attributesIn(message),
+    sent: message,
+  }
+}
+
+const CONNECTIONS = new Map<unknown, string>([
+  ['w', 'wifi'],
+  ['m', 'mobile'],
+  ['o', 'offline'],
+])
+/** By the battery's state; 0 is unknown. */
+const CHARGING = new Map<unknown, boolean>([
+  [1, false],
+  [2, true],
+  [3, true],
+])
+
+/** Neither names of networks, nor photos and names of regions. */
+function attributesIn({ vac, bs, conn, p, t, tag, poi, m }: Message): SentAttributes {
+  return {
+    verticalAccuracy: knownNumber(vac),
+    charging: CHARGING.get(numberIn(bs)),
+    connection: CONNECTIONS.get(conn),
+    // From kilopascals.
+    pressure: knownNumber(p, 10),
+    ...otherScalars({ trigger: t, tag, poi, m }),
+  }
+}
+
+/** `user/device` from the topic, or else from headers or query, or else the two letters of the tid. */
+function deviceIdOf({ topic, tid }: Message, { query, header }: AppRequest): string | undefined {
+  const segments = (textIn(topic) ?? '').split('/').flatMap((segment) => textIn(segment) ?? [])
+  if (segments.length > 1 && SUBTOPICS.test(segments.at(-1) ?? '')) segments.pop()
+  if (segments.length > 0) return segments.slice(-2).join('/')
+  const user = textIn(header('x-limit-u')) ?? textIn(query['u'])
+  const device = textIn(header('x-limit-d')) ?? textIn(query['d']) ?? textIn(tid)
+  return textIn([user, device].filter(Boolean).join('/'))
+}

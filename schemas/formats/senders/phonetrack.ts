@@ -1,0 +1,148 @@
+import { boundedPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
+import type { Fields } from './fields.ts'
+import { gprmcIn } from './gprmc.ts'
+import { multipartFields } from './multipart.ts'
+import { sentPoint } from '../sent-point.ts'
+import { otherScalars, typedTexts } from '../sent-attributes.ts'
+import {
+  isSent,
+  measure,
+  METRES_PER_SECOND,
+  numberIn,
+  textIn,
+  type SentMeasurements,
+} from '../values.ts'
+import { formAndQuery, isJson, misnamedPlace, readOsmand } from './osmand.ts'
+import { readOverland } from './overland.ts'
+import { readOwntracks } from './owntracks.ts'
+
+/** Placeholders for the device's name in the URLs that PhoneTrack's pages show. */
+const PLACEHOLDERS: ReadonlySet<string> = new Set(['yourname', 'devicename', 'name'])
+
+type Sent = Readonly<Record<string, unknown>>
+type Named = { readonly named: string | undefined }
+
+/**
+ * The logging URLs of Nextcloud's PhoneTrack, with the key in place of the session's token, so that
+ * a phone that reports there only needs another host. The last part of the path names the device.
+ */
+export function readPhonetrack(request: AppRequest): readonly AppItem[] {
+  return (READERS.get(request.parameters['app'] ?? '') ?? readAny)(request, named(request))
+}
+
+type Reader = (request: AppRequest, named: Named) => readonly AppItem[]
+
+/** Readers for loggers whose format is more than named fields; `readAny` reads the others. */
+const READERS = new Map<string, Reader>([
+  ['owntracks', readOwntracks],
+  ['traccar', readOsmand],
+  ['overland', ({ body }, named) => readOverland(body, named)],
+  ['opengts', readOpengts],
+  ['multiple', readMultiple],
+])
+
+function named({ parameters: { device } }: { parameters: Fields }): Named {
+  const name = textIn(device)
+  return { named: name !== undefined && PLACEHOLDERS.has(name) ? undefined : name }
+}
+
+/** OsmAnd, GPSLogger, Locus Map, μlogger, PhoneTrack's own app and any other configurable logger. */
+function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
+  const parsed = isJson(request) ? jsonObjectIn(request.body) : anyForm(request)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const fields: Sent = parsed.fields
+  const { lat: latitude, lon: longitude } = fields
+  if (!isSent(latitude) && !isSent(longitude)) {
+    const message = misnamedPlace(fields)
+    if (message !== undefined) return [{ kind: 'malformed', deviceId, message, sent: fields }]
+    return [{ kind: 'seen', deviceId, battery: measuredIn(fields).battery }]
+  }
+  const timestamp = firstOf(fields, TIMES)
+  const measured = measuredIn(fields)
+  const attributes = typedTexts(otherScalars(fields, USED))
+  return [
+    sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields }),
+  ]
+}
+
+/** Form and query; the form may be multipart, as μlogger's is with a photo. */
+function anyForm(request: AppRequest): ReturnType<typeof formAndQuery> {
+  if (request.mediaType !== 'multipart/form-data') return formAndQuery(request)
+  const form = multipartFields(request.body, request.header('content-type'))
+  if (form !== undefined) return { fields: { ...request.query, ...form } }
+  const message = 'the body must be well-formed multipart/form-data'
+  return { malformed: { kind: 'malformed', message, sent: undefined } }
+}
+
+const TIMES = ['timestamp', 'tst', 'time', 'datetime']
+const USED: ReadonlySet<string> = new Set([
+  ...['lat', 'lon', 'speed', ...TIMES, 'acc', 'accuracy', 'alt', 'altitude'],
+  ...['bearing', 'heading', 'cog', 'bat', 'batt', 'battery'],
+])
+
+/**
+ * `points`, each a list: latitude, longitude, time, altitude, accuracy, battery, satellites, the logger's
+ * name, speed, bearing.
+ */
+function readMultiple({ body }: AppRequest, { named: deviceId }: Named): readonly AppItem[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { points } = parsed.fields
+  const sent = parsed.fields
+  if (!Array.isArray(points)) {
+    return [{ kind: 'malformed', deviceId, message: 'points must be a list of lists', sent }]
+  }
+  if (points.length === 0) return [{ kind: 'seen', deviceId }]
+  const bounded = boundedPoints(points)
+  const items: AppItem[] = []
+  let malformedPoints = 0
+  for (const point of bounded.points) {
+    if (!Array.isArray(point) || point.length < 2) {
+      malformedPoints += 1
+      continue
+    }
+    const [latitude, longitude, timestamp, alt, acc, bat, sat, , speed, bearing] =
+      point as unknown[]
+    const measured = measuredIn({ alt, acc, bat, speed, bearing })
+    const attributes = { satellites: numberIn(sat) }
+    items.push(
+      sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: point }),
+    )
+  }
+  if (malformedPoints > 0) {
+    const message = `${malformedPoints} of the points are no lists that begin with latitude and longitude`
+    items.push({ kind: 'malformed', deviceId, message, sent: undefined })
+  }
+  return items.concat(bounded.beyond)
+}
+
+function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] {
+  const form = formAndQuery(request)
+  if ('malformed' in form) return [form.malformed]
+  const { gprmc, id, dev, alt, batt } = form.fields
+  const deviceId = named ?? textIn(id) ?? textIn(dev)
+  if (gprmc === undefined) return [{ kind: 'seen', deviceId }]
+  const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
+  const measured: SentMeasurements = {}
+  measure(measured, 'altitude', alt)
+  measure(measured, 'speed', knots, METRES_PER_SECOND.kn)
+  measure(measured, 'heading', course)
+  measure(measured, 'battery', batt, 0.01)
+  if (isVoid) return [{ kind: 'seen', deviceId, battery: measured.battery, isWithoutFix: true }]
+  const sent = form.fields
+  return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
+}
+
+function measuredIn(fields: Sent): SentMeasurements {
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', firstOf(fields, ['acc', 'accuracy']))
+  measure(measured, 'altitude', firstOf(fields, ['alt', 'altitude']))
+  measure(measured, 'speed', fields['speed'])
+  measure(measured, 'heading', firstOf(fields, ['bearing', 'heading', 'cog']))
+  measure(measured, 'battery', firstOf(fields, ['bat', 'batt', 'battery']), 0.01)
+  return measured
+}
+
+function firstOf(fields: Sent, names: readonly string[]): unknown {
+  return fields[names.find((name) => isSent(fields[name])) ?? '']
+}

@@ -1,0 +1,93 @@
+import type { SentAttributes } from '../sent-attributes.ts'
+import { RANGES } from '../../report-fields.ts'
+import { numberIn, objectIn } from '../values.ts'
+
+const LONGITUDE = '4197'
+const LATITUDE = '4198'
+const BATTERY = '3000'
+/** Our names of measurements; others are called as their type. */
+const NAMES = new Map([
+  ['4097', 'temperature'],
+  ['4199', 'light'],
+])
+
+type Measurements = {
+  /** Percent. */
+  readonly battery: unknown
+  readonly attributes: SentAttributes
+}
+
+/** The measurements of one moment that have a position. */
+export type SensecapFrame = Measurements & {
+  readonly latitude: number
+  readonly longitude: number
+  /** Milliseconds since the epoch, as sent. */
+  readonly time: unknown
+}
+
+/**
+ * The `messages` of SenseCAP's decoders: lists of `{measurementId, type, measurementValue, timestamp}`, one for
+ * each moment. `others` are the measurements of moments without a position.
+ */
+export function framesIn(messages: unknown): {
+  readonly frames: readonly SensecapFrame[]
+  readonly others: Measurements
+} {
+  const frames: SensecapFrame[] = []
+  let others: Measurements = { battery: undefined, attributes: {} }
+  for (const message of Array.isArray(messages) ? messages : []) {
+    // Older decoders have one list.
+    const elements = (Array.isArray(message) ? message : [message])
+      .map(objectIn)
+      .filter((element) => element !== undefined)
+    const { battery, attributes, latitude, longitude, time } = frameOf(elements)
+    if (latitude !== undefined && longitude !== undefined) {
+      frames.push({ latitude, longitude, time, battery, attributes })
+    } else {
+      others = {
+        battery: battery ?? others.battery,
+        attributes: { ...others.attributes, ...attributes },
+      }
+    }
+  }
+  return { frames, others }
+}
+
+function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
+  const attributes: Record<string, unknown> = {}
+  let battery: unknown
+  let latitude: number | undefined
+  let longitude: number | undefined
+  let time: unknown
+  for (const { measurementId, measurementValue: value, type, timestamp } of elements) {
+    const id = String(measurementId)
+    time ??= timestamp
+    if (id === LATITUDE) latitude = within(value, RANGES.latitude)
+    else if (id === LONGITUDE) longitude = within(value, RANGES.longitude)
+    else if (id === BATTERY) battery = value
+    else {
+      const name = NAMES.get(id) ?? (typeof type === 'string' ? camelCased(type) : '')
+      // It writes some numbers as texts.
+      if (name !== '' && isScalar(value)) attributes[name] = numberIn(value) ?? value
+    }
+  }
+  return { battery, attributes, latitude, longitude, time }
+}
+
+function within(value: unknown, [least, greatest]: readonly [number, number]): number | undefined {
+  const number = numberIn(value)
+  return number !== undefined && number >= least && number <= greatest ? number : undefined
+}
+
+function isScalar(value: unknown): boolean {
+  return ['number', 'string', 'boolean'].includes(typeof value)
+}
+
+/** `Air Temperature` → `airTemperature`. */
+function camelCased(type: string): string {
+  const words = type.match(/[A-Za-z0-9]+/g) ?? []
+  const joined = words
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())
+    .join('')
+  return joined.charAt(0).toLowerCase() + joined.slice(1)
+}

@@ -1,0 +1,85 @@
+import { jsonObjectIn, type AppItem } from './app-request.ts'
+import { EARLIEST } from '../../plain-report.ts'
+import { isFlag } from '../no-fix.ts'
+import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { timeIn } from '../times.ts'
+import {
+  isSent,
+  measure,
+  METRES_PER_SECOND,
+  numberIn,
+  objectIn,
+  textIn,
+  type SentMeasurements,
+} from '../values.ts'
+
+/** A Traccar server's position forwarding (`forward.type=json`), which brings all of its protocols. */
+export function readTraccarForward(body: Buffer): readonly AppItem[] {
+  return [itemOf(body)]
+}
+
+function itemOf(body: Buffer): AppItem {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return parsed.malformed
+  const { fields } = parsed
+  const device = objectIn(fields['device'])
+  const deviceId = textIn(device?.['uniqueId'])
+  const position = objectIn(fields['position'])
+  if (position === undefined && device === undefined) {
+    const message = 'the body must be {"position":{…},"device":{…}}: set forward.type to json'
+    return { kind: 'malformed', message, sent: fields }
+  }
+  const { latitude, longitude } = position ?? {}
+  const { battery, attributes } = telemetryIn(objectIn(position?.['attributes']) ?? {})
+  if (position === undefined || (!isSent(latitude) && !isSent(longitude))) {
+    return { kind: 'seen', deviceId, battery, attributes }
+  }
+  if (isWithoutFix(position)) {
+    return { kind: 'seen', deviceId, battery, attributes, isWithoutFix: true }
+  }
+  const measured: SentMeasurements = {}
+  // 0 is what Traccar has in place of an unknown accuracy.
+  if (numberIn(position['accuracy']) !== 0) measure(measured, 'accuracy', position['accuracy'])
+  measure(measured, 'altitude', position['altitude'])
+  measure(measured, 'speed', position['speed'], METRES_PER_SECOND.kn)
+  measure(measured, 'heading', position['course'])
+  if (battery !== undefined) measured.battery = battery
+  const time = position['fixTime'] ?? position['deviceTime']
+  return {
+    kind: 'point',
+    deviceId,
+    latitude,
+    longitude,
+    time: timeIn(time),
+    sentTime: time,
+    measured,
+    attributes,
+    sent: fields,
+  }
+}
+
+/**
+ * Whether Traccar forwards an old place, or none, because a message had no position. It keeps `outdated` on a
+ * place that it has found by cells or Wi-Fi, which is new.
+ */
+function isWithoutFix(position: Fields): boolean {
+  if (isFlag(position['valid'], false)) return true
+  if (timeIn(position['fixTime']) < EARLIEST) return true
+  const isApproximate = isFlag(objectIn(position['attributes'])?.['approximate'], true)
+  return isFlag(position['outdated'], true) && !isApproximate
+}
+
+/** `batteryLevel` is percent, and 1 is one of them; `hours` are milliseconds. */
+function telemetryIn(sent: Fields): { battery: number | undefined; attributes: SentAttributes } {
+  const measured: SentMeasurements = {}
+  measure(measured, 'battery', sent['batteryLevel'], 0.01)
+  const others = otherScalars(sent, USED)
+  const hours = knownNumber(sent['hours'])
+  if (hours === undefined) return { battery: measured.battery, attributes: others }
+  const engineHours = Math.round(hours / HUNDREDTH_HOUR_MS) / 100
+  return { battery: measured.battery, attributes: { engineHours, ...others } }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+const HUNDREDTH_HOUR_MS = 36_000
+const USED: ReadonlySet<string> = new Set(['batteryLevel', 'hours'])

@@ -1,0 +1,72 @@
+import { KNOWN_ATTRIBUTES } from '../known-attributes.ts'
+import { numberIn, scaled } from './values.ts'
+
+/** The data that an app sends beyond position and measurements, by the names of our attributes. */
+export type SentAttributes = Readonly<Record<string, unknown>>
+
+/** Names of networks, and secrets of the app: they are never kept. */
+const NEVER_KEPT = /^(?:b?ssid|wifi|key|api_?key|pass(?:word)?|.*token|useragent)$/i
+
+/** Our names of attributes that apps call otherwise. */
+const OUR_NAMES: Readonly<Record<string, string>> = {
+  charge: 'charging',
+  sat: 'satellites',
+  totalDistance: 'odometer',
+}
+
+/** The scalars among fields, apart from those that the app's format has another use for. */
+export function otherScalars(
+  fields: Readonly<Record<string, unknown>>,
+  used: ReadonlySet<string> = new Set(),
+): SentAttributes {
+  // A scalar named `__proto__` changes nothing here.
+  const attributes: Record<string, unknown> = {}
+  for (const name of Object.keys(fields)) {
+    const value = fields[name]
+    if (used.has(name) || !isScalar(value) || NEVER_KEPT.test(name)) continue
+    const ours = Object.hasOwn(OUR_NAMES, name) ? OUR_NAMES[name]! : name
+    // A field under our own name is what the device says itself.
+    if (ours === name || !Object.hasOwn(fields, ours)) attributes[ours] = value
+  }
+  return attributes
+}
+
+/**
+ * Texts of a query, a form or a file as the values that they write; `00123` stays a text. A known attribute
+ * gets its type: `ignition` OFF is false, `odometer` 7.0 a number, an `alarm` of 7 a text.
+ */
+export function typedTexts(attributes: SentAttributes): SentAttributes {
+  const typed: Record<string, unknown> = {}
+  for (const name of Object.keys(attributes)) typed[name] = typedText(name, attributes[name])
+  return typed
+}
+
+/** The value of one such text. */
+export function typedText(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  const known = Object.hasOwn(KNOWN_ATTRIBUTES, name) ? KNOWN_ATTRIBUTES[name]?.type : undefined
+  if (known === 'text') return value
+  if (value === 'true' || value === 'false') return value === 'true'
+  if (known === 'boolean') {
+    if (YES.test(value)) return true
+    if (NO.test(value)) return false
+  }
+  if (known === 'number') return numberIn(value) ?? value
+  const number = Number(value)
+  return String(number) === value && Number.isFinite(number) ? number : value
+}
+
+const YES = /^(?:on|yes|true|1)$/i
+const NO = /^(?:off|no|false|0)$/i
+
+/** A number that is not below 0: apps write -1 for unknown values. */
+export function knownNumber(value: unknown, factor = 1): number | undefined {
+  const number = numberIn(value)
+  if (number === undefined || number < 0) return undefined
+  return factor === 1 ? number : scaled(number, factor)
+}
+
+function isScalar(value: unknown): boolean {
+  if (typeof value === 'string') return value !== ''
+  return typeof value === 'number' || typeof value === 'boolean'
+}

@@ -1,0 +1,40 @@
+import type { SentAttributes } from './sent-attributes.ts'
+import { timeIn } from './times.ts'
+import { isSent, type SentMeasurements } from './values.ts'
+
+/** A position as an app has sent it. Its measurements are in our units and within their ranges. */
+export type SentPoint = {
+  readonly kind: 'point'
+  readonly deviceId: string | undefined
+  /** As sent, for the message if it is invalid. */
+  readonly latitude: unknown
+  readonly longitude: unknown
+  /** In milliseconds; undefined means the time of receipt, NaN that `sentTime` is not a time. */
+  readonly time: number | undefined
+  readonly sentTime: unknown
+  readonly measured: SentMeasurements
+  readonly attributes?: SentAttributes
+  /** The JSON that a rejection shows. */
+  readonly sent: unknown
+}
+
+/** A point from an app's fields. */
+export type PointFields = Omit<SentPoint, 'kind' | 'time' | 'sentTime'> & {
+  readonly timestamp: unknown
+}
+
+/** A point of an app that may omit the time, which is then the time of receipt. */
+export function sentPoint(point: PointFields): SentPoint {
+  const { deviceId, latitude, longitude, timestamp, measured, attributes = {}, sent } = point
+  return {
+    kind: 'point',
+    deviceId,
+    latitude,
+    longitude,
+    time: isSent(timestamp) ? timeIn(timestamp) : undefined,
+    sentTime: timestamp,
+    measured,
+    attributes,
+    sent,
+  }
+}

@@ -1,0 +1,87 @@
+import { RANGES, type Measurement, type Measurements } from '../report-fields.ts'
+
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
+/** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */
+const DECIMALS = 1e6
+
+/** Metres per second in one of each unit. */
+export const METRES_PER_SECOND = { kn: 0.514444, kmh: 1 / 3.6, mph: 0.44704, mps: 1 } as const
+
+export type SentMeasurements = { -readonly [Name in keyof Measurements]: Measurements[Name] }
+
+/** A number, possibly written as text; undefined for everything else. */
+export function numberIn(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value !== 'string') return undefined
+  const text = value.trim()
+  if (!NUMBER.test(text)) return undefined
+  const number = Number(text)
+  return Number.isFinite(number) ? number : undefined
+}
+
+/**
+ * In place of an id that is a JSON number beyond 2⁵³: parsing has changed its digits, so that it could be
+ * the id of another device. No device has this one.
+ */
+export const INEXACT_ID = '\ud800 beyond 2^53'
+
+export const INEXACT_ID_FAULT =
+  'the device’s id is a number beyond 2⁵³, of which JSON keeps only the first digits: send it as a text'
+
+/** A text without white space at its ends; undefined if it is empty, or not a text. */
+export function textIn(value: unknown): string | undefined {
+  // Some apps number their devices.
+  const text = typeof value === 'number' ? exactText(value) : value
+  if (typeof text !== 'string') return undefined
+  const trimmed = text.trim()
+  return trimmed === '' ? undefined : trimmed
+}
+
+function exactText(number: number): string {
+  return Math.abs(number) > Number.MAX_SAFE_INTEGER ? INEXACT_ID : String(number)
+}
+
+/** Whether a field was sent and is not empty. */
+export function isSent(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+/** The fields of a JSON object; undefined for everything else. */
+export function objectIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  return value as Record<string, unknown>
+}
+
+/** The value of a JSON text; undefined if it is none. */
+export function jsonIn(text: string): unknown {
+  // Rows without attributes: an exception for each would take a third of an import's time.
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Sets a measurement if it is a number within its range. Otherwise it is left out, and the point stays:
+ * apps write -1 for unknown values.
+ */
+export function measure(to: SentMeasurements, name: Measurement, value: unknown, factor = 1): void {
+  const number = numberIn(value)
+  if (number === undefined) return
+  const inOurUnit = factor === 1 ? number : scaled(number, factor)
+  const [least, greatest] = RANGES[name]
+  // Adding 0 makes a negative zero 0.
+  if (inOurUnit >= least && inOurUnit <= greatest) to[name] = inOurUnit + 0
+}
+
+/** A number in another unit. */
+export function scaled(number: number, factor: number): number {
+  return Math.round(number * factor * DECIMALS) / DECIMALS
+}
+
+/** Sets the battery level from a fraction; values above 1 are percent. */
+export function measureBattery(to: SentMeasurements, value: unknown): void {
+  measure(to, 'battery', value, (numberIn(value) ?? 0) > 1 ? 0.01 : 1)
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from '@jest/globals'
+import { history, readHistory, told, toldIn } from '../../../commands/import/read-history.ts'
+
+const toldOf = async (file: string) => told((await readHistory(history(file))).found)
+const gpxOf = (point: string, creator = 'x') =>
+  `<gpx creator="${creator}"><trk><name>bike</name><trkseg>${point}</trkseg></trk></gpx>`
+const TIME = '<time>2024-01-01T00:00:00Z</time>'
+
+describe('extensions of other programs', () => {
+  test('never replace the time, elevation and speed of a point', async () => {
+    expect(await toldOf('ext-time.gpx')).toMatchObject([
+      { latitude: 1, longitude: 1, altitude: 5, timestamp: '2015-06-17T13:44:47.000Z' },
+      { latitude: 1, longitude: 2, altitude: 5, timestamp: '2015-06-17T13:44:48.000Z' },
+    ])
+    const foreign = '<x:time>1</x:time><x:ele>2</x:ele><x:speed>3</x:speed>'
+    const own = `<ele>5</ele>${TIME}<speed>6</speed>`
+    for (const inside of [
+      `${own}<extensions>${foreign}</extensions>`,
+      `<extensions>${foreign}</extensions>${own}`,
+      `${own}${foreign}`,
+      `${foreign}${own}`,
+      `${own}<extensions><y xmlns="urn:y"><time>1</time><ele>2</ele></y></extensions>`,
+      `${own}<ele xmlns="urn:y">2</ele>`,
+    ]) {
+      const point = `<trkpt lat="1" lon="2" xmlns:x="urn:x">${inside}</trkpt>`
+      expect(await toldIn(gpxOf(point))).toMatchObject([{ altitude: 5, speed: 6 }])
+    }
+  })
+
+  test('of OsmAnd have the heading as bearing, which is no attribute', async () => {
+    const [comma, point] = await toldOf('osmand-bearing.gpx')
+    expect(comma).toMatchObject({ latitude: 49.978498886, speed: 1.5, attributes: { hdop: 3.8 } })
+    expect(comma).not.toHaveProperty('heading')
+    expect(point).toMatchObject({ heading: 274.1, attributes: { hdop: 3.8 } })
+    for (const one of [comma, point]) expect(one).not.toHaveProperty('attributes.bearing')
+  })
+
+  test('have a known attribute in its type', async () => {
+    const inside =
+      '<ignition>OFF</ignition><motion>on</motion><alarm>7</alarm><note>7</note><odometer>7.0</odometer>'
+    const point = `<trkpt lat="1" lon="2">${TIME}<extensions>${inside}</extensions></trkpt>`
+    expect(await toldIn(gpxOf(point))).toMatchObject([
+      { attributes: { ignition: false, motion: true, alarm: '7', note: 7, odometer: 7 } },
+    ])
+  })
+})
+
+test('an export of an earlier version, without types of attributes, is read as it was', async () => {
+  const attributes = '<gps:alarm>7</gps:alarm><gps:ele>9</gps:ele><gps:on>true</gps:on>'
+  const point = `<trkpt lat="1" lon="2"><ele>5</ele>${TIME}<extensions>
+<gpxtpx:TrackPointExtension>
+<gpxtpx:speed>3</gpxtpx:speed>
+</gpxtpx:TrackPointExtension>
+<gps:attributes>
+${attributes}
+</gps:attributes>
+<gps:imported>true</gps:imported></extensions></trkpt>`
+  expect(await toldIn(gpxOf(point, 'gps-position-ingestion'))).toEqual([
+    {
+      deviceId: 'bike',
+      latitude: 1,
+      longitude: 2,
+      altitude: 5,
+      speed: 3,
+      timestamp: '2024-01-01T00:00:00.000Z',
+      attributes: { alarm: '7', ele: 9, on: true },
+    },
+  ])
+})
+
+test('white space before the XML declaration changes nothing but the numbers of lines', async () => {
+  const { found } = await readHistory(history('leading-newline.gpx'))
+  expect(told(found)).toMatchObject([{ latitude: 48.1, timestamp: '2008-05-01T10:00:00.000Z' }])
+  expect(found[0]?.place).toBe(3)
+})
+
+test('way points and routes are counted apart', async () => {
+  expect(await toldOf('way-points.gpx')).toEqual(['way points', 'points of routes'])
+})

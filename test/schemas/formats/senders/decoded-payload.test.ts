@@ -1,0 +1,238 @@
+import { readFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { decodedPayload } from '../../../../schemas/formats/senders/decoded-payload.ts'
+import { batchOf, LogOfOneSuite } from '../../../contracts/store-samples.ts'
+import { positionReported } from '../../../samples.ts'
+import { ingestForAllTests, type IngestHarness } from '../../../ingest-api/ingest-harness.ts'
+import { bearer } from '../../../ingest-api/apps/app-requests.ts'
+import { rejectionsOf } from '../../../ingest-api/apps/rejections-of.ts'
+
+const TTS = '/api/v1/senders/the-things-stack'
+const CHIRPSTACK = '/api/v1/senders/chirpstack'
+
+let ingest: IngestHarness
+ingestForAllTests((given) => ({ ingest } = given))
+
+beforeAll(async () => {
+  ingest.clock.time = Date.UTC(2026, 10, 25, 18)
+  const known = positionReported({ accountId: 'acc-1', deviceId: 'KNOWN' })
+  await ingest.store.project(batchOf(new LogOfOneSuite().append(known)))
+})
+
+async function send(path: string, body: string | object) {
+  const { id, secret } = await ingest.createKey()
+  const answer = await ingest.request(path, {
+    method: 'POST',
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    headers: { ...bearer(secret), 'Content-Type': 'application/json' },
+  })
+  expect(answer.status).toBe(200)
+  return {
+    positions: (await ingest.logged()).filter(({ keyId }) => keyId === id),
+    rejections: await rejectionsOf(ingest, id),
+  }
+}
+
+function fixture(name: string): string {
+  return readFileSync(new URL(`../../../fixtures/senders/${name}.json`, import.meta.url), 'utf8')
+}
+
+const PLACE = { latitude: 54.3, longitude: 10.1 }
+
+describe('a decoded payload', () => {
+  test('of an LGT-92 has its position although LON is an LED', async () => {
+    const { positions, rejections } = await send(TTS, fixture('tts-lgt92'))
+    expect(positions).toMatchObject([
+      {
+        latitude: 22.70626,
+        longitude: 114.24252,
+        altitude: 0,
+        attributes: { BatV: 3.36, LON: 'ON', hdop: 0 },
+      },
+    ])
+    expect(rejections).toEqual([])
+  })
+
+  test('of a SenseCAP T1000 has position, battery and temperature in a list', async () => {
+    const { positions } = await send(TTS, fixture('tts-sensecap-t1000'))
+    expect(positions).toMatchObject([
+      {
+        deviceId: '2CF7F1C0533000A1',
+        latitude: 22.576,
+        longitude: 113.944,
+        battery: 0.92,
+        // The tracker's own time.
+        timestamp: 1_795_628_840_000,
+        attributes: { temperature: 28.2, rssi: -70, snr: 9 },
+      },
+    ])
+    expect(positions[0]!.attributes).not.toHaveProperty('airTemperature')
+  })
+
+  test('of a SenseCAP with several moments has the position of each, and the readings without a moment', () => {
+    const moment = (time: number, longitude: number) => [
+      {
+        measurementId: '4197',
+        type: 'Longitude',
+        measurementValue: String(longitude),
+        timestamp: time,
+      },
+      { measurementId: '4198', type: 'Latitude', measurementValue: 1, timestamp: time },
+      { measurementId: '4199', type: 'Light', measurementValue: '7', timestamp: time },
+    ]
+    const more = [
+      { measurementId: '3000', type: 'Battery', measurementValue: '1' },
+      { measurementId: '3940', type: 'Work Mode', measurementValue: 2 },
+      { measurementId: '5001', type: 'Wi-Fi Scan', measurementValue: [{ mac: 'a', rssi: 1 }] },
+    ]
+    const messages = [moment(1000, 2), more, moment(2000, -3), 5, null]
+    expect(decodedPayload({ messages })).toEqual({
+      positions: [
+        {
+          latitude: 1,
+          longitude: 2,
+          measured: {},
+          sentTime: 1000,
+          attributes: { light: 7 },
+        },
+        {
+          latitude: 1,
+          longitude: -3,
+          measured: {},
+          sentTime: 2000,
+          attributes: { light: 7 },
+        },
+      ],
+      isWithoutFix: false,
+      battery: '1',
+      attributes: { workMode: 2 },
+    })
+  })
+
+  test('of an older SenseCAP has one list', () => {
+    const messages = [
+      { measurementId: 4097, type: 'report_telemetry', measurementValue: 21 },
+      { measurementId: 4098, type: 'Air Humidity', measurementValue: 40 },
+    ]
+    expect(decodedPayload({ messages })).toMatchObject({
+      positions: [],
+      attributes: { temperature: 21, airHumidity: 40 },
+    })
+  })
+
+  test('with an impossible time of its own has that of the uplink', async () => {
+    const sent = fixture('tts-sensecap-t1000')
+    for (const wrong of ['0', '4102444800000']) {
+      const { positions } = await send(TTS, sent.replaceAll('1795628840000', wrong))
+      expect(positions).toMatchObject([{ timestamp: Date.UTC(2026, 10, 25, 17, 47, 22, 123) }])
+    }
+  })
+
+  test.each<[string, object]>([
+    ['latitude, longitude', { latitude: 54.3, longitude: 10.1 }],
+    ['lat, lon', { lat: 54.3, lon: 10.1 }],
+    ['lat, lng', { lat: 54.3, lng: 10.1 }],
+    ['lat, long', { lat: 54.3, long: 10.1 }],
+    ['latitudeDeg, longitudeDeg', { latitudeDeg: 54.3, longitudeDeg: 10.1 }],
+    ['Latitude, Longitude', { Latitude: 54.3, Longitude: 10.1 }],
+    ['Latitude, Longitud', { Latitude: 54.3, Longitud: 10.1 }],
+    ['gpsLatitude, gpsLongitude', { gpsLatitude: 54.3, gpsLongitude: 10.1 }],
+    ['numbers as texts', { lat: '54.3', lng: '10.1' }],
+    ['one level below', { position: { lat: 54.3, lng: 10.1 } }],
+    ['the exact name first', { LATITUDE: 1, LON: 2, latitude: 54.3, longitude: 10.1 }],
+    [
+      'the name with a number',
+      { latitude: 'none', lat: 54.3, LON: 'ON', longitude: null, lng: 10.1 },
+    ],
+    ['the name with a number within range', { latitude: 543, lat: 54.3, longitude: 10.1 }],
+    ['the top level first', { old: { latitude: 1, longitude: 2 }, lat: 54.3, lon: 10.1 }],
+  ])('has its position under usual names: %s', (_, payload) => {
+    const [position, ...more] = decodedPayload(payload).positions
+    expect(more).toEqual([])
+    expect([Number(position?.latitude), Number(position?.longitude)]).toEqual([54.3, 10.1])
+  })
+
+  test.each<[string, object]>([
+    ['what is in `cached`', { cached: PLACE }],
+    ['a fence', { geofence_center_config: PLACE }],
+    ['the last place', { lastPosition: PLACE }],
+    ['two levels below', { a: { b: PLACE } }],
+    ['one coordinate alone', { latitude: 54.3 }],
+    ['coordinates of different objects', { a: { latitude: 54.3 }, b: { longitude: 10.1 } }],
+    ['numbers out of range', { latitude: 91, longitude: 181 }],
+    ['texts', { latitude: '54.3°', longitude: '10.1°' }],
+  ])('does not take for a position: %s', (_, payload) => {
+    expect(decodedPayload(payload).positions).toEqual([])
+  })
+})
+
+describe('an uplink with a payload but without a position', () => {
+  const uplink = (device: string, uplink: object) => ({
+    end_device_ids: { dev_eui: device },
+    uplink_message: { ...uplink, rx_metadata: [] },
+  })
+  const event = (devEui: string, more: object) => ({ deviceInfo: { devEui }, ...more })
+  const LACKS =
+    'the uplink of a device without a position so far has no latitude and longitude that are numbers within range, but '
+
+  test.each<[string, string, object, string]>([
+    [
+      'a sensor’s',
+      TTS,
+      uplink('A1', { decoded_payload: { temp: 3, batV: 4 } }),
+      `${LACKS}temp, batV`,
+    ],
+    ['a sensor’s', CHIRPSTACK, event('A1', { object: { temp: 3 } }), `${LACKS}temp`],
+    [
+      'a place out of range',
+      TTS,
+      uplink('A1', { decoded_payload: { latitude: 200, longitude: 2 } }),
+      `${LACKS}latitude, longitude`,
+    ],
+    [
+      'one that nothing has decoded',
+      TTS,
+      uplink('A1', { frm_payload: 'AQ==' }),
+      'the uplink of a device without a position so far has no decoded payload: it needs a decoder',
+    ],
+    [
+      'one that nothing has decoded',
+      CHIRPSTACK,
+      event('A1', { data: 'AQ==' }),
+      'the uplink of a device without a position so far has no decoded payload: it needs a decoder',
+    ],
+  ])(
+    'leaves a rejection that says so if nothing is known of its device: %s (%s)',
+    async (_, path, body, message) => {
+      const { positions, rejections } = await send(path, body)
+      expect(positions).toEqual([])
+      expect(rejections).toMatchObject([{ deviceId: 'A1', error: 'INVALID_PARAMS', message }])
+      expect(JSON.parse(rejections[0]!.body ?? '')).toEqual(body)
+    },
+  )
+
+  test.each<[string, string, object]>([
+    ['a sensor’s', TTS, uplink('KNOWN', { decoded_payload: { temp: 3 } })],
+    ['one that nothing has decoded', CHIRPSTACK, event('KNOWN', { data: 'AQ==' })],
+  ])('is a heartbeat of a device that has had a position: %s', async (_, path, body) => {
+    const { positions, rejections } = await send(path, body)
+    expect([positions, rejections]).toEqual([[], []])
+  })
+
+  test('names some of many fields, and no API key in their names', async () => {
+    const { secret } = await ingest.createKey()
+    const names = [...Array.from({ length: 20 }, (_, n) => `field${n}`)]
+    const payload = Object.fromEntries([secret, ...names].map((name) => [name, 1]))
+    const { rejections } = await send(TTS, uplink('A1', { decoded_payload: payload }))
+    expect(rejections[0]?.message).toContain('field1')
+    expect(rejections[0]?.message).toContain('…')
+    expect(rejections[0]?.message.length).toBeLessThan(500)
+    expect(JSON.stringify(rejections)).not.toContain(secret)
+  })
+
+  test('leaves nothing without a payload: a join, or an uplink of the network alone', async () => {
+    for (const body of [uplink('A1', {}), { end_device_ids: { dev_eui: 'A1' }, join_accept: {} }]) {
+      expect((await send(TTS, body)).rejections).toEqual([])
+    }
+  })
+})
