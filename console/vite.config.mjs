@@ -5,8 +5,7 @@ import { defineConfig } from 'vite'
 import { withoutUnusedModules } from './unused-modules.mjs'
 
 /** Modules that most pages share. */
-const SHARED =
-  /console\/(core|live|ui)\/(?!time-plot)[\w-]+\.tsx?$|console\/(map\/draw-label|pages\/device\/share-link)\./
+const SHARED = /console\/(core|live|ui)\/(?!time-plot)[\w-]+\.tsx?$|console\/map\/draw-label\./
 
 /** Built by scripts/build.mjs, which names the folder to write to. */
 export default defineConfig({

@@ -1,7 +1,6 @@
 import { CircleUserRound } from 'lucide'
 import { me, signOut } from '../live/session.ts'
 import { passwordIsOpen } from '../pages/sign-in/change-password.tsx'
-import { ClockChoice, LengthChoice, SpeedChoice, ThemeChoice, ZoneChoice } from '../ui/choices.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Isolated } from '../ui/isolated.tsx'
 import { Menu } from '../ui/menu.tsx'
@@ -9,6 +8,9 @@ import { FailedLine } from '../ui/states.tsx'
 import { helpIsOpen } from '../ui/keys.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { addressOf } from '../core/address.ts'
+import type { Signal } from '@preact/signals'
+import { clockHours, lengthUnit, speedUnit, theme, zoneChoice } from '../ui/preferences.ts'
+import { SelectField, type Choices } from '../ui/select-field.tsx'
 
 /** The signed-in operator, the settings of this browser, and signing out. */
 export function AccountMenu() {
@@ -59,4 +61,49 @@ export function AccountMenu() {
       )}
     </Menu>
   )
+}
+
+/** The fields in which an operator chooses how this browser shows everything. */
+
+const THEMES = { system: 'System', light: 'Light', dark: 'Dark' }
+const SPEEDS = { 'km/h': 'km/h', mph: 'mph', knots: 'Knots' }
+const LENGTHS = { metres: 'Metres, kilometres', feet: 'Feet, miles' }
+const CLOCKS = { '24': '24-hour', '12': '12-hour' }
+
+const ThemeChoice = choice('theme', 'Theme', theme, THEMES)
+const SpeedChoice = choice('speed', 'Speed unit', speedUnit, SPEEDS)
+const LengthChoice = choice('length', 'Distance unit', lengthUnit, LENGTHS)
+const ClockChoice = choice('clock', 'Clock', clockHours, CLOCKS)
+
+function ZoneChoice() {
+  const local = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
+  const options: Choices = [
+    ['local', `This device (${local})`],
+    ['UTC', 'UTC'],
+    ...names.map((name) => [name, name.replaceAll('_', ' ')] as const),
+  ]
+  return <Chosen name="zone" label="Time zone" of={zoneChoice} options={options} />
+}
+
+function choice<T extends string>(
+  name: string,
+  label: string,
+  of: Signal<T>,
+  words: Readonly<Record<T, string>>,
+) {
+  const options = Object.entries<string>(words)
+  return () => <Chosen name={name} label={label} of={of} options={options} />
+}
+
+function Chosen<T extends string>({
+  of,
+  ...field
+}: {
+  name: string
+  label: string
+  of: Signal<T>
+  options: Choices
+}) {
+  return <SelectField {...field} value={of.value} onChange={(next) => (of.value = next as T)} />
 }

@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals'
-import type { ApiFailure } from '../core/failure.ts'
+import { toFailure, type ApiFailure } from '../core/failure.ts'
 import { me, startSession } from '../live/session.ts'
-import { toFailure } from '../core/failure.ts'
 import { Frame } from './frame.tsx'
 import { OpenShare } from './open-page.tsx'
 import { SHARE_PAGE } from './pages.ts'
@@ -12,9 +11,9 @@ import { RenewSession } from '../pages/sign-in/renew-session.tsx'
 import { ChangePassword } from '../pages/sign-in/change-password.tsx'
 import { SessionEnds } from './session-ends.tsx'
 import { Announcer } from '../ui/announcer.tsx'
-import { KeyHelp } from '../ui/keys.tsx'
-import { UndoKey } from '../ui/undo-key.tsx'
+import { KeyHelp, useKeys } from '../ui/keys.tsx'
 import { Failed, Loading } from '../ui/states.tsx'
+import { undoLatest } from '../ui/toasts.tsx'
 
 /** Why the service has not answered who is signed in. */
 export const startFailure = signal<ApiFailure | undefined>(undefined)
@@ -49,4 +48,14 @@ function Content() {
 function retry(): void {
   startFailure.value = undefined
   startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))
+}
+
+/** "Undo" by key, because the button of a toast is far from where the hands are. */
+function UndoKey() {
+  return undoLatest.value && <Key run={undoLatest.value} />
+}
+
+function Key({ run }: { run: () => void }) {
+  useKeys({ z: { label: 'Undo the last change', run } })
+  return null
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Minus, Plus } from 'lucide'
 import type OlMap from 'ol/Map.js'
-import { IconButton } from '../ui/icon-button.tsx'
+import { IconButton } from '../ui/icon.tsx'
 import { zoomBy } from './open-map.ts'
 
 /** Buttons over a map: zooming, and below it the map's other functions. */

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { X } from 'lucide'
 import { Announcer } from './announcer.tsx'
-import { IconButton } from './icon-button.tsx'
+import { IconButton } from './icon.tsx'
 
 /**
  * A modal dialog, open as long as it is rendered. Esc and the close button call `onClose`; the

@@ -1,8 +1,6 @@
-import type { ComponentChildren } from 'preact'
-import { createContext } from 'preact'
+import { createContext, type ComponentChildren } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
-import { faultAt, toFailure, type ApiFailure, type FieldFault } from '../core/failure.ts'
-import { faultText } from '../core/fault-text.ts'
+import { faultAt, toFailure, faultText, type ApiFailure, type FieldFault } from '../core/failure.ts'
 import { FailedLine } from './states.tsx'
 
 export type Values = Readonly<Record<string, string>>

@@ -2,7 +2,10 @@ import type { ComponentChildren } from 'preact'
 import { Page } from './page.tsx'
 import { Failed, FailedLine, Loading } from './states.tsx'
 import { Table, type Column } from './table.tsx'
-import type { Paged } from './use-pages.ts'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { toFailure, type ApiFailure } from '../core/failure.ts'
+import { left } from './router.ts'
+import { useLoad } from './use-load.ts'
 
 /** A page with a list of the API: loading, unavailable, empty, or a table with a button for more. */
 export function ListPage<T>({
@@ -71,4 +74,84 @@ export function ListPage<T>({
       {children}
     </Page>
   )
+}
+
+type PageOfItems<T> = { readonly items: readonly T[]; readonly nextCursor: string | null }
+
+type Paged<T> = {
+  readonly items: readonly T[] | undefined
+  readonly failure: ApiFailure | undefined
+  readonly isLoading: boolean
+  readonly reload: () => void
+  /** Repeats the failed call. */
+  readonly retry: () => void
+  /** Reads the next page; undefined if there is none. */
+  readonly more: (() => void) | undefined
+}
+
+/**
+ * A list that the API returns in pages: the first page immediately, each further page on request. Going
+ * Back reads as many as were shown.
+ */
+export function usePages<T>(
+  read: (cursor: string | undefined, signal: AbortSignal) => Promise<PageOfItems<T>>,
+  inputs: readonly unknown[],
+): Paged<T> {
+  const key = JSON.stringify(inputs)
+  const wanted = useRef(left.at(`rows ${key}`))
+  const { data, failure, isLoading, reload, set } = useLoad<PageOfItems<T>>(async (signal) => {
+    let page = await read(undefined, signal)
+    while (page.nextCursor !== null && page.items.length < wanted.current) {
+      const { items, nextCursor } = await read(page.nextCursor, signal)
+      page = { items: [...page.items, ...items], nextCursor }
+    }
+    wanted.current = 0
+    return page
+  }, inputs)
+  const shown = data?.items.length
+  useEffect(() => {
+    if (shown !== undefined) left.keep(`rows ${key}`, shown)
+  }, [key, shown])
+
+  const [next, setNext] = useState<{ isLoading: boolean; failure?: ApiFailure }>({
+    isLoading: false,
+  })
+  const reading = useRef<AbortController>(null)
+  const forget = useCallback(() => {
+    reading.current?.abort()
+    setNext({ isLoading: false })
+  }, [])
+  // The next page of another list must not be added to this one.
+  useEffect(() => forget, [key])
+
+  const more = useCallback(() => {
+    const cursor = data?.nextCursor
+    if (data === undefined || typeof cursor !== 'string') return
+    forget()
+    const ending = new AbortController()
+    reading.current = ending
+    setNext({ isLoading: true })
+    read(cursor, ending.signal).then(
+      ({ items, nextCursor }) => {
+        if (ending.signal.aborted) return
+        set({ items: [...data.items, ...items], nextCursor })
+        setNext({ isLoading: false })
+      },
+      (thrown: unknown) => {
+        if (!ending.signal.aborted) setNext({ isLoading: false, failure: toFailure(thrown) })
+      },
+    )
+  }, [data])
+  const reloadAll = useCallback(() => {
+    forget()
+    reload()
+  }, [reload])
+  return {
+    items: data?.items,
+    failure: failure ?? next.failure,
+    isLoading: isLoading || next.isLoading,
+    reload: reloadAll,
+    retry: failure === undefined && next.failure !== undefined ? more : reloadAll,
+    more: typeof data?.nextCursor === 'string' ? more : undefined,
+  }
 }

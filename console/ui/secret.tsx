@@ -1,4 +1,8 @@
 import { CopyButton } from './copy-button.tsx'
+import type { ComponentChildren } from 'preact'
+import { KeyRound } from 'lucide'
+import { Dialog } from './dialog.tsx'
+import { Icon } from './icon.tsx'
 
 /** A secret that is shown only this once. `what` names it: "API key". */
 export function Secret({ text, what = 'API key' }: { text: string; what?: string }) {
@@ -15,5 +19,38 @@ export function Secret({ text, what = 'API key' }: { text: string; what?: string
       </textarea>
       <CopyButton text={text} what={what} />
     </div>
+  )
+}
+
+/** A dialog with a secret that is shown only this once; `children` are below it. */
+export function KeepSecret({
+  title,
+  notice,
+  text,
+  what,
+  onClose,
+  children,
+}: {
+  title: string
+  notice: ComponentChildren
+  text: string
+  what?: string
+  onClose: () => void
+  children?: ComponentChildren
+}) {
+  return (
+    <Dialog title={title}>
+      <div class="notice warn row">
+        <Icon of={KeyRound} />
+        <p>{notice}</p>
+      </div>
+      <Secret text={text} {...(what !== undefined && { what })} />
+      {children}
+      <div class="row">
+        <button type="button" class="primary" onClick={onClose}>
+          I have it
+        </button>
+      </div>
+    </Dialog>
   )
 }

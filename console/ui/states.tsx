@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import type { IconNode } from 'lucide'
-import { CircleAlert, CloudOff, Inbox, Lock } from 'lucide'
+import { CircleAlert, CloudOff, Inbox, Lock, type IconNode } from 'lucide'
 import { sentence, type ApiFailure } from '../core/failure.ts'
 import { now } from './clock.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Icon } from './icon.tsx'
+import type { LoadState as Load } from './use-load.ts'
 
 /** Shown instead of a page's content: empty, loading, or unavailable. */
 
@@ -98,4 +98,27 @@ function explained({ status, error, message }: ApiFailure): {
   if (status === 404) return { title: 'Not found', icon: Inbox, advice }
   if (status === 429) return { title: 'Too many requests', icon: CircleAlert, advice }
   return { title: 'Something went wrong', icon: CircleAlert, advice }
+}
+
+/** Data that is loading, unavailable, or shown, with a line above it if reading it again failed. */
+export function Loaded<T>({
+  of: { data, failure, reload },
+  lines,
+  children,
+}: {
+  of: Load<T>
+  /** The grey lines while it is loading. */
+  lines?: number
+  children: (data: T) => ComponentChildren
+}) {
+  if (data === undefined) {
+    if (failure !== undefined) return <Failed failure={failure} onRetry={reload} />
+    return <Loading {...(lines !== undefined && { lines })} />
+  }
+  return (
+    <>
+      {failure !== undefined && <FailedLine failure={failure} onRetry={reload} />}
+      {children(data)}
+    </>
+  )
 }

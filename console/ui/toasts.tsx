@@ -2,8 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { CircleAlert, CircleCheck, X } from 'lucide'
 import { toFailure } from '../core/failure.ts'
-import { Icon } from './icon.tsx'
-import { IconButton } from './icon-button.tsx'
+import { Icon, IconButton } from './icon.tsx'
 
 const SHOWN_MS = 6_000
 /** Time to notice a mistake, and to reach the button by keyboard. */

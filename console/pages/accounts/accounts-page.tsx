@@ -5,10 +5,9 @@ import { me } from '../../live/session.ts'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { ListPage } from '../../ui/list-page.tsx'
+import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
 import { Time } from '../../ui/time.tsx'
-import { usePages } from '../../ui/use-pages.ts'
 
 type Account = components['schemas']['Account']
 

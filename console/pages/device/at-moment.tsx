@@ -4,7 +4,7 @@ import type { TrackPoint } from '../../core/track.ts'
 import type { Episode } from '../../core/trips.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
-import { attributeFacts } from './attribute-facts.tsx'
+import { attributeFacts } from '../../ui/device-parts.tsx'
 import { PlaceLinks } from './place-links.tsx'
 
 /** As the list of trips says it: a device found at the same place after a silence was stopped there. */

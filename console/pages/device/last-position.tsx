@@ -1,6 +1,6 @@
 import { shownTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
 import { Facts, type Fact } from '../../ui/facts.tsx'
-import { attributeFacts } from './attribute-facts.tsx'
+import { attributeFacts } from '../../ui/device-parts.tsx'
 import { batteryText } from '../../core/measures.ts'
 import { dateTime, duration, offset } from '../../core/times.ts'
 import { clockHours } from '../../ui/preferences.ts'

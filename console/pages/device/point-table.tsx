@@ -3,7 +3,7 @@ import type { DeviceAttributes } from '../../core/attributes.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { Table } from '../../ui/table.tsx'
 import { shownClock, shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
-import { attributeFacts } from './attribute-facts.tsx'
+import { attributeFacts } from '../../ui/device-parts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
 
 const ROWS = 15

@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts'
 import { Isolated } from '../../ui/isolated.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
+import { Loaded } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { addressOf } from '../../core/address.ts'

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
-import { IconButton } from '../../ui/icon-button.tsx'
+import { IconButton } from '../../ui/icon.tsx'
 import { Select } from '../../ui/select-field.tsx'
 import { TimeField } from './time-field.tsx'
 

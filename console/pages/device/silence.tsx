@@ -1,7 +1,7 @@
 import { shownTelemetry, type ApiDevice, type LiveDevice } from '../../core/live-device.ts'
 import { silenceReasons } from '../../core/silence.ts'
 import { now } from '../../ui/clock.ts'
-import { Loaded } from '../../ui/loaded.tsx'
+import { Loaded } from '../../ui/states.tsx'
 import { useSilenceFacts } from './silence-facts.ts'
 import { Link, SilenceReasonWords, type SilenceProps } from './silence-reason.tsx'
 

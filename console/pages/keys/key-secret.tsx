@@ -1,5 +1,5 @@
 import { Isolated } from '../../ui/isolated.tsx'
-import { KeepSecret } from '../../ui/keep-secret.tsx'
+import { KeepSecret } from '../../ui/secret.tsx'
 import { Time } from '../../ui/time.tsx'
 import type { KeyWithSecret } from './key-words.ts'
 

@@ -5,7 +5,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { shownUnits } from '../../ui/shown.ts'
-import { StatusShape } from '../../ui/status-shape.tsx'
+import { StatusShape } from '../../ui/device-parts.tsx'
 
 /** One device of the list: its name, and what the operator wants to see of it. */
 export function DeviceRow({

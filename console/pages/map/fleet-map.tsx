@@ -11,7 +11,7 @@ import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, flyTo, MAX_ZOOM, toMap } from '../../map/open-map.ts'
 import { announce } from '../../ui/announcer.tsx'
 import { now } from '../../ui/clock.ts'
-import { IconButton } from '../../ui/icon-button.tsx'
+import { IconButton } from '../../ui/icon.tsx'
 
 /** The last view of the map, kept while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined

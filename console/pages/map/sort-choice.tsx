@@ -1,6 +1,6 @@
 import { ArrowDownWideNarrow, ArrowUpNarrowWide } from 'lucide'
 import { COLUMNS } from '../../core/device-columns.ts'
-import { IconButton } from '../../ui/icon-button.tsx'
+import { IconButton } from '../../ui/icon.tsx'
 import { Select } from '../../ui/select-field.tsx'
 import { sort, sortBy, words } from './map-state.ts'
 

@@ -5,7 +5,7 @@ import { may } from '../../live/rights.ts'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { KeepSecret } from '../../ui/keep-secret.tsx'
+import { KeepSecret } from '../../ui/secret.tsx'
 import { SelectField } from '../../ui/select-field.tsx'
 import {
   roleName,

@@ -1,7 +1,7 @@
 import { api } from '../../api/client.ts'
 import { countText, numberText } from '../../core/measures.ts'
 import { Isolated } from '../../ui/isolated.tsx'
-import { Loaded } from '../../ui/loaded.tsx'
+import { Loaded } from '../../ui/states.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import type { ShownRejections } from './merge-rejections.ts'

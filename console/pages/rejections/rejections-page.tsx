@@ -4,11 +4,10 @@ import { api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
 import { NoMatch } from '../../ui/filters.tsx'
-import { ListPage } from '../../ui/list-page.tsx'
+import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { namedIn, place } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { usePages } from '../../ui/use-pages.ts'
 import {
   addRejection,
   withNewest,

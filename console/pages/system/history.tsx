@@ -3,7 +3,7 @@ import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { numberText } from '../../core/measures.ts'
 import { shownZone } from '../../ui/preferences.ts'
-import { Loaded } from '../../ui/loaded.tsx'
+import { Loaded } from '../../ui/states.tsx'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 

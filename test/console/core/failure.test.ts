@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { failureOf, sentence, unreachable } from '../../../console/core/failure.ts'
+import { failureOf, sentence, unreachable, faultText } from '../../../console/core/failure.ts'
 
 test('the page says what to do when the service cannot be reached', () => {
   expect(sentence(unreachable(new TypeError('Failed to fetch')).message)).toBe(
@@ -10,4 +10,32 @@ test('the page says what to do when the service cannot be reached', () => {
 test('the page says the status of an answer that is not one of the service', () => {
   const { message, error } = failureOf({ status: 502, headers: new Headers() }, undefined)
   expect({ message, error }).toEqual({ message: 'the service answered 502', error: 'HTTP_502' })
+})
+
+test.each([
+  ['Name', 'Enter a name.'],
+  ['E-mail', 'Enter an e-mail.'],
+  ['Device id', 'Enter a device id.'],
+  ['API key', 'Enter an API key.'],
+])('an empty field %s says what to do', (label, words) => {
+  expect(faultText({ field: 'x', message: 'x must be a text' }, label, true)).toBe(words)
+})
+
+test('a message about a field calls it as the form does', () => {
+  const message = 'admin.password must have at least 12 characters'
+  expect(faultText({ field: 'admin.password', message }, 'Password', false)).toBe(
+    'Password must have at least 12 characters.',
+  )
+})
+
+test('the page’s own message at an empty field stays', () => {
+  const message = 'Choose at least one device.'
+  expect(faultText({ field: 'deviceIds', message }, 'Devices', true)).toBe(message)
+})
+
+test('a message about something else stays, as a sentence', () => {
+  const message = 'one of the devices is not yours'
+  expect(faultText({ field: 'deviceIds[0]', message }, 'Devices', false)).toBe(
+    'One of the devices is not yours.',
+  )
 })
