@@ -22,10 +22,9 @@ import { memoryRateCounters, type OpenRateCounters } from '../runtime/rate-count
 import type { Keys } from '../store/back-office.ts'
 import type { Devices } from '../store/read-models.ts'
 import { acceptReports } from './accept/accept.ts'
-import { DeviceLimit } from './accept/device-limit.ts'
-import { KeyLimit } from './accept/key-limit.ts'
+import { DeviceLimit, KeyLimit } from './accept/limits.ts'
 import type { RejectionQueue } from './accept/rejections.ts'
-import { ReportMetrics } from './accept/tally.ts'
+import { ReportMetrics } from './accept/report-metrics.ts'
 import { APP_PATHS, appRouteOf, takes } from './apps/app-routes.ts'
 import { admitSenders } from './endpoints/admit.ts'
 import { answerSenders, type EndpointOf } from './endpoints/answer-senders.ts'
@@ -102,20 +101,20 @@ export function createIngestApp({
   documentRoutes(router, ingestDocument(), { basePath })
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
-  const tally = new ReportMetrics({ metrics, rejections })
+  const reportMetrics = new ReportMetrics({ metrics, rejections })
   const admit = admitSenders({
     keyCache,
     failures,
     usage,
-    tally,
+    metrics: reportMetrics,
     clock,
     trustProxy,
     testSecret,
   })
-  const accept = acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock })
+  const accept = acceptReports({ eventLog, keyLimit, deviceLimit, metrics: reportMetrics, clock })
   const largeTurns = new WorkTurns({ atOnce: LARGE_AT_ONCE })
   const turnsFor = (bytes: number) => (bytes < LARGE_BODY_BYTES ? undefined : largeTurns)
-  const receiving = { admit, tally, load }
+  const receiving = { admit, metrics: reportMetrics, load }
   const receive = receiveReports({ ...receiving, scope: 'positions:write', keyLimit, turnsFor })
   const ours = [
     submitPosition({ receive, accept }),
@@ -135,7 +134,7 @@ export function createIngestApp({
   for (const { path } of ours) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {
     router.register(path, [...methods], notFound)
-    tally.begin(app.name)
+    reportMetrics.begin(app.name)
   }
   const ourPaths = new Map(ours.map((endpoint) => [endpoint.path, endpoint]))
   const endpointOf: EndpointOf = ({ method = '' }, { path, query }) => {
@@ -163,7 +162,7 @@ export function createIngestApp({
     const turnsFor = () => turns
     return {
       receive: receiveReports({ ...receiving, scope: 'positions:import', keyLimit, turnsFor }),
-      accept: acceptReports({ eventLog, keyLimit, deviceLimit, tally, clock }),
+      accept: acceptReports({ eventLog, keyLimit, deviceLimit, metrics: reportMetrics, clock }),
     }
   }
 }

@@ -1,27 +1,27 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { type Clock, within } from '../../runtime/clock.ts'
 import { mapInTurns, ownTurn } from '../../runtime/end-of-turn.ts'
-import { tellFaults, unavailable } from '../../runtime/errors.ts'
+import { unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
-import { withMisspelt } from '../../schemas/misspelt-fields.ts'
-import type { WritableReport } from '../../schemas/plain-report.ts'
-import { parsePositionReport, type PositionReport } from '../../schemas/position-report.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
-import { recordIdFor } from '../../schemas/record-id.ts'
-import { withOptionalFields } from '../../schemas/report-fields.ts'
 import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
-import type { Allowance } from './allowance.ts'
-import { beyondDeviceLimit, type DeviceLimit } from './device-limit.ts'
-import type { SubmittedPosition, SubmittedReport } from './submitted-report.ts'
-import { judgeHeartbeat, withoutRepeats } from './heartbeats.ts'
-import { beyondKeyLimit, type KeyLimit } from './key-limit.ts'
-import type { Outcome, PositionOutcome, Refused } from './outcome.ts'
+import { judgeReport, type JudgedReport } from './judge-report.ts'
+import {
+  beyondDeviceLimit,
+  beyondKeyLimit,
+  type Allowance,
+  type DeviceLimit,
+  type KeyLimit,
+} from './limits.ts'
+import type {
+  Outcome,
+  PositionOutcome,
+  SubmittedHeartbeat,
+  SubmittedPosition,
+  SubmittedReport,
+} from './outcome.ts'
 import type { Received } from './rejected-content.ts'
-import { deviceRefusal } from './reportable-devices.ts'
 import type { Offered } from './rejections.ts'
-import type { ReportMetrics } from './tally.ts'
-
-export type { SubmittedPosition, SubmittedReport }
+import type { ReportMetrics } from './report-metrics.ts'
 
 /** The outcomes in the order of the reports, and the remaining allowances. */
 export type Accepted<Each = Outcome> = {
@@ -68,21 +68,17 @@ export type AcceptOptions = {
 const FEW_REPORTS = 100
 const APPENDED_AT_ONCE = 500
 
-type Judged =
-  | { readonly kind: 'good'; readonly event: AppendedEvent }
-  | { readonly kind: 'refused'; readonly refused: Refused }
-
 export function acceptReports({
   eventLog,
   keyLimit,
   deviceLimit,
-  tally,
+  metrics,
   clock,
 }: {
   eventLog: Pick<EventLog, 'append'>
   keyLimit: KeyLimit
   deviceLimit: DeviceLimit
-  tally: ReportMetrics
+  metrics: ReportMetrics
   clock: Clock
 }): Accept {
   async function accept(
@@ -102,8 +98,8 @@ export function acceptReports({
     const began = performance.now()
     const judgeAt = (report: SubmittedReport, index: number) =>
       index < fitting || keyAllowance === undefined
-        ? judge(report, grant, receivedAt)
-        : limited(keyAllowance, beyondKeyLimit)
+        ? judgeReport(report, grant, receivedAt)
+        : refusedByLimit(keyAllowance, beyondKeyLimit)
     const areFew = reports.length <= FEW_REPORTS
     const judged = areFew ? reports.map(judgeAt) : await mapInTurns(reports, judgeAt)
     const devices = await limitDevices(judged, key)
@@ -116,7 +112,7 @@ export function acceptReports({
         await within(leftMs, appended, tooLate)
       }
     } catch (error) {
-      tally.failed(error, { reports: reports.length, app })
+      metrics.failed(error, { reports: reports.length, app })
       throw error
     }
     let heartbeats = 0
@@ -130,15 +126,15 @@ export function acceptReports({
         return { kind: 'seen' }
       }
       const { error, message } = verdict.refused
-      if (app !== undefined && error === 'RATE_LIMITED') tally.postponed(error, app)
+      if (app !== undefined && error === 'RATE_LIMITED') metrics.postponed(error, app)
       else {
-        const refusal = { key, error, message, received: received(reports[index]) }
-        rejections.add(tally.refused({ ...refusal, isAwaited: app !== undefined }, app))
+        const refusal = { key, error, message, received: receivedOf(reports[index]) }
+        rejections.add(metrics.refused({ ...refusal, isAwaited: app !== undefined }, app))
       }
       return { kind: 'refused', ...verdict.refused }
     })
-    tally.accepted(events.length - heartbeats, app)
-    tally.seen(heartbeats, app)
+    metrics.accepted(events.length - heartbeats, app)
+    metrics.seen(heartbeats, app)
     const outcomes = distinct?.places.map((place) => judgedOutcomes[place]!) ?? judgedOutcomes
     const [deviceAllowance] = reports.length === 1 ? devices.values() : []
     return { outcomes, keyAllowance, deviceAllowance, rejections }
@@ -157,111 +153,60 @@ export function acceptReports({
   }
 
   /** Counts the devices of the valid reports, and in `judged` refuses reports beyond their limit. */
-  async function limitDevices(judged: Judged[], { accountId }: ApiKey) {
+  async function limitDevices(judged: JudgedReport[], { accountId }: ApiKey) {
     const deviceIds = new Set<string>()
     for (const verdict of judged) if (verdict.kind === 'good') deviceIds.add(verdict.event.deviceId)
     const devices = await deviceLimit.take(accountId, deviceIds)
     judged.forEach((verdict, index) => {
       if (verdict.kind !== 'good') return
       const device = devices.get(verdict.event.deviceId)
-      if (device?.exceeded) judged[index] = limited(device, beyondDeviceLimit)
+      if (device?.exceeded) judged[index] = refusedByLimit(device, beyondDeviceLimit)
     })
     return devices
   }
 }
 
-function judge(submitted: SubmittedReport, grant: KeyGrant, receivedAt: number): Judged {
-  if ('seen' in submitted) {
-    const event = judgeHeartbeat(submitted, grant, receivedAt)
-    return 'error' in event ? { kind: 'refused', refused: event } : { kind: 'good', event }
-  }
-  const {
-    json,
-    idempotencyKey,
-    faults: otherFaults = [],
-    translated,
-    isImported = false,
-  } = submitted
-  const parsed = translated ?? parsePositionReport(json, { now: receivedAt })
-  if ('faults' in parsed || otherFaults.length > 0) {
-    const faults = 'faults' in parsed ? [...parsed.faults, ...otherFaults] : otherFaults
-    const { message: told, details } = tellFaults(faults)
-    const message = translated === undefined ? withMisspelt(told, [json]) : told
-    const refused = { error: 'INVALID_PARAMS', message, details, retriable: false } as const
-    return { kind: 'refused', refused }
-  }
-  const { report } = parsed
-  const refused = deviceRefusal(grant, report.deviceId)
-  if (refused !== undefined) return { kind: 'refused', refused }
-  const { key } = grant
-  const isIdentifiedByPlace = translated !== undefined || isImported
-  const context = { key, idempotencyKey, receivedAt, isIdentifiedByPlace, isImported }
-  return { kind: 'good', event: positionReported(report, context) }
+/**
+ * Drops all but one heartbeat of each device, the last with telemetry if any has it. Returns the remaining reports,
+ * and for each submitted report its place among them. Undefined if all are needed.
+ */
+function withoutRepeats(
+  submitted: readonly SubmittedReport[],
+):
+  { readonly reports: readonly SubmittedReport[]; readonly places: readonly number[] } | undefined {
+  const reports: SubmittedReport[] = []
+  const heartbeats = new Map<unknown, number>()
+  const places = submitted.map((report) => {
+    const known = 'seen' in report ? heartbeats.get(report.seen) : undefined
+    if (known !== undefined) {
+      if ('seen' in report && hasTelemetry(report)) reports[known] = report
+      return known
+    }
+    if ('seen' in report) heartbeats.set(report.seen, reports.length)
+    return reports.push(report) - 1
+  })
+  return reports.length === submitted.length ? undefined : { reports, places }
+}
+
+function hasTelemetry({ battery, attributes }: SubmittedHeartbeat): boolean {
+  return battery !== undefined || attributes !== undefined
 }
 
 /** The parts of a report that a rejection shows. */
-function received(submitted: SubmittedReport | undefined): Received {
+function receivedOf(submitted: SubmittedReport | undefined): Received {
   if (submitted === undefined || !('seen' in submitted)) return submitted ?? {}
   const { seen: deviceId, chunks } = submitted
   return { json: { deviceId }, ...(chunks !== undefined && { chunks }) }
 }
 
-function limited(allowance: Allowance, tell: (allowance: Allowance) => string): Judged {
+function refusedByLimit(
+  allowance: Allowance,
+  tell: (allowance: Allowance) => string,
+): JudgedReport {
   const { resetSeconds: retryAfterSeconds } = allowance
   const message = tell(allowance)
   const refused = { error: 'RATE_LIMITED', message, retriable: true, retryAfterSeconds } as const
   return { kind: 'refused', refused }
-}
-
-function positionReported(
-  report: PositionReport,
-  {
-    key,
-    idempotencyKey,
-    receivedAt,
-    isIdentifiedByPlace,
-    isImported,
-  }: {
-    key: ApiKey
-    idempotencyKey: string | undefined
-    receivedAt: number
-    isIdentifiedByPlace: boolean
-    isImported: boolean
-  },
-): PositionReported {
-  const { accountId } = key
-  const { deviceId, latitude, longitude, timestamp } = report
-  const event = {
-    recordId: recordIdFor(isIdentifiedByPlace ? placeOf(report) : report, {
-      accountId,
-      idempotencyKey,
-      receivedAt,
-    }),
-    accountId,
-    keyId: key.id,
-    deviceId,
-    latitude,
-    longitude,
-    timestamp: timestamp ?? receivedAt,
-    timestampSource: timestamp === undefined ? 'server' : 'device',
-    receivedAt,
-  } as const
-  return withOptionalFields(event, isImported ? { ...report, imported: true } : report)
-}
-
-/** The fields that identify a report of an app. */
-function placeOf({
-  deviceId,
-  latitude,
-  longitude,
-  timestamp,
-  attributes,
-}: PositionReport): PositionReport {
-  const alarm = attributes?.['alarm']
-  const place: WritableReport = { deviceId, latitude, longitude }
-  if (timestamp !== undefined) place.timestamp = timestamp
-  if (alarm !== undefined) place.attributes = { alarm }
-  return place
 }
 
 function tooLate(): Error {

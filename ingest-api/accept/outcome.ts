@@ -1,5 +1,36 @@
 import { ApiError, type Fault } from '../../runtime/errors.ts'
+import type { parsePositionReport } from '../../schemas/position-report.ts'
+import type { Telemetry } from '../../schemas/report-fields.ts'
 import type { RejectionError } from '../../schemas/report-rejected.ts'
+
+/** One report as sent. */
+export type SubmittedReport = SubmittedPosition | SubmittedHeartbeat
+
+export type SubmittedPosition = {
+  readonly json: unknown
+  /** Recorded earlier and elsewhere; its recordId is derived as that of an app's report. */
+  readonly isImported?: boolean
+  /** The raw body, if it holds this report alone. A rejection shows it, or else the JSON. */
+  readonly chunks?: readonly Buffer[]
+  readonly idempotencyKey?: string | undefined
+  /** Faults found outside the JSON, such as in a header. */
+  readonly faults?: readonly Fault[]
+  /**
+   * The report read from `json`, if that is not in our format. Apps resend a point with another
+   * battery level, so its recordId is derived from device, time, place and `alarm` alone.
+   */
+  readonly translated?: ReturnType<typeof parsePositionReport>
+  /** The device that such a report names, for a rejection. */
+  readonly deviceId?: string | undefined
+}
+
+/** A device reported without a position. A request appends one heartbeat of each device. */
+export type SubmittedHeartbeat = Telemetry & {
+  /** The device id; an invalid one refuses the heartbeat. */
+  readonly seen: string
+  /** As for a position. */
+  readonly chunks?: readonly Buffer[]
+}
 
 export type PositionOutcome =
   | { readonly kind: 'accepted'; readonly recordId: string; readonly receivedAt: number }

@@ -17,7 +17,7 @@ export type Received = {
 }
 
 /** The parts of a report that a rejection keeps: the beginning of its body and its device id. */
-export function rejectedContent({
+export function rejectedContentOf({
   chunks,
   json,
   deviceId: named,

@@ -6,7 +6,7 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { RejectionError, ReportRejected } from '../../schemas/report-rejected.ts'
 import type { ApiKey } from '../../store/back-office.ts'
-import { rejectedContent, type Received } from './rejected-content.ts'
+import { rejectedContentOf, type Received } from './rejected-content.ts'
 
 /** Refusals stored individually, per key and second; the rest is counted. */
 const KEPT_PER_SECOND = 20
@@ -115,7 +115,7 @@ export class RejectionQueue {
       this.#keptBy.set(accountId, (this.#keptBy.get(accountId) ?? 0) + 1)
       if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(1)
       const refusal = { accountId, keyId, receivedAt, error, message, count: 1 }
-      return this.#enqueue('kept', { ...refusal, ...rejectedContent(received) })
+      return this.#enqueue('kept', { ...refusal, ...rejectedContentOf(received) })
     }
     const counted = refused.counted.get(error)
     if (counted === undefined) refused.counted.set(error, { count: 1, receivedAt, message })

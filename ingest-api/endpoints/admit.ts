@@ -4,9 +4,13 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import type { ApiKey, KeyGrant, Scope } from '../../store/back-office.ts'
-import { rateLimitHeaders, type Allowance } from '../accept/allowance.ts'
-import { beyondKeyLimit, type KeyLimit } from '../accept/key-limit.ts'
-import type { ReportMetrics } from '../accept/tally.ts'
+import {
+  beyondKeyLimit,
+  rateLimitHeaders,
+  type Allowance,
+  type KeyLimit,
+} from '../accept/limits.ts'
+import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { authenticate, authorize, type Credentials } from '../keys/authenticate.ts'
 import type { KeyCache } from '../keys/key-cache.ts'
 import type { KeyUsage } from '../keys/key-usage.ts'
@@ -44,7 +48,7 @@ export function admitSenders({
   keyCache,
   failures,
   usage,
-  tally,
+  metrics,
   clock,
   trustProxy,
   testSecret,
@@ -52,7 +56,7 @@ export function admitSenders({
   readonly keyCache: KeyCache
   readonly failures: AuthFailures
   readonly usage: KeyUsage
-  readonly tally: ReportMetrics
+  readonly metrics: ReportMetrics
   readonly clock: Clock
   readonly trustProxy: number
   /** Marks the test reports of this process; absent: it sends none. */
@@ -86,7 +90,7 @@ export function admitSenders({
       const withinMs = Math.max(0, WAITS_MS - (performance.now() - started))
       return { grant, allowance, withinMs }
     } catch (error) {
-      tally.failed(error, { reports: 1, key, app })
+      metrics.failed(error, { reports: 1, key, app })
       throw error
     }
   }

@@ -4,10 +4,10 @@ import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runt
 import { within, type Clock } from '../../runtime/clock.ts'
 import type { InFlight } from '../../runtime/load.ts'
 import type { Accept } from '../accept/accept.ts'
-import type { KeyLimit } from '../accept/key-limit.ts'
+import type { KeyLimit } from '../accept/limits.ts'
 import { refusalOf, type Outcome } from '../accept/outcome.ts'
 import type { Offered } from '../accept/rejections.ts'
-import type { ReportMetrics } from '../accept/tally.ts'
+import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { EMPTY, type SenderApp } from '../apps/sender-apps.ts'
 import { type AppHead } from '../../schemas/formats/senders/app-request.ts'
 import type { AppRoute } from '../apps/app-routes.ts'
@@ -38,7 +38,7 @@ const NO_BODY = Buffer.alloc(0)
 export function appEndpoints({
   admit,
   keyLimit,
-  tally,
+  metrics,
   load,
   turnsFor,
   clock,
@@ -47,7 +47,7 @@ export function appEndpoints({
 }: {
   readonly admit: Admit
   readonly keyLimit: KeyLimit
-  readonly tally: ReportMetrics
+  readonly metrics: ReportMetrics
   readonly load: InFlight
   /** The turns in which a body of this size is worked on; none: at once. */
   readonly turnsFor: (bytes: number) => WorkTurns | undefined
@@ -91,34 +91,34 @@ export function appEndpoints({
     const refuse = async ({ error: fault, message }: ApiError) => {
       const error = fault === 'PAYLOAD_TOO_LARGE' ? fault : 'INVALID_PARAMS'
       const refusal = { key, error, message, received: { chunks }, isAwaited: true } as const
-      await durable([tally.refused(refusal, app.name)], left())
+      await durable([metrics.refused(refusal, app.name)], left())
       return app.answer(head)
     }
     if (body instanceof ApiError) return refuse(body)
     const turns = turnsFor(body.length)
     if (turns !== undefined) {
       await turns.begin(request).catch((error: unknown) => {
-        tally.failed(error, { reports: 1, app: app.name })
+        metrics.failed(error, { reports: 1, app: app.name })
         throw error
       })
       if (!isMultipart(request) && (await hasTooManyParts(body))) return refuse(TOO_MANY_PARTS)
     }
     const items = app.read({ body, ...head })
     if (items.length > 1 && !load.hold(request, items.length * POINT_BYTES)) {
-      tally.failed(overloaded(), { reports: 1, app: app.name })
+      metrics.failed(overloaded(), { reports: 1, app: app.name })
       throw overloaded()
     }
     // Before the work, or concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, items.length - 1)
     if (charge.exhausted !== undefined) {
-      tally.postponed('RATE_LIMITED', app.name)
+      metrics.postponed('RATE_LIMITED', app.name)
       throw exhausted(charge.exhausted)
     }
     const now = clock.now()
     const isKnown = (deviceId: string) => isKnownDevice({ accountId: key.accountId, deviceId })
     const submitted = await submittedReports(items, { key, now, chunks, isKnown })
     const { reports, droppedAttributes, withoutFix } = submitted
-    tally.droppedAttributes(droppedAttributes, app.name)
+    metrics.droppedAttributes(droppedAttributes, app.name)
     const options = { withinMs: left(), app: app.name }
     const { outcomes, rejections } = await accept(grant, reports, options).catch(
       async (error: unknown) => {
@@ -127,7 +127,7 @@ export function appEndpoints({
       },
     )
     throwIfPostponed(outcomes)
-    tally.withoutFix(withoutFix, app.name)
+    metrics.withoutFix(withoutFix, app.name)
     await durable([...rejections], left())
     charge.owe()
     return app.answer(head)
@@ -151,7 +151,7 @@ export function appEndpoints({
       // An app that has disconnected sends it again.
       const isGone = http.destroyed && !http.complete
       if (error.status < 500 && !isGone) return error
-      tally.failed(error.status < 500 ? CUT_OFF : error, { reports: 1, app: name })
+      metrics.failed(error.status < 500 ? CUT_OFF : error, { reports: 1, app: name })
       throw error
     }
   }

@@ -1,5 +1,6 @@
 import type { Fault } from '../../runtime/errors.ts'
-import type { Accept, SubmittedPosition } from '../accept/accept.ts'
+import type { Accept } from '../accept/accept.ts'
+import type { SubmittedPosition } from '../accept/outcome.ts'
 import { batchEndpoint } from './batch.ts'
 import type { Endpoint } from './answer-senders.ts'
 import type { Receive } from './receive.ts'

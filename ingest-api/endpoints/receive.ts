@@ -1,10 +1,9 @@
 import { toApiError } from '../../runtime/errors.ts'
 import type { InFlight } from '../../runtime/load.ts'
 import type { Scope } from '../../store/back-office.ts'
-import type { SubmittedPosition } from '../accept/accept.ts'
-import { rateLimitHeaders } from '../accept/allowance.ts'
-import type { KeyLimit } from '../accept/key-limit.ts'
-import type { ReportMetrics } from '../accept/tally.ts'
+import type { SubmittedPosition } from '../accept/outcome.ts'
+import { rateLimitHeaders, type KeyLimit } from '../accept/limits.ts'
+import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { bearerIn } from '../keys/authenticate.ts'
 import { parseJson, readJson, type JsonBody } from '../requests/read-json.ts'
 import { headerOf, type SenderRequest } from '../requests/sender-request.ts'
@@ -25,14 +24,14 @@ export function receiveReports({
   admit,
   scope,
   keyLimit,
-  tally,
+  metrics,
   load,
   turnsFor,
 }: {
   readonly admit: Admit
   readonly scope: Scope
   readonly keyLimit: KeyLimit
-  readonly tally: ReportMetrics
+  readonly metrics: ReportMetrics
   readonly load: InFlight
   /** The turns in which a body of this size is worked on; none: at once. */
   readonly turnsFor: (bytes: number) => WorkTurns | undefined
@@ -51,7 +50,7 @@ export function receiveReports({
       return { grant, allowance, withinMs, reports: reportsIn({ json: parseJson(bytes), chunks }) }
     } catch (error) {
       const { grant, allowance } = admission
-      tally.failed(error, { reports: 1, key: grant.key, received: { chunks } })
+      metrics.failed(error, { reports: 1, key: grant.key, received: { chunks } })
       // The Retry-After of a 503 ends sooner than the limit resets.
       if (toApiError(error).status !== 503) {
         request.answerHeaders.push(...rateLimitHeaders(allowance))

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http.ts'
 import type { ApiKey } from '../../store/back-office.ts'
-import type { SubmittedPosition } from '../accept/accept.ts'
+import type { SubmittedPosition } from '../accept/outcome.ts'
 
 /** A request of a sender, until it is answered. */
 export type SenderRequest = {

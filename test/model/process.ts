@@ -3,9 +3,8 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { openSpool } from '../../event-log/spool/spool.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { acceptReports } from '../../ingest-api/accept/accept.ts'
-import { DeviceLimit } from '../../ingest-api/accept/device-limit.ts'
-import { KeyLimit } from '../../ingest-api/accept/key-limit.ts'
-import { ReportMetrics } from '../../ingest-api/accept/tally.ts'
+import { DeviceLimit, KeyLimit } from '../../ingest-api/accept/limits.ts'
+import { ReportMetrics } from '../../ingest-api/accept/report-metrics.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { memoryRateCounters as openCounters } from '../../runtime/rate-counters.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
@@ -40,7 +39,7 @@ export function startProcess({ directory, clock }: { directory: string; clock: C
     eventLog: spool,
     keyLimit: new KeyLimit({ limit: 'off', openCounters }),
     deviceLimit: new DeviceLimit({ limit: 'off', openCounters }),
-    tally: new ReportMetrics({
+    metrics: new ReportMetrics({
       metrics,
       rejections: { offer: () => ({ written: Promise.resolve(true) }) },
     }),

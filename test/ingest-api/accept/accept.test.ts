@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import {
-  acceptReports,
-  type Accept,
-  type SubmittedReport,
-} from '../../../ingest-api/accept/accept.ts'
-import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
-import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
+import { acceptReports, type Accept } from '../../../ingest-api/accept/accept.ts'
+import type { SubmittedReport } from '../../../ingest-api/accept/outcome.ts'
+import { DeviceLimit, KeyLimit } from '../../../ingest-api/accept/limits.ts'
 import type { RefusedReport } from '../../../ingest-api/accept/rejections.ts'
-import { ReportMetrics } from '../../../ingest-api/accept/tally.ts'
+import { ReportMetrics } from '../../../ingest-api/accept/report-metrics.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
@@ -50,7 +46,7 @@ beforeEach(() => {
     offered.push(refusal)
     return { written: Promise.resolve(true) }
   }
-  const tally = new ReportMetrics({ metrics, rejections: { offer } })
+  const reportMetrics = new ReportMetrics({ metrics, rejections: { offer } })
   acceptAll = acceptReports({
     eventLog: {
       append: async (events) => {
@@ -60,7 +56,7 @@ beforeEach(() => {
     },
     keyLimit: new KeyLimit({ limit: { points: 600, seconds: 60 }, openCounters }),
     deviceLimit: new DeviceLimit({ limit: { points: 3, seconds: 60 }, openCounters }),
-    tally,
+    metrics: reportMetrics,
     clock: { now: () => T0 },
   })
 })

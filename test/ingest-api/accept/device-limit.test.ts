@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
+import { DeviceLimit } from '../../../ingest-api/accept/limits.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
 import { loadConfig } from '../../../runtime/config/config.ts'
 import { fakeTimers } from '../../fake-timers.ts'

@@ -1,14 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  acceptReports,
-  type Accept,
-  type SubmittedReport,
-} from '../../../ingest-api/accept/accept.ts'
-import { DeviceLimit } from '../../../ingest-api/accept/device-limit.ts'
-import { KeyLimit } from '../../../ingest-api/accept/key-limit.ts'
-import { rejectedContent } from '../../../ingest-api/accept/rejected-content.ts'
+import { acceptReports, type Accept } from '../../../ingest-api/accept/accept.ts'
+import type { SubmittedReport } from '../../../ingest-api/accept/outcome.ts'
+import { DeviceLimit, KeyLimit } from '../../../ingest-api/accept/limits.ts'
+import { rejectedContentOf } from '../../../ingest-api/accept/rejected-content.ts'
 import type { RefusedReport } from '../../../ingest-api/accept/rejections.ts'
-import { ReportMetrics } from '../../../ingest-api/accept/tally.ts'
+import { ReportMetrics } from '../../../ingest-api/accept/report-metrics.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
@@ -57,7 +53,7 @@ beforeEach(() => {
     },
     keyLimit: new KeyLimit({ limit: { points: 6, seconds: 60 }, openCounters }),
     deviceLimit: new DeviceLimit({ limit: { points: 3, seconds: 60 }, openCounters }),
-    tally: new ReportMetrics({ metrics, rejections: { offer } }),
+    metrics: new ReportMetrics({ metrics, rejections: { offer } }),
     clock: { now: () => T0 },
   })
 })
@@ -170,9 +166,9 @@ describe('heartbeats', () => {
       expect(refused).toMatchObject({ kind: 'refused', error, retriable })
       expect(appends.flat()).toHaveLength(1)
       expect(offered).toHaveLength(2)
-      expect(rejectedContent(offered[0]!.received)).toMatchObject({ body: '{"_type":"lwt"}' })
-      expect(rejectedContent(offered[0]!.received).deviceId).toBe(
-        rejectedContent(offered[1]!.received).deviceId,
+      expect(rejectedContentOf(offered[0]!.received)).toMatchObject({ body: '{"_type":"lwt"}' })
+      expect(rejectedContentOf(offered[0]!.received).deviceId).toBe(
+        rejectedContentOf(offered[1]!.received).deviceId,
       )
     },
   )

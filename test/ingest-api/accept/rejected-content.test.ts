@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { rejectedContent } from '../../../ingest-api/accept/rejected-content.ts'
+import { rejectedContentOf } from '../../../ingest-api/accept/rejected-content.ts'
 import { newApiKey } from '../../../schemas/api-key.ts'
 
 /** The kept body of bytes that came in pieces of a size. */
@@ -11,10 +11,10 @@ function bodyOf(bytes: Uint8Array | string, size = 100_000): string {
   for (let start = 0; start < all.length; start += size) {
     chunks.push(all.subarray(start, start + size))
   }
-  return rejectedContent({ chunks }).body ?? ''
+  return rejectedContentOf({ chunks }).body ?? ''
 }
 
-const deviceIdOf = (deviceId: unknown) => rejectedContent({ json: { deviceId } }).deviceId
+const deviceIdOf = (deviceId: unknown) => rejectedContentOf({ json: { deviceId } }).deviceId
 
 describe('bodies of rejections', () => {
   test('the kept body is the beginning of the report’s body, in pieces of any size', () => {
@@ -65,7 +65,7 @@ describe('bodies of rejections', () => {
   })
 
   test('the kept body is the report’s own JSON where the report came among others', () => {
-    expect(rejectedContent({ json: { deviceId: 'd', note: [1] } })).toEqual({
+    expect(rejectedContentOf({ json: { deviceId: 'd', note: [1] } })).toEqual({
       deviceId: 'd',
       body: '{"deviceId":"d","note":[1]}',
     })
@@ -76,9 +76,9 @@ describe('bodies of rejections', () => {
     for (let depth = 1; depth < 500_000; depth += 1) {
       deep = [deep]
       if (depth !== 3_000 && depth !== 20_000 && depth !== 499_999) continue
-      expect([{}, { body: '['.repeat(2_048) }]).toContainEqual(rejectedContent({ json: deep }))
+      expect([{}, { body: '['.repeat(2_048) }]).toContainEqual(rejectedContentOf({ json: deep }))
     }
-    expect(rejectedContent({ json: Array(3_000).fill(0) }).body).toHaveLength(2_048)
+    expect(rejectedContentOf({ json: Array(3_000).fill(0) }).body).toHaveLength(2_048)
   })
 
   test('the kept body shows no API key and no part of one, wherever it is cut', () => {
@@ -140,7 +140,7 @@ describe('device ids of rejections', () => {
       expect(deviceIdOf(given)).toBeUndefined()
     }
     for (const json of [undefined, null, 7, 'deviceId', ['deviceId']]) {
-      expect(rejectedContent({ chunks: [], json })).toEqual({})
+      expect(rejectedContentOf({ chunks: [], json })).toEqual({})
     }
   })
 

@@ -1,7 +1,53 @@
 import { LRUCache } from 'lru-cache'
-import type { OpenRateCounters, RateCounters, RateLimit } from '../../runtime/rate-counters.ts'
+import {
+  countedLimit,
+  type Count,
+  type CountedLimit,
+  type OpenRateCounters,
+  type RateCounters,
+  type RateLimit,
+} from '../../runtime/rate-counters.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import type { ApiKey } from '../../store/back-office.ts'
-import { allowance, type Allowance } from './allowance.ts'
+
+/** A limit, its remainder, and the time until it resets. */
+export type Allowance = RateLimit & {
+  readonly bucket: 'device' | 'key' | 'import'
+  readonly left: number
+  readonly resetSeconds: number
+}
+
+/** The allowance of a limit after `count`. */
+export function allowance(
+  bucket: Allowance['bucket'],
+  { points, seconds }: RateLimit,
+  { consumedPoints, msBeforeNext }: Count,
+): Allowance {
+  // Shared counters use a wall clock, which may have been set back.
+  const resetSeconds = Math.min(seconds, Math.max(1, Math.ceil(msBeforeNext / 1000)))
+  return { bucket, points, seconds, left: Math.max(0, points - consumedPoints), resetSeconds }
+}
+
+/**
+ * The headers of draft-ietf-httpapi-ratelimit-headers-10 for the bucket nearest to its limit: names
+ * and values in turn, none without a limit.
+ */
+export function rateLimitHeaders(...allowances: (Allowance | undefined)[]): string[] {
+  let nearest: Allowance | undefined
+  for (const allowance of allowances) {
+    if (allowance === undefined) continue
+    if (
+      nearest === undefined ||
+      allowance.left / allowance.points <= nearest.left / nearest.points
+    ) {
+      nearest = allowance
+    }
+  }
+  if (nearest === undefined) return []
+  const { bucket, points, seconds, left, resetSeconds } = nearest
+  const policy = `"${bucket}";q=${points};w=${seconds}`
+  return ['RateLimit-Policy', policy, 'RateLimit', `"${bucket}";r=${left};t=${resetSeconds}`]
+}
 
 /** The most keys with debts; the oldest debts are forgotten first. */
 const OWING = 10_000
@@ -121,4 +167,53 @@ export class KeyLimit {
 export function beyondKeyLimit({ points, seconds, resetSeconds }: Allowance): string {
   const positions = points === 1 ? '1 position' : `${points} positions`
   return `this API key may report ${positions} in ${seconds} s: send it again in ${resetSeconds} s`
+}
+
+/** Devices counted concurrently: shared counters answer over the network. */
+const AT_ONCE = 100
+
+/** The remaining allowance of a device, and whether this request exceeded it. */
+export type DeviceAllowance = Allowance & { readonly exceeded: boolean }
+
+/** Counts the requests that report for a device, per account and deviceId. */
+export class DeviceLimit {
+  readonly #limit: CountedLimit | undefined
+
+  constructor({
+    limit,
+    openCounters,
+  }: {
+    limit: RateLimit | 'off'
+    openCounters: OpenRateCounters
+  }) {
+    this.#limit = countedLimit(limit, { kind: 'device', openCounters })
+  }
+
+  /** Counts one request of each device; without a limit there are no allowances. */
+  async take(
+    accountId: string,
+    deviceIds: ReadonlySet<string>,
+  ): Promise<ReadonlyMap<string, DeviceAllowance>> {
+    const taken = new Map<string, DeviceAllowance>()
+    const limit = this.#limit
+    if (limit === undefined) return taken
+    const all = [...deviceIds]
+    for (let from = 0; from < all.length; from += AT_ONCE) {
+      const some = all.slice(from, from + AT_ONCE)
+      const counts = await Promise.all(
+        some.map((deviceId) => limit.counters.add(deviceKey({ accountId, deviceId }), 1)),
+      )
+      some.forEach((deviceId, index) => {
+        const count = counts[index]!
+        const exceeded = count.consumedPoints > limit.points
+        taken.set(deviceId, { exceeded, ...allowance('device', limit, count) })
+      })
+    }
+    return taken
+  }
+}
+
+/** The message of a 429. */
+export function beyondDeviceLimit({ points, seconds, resetSeconds }: Allowance): string {
+  return `this device may report ${points} times in ${seconds} s: send it again in ${resetSeconds} s`
 }

@@ -1,0 +1,143 @@
+import { tellFaults } from '../../runtime/errors.ts'
+import type { AppendedEvent } from '../../schemas/appended-event.ts'
+import { isListed } from '../../schemas/device-list.ts'
+import type { DeviceSeen } from '../../schemas/device-seen.ts'
+import { withMisspelt } from '../../schemas/misspelt-fields.ts'
+import type { WritableReport } from '../../schemas/plain-report.ts'
+import {
+  deviceIdFaults,
+  parsePositionReport,
+  type PositionReport,
+} from '../../schemas/position-report.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import { newUlid, recordIdFor } from '../../schemas/record-id.ts'
+import { withOptionalFields } from '../../schemas/report-fields.ts'
+import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
+import type { Refused, SubmittedHeartbeat, SubmittedReport } from './outcome.ts'
+
+/** The verdict on one report, before its device's limit. */
+export type JudgedReport =
+  | { readonly kind: 'good'; readonly event: AppendedEvent }
+  | { readonly kind: 'refused'; readonly refused: Refused }
+
+/** Checks a report's fields, then whether its key may report for its device. */
+export function judgeReport(
+  submitted: SubmittedReport,
+  grant: KeyGrant,
+  receivedAt: number,
+): JudgedReport {
+  if ('seen' in submitted) {
+    const event = judgeHeartbeat(submitted, grant, receivedAt)
+    return 'error' in event ? { kind: 'refused', refused: event } : { kind: 'good', event }
+  }
+  const {
+    json,
+    idempotencyKey,
+    faults: otherFaults = [],
+    translated,
+    isImported = false,
+  } = submitted
+  const parsed = translated ?? parsePositionReport(json, { now: receivedAt })
+  if ('faults' in parsed || otherFaults.length > 0) {
+    const faults = 'faults' in parsed ? [...parsed.faults, ...otherFaults] : otherFaults
+    const { message: told, details } = tellFaults(faults)
+    const message = translated === undefined ? withMisspelt(told, [json]) : told
+    const refused = { error: 'INVALID_PARAMS', message, details, retriable: false } as const
+    return { kind: 'refused', refused }
+  }
+  const { report } = parsed
+  const refused = deviceRefusal(grant, report.deviceId)
+  if (refused !== undefined) return { kind: 'refused', refused }
+  const { key } = grant
+  const isIdentifiedByPlace = translated !== undefined || isImported
+  const context = { key, idempotencyKey, receivedAt, isIdentifiedByPlace, isImported }
+  return { kind: 'good', event: positionReported(report, context) }
+}
+
+/** The event of a heartbeat, or its refusal. */
+function judgeHeartbeat(
+  { seen: deviceId, battery, attributes }: SubmittedHeartbeat,
+  grant: KeyGrant,
+  receivedAt: number,
+): DeviceSeen | Refused {
+  const faults = deviceIdFaults(deviceId)
+  if (faults.length > 0) return { error: 'INVALID_PARAMS', ...tellFaults(faults), retriable: false }
+  const { accountId, id: keyId } = grant.key
+  return (
+    deviceRefusal(grant, deviceId) ?? {
+      eventId: newUlid(receivedAt),
+      accountId,
+      deviceId,
+      keyId,
+      receivedAt,
+      ...(battery !== undefined && { battery }),
+      ...(attributes !== undefined && { attributes }),
+    }
+  )
+}
+
+/** The refusal of a key that may not report for a device; undefined if it may. */
+function deviceRefusal({ key, disabledDevices }: KeyGrant, deviceId: string): Refused | undefined {
+  if (!isListed(key.deviceIds, deviceId)) {
+    return forbidden('this API key may not report for this deviceId', { retriable: true })
+  }
+  if (disabledDevices.has(deviceId))
+    return forbidden('this device is disabled', { retriable: false })
+  return undefined
+}
+
+/** A missing device may still be added to the key's list; a disabled one was disabled on purpose. */
+function forbidden(message: string, { retriable }: { retriable: boolean }): Refused {
+  return { error: 'FORBIDDEN', message, retriable }
+}
+
+function positionReported(
+  report: PositionReport,
+  {
+    key,
+    idempotencyKey,
+    receivedAt,
+    isIdentifiedByPlace,
+    isImported,
+  }: {
+    key: ApiKey
+    idempotencyKey: string | undefined
+    receivedAt: number
+    isIdentifiedByPlace: boolean
+    isImported: boolean
+  },
+): PositionReported {
+  const { accountId } = key
+  const { deviceId, latitude, longitude, timestamp } = report
+  const event = {
+    recordId: recordIdFor(isIdentifiedByPlace ? placeOf(report) : report, {
+      accountId,
+      idempotencyKey,
+      receivedAt,
+    }),
+    accountId,
+    keyId: key.id,
+    deviceId,
+    latitude,
+    longitude,
+    timestamp: timestamp ?? receivedAt,
+    timestampSource: timestamp === undefined ? 'server' : 'device',
+    receivedAt,
+  } as const
+  return withOptionalFields(event, isImported ? { ...report, imported: true } : report)
+}
+
+/** The fields that identify a report of an app. */
+function placeOf({
+  deviceId,
+  latitude,
+  longitude,
+  timestamp,
+  attributes,
+}: PositionReport): PositionReport {
+  const alarm = attributes?.['alarm']
+  const place: WritableReport = { deviceId, latitude, longitude }
+  if (timestamp !== undefined) place.timestamp = timestamp
+  if (alarm !== undefined) place.attributes = { alarm }
+  return place
+}
