@@ -21,16 +21,13 @@ export type AppliedEvents = Readonly<
 export type PositionRecord = PositionReported & { readonly origin: Origin }
 
 /** The fields that a track and its trips are computed from; null: not reported. */
-export type TrackStep = readonly [
-  timestamp: number,
-  latitude: number,
-  longitude: number,
-  speed: number | null,
-  recordId: string,
-  accuracy: number | null,
-  partition: number,
-  offset: number,
-]
+export type TrackStep = HistoryPlace & {
+  readonly latitude: number
+  readonly longitude: number
+  readonly speed: number | null
+  readonly recordId: string
+  readonly accuracy: number | null
+}
 
 /** The fields of a record that a track shows; null: not reported. */
 export type TrackRow = readonly [
@@ -97,11 +94,6 @@ export type DeviceSettings = {
 
 /** A device as operators see it. */
 export type Device = { readonly status: DeviceStatus; readonly settings: DeviceSettings }
-
-/** The place of a step in its device's history. */
-export function placeOfStep(step: TrackStep): HistoryPlace {
-  return { timestamp: step[0], origin: { partition: step[6], offset: step[7] } }
-}
 
 /** The order of the log; offsets of different partitions say nothing about which event came first. */
 export function compareOrigins(a: Origin, b: Origin): number {

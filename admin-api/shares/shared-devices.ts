@@ -2,7 +2,7 @@ import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { LastPosition, PositionRecord } from '../../schemas/read-models.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
-import { LeapFilter } from '../devices/track/leap-filter.ts'
+import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { placeOf, type EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
@@ -78,7 +78,7 @@ async function readTrail(
   const device = { accountId: share.accountId, deviceId, from }
   const track = new ThinnedTrack<PositionRecord>({ limit: TRAIL_POINTS, gapMs: Infinity })
   // Read backwards; the filter knows only steps forwards.
-  const leaps = new LeapFilter<{ time: number; place: EarthPoint; record: PositionRecord }>(
+  const leaps = new LeapFilter<{ timestamp: number; place: EarthPoint; record: PositionRecord }>(
     ({ place, record }) => track.add(record, record.timestamp, place),
   )
   let read = 0
@@ -95,7 +95,7 @@ async function readTrail(
     for (const record of page) {
       if (!isSince(share, record)) continue
       const place = placeOf(record.latitude, record.longitude)
-      leaps.add({ time: -record.timestamp, place, record })
+      leaps.add({ timestamp: -record.timestamp, place, record })
     }
     after = page.length < limit ? undefined : page.at(-1)
     await endOfTurn()

@@ -40,8 +40,7 @@ export function trackStep(document: StepDocument): TrackStep {
   const { _id, accountId, timestamp, latitude, longitude, origin } = document
   const { speed = null, accuracy = null } = document
   const recordId = _id.slice(accountId.length + 1)
-  const { partition, offset } = origin
-  return [timestamp.getTime(), latitude, longitude, speed, recordId, accuracy, partition, offset]
+  return { timestamp: timestamp.getTime(), latitude, longitude, speed, accuracy, recordId, origin }
 }
 
 /** These, and the fields that a track shows. */

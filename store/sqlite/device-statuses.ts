@@ -119,7 +119,9 @@ export function sqliteDeviceStatuses(database: Database): DeviceStatuses {
   return {
     find({ accountId, deviceId }) {
       const row = find.get(accountId, deviceId)
-      return row && { number: row[0], status: status(row) }
+      if (row === undefined) return undefined
+      const [number] = row
+      return { number, status: status(row) }
     },
     page: ({ accountId, after = '', limit }) => page.all(accountId, after, limit).map(status),
     select<Row>({ sql, values }: Selection) {

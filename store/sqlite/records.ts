@@ -65,11 +65,21 @@ type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
 /** Few enough that one round of removal does not noticeably delay a waiting writer. */
 const REMOVED_AT_ONCE = 1_000
 
-/** In the order of `TrackStep`. */
+/** The columns of a `TrackStep`, as an array, which the driver makes in half the time of an object. */
+type StepRow = readonly [
+  timestamp: number,
+  latitude: number,
+  longitude: number,
+  speed: number | null,
+  recordId: string,
+  accuracy: number | null,
+  partition: number,
+  offset: number,
+]
 const STEP_COLUMNS =
   'timestamp, latitude, longitude, speed, record_id, accuracy, log_partition, log_offset'
 
-/** In the order of `TrackPoint`. */
+/** In the order of `TrackRow`. */
 const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', ')}, record_id`
 
 /** The device of a record, by account and id. */
@@ -143,7 +153,7 @@ export function sqliteRecords(database: Database): Records {
     asc: database.prepare<Row>(PAGE.asc, AS_ARRAYS),
     desc: database.prepare<Row>(PAGE.desc, AS_ARRAYS),
   }
-  const track = database.prepare<TrackStep>(PAGE.track, AS_ARRAYS)
+  const track = database.prepare<StepRow>(PAGE.track, AS_ARRAYS)
   const trackPoint = database.prepare<unknown[]>(TRACK_POINT, AS_ARRAYS)
   const count = database.prepare<{ count: number }>(COUNT)
   const timeAfter = database.prepare<{ timestamp: number }>(TIME_AFTER)
@@ -228,13 +238,19 @@ export function sqliteRecords(database: Database): Records {
       return rows.map((row) => record(row, query))
     },
 
-    pageTrack: async (query) => track.all(...placeOf(query, 'asc')),
+    pageTrack: async (query) => track.all(...placeOf(query, 'asc')).map(trackStep),
 
     async findTrackPoints({ accountId, deviceId, recordIds }) {
       const points = recordIds.map((recordId) => trackPoint.get(accountId, deviceId, recordId))
       return points.flatMap((row) => (row === undefined ? [] : [trackPointOf(row)]))
     },
   }
+}
+
+function trackStep(row: StepRow): TrackStep {
+  const [timestamp, latitude, longitude, speed, recordId, accuracy, partition, offset] = row
+  const origin = { partition, offset }
+  return { timestamp, latitude, longitude, speed, accuracy, recordId, origin }
 }
 
 /** Attributes are stored as JSON, and a boolean as a number. */
@@ -273,17 +289,30 @@ function namedRecord([accountId, deviceId, ...row]: NamedRow): PositionRecord {
 }
 
 function record(row: Row, { accountId, deviceId }: DeviceName): PositionRecord {
+  const [
+    ,
+    ,
+    recordId,
+    keyId,
+    latitude,
+    longitude,
+    timestamp,
+    timestampSource,
+    receivedAt,
+    partition,
+    offset,
+  ] = row
   return {
-    recordId: row[2],
+    recordId,
     accountId,
-    keyId: row[3],
+    keyId,
     deviceId,
-    latitude: row[4],
-    longitude: row[5],
-    timestamp: row[6],
-    timestampSource: row[7],
-    receivedAt: row[8],
-    origin: { partition: row[9], offset: row[10] },
+    latitude,
+    longitude,
+    timestamp,
+    timestampSource,
+    receivedAt,
+    origin: { partition, offset },
     ...optionalFieldsIn(row, FIRST_OPTIONAL),
   }
 }

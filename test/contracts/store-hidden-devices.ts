@@ -248,7 +248,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       ),
       store
         .pageTrack({ accountId, deviceId, limit: 1000 })
-        .then((all) => all.find(([, , , , id]) => id === recordId)),
+        .then((all) => all.find((step) => step.recordId === recordId)),
       store.findTrackPoints({ accountId, deviceId, recordIds: [recordId] }).then((all) => all[0]),
     ])
     return { ways: found.filter((one) => one !== undefined).length }

@@ -1,6 +1,6 @@
 import type { PositionRecord } from '../../../schemas/read-models.ts'
-import { isLeap } from '../../../schemas/unknown-path.ts'
-import { LeapFilter } from '../track/leap-filter.ts'
+import { isLeap } from '../../../schemas/geo/unknown-path.ts'
+import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
 import { distance, placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import type { RecordPages } from './export-format.ts'
 
@@ -8,7 +8,7 @@ import type { RecordPages } from './export-format.ts'
 export type Placed = { readonly record: PositionRecord; readonly isAfterGap: boolean }
 
 type Located = {
-  readonly time: number
+  readonly timestamp: number
   readonly place: EarthPoint
   readonly record: PositionRecord
 }
@@ -40,7 +40,7 @@ export async function* withGaps(
     for (const record of page) {
       const { timestamp, latitude, longitude } = record
       waiting.push(record)
-      leaps.add({ time: direction * timestamp, place: placeOf(latitude, longitude), record })
+      leaps.add({ timestamp: direction * timestamp, place: placeOf(latitude, longitude), record })
     }
     yield take(leaps.held === undefined ? waiting.length : waiting.length - 1)
   }
@@ -49,6 +49,6 @@ export async function* withGaps(
 }
 
 function isGap(from: Located, to: Located, gapMs: number): boolean {
-  const ms = to.time - from.time
+  const ms = to.timestamp - from.timestamp
   return ms > 0 && (ms > gapMs || isLeap(distance(from.place, to.place), ms))
 }

@@ -1,12 +1,12 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import { placeOfStep, type TrackRow, type TrackStep } from '../../../schemas/read-models.ts'
+import type { TrackRow, TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { Bounds } from './bounds.ts'
-import { LeapFilter } from './leap-filter.ts'
+import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
 import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { gapAfterMs } from './silence.ts'
 import { ThinnedTrack } from './thinned-track.ts'
-import { TrackTotals } from './track-totals.ts'
+import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 
 /** Records held in memory at a time, besides the ones that are shown. */
 export const READ_AT_ONCE = 1_000
@@ -34,14 +34,15 @@ export async function readTrack(
   const totals = new TrackTotals()
   const bounds = new Bounds()
   let total = 0
-  const leaps = new LeapFilter<{ time: number; place: EarthPoint; step: TrackStep }>(
-    ({ time, place, step }) => {
-      bounds.add(step[1], step[2])
-      thinned.add(step, time, place, totals.add(step, place))
-    },
-  )
+  const leaps = new LeapFilter<Located>(({ timestamp, place, step }) => {
+    bounds.add(step.latitude, step.longitude)
+    thinned.add(step, timestamp, place, totals.add(step, place))
+  })
   for (;;) {
-    for (const step of page) leaps.add({ time: step[0], place: placeOf(step[1], step[2]), step })
+    for (const step of page) {
+      const { timestamp, latitude, longitude } = step
+      leaps.add({ timestamp, place: placeOf(latitude, longitude), step })
+    }
     total += page.length
     const last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {
@@ -53,10 +54,15 @@ export async function readTrack(
     page = await read(last)
   }
 
-  function read(last?: TrackStep): Promise<TrackStep[]> {
-    const after = last && placeOfStep(last)
+  function read(after?: TrackStep): Promise<TrackStep[]> {
     return store.pageTrack({ ...range, limit: READ_AT_ONCE, ...(after && { after }) })
   }
+}
+
+type Located = {
+  readonly timestamp: number
+  readonly place: EarthPoint
+  readonly step: TrackStep
 }
 
 /** Reads the points shown, without those that were erased meanwhile. */

@@ -1,6 +1,6 @@
 import { SILENCE } from '../../../schemas/liveness.ts'
 import type { TrackStep } from '../../../schemas/read-models.ts'
-import { LONGEST_STEP_MS } from '../../../schemas/unknown-path.ts'
+import { LONGEST_STEP_MS } from '../../../schemas/geo/unknown-path.ts'
 
 /**
  * The silence, in milliseconds, that is a gap of a track: the device counts as offline, by its
@@ -19,7 +19,7 @@ export function gapAfterMs(
 function usualInterval(steps: readonly TrackStep[]): number {
   const intervals = steps
     .slice(1)
-    .map(([timestamp], n) => timestamp - (steps[n]?.[0] ?? timestamp))
+    .map(({ timestamp }, n) => timestamp - (steps[n]?.timestamp ?? timestamp))
     .filter((ms) => ms > 0)
     .sort((a, b) => a - b)
   return intervals[intervals.length >> 1] ?? 0

@@ -36,7 +36,7 @@ const TRACK_PARAMETERS = {
     .described('How many records are shown at most'),
 }
 
-/** In the order of `TrackPoint`. */
+/** In the order of `TrackRow`. */
 const COLUMNS = ['timestamp', 'latitude', 'longitude', ...OPTIONAL_FIELDS, 'recordId'] as const
 
 /** A device's track for a map, thinned to the wanted number of points. */
@@ -66,7 +66,7 @@ export function trackRoute({
         { store, isWanted: () => !ctx.req.socket.destroyed },
       ),
     )
-    const recordIds = thinned.records().map((step) => step[4])
+    const recordIds = thinned.records().map(({ recordId }) => recordId)
     let shown = 0
     await answerInParts(ctx, {
       before: {
@@ -77,8 +77,8 @@ export function trackRoute({
         maxSpeed: totals.maxSpeed,
         bounds: bounds.box(),
         gaps: thinned.gaps().map(({ from, to }) => ({
-          from: isoTime(from[0]),
-          to: isoTime(to[0]),
+          from: isoTime(from.timestamp),
+          to: isoTime(to.timestamp),
         })),
         columns: COLUMNS,
       },

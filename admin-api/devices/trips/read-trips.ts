@@ -1,8 +1,8 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import { placeOfStep, type TrackStep } from '../../../schemas/read-models.ts'
+import type { TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { READ_AT_ONCE } from '../track/read-track.ts'
-import { TripFinder, type StopRules, type TripOrStop } from './trip-finder.ts'
+import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
 import { TripTotals } from './trip-totals.ts'
 
 const HOUR_MS = 60 * 60_000
@@ -93,12 +93,11 @@ async function readFrom(
   let isCertain = certainAt === Infinity
   let last: TrackStep | undefined
   reading: while (isWanted() && !isFull()) {
-    const next = last && { after: placeOfStep(last) }
-    const page = await store.pageTrack({ ...range, ...next })
+    const page = await store.pageTrack({ ...range, ...(last && { after: last }) })
     for (const step of page) {
-      isCertain ||= step[0] >= certainAt && finder.isCertain
-      if (step[0] >= certainAt && !isCertain) return undefined
-      if (step[0] >= to && finder.foundUntil >= to) break reading
+      isCertain ||= step.timestamp >= certainAt && finder.isCertain
+      if (step.timestamp >= certainAt && !isCertain) return undefined
+      if (step.timestamp >= to && finder.foundUntil >= to) break reading
       finder.add(step)
     }
     last = page.at(-1)

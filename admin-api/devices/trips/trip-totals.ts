@@ -1,4 +1,4 @@
-import type { TripOrStop } from './trip-finder.ts'
+import type { TripOrStop } from '../../../schemas/geo/trip-finder.ts'
 
 /** Sums over trips and stops, each whole. */
 export class TripTotals {

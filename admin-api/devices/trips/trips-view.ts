@@ -2,8 +2,7 @@ import { objectOf, type JsonSchema } from '../../../runtime/openapi/json-schema.
 import { NEXT_CURSOR } from '../../http/answer-page.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { coordinatesOf } from '../../../schemas/geo/earth-point.ts'
-import type { TimedPlace } from '../track/track-totals.ts'
-import type { TripOrStop } from './trip-finder.ts'
+import type { TripOrStop } from '../../../schemas/geo/trip-finder.ts'
 
 type Range = { readonly from: number; readonly to: number }
 
@@ -19,8 +18,8 @@ export function tripView(item: TripOrStop, range: Range) {
     distanceMetres,
     movingSeconds: movingMs / 1_000,
     maxSpeed,
-    start: placeOfStep(start),
-    end: placeOfStep(end),
+    start,
+    end,
     records,
   }
 }
@@ -28,10 +27,6 @@ export function tripView(item: TripOrStop, range: Range) {
 function openOf(item: TripOrStop, { from, to }: Range): 'before' | 'after' | 'both' | null {
   if (item.from < from) return item.to > to ? 'both' : 'before'
   return item.to > to ? 'after' : null
-}
-
-function placeOfStep([, latitude, longitude]: TimedPlace) {
-  return { latitude, longitude }
 }
 
 const AMOUNT: JsonSchema = { type: 'number', minimum: 0 }

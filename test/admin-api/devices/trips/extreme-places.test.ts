@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { TripFinder, type TripOrStop } from '../../../../admin-api/devices/trips/trip-finder.ts'
+import { TripFinder, type TripOrStop } from '../../../../schemas/geo/trip-finder.ts'
 import { tripView } from '../../../../admin-api/devices/trips/trips-view.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
 import { T0 } from '../../../samples.ts'
-import { journey } from './journeys.ts'
+import { journey, trackStep } from '../../../schemas/geo/journeys.ts'
 
 const MINUTE = 60_000
 const ALWAYS = { from: -8e15, to: 8e15 }
@@ -19,9 +19,7 @@ function find(steps: readonly TrackStep[]): TripOrStop[] {
 
 test('a drive whose accuracy is the greatest number of a sender has the trips of one without accuracy', () => {
   const plain = journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 20 })
-  const vague = plain.map(([time, latitude, longitude, speed, id, , ...place]): TrackStep => {
-    return [time, latitude, longitude, speed, id, 3.4028234663852886e38, ...place]
-  })
+  const vague = plain.map((step): TrackStep => ({ ...step, accuracy: 3.4028234663852886e38 }))
   expect(find(vague)).toEqual(find(plain))
   expect(find(vague).map(({ kind }) => kind)).toEqual(['stop', 'trip', 'stop'])
 })
@@ -30,7 +28,7 @@ test.each([90, -90, 90 - 1e-7, -90 + 1e-9, 89.9999999999])(
   'a stop at or near a pole has a place: latitude %d',
   (latitude) => {
     const steps = Array.from({ length: 60 }, (_, n): TrackStep => {
-      return [T0 + n * MINUTE, latitude, (n * 47) % 180, null, `${n}`, null, 0, n]
+      return trackStep({ timestamp: T0 + n * MINUTE, latitude, longitude: (n * 47) % 180 }, n)
     })
     const [stop, ...others] = find(steps).map((item) => tripView(item, ALWAYS))
     expect(others).toEqual([])
@@ -53,9 +51,9 @@ test('any places, speeds and accuracies give trips and stops of finite numbers t
   fc.assert(
     fc.property(fc.array(extreme, { maxLength: 60 }), (fields) => {
       let time = T0
-      const steps = fields.map(({ after, latitude, longitude, speed, accuracy }, n): TrackStep => {
+      const steps = fields.map(({ after, ...fields }, n): TrackStep => {
         time += after
-        return [time, latitude, longitude, speed, `${n}`, accuracy, 0, n]
+        return trackStep({ timestamp: time, ...fields }, n)
       })
       const items = find(steps)
       for (const item of items) {

@@ -5,7 +5,7 @@ import {
   type TripQuery,
   type TripsPage,
 } from '../../../../admin-api/devices/trips/read-trips.ts'
-import type { TripOrStop } from '../../../../admin-api/devices/trips/trip-finder.ts'
+import type { TripOrStop } from '../../../../schemas/geo/trip-finder.ts'
 import type { TrackStep } from '../../../../schemas/read-models.ts'
 import type { Store } from '../../../../store/store.ts'
 import { openSqliteStore } from '../../../../store/sqlite/sqlite-store.ts'
@@ -13,7 +13,7 @@ import { closeAfterwards } from '../../../closing.ts'
 import { batchOf, LogOfOneSuite, type PositionEntry } from '../../../contracts/store-samples.ts'
 import { ownDirectory } from '../../../own-directory.ts'
 import { positionReported, T0 } from '../../../samples.ts'
-import { journey, MINUTE } from './journeys.ts'
+import { journey, MINUTE } from '../../../schemas/geo/journeys.ts'
 
 let store: Store
 const log = new LogOfOneSuite()
@@ -30,7 +30,7 @@ beforeAll(async () => {
 async function stored(steps: readonly TrackStep[], { isLate = true } = {}): Promise<string> {
   devices += 1
   const deviceId = `device-${devices}`
-  const entries = steps.map(([timestamp, latitude, longitude, , recordId, accuracy]) => {
+  const entries = steps.map(({ timestamp, latitude, longitude, recordId, accuracy }) => {
     const measured = accuracy === null ? {} : { accuracy }
     const receivedAt = isLate ? LATE : timestamp
     const place = { timestamp, receivedAt, latitude, longitude, ...measured }

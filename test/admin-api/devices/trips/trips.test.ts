@@ -4,7 +4,7 @@ import type { TrackStep } from '../../../../schemas/read-models.ts'
 import { deviceErased } from '../../../contracts/store-samples.ts'
 import { T0 } from '../../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'
-import { journey, METRE, MINUTE } from './journeys.ts'
+import { journey, METRE, MINUTE, trackStep } from '../../../schemas/geo/journeys.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
@@ -20,7 +20,7 @@ async function project(
   steps: readonly TrackStep[],
   changes: Partial<PositionReported> = {},
 ): Promise<void> {
-  const [first, ...others] = steps.map(([timestamp, latitude, longitude]) => ({
+  const [first, ...others] = steps.map(({ timestamp, latitude, longitude }) => ({
     deviceId,
     timestamp,
     latitude,
@@ -125,10 +125,10 @@ test('the trips of an erased device are a 404, and then those of what it has rep
   expect((await find('', 'lorry')).status).toBe(404)
   await harness.projectErasure(erasure)
   expect((await find('', 'lorry')).status).toBe(404)
-  const later = journey({ minutes: 15 }).map(([time, ...rest]): TrackStep => [
-    time + 55 * MINUTE,
-    ...rest,
-  ])
+  const later = journey({ minutes: 15 }).map((step): TrackStep => ({
+    ...step,
+    timestamp: step.timestamp + 55 * MINUTE,
+  }))
   await project('lorry', later, { receivedAt: harness.clock.time + 1_000 })
   const { data } = (await find(`?from=${iso(0)}&to=${iso(90 * MINUTE)}`, 'lorry')).body
   expect(data?.items).toMatchObject([{ kind: 'stop', from: iso(55 * MINUTE), records: 90 }])
@@ -146,9 +146,7 @@ test('the trips are those of the 31 days before the end unless a beginning is gi
   const day = 24 * 60 * MINUTE
   const drive = journey({ minutes: 30, speed: 15 })
   const shifted = (days: number) =>
-    drive.map(([time, ...rest], n): TrackStep => {
-      return [time - days * day, rest[0], rest[1], rest[2], `${days}-${n}`, rest[4], 0, n]
-    })
+    drive.map((step): TrackStep => ({ ...step, timestamp: step.timestamp - days * day }))
   await project('bus', [...shifted(40), ...shifted(20)])
   expect((await find('', 'bus')).body.data?.items).toHaveLength(1)
   expect((await find(`?from=${iso(-50 * day)}`, 'bus')).body.data?.items).toHaveLength(2)
@@ -209,7 +207,8 @@ test('a cursor is refused with other parameters', async () => {
 test('trips of one moment, as in a history of minutes, are all on some page', async () => {
   const north = [0, 250, 1_000, 1_250, 2_000, 2_250]
   const steps = north.map((metres, n): TrackStep => {
-    return [T0 - 500 * MINUTE, 50 + metres * METRE, 13, null, `moment-${n}`, null, 0, n]
+    const latitude = 50 + metres * METRE
+    return trackStep({ timestamp: T0 - 500 * MINUTE, latitude, longitude: 13 }, n)
   })
   await project('moment', steps)
   const query = `?from=${iso(-501 * MINUTE)}&to=${iso(0)}&limit=1`
@@ -224,7 +223,7 @@ test('trips of one moment, as in a history of minutes, are all on some page', as
     if (!data?.nextCursor) break
     cursor = `&cursor=${data.nextCursor}`
   }
-  expect(starts).toEqual([0, 2, 4].map((n) => steps[n]?.[1]))
+  expect(starts).toEqual([0, 2, 4].map((n) => steps[n]?.latitude))
 })
 
 test('a page has at most 2000 items, however many the range has', async () => {
@@ -234,8 +233,8 @@ test('a page has at most 2000 items, however many the range has', async () => {
     const at = T0 - 100 * day + n * 61 * MINUTE
     const [here, there] = [50, 50 + 250 * METRE]
     return [
-      [at, here, 13, null, '', null, 0, n],
-      [at + 1_000, there, 13, null, '', null, 0, n],
+      trackStep({ timestamp: at, latitude: here, longitude: 13 }, n),
+      trackStep({ timestamp: at + 1_000, latitude: there, longitude: 13 }, n),
     ]
   })
   await project('hopper', hops.flat())

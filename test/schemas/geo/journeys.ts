@@ -1,5 +1,5 @@
-import type { TrackStep } from '../../../../schemas/read-models.ts'
-import { T0 } from '../../../samples.ts'
+import type { TrackStep } from '../../../schemas/read-models.ts'
+import { T0 } from '../../samples.ts'
 
 export const METRE = 1 / 111_195
 export const MINUTE = 60_000
@@ -31,13 +31,21 @@ export function journey(...legs: readonly Leg[]): TrackStep[] {
       const [a, b] = [Math.sin(n * 12.9898) * jitter, Math.cos(n * 78.233) * jitter]
       const latitude = 52 + (north + a / Math.SQRT2) * METRE
       const longitude = 13 + (b * METRE) / Math.SQRT2 / Math.cos((52 / 180) * Math.PI)
-      if (!silent) steps.push([time, latitude, longitude, null, recordId(n), accuracy, 0, n])
+      if (!silent) steps.push(trackStep({ timestamp: time, latitude, longitude, accuracy }, n))
       north += (speed * everyMs) / 1_000
     }
   }
   return steps
 }
 
-function recordId(n: number): string {
-  return `R${String(n).padStart(9, '0')}`
+/** The `n`th step of a device. */
+export function trackStep(
+  { speed = null, accuracy = null, ...at }: StepFields,
+  n: number,
+): TrackStep {
+  const recordId = `R${String(n).padStart(9, '0')}`
+  return { ...at, speed, accuracy, recordId, origin: { partition: 0, offset: n } }
 }
+
+type StepFields = Pick<TrackStep, 'timestamp' | 'latitude' | 'longitude'> &
+  Partial<Pick<TrackStep, 'speed' | 'accuracy'>>

@@ -1,4 +1,4 @@
-import { atSurface, length, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
+import { atSurface, length, type EarthPoint } from './earth-point.ts'
 import { GreatestOfWindow } from './greatest-of-window.ts'
 import type { TripRecord } from './trip-record.ts'
 
@@ -6,8 +6,12 @@ const AXES = ['x', 'y', 'z'] as const
 
 /** The numbers kept of a record: time, latitude, longitude, speed, x, y, z, radius. */
 const NUMBERS = 8
+const LATITUDE = 1
+const LONGITUDE = 2
 const SPEED = 3
 const X = 4
+const Y = 5
+const Z = 6
 const RADIUS = 7
 const FIRST_ROOM = 256
 
@@ -31,7 +35,7 @@ export class StopWindow {
   /** The number of records dropped so far: the place of the first one in the window. */
   start = 0
 
-  add({ step, place, radius }: TripRecord): void {
+  add({ timestamp, latitude, longitude, speed, place, radius }: TripRecord): void {
     for (const { axis, lower, upper } of this.#edges) {
       lower.add(this.end, place[axis] - radius)
       upper.add(this.end, -place[axis] - radius)
@@ -39,13 +43,13 @@ export class StopWindow {
     if (this.#end === this.#numbers.length) this.#makeRoom()
     const numbers = this.#numbers
     const at = this.#end
-    numbers[at] = step[0]
-    numbers[at + 1] = step[1]
-    numbers[at + 2] = step[2]
-    numbers[at + SPEED] = step[3] ?? NaN
+    numbers[at] = timestamp
+    numbers[at + LATITUDE] = latitude
+    numbers[at + LONGITUDE] = longitude
+    numbers[at + SPEED] = speed ?? NaN
     numbers[at + X] = place.x
-    numbers[at + X + 1] = place.y
-    numbers[at + X + 2] = place.z
+    numbers[at + Y] = place.y
+    numbers[at + Z] = place.z
     numbers[at + RADIUS] = radius
     this.#end += NUMBERS
   }
@@ -109,8 +113,8 @@ export class StopWindow {
     for (let at = this.#first; at < this.#end; at += NUMBERS) {
       const metres = length(
         (numbers[at + X] as number) - x,
-        (numbers[at + X + 1] as number) - y,
-        (numbers[at + X + 2] as number) - z,
+        (numbers[at + Y] as number) - y,
+        (numbers[at + Z] as number) - z,
       )
       if (metres > (numbers[at + RADIUS] as number)) return (at - this.#first) / NUMBERS + 1
     }
@@ -118,12 +122,14 @@ export class StopWindow {
   }
 
   #recordAt(at: number): TripRecord {
-    const [time = 0, latitude = 0, longitude = 0] = this.#numbers.subarray(at, at + SPEED)
+    const [timestamp = 0, latitude = 0, longitude = 0] = this.#numbers.subarray(at, at + SPEED)
     const radius = this.#numbers[at + RADIUS] as number
     const speed = this.#numbers[at + SPEED] as number
     return {
-      step: [time, latitude, longitude, Number.isNaN(speed) ? null : speed],
-      time,
+      timestamp,
+      latitude,
+      longitude,
+      speed: Number.isNaN(speed) ? null : speed,
       place: this.#placeAt(at),
       radius,
     }

@@ -1,12 +1,10 @@
-import type { TrackStep } from '../../../schemas/read-models.ts'
-import { FARTHEST_METRES } from '../../../schemas/geo/distance.ts'
-import { length, placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
-import type { TimedPlace } from '../track/track-totals.ts'
+import type { TrackStep } from '../read-models.ts'
+import { FARTHEST_METRES } from './distance.ts'
+import { length, placeOf, type EarthPoint } from './earth-point.ts'
+import type { TimedPlace } from './track-totals.ts'
 
 /** A record as trips and stops are found by it. */
-export type TripRecord = {
-  readonly step: TimedPlace
-  readonly time: number
+export type TripRecord = TimedPlace & {
   readonly place: EarthPoint
   /** The distance from the middle of a stop up to which the device may be there, in metres. */
   readonly radius: number
@@ -17,11 +15,11 @@ export type TripRecord = {
  *   earth's extent is a sender's word for none.
  */
 export function tripRecord(step: TrackStep, stopMetres: number): TripRecord {
-  const [time, latitude, longitude, speed, , accuracy] = step
+  const { timestamp, latitude, longitude, speed, accuracy } = step
   const isKnown = accuracy !== null && accuracy < FARTHEST_METRES
   const radius = isKnown ? Math.max(stopMetres, accuracy) : stopMetres
   const place = placeOf(latitude, longitude)
-  return { step: [time, latitude, longitude, speed], time, place, radius }
+  return { timestamp, latitude, longitude, speed, place, radius }
 }
 
 /** The straight distance in metres, which differs from that along the surface by millimetres. */

@@ -1,7 +1,7 @@
-import type { TrackStep } from '../../../schemas/read-models.ts'
-import { isPathless } from '../../../schemas/unknown-path.ts'
-import { LeapFilter } from '../track/leap-filter.ts'
-import { distance, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
+import type { TrackStep } from '../read-models.ts'
+import { isPathless } from './unknown-path.ts'
+import { LeapFilter } from './leap-filter.ts'
+import { distance, type EarthPoint } from './earth-point.ts'
 import { OpenTrip, type FoundTrip } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'
 import { metresApart, tripRecord, type TripRecord } from './trip-record.ts'
@@ -91,9 +91,11 @@ export class TripFinder {
 
   /** All items that begin before this time have been found. */
   get foundUntil(): number {
-    const open = this.#ended?.from ?? this.#stop?.from ?? this.#piece?.open.first.time
+    const open = this.#ended?.from ?? this.#stop?.from ?? this.#piece?.open.first.timestamp
     if (open !== undefined) return open
-    return this.#window.length > 0 ? this.#window.firstTime : (this.#leaps.held?.time ?? Infinity)
+    return this.#window.length > 0
+      ? this.#window.firstTime
+      : (this.#leaps.held?.timestamp ?? Infinity)
   }
 
   /** Whether the open item, and all that follow, are the same as if reading had begun earlier. */
@@ -123,7 +125,10 @@ export class TripFinder {
       if (this.#leaps.isCertain) this.#leftAt ??= place
       this.#travel(window.shift())
     }
-    while (record.time - window.firstTime >= this.#rules.stopMs || window.length > MOST_IN_WINDOW) {
+    while (
+      record.timestamp - window.firstTime >= this.#rules.stopMs ||
+      window.length > MOST_IN_WINDOW
+    ) {
       this.#leftAt = undefined
       const outlierAt = window.outlierAt
       if (outlierAt === 0) {
@@ -146,7 +151,7 @@ export class TripFinder {
     const ended = this.#ended
     const isKnown = ended === undefined ? !this.#mayJoinUnread : ended.isCertain
     const found = { kind: 'stop', middle, around: middle, last } as const
-    const from = before?.from ?? first.time
+    const from = before?.from ?? first.timestamp
     const records = length + (before?.records ?? 0)
     if (ended !== undefined && metresApart(ended.middle, middle) <= this.#rules.stopMetres) {
       this.#ended = undefined
@@ -159,7 +164,7 @@ export class TripFinder {
 
   #endStop({ last, around: _around, ...stop }: OpenStop): void {
     this.#passEnded()
-    this.#ended = { ...stop, to: last.time }
+    this.#ended = { ...stop, to: last.timestamp }
     this.#stop = undefined
     const { isCertain } = stop
     this.#piece = { open: new OpenTrip(last), records: 0, isAtStop: true, isCertain }
@@ -187,7 +192,7 @@ export class TripFinder {
       return undefined
     }
     this.#piece = undefined
-    return { from: piece.open.first.time, records: piece.records }
+    return { from: piece.open.first.timestamp, records: piece.records }
   }
 
   /** Ends what has led so far: a trip, or, without movement, a part of the stop that it began at. */
@@ -199,7 +204,7 @@ export class TripFinder {
     const trip = open.end(records)
     const ended = this.#ended
     if (trip === undefined && isAtStop && ended !== undefined) {
-      this.#ended = { ...ended, to: open.last.time, records: ended.records + records }
+      this.#ended = { ...ended, to: open.last.timestamp, records: ended.records + records }
       return
     }
     // The device was elsewhere, so the stops before and after are two.
@@ -219,5 +224,5 @@ export class TripFinder {
 
 /** Whether nobody knows how the device came from one record to the next. */
 function isBroken(from: TripRecord, to: TripRecord): boolean {
-  return isPathless(distance(from.place, to.place), to.time - from.time)
+  return isPathless(distance(from.place, to.place), to.timestamp - from.timestamp)
 }

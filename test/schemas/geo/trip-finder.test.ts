@@ -1,19 +1,15 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { metresApart } from '../../../../admin-api/devices/trips/trip-record.ts'
-import {
-  TripFinder,
-  type StopRules,
-  type TripOrStop,
-} from '../../../../admin-api/devices/trips/trip-finder.ts'
-import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
-import type { FoundTrip } from '../../../../admin-api/devices/trips/open-trip.ts'
-import { coordinatesOf, distance, placeOf } from '../../../../schemas/geo/earth-point.ts'
-import { isPathless } from '../../../../schemas/unknown-path.ts'
-import type { TrackStep } from '../../../../schemas/read-models.ts'
-import { pointsOf, tracks } from '../../../recorded-tracks.ts'
-import { T0 } from '../../../samples.ts'
-import { journey, METRE, MINUTE } from './journeys.ts'
+import { metresApart } from '../../../schemas/geo/trip-record.ts'
+import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
+import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
+import type { FoundTrip } from '../../../schemas/geo/open-trip.ts'
+import { coordinatesOf, distance, placeOf } from '../../../schemas/geo/earth-point.ts'
+import { isPathless } from '../../../schemas/geo/unknown-path.ts'
+import type { TrackStep } from '../../../schemas/read-models.ts'
+import { pointsOf, tracks } from '../../recorded-tracks.ts'
+import { T0 } from '../../samples.ts'
+import { journey, METRE, MINUTE, trackStep } from './journeys.ts'
 
 function find(steps: readonly TrackStep[], rules: Partial<StopRules> = {}): TripOrStop[] {
   const items: TripOrStop[] = []
@@ -23,6 +19,10 @@ function find(steps: readonly TrackStep[], rules: Partial<StopRules> = {}): Trip
   for (const step of steps) finder.add(step)
   finder.end()
   return items
+}
+
+function placeAt({ latitude, longitude }: TrackStep) {
+  return placeOf(latitude, longitude)
 }
 
 /** Kinds and times in minutes. */
@@ -63,7 +63,8 @@ test('a stop takes at least `stopMs`, to the millisecond', () => {
     const at = [-20, -10, 0, seconds, seconds + 10, seconds + 20]
     const north = [-2_000, -1_000, 0, 0, 1_000, 2_000]
     return at.map((second, n): TrackStep => {
-      return [T0 + second * 1_000, 52 + (north[n] ?? 0) * METRE, 13, null, `${n}`, null, 0, n]
+      const latitude = 52 + (north[n] ?? 0) * METRE
+      return trackStep({ timestamp: T0 + second * 1_000, latitude, longitude: 13 }, n)
     })
   }
   expect(find(around(300)).map(({ kind }) => kind)).toEqual(['trip', 'stop', 'trip'])
@@ -76,7 +77,7 @@ test('a stop reaches `stopMetres` from its middle, and no further', () => {
   const between = (metres: number) =>
     Array.from({ length: 60 }, (_, n): TrackStep => {
       const latitude = 52 + (n % 2) * metres * METRE
-      return [T0 + n * MINUTE, latitude, 13, null, String(n).padStart(3, '0'), null, 0, n]
+      return trackStep({ timestamp: T0 + n * MINUTE, latitude, longitude: 13 }, n)
     })
   const [stop] = find(between(199))
   expect(stop?.kind === 'stop' && stop.records).toBe(60)
@@ -116,8 +117,8 @@ test('one position far away, in a stop or in a trip, is left out', () => {
   expect(find(steps)[0]?.records).toBe(steps.length - 1)
   const driven = journey(drive)
   const zero = driven.map((step, n): TrackStep => {
-    const [time, , , ...rest] = step
-    return n > 0 && n % 7 === 0 && n < driven.length - 1 ? [time, 0, 0, ...rest] : step
+    const isOff = n > 0 && n % 7 === 0 && n < driven.length - 1
+    return isOff ? { ...step, latitude: 0, longitude: 0 } : step
   })
   const [trip, ...others] = find(zero)
   const [whole] = find(driven)
@@ -168,11 +169,13 @@ test('between two items nothing is missing unless the path is unknown there', ()
           expect(metresApart(before.middle, item.middle)).toBeGreaterThan(100)
         }
         if (before.to === item.from) continue
-        const between = steps.filter(([time]) => time >= before.to && time <= item.from)
+        const between = steps.filter(
+          ({ timestamp }) => timestamp >= before.to && timestamp <= item.from,
+        )
         const isUnknown = between.slice(1).some((step, m) => {
           const last = between[m]!
-          const metres = distance(placeOf(last[1], last[2]), placeOf(step[1], step[2]))
-          return isPathless(metres, step[0] - last[0])
+          const metres = distance(placeAt(last), placeAt(step))
+          return isPathless(metres, step.timestamp - last.timestamp)
         })
         expect(isUnknown).toBe(true)
         if (!areStops || between.length > 2) continue
@@ -191,11 +194,12 @@ test('a device that drifts slowly has stops, each within reach of its middle, an
     if (item.kind === 'trip') continue
     const isLast = item === items.at(-1)
     const within = steps.filter(
-      ([time]) => time >= item.from && (time < item.to || (isLast && time === item.to)),
+      ({ timestamp: time }) =>
+        time >= item.from && (time < item.to || (isLast && time === item.to)),
     )
     expect(within).toHaveLength(item.records)
-    for (const [, latitude, longitude] of within) {
-      expect(metresApart(item.middle, placeOf(latitude, longitude))).toBeLessThanOrEqual(100)
+    for (const step of within) {
+      expect(metresApart(item.middle, placeAt(step))).toBeLessThanOrEqual(100)
     }
   }
 })
@@ -203,7 +207,9 @@ test('a device that drifts slowly has stops, each within reach of its middle, an
 test('the middle of a stop is on the surface, also near a pole', () => {
   const north = 4_000 * METRE
   const steps = Array.from({ length: 60 }, (_, n): TrackStep => {
-    return [T0 + n * MINUTE, 80 + (n % 2 === 0 ? north : -north), 13, null, `${n}`, 5_000, 0, n]
+    const latitude = 80 + (n % 2 === 0 ? north : -north)
+    const accuracy = 5_000
+    return trackStep({ timestamp: T0 + n * MINUTE, latitude, longitude: 13, accuracy }, n)
   })
   const [stop] = find(steps)
   if (stop?.kind !== 'stop') throw new Error('no stop')
@@ -251,7 +257,7 @@ function toldOfTrack(name: string): string[] {
   const file = tracks.find((path) => path.endsWith(name)) ?? ''
   const timed = pointsOf(file).filter(({ time }) => time !== undefined)
   const steps = timed.map(({ latitude, longitude, time = '' }, n): TrackStep => {
-    return [Date.parse(time), latitude, longitude, null, String(n).padStart(6, '0'), null, 0, n]
+    return trackStep({ timestamp: Date.parse(time), latitude, longitude }, n)
   })
   const clock = (time: number) => new Date(time).toISOString().slice(11, 19)
   return find(steps).map(({ kind, from, to }) => `${kind} ${clock(from)}–${clock(to)}`)
@@ -277,14 +283,12 @@ test('very many records at one place are a stop even in a shorter time: they wou
 })
 
 test('records that leave the window keep their times, places and speeds', () => {
-  const drive = journey({ minutes: 300, speed: 15 }).map(
-    ([time, latitude, longitude, , id, accuracy], n): TrackStep => {
-      const speed = n % 3 === 0 ? null : n % 40
-      return [time, latitude, longitude, speed, id, accuracy, 0, n]
-    },
-  )
+  const drive = journey({ minutes: 300, speed: 15 }).map((step, n): TrackStep => ({
+    ...step,
+    speed: n % 3 === 0 ? null : n % 40,
+  }))
   const totals = new TrackTotals()
-  for (const step of drive) totals.add(step, placeOf(step[1], step[2]))
+  for (const step of drive) totals.add(step, placeAt(step))
   const { distanceMetres, movingMs, maxSpeed } = totals
   const [first, last] = [drive[0], drive.at(-1)]
   expect(find(drive)).toEqual([
@@ -294,10 +298,10 @@ test('records that leave the window keep their times, places and speeds', () => 
       distanceMetres,
       movingMs,
       maxSpeed,
-      from: first?.[0],
-      to: last?.[0],
-      start: first?.slice(0, 4),
-      end: last?.slice(0, 4),
+      from: first?.timestamp,
+      to: last?.timestamp,
+      start: { latitude: first?.latitude, longitude: first?.longitude },
+      end: { latitude: last?.latitude, longitude: last?.longitude },
     },
   ])
 })

@@ -1,5 +1,6 @@
-import { isLeap, isPathless } from '../../../schemas/unknown-path.ts'
-import { distance, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
+import type { TrackStep } from '../read-models.ts'
+import { isLeap, isPathless } from './unknown-path.ts'
+import { distance, type EarthPoint } from './earth-point.ts'
 
 /** Below this speed, in metres per second, a device counts as standing still. */
 const MOVING = 0.5
@@ -7,17 +8,8 @@ const MOVING = 0.5
 /** A reported speed says nothing about a longer step; the distance does. */
 const LONGEST_AT_SPEED_MS = 5 * 60_000
 
-/** The index of the speed in a step. */
-const SPEED = 3
-
-/** A record's time, place and speed; of its other fields, a `TrackStep` among them, nothing counts here. */
-export type TimedPlace = readonly [
-  timestamp: number,
-  latitude: number,
-  longitude: number,
-  speed: number | null,
-  ...others: unknown[],
-]
+/** A record's time, place and speed. */
+export type TimedPlace = Pick<TrackStep, 'timestamp' | 'latitude' | 'longitude' | 'speed'>
 
 /** The totals of a whole track; records are added in the order of time. */
 export class TrackTotals {
@@ -33,19 +25,19 @@ export class TrackTotals {
   add(step: TimedPlace, place: EarthPoint): boolean {
     const last = this.#last
     const lastPlace = this.#lastPlace
-    const speed = step[SPEED]
+    const { speed } = step
     this.#last = step
     this.#lastPlace = place
     if (speed !== null && speed > this.#reportedSpeed) this.#reportedSpeed = speed
     if (last === undefined || lastPlace === undefined) return false
     const metres = distance(lastPlace, place)
-    const ms = step[0] - last[0]
+    const ms = step.timestamp - last.timestamp
     if (isPathless(metres, ms)) return isLeap(metres, ms)
     this.distanceMetres += metres
     if (ms === 0) return false
     const computed = metres / (ms / 1_000)
     if (computed > this.#computedSpeed) this.#computedSpeed = computed
-    const before = last[SPEED]
+    const before = last.speed
     const isReported = before !== null && speed !== null && ms <= LONGEST_AT_SPEED_MS
     const usual = isReported ? (before + speed) / 2 : computed
     if (usual >= MOVING) this.movingMs += ms

@@ -1,15 +1,15 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { LeapFilter } from '../../../../admin-api/devices/track/leap-filter.ts'
-import { placeOf } from '../../../../schemas/geo/earth-point.ts'
-import { T0 } from '../../../samples.ts'
+import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
+import { placeOf } from '../../../schemas/geo/earth-point.ts'
+import { T0 } from '../../samples.ts'
 
 /** Seconds and degrees to the north of each record; a second apart unless told. */
 type Told = readonly [seconds: number, north: number]
 
 function recordsOf(told: readonly Told[]) {
   return told.map(([seconds, north]) => ({
-    time: T0 + seconds * 1_000,
+    timestamp: T0 + seconds * 1_000,
     north,
     place: placeOf(north, 10),
   }))
@@ -17,8 +17,8 @@ function recordsOf(told: readonly Told[]) {
 
 function passed(...told: readonly Told[]): Told[] {
   const kept: Told[] = []
-  const filter = new LeapFilter<ReturnType<typeof recordsOf>[number]>(({ time, north }) =>
-    kept.push([(time - T0) / 1_000, north]),
+  const filter = new LeapFilter<ReturnType<typeof recordsOf>[number]>(({ timestamp, north }) =>
+    kept.push([(timestamp - T0) / 1_000, north]),
   )
   for (const record of recordsOf(told)) filter.add(record)
   filter.end()
@@ -74,19 +74,19 @@ test('records after a certain one are the same wherever reading begins', () => {
       let certainFrom = Infinity
       const one = new LeapFilter<(typeof records)[number]>((record) => whole.push(record))
       const other = new LeapFilter<(typeof records)[number]>((record) => {
-        if (record.time >= certainFrom) part.push(record)
+        if (record.timestamp >= certainFrom) part.push(record)
       })
       for (const [n, record] of records.entries()) {
         one.add(record)
         if (n < skipped) continue
         other.add(record)
-        if (other.isCertain && certainFrom === Infinity) certainFrom = record.time + 1
+        if (other.isCertain && certainFrom === Infinity) certainFrom = record.timestamp + 1
       }
       one.end()
       other.end()
-      expect(whole.filter((record) => (record as { time: number }).time >= certainFrom)).toEqual(
-        part,
-      )
+      expect(
+        whole.filter((record) => (record as { timestamp: number }).timestamp >= certainFrom),
+      ).toEqual(part)
     }),
   )
 })

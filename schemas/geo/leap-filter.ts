@@ -1,7 +1,7 @@
-import { isLeap } from '../../../schemas/unknown-path.ts'
-import { distance, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
+import { isLeap } from './unknown-path.ts'
+import { distance, type EarthPoint } from './earth-point.ts'
 
-type Located = { readonly time: number; readonly place: EarthPoint }
+type Located = { readonly timestamp: number; readonly place: EarthPoint }
 
 /**
  * Passes records on in their order, except a single one that leaps out and is back at the next: a receiver without
@@ -57,5 +57,5 @@ function isBack(last: Located, out: Located, next: Located): boolean {
 }
 
 function leaps(from: Located, to: Located): boolean {
-  return isLeap(distance(from.place, to.place), to.time - from.time)
+  return isLeap(distance(from.place, to.place), to.timestamp - from.timestamp)
 }

@@ -1,13 +1,14 @@
-import { directionsAt, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
-import { TrackTotals, type TimedPlace } from '../track/track-totals.ts'
+import type { Coordinates } from './distance.ts'
+import { directionsAt, type EarthPoint } from './earth-point.ts'
+import { TrackTotals } from './track-totals.ts'
 import type { TripRecord } from './trip-record.ts'
 
 export type FoundTrip = {
   readonly kind: 'trip'
   readonly from: number
   readonly to: number
-  readonly start: TimedPlace
-  readonly end: TimedPlace
+  readonly start: Coordinates
+  readonly end: Coordinates
   readonly distanceMetres: number
   readonly movingMs: number
   readonly maxSpeed: number | null
@@ -33,7 +34,7 @@ export class OpenTrip {
   add(record: TripRecord): void {
     this.last = record
     this.#reach(record)
-    this.#totals.add(record.step, record.place)
+    this.#totals.add(record, record.place)
   }
 
   /** False while the device may have been at one place all the time. */
@@ -52,10 +53,10 @@ export class OpenTrip {
     const { distanceMetres, movingMs, maxSpeed } = this.#totals
     return {
       kind: 'trip',
-      from: first.time,
-      to: last.time,
-      start: first.step,
-      end: last.step,
+      from: first.timestamp,
+      to: last.timestamp,
+      start: coordinates(first),
+      end: coordinates(last),
       distanceMetres,
       movingMs,
       maxSpeed,
@@ -71,4 +72,8 @@ export class OpenTrip {
       edge.upper = Math.min(edge.upper, along + radius)
     }
   }
+}
+
+function coordinates({ latitude, longitude }: Coordinates): Coordinates {
+  return { latitude, longitude }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { placeOf } from '../../../../schemas/geo/earth-point.ts'
-import { TrackTotals } from '../../../../admin-api/devices/track/track-totals.ts'
-import { T0 } from '../../../samples.ts'
+import { placeOf } from '../../../schemas/geo/earth-point.ts'
+import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
+import { T0 } from '../../samples.ts'
 
 type Report = {
   readonly timestamp: number
@@ -14,7 +14,7 @@ function totals(...reports: readonly Report[]) {
   const made = new TrackTotals()
   for (const { timestamp, latitude, longitude, speed = null } of reports) {
     const place = placeOf(latitude, longitude)
-    made.add([timestamp, latitude, longitude, speed, '', null], place)
+    made.add({ timestamp, latitude, longitude, speed }, place)
   }
   return made
 }
