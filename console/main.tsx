@@ -15,7 +15,6 @@ import { applyTheme } from './ui/palette.ts'
 import { startRouter } from './ui/router.ts'
 import { startKeys } from './ui/keys.tsx'
 import { startMenus } from './ui/menu.tsx'
-import { allowMeasuringText } from './app/trusted-types.ts'
 import { toFailure } from './core/failure.ts'
 
 allowMeasuringText()
@@ -27,3 +26,21 @@ startClock(serverNow)
 const root = document.getElementById('console')
 if (root !== null) render(<App />, root)
 startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))
+
+type Policies = {
+  createPolicy(name: string, rules: { createHTML(text: string): string }): unknown
+}
+
+/**
+ * The page's policy lets no text become markup. OpenLayers measures a line's height with an `M`,
+ * the only text that is allowed.
+ */
+function allowMeasuringText(): void {
+  const { trustedTypes } = window as { trustedTypes?: Policies }
+  trustedTypes?.createPolicy('default', {
+    createHTML(text) {
+      if (text === 'M' || text === '') return text
+      throw new TypeError('text must not become markup')
+    },
+  })
+}

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
-import { me, startSession } from '../live/session.ts'
+import { me, startSession, askToSignIn, renewing, staySignedIn } from '../live/session.ts'
 import { Frame } from './frame.tsx'
 import { OpenShare } from './open-page.tsx'
 import { SHARE_PAGE } from './pages.ts'
@@ -9,11 +9,15 @@ import { FirstPasswordPage } from '../pages/sign-in/first-password-page.tsx'
 import { SignInPage } from '../pages/sign-in/sign-in-page.tsx'
 import { RenewSession } from '../pages/sign-in/renew-session.tsx'
 import { ChangePassword } from '../pages/sign-in/change-password.tsx'
-import { SessionEnds } from './session-ends.tsx'
 import { Announcer } from '../ui/announcer.tsx'
 import { KeyHelp, useKeys } from '../ui/keys.tsx'
-import { Failed, Loading } from '../ui/states.tsx'
+import { Failed, Loading, FailedLine } from '../ui/states.tsx'
 import { undoLatest } from '../ui/toasts.tsx'
+import { Clock } from 'lucide'
+import { clockTime, endOfSession } from '../core/session-rules.ts'
+import { now } from '../ui/clock.ts'
+import { Icon } from '../ui/icon.tsx'
+import { useAction } from '../ui/use-action.ts'
 
 /** Why the service has not answered who is signed in. */
 export const startFailure = signal<ApiFailure | undefined>(undefined)
@@ -58,4 +62,36 @@ function UndoKey() {
 function Key({ run }: { run: () => void }) {
   useKeys({ z: { label: 'Undo the last change', run } })
   return null
+}
+
+/** Warns two minutes before the session ends, and offers to extend it. */
+function SessionEnds() {
+  const stay = useAction(staySignedIn)
+  if (!me.value || renewing.value) return null
+  const end = endOfSession(me.value, now.value)
+  if (end === undefined) return null
+  return (
+    <div class="notice warn row session-ends" role="status">
+      <Icon of={Clock} />
+      <p>
+        Your session ends in <span aria-hidden="true">{clockTime(end.leftMs)}</span>
+        <span class="unseen">less than two minutes</span>
+      </p>
+      {end.canBeProlonged ? (
+        <button type="button" disabled={stay.isRunning} onClick={stay.run}>
+          Stay signed in
+        </button>
+      ) : (
+        <button
+          type="button"
+          onClick={() => {
+            askToSignIn().catch(() => undefined)
+          }}
+        >
+          Sign in again
+        </button>
+      )}
+      {stay.failure !== undefined && <FailedLine failure={stay.failure} />}
+    </div>
+  )
 }

@@ -1,10 +1,14 @@
-import { Navigation2 } from 'lucide'
+import { Navigation2, Ellipsis } from 'lucide'
 import { AccountMenu } from './account-menu.tsx'
-import { Navigation, PhoneBar } from './navigation.tsx'
 import { OpenPage } from './open-page.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { isPhone } from '../ui/phone.ts'
 import { addressOf } from '../core/address.ts'
+import type { ComponentChildren } from 'preact'
+import { may } from '../live/session.ts'
+import { GROUPS, PAGES, type PageLink } from './pages.ts'
+import { Menu } from '../ui/menu.tsx'
+import { place } from '../ui/router.ts'
 
 /** The frame around every page of a signed-in operator. */
 export function Frame() {
@@ -38,4 +42,109 @@ function Rail() {
 function skipToPage(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('content')?.focus()
+}
+
+type NavigationEntry = PageLink & { readonly path: string }
+
+/** All places of the console, in groups. */
+function Navigation() {
+  return (
+    <nav aria-label="Console">
+      <Groups of={offered()} />
+    </nav>
+  )
+}
+
+/** On a phone: five places in reach of the thumb, the others under "More". */
+function PhoneBar() {
+  const places = offered()
+  const others = places.filter(({ inBar }) => inBar === undefined)
+  const more = (
+    <>
+      <Icon of={Ellipsis} />
+      <span>More</span>
+    </>
+  )
+  return (
+    <header class="bar">
+      <nav aria-label="Console">
+        {places.map((one) =>
+          one.inBar === undefined ? null : (
+            <Link key={one.path} to={one}>
+              {one.inBar}
+            </Link>
+          ),
+        )}
+        <Menu
+          button={more}
+          class={others.some(({ path }) => isHere(path)) ? 'plain here' : 'plain'}
+          panel="more-places stack near"
+        >
+          {() => (
+            <>
+              <Groups of={others} />
+              <AccountMenu />
+            </>
+          )}
+        </Menu>
+      </nav>
+    </header>
+  )
+}
+
+function Groups({ of: places }: { of: readonly NavigationEntry[] }) {
+  return GROUPS.map((group) => {
+    const links = places.filter((one) => one.group === group)
+    return links.length === 0 ? null : (
+      <div key={group} class="places" role="group" aria-label={group}>
+        <p class="note" aria-hidden="true">
+          {group}
+        </p>
+        {links.map((one) => (
+          <Link key={one.path} to={one}>
+            {one.name}
+          </Link>
+        ))}
+      </div>
+    )
+  })
+}
+
+function Link({
+  to: { path, name, icon },
+  children,
+}: {
+  to: NavigationEntry
+  children: ComponentChildren
+}) {
+  return (
+    <a
+      href={addressOf(path)}
+      aria-label={name}
+      aria-current={isHere(path) ? 'page' : undefined}
+      onClick={closeMenu}
+    >
+      <Icon of={icon} />
+      <span>{children}</span>
+    </a>
+  )
+}
+
+function closeMenu({ currentTarget }: MouseEvent): void {
+  if (currentTarget instanceof Element) {
+    currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
+  }
+}
+
+/** The places that the operator's role has something to see of. */
+function offered(): readonly NavigationEntry[] {
+  return PAGES.flatMap(({ path, link, needs }) =>
+    link === undefined || (needs !== undefined && !may(needs)) ? [] : [{ ...link, path }],
+  )
+}
+
+/** A device's page belongs to the map, that of a key to the keys. */
+function isHere(path: string): boolean {
+  const { path: here } = place.value
+  return here === path || here.startsWith(path === '/' ? '/devices/' : `${path}/`)
 }

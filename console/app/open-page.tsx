@@ -2,13 +2,12 @@ import type { ComponentType } from 'preact'
 import { useErrorBoundary } from 'preact/hooks'
 import { MapPinOff } from 'lucide'
 import { PAGES, SHARE_PAGE, type ConsolePage } from './pages.ts'
-import { matchPath } from '../core/match-path.ts'
+import { matchPath, addressOf } from '../core/address.ts'
 import { Page } from '../ui/page.tsx'
 import { place } from '../ui/router.ts'
 import { Empty, Failed, Loading } from '../ui/states.tsx'
 import { useLoad } from '../ui/use-load.ts'
 import { toFailure } from '../core/failure.ts'
-import { addressOf } from '../core/address.ts'
 
 /** The page at the current address. */
 export function OpenPage() {

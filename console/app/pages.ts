@@ -1,4 +1,3 @@
-import type { IconNode } from 'lucide'
 import {
   Activity,
   Building2,
@@ -9,9 +8,10 @@ import {
   Plug,
   Share2,
   Users,
+  type IconNode,
 } from 'lucide'
 import type { ComponentType } from 'preact'
-import type { OperatorRight } from '../live/rights.ts'
+import type { OperatorRight } from '../live/session.ts'
 
 /**
  * One page of the console. Its module is loaded when the page is first opened; its component gets

@@ -72,7 +72,7 @@ export function countText(
 const plurals = new Intl.PluralRules('en')
 
 /** A number with one of `Intl`'s units. */
-export function unitText(number: number, unit: string, { locale }: Units, digits = 0): string {
+function unitText(number: number, unit: string, { locale }: Units, digits = 0): string {
   return formatFor(locale, unit, digits, digits).format(number)
 }
 
@@ -131,4 +131,32 @@ export function coordinatesText({
   readonly longitude: number
 }): string {
   return `${latitude.toFixed(5)}, ${longitude.toFixed(5)}`
+}
+
+/** A length of the map's scale: 1, 2 or 5 times a power of ten. */
+type MapScale = { readonly text: string; readonly pixels: number }
+
+const WIDEST_PIXELS = 110
+const SMALL_UNITS = { metres: 'meter', feet: 'foot' }
+/** From this number of metres or feet on it is in kilometres or miles. */
+const LARGE_UNITS = {
+  metres: { unit: 'kilometer', holds: 1_000 },
+  feet: { unit: 'mile', holds: 5_280 },
+}
+
+/** The longest round length that fits into the scale. */
+export function scaleFor(metresPerPixel: number, units = METRIC): MapScale {
+  const perPixel = lengthIn(units.length, metresPerPixel)
+  const widest = perPixel * WIDEST_PIXELS
+  const { unit, holds } =
+    widest < LARGE_UNITS[units.length].holds
+      ? { unit: SMALL_UNITS[units.length], holds: 1 }
+      : LARGE_UNITS[units.length]
+  const length = roundBelow(widest / holds)
+  return { text: unitText(length, unit, units), pixels: Math.round((length * holds) / perPixel) }
+}
+
+function roundBelow(length: number): number {
+  const power = 10 ** Math.floor(Math.log10(length))
+  return ([5, 2, 1].find((times) => times * power <= length) ?? 1) * power
 }

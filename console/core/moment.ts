@@ -1,7 +1,6 @@
 import { isDay } from './days.ts'
 import { isOneDay, type Span } from './span.ts'
-import { date, time } from './times.ts'
-import { fromInput } from './zoned-input.ts'
+import { date, time, fromInput } from './times.ts'
 
 const LAST_OF_SECOND_MS = 999
 
@@ -19,4 +18,33 @@ export function momentOf(text: string, day: string, zone: string): number | unde
 /** The text of a moment, which has its day if the span has several. */
 export function momentInAddress(at: number, span: Span, zone: string): string {
   return isOneDay(span) ? time(at, zone) : `${date(at, zone)}T${time(at, zone)}`
+}
+
+type Report = { readonly at: number }
+
+/** A moment that was typed is the end of its second. */
+const SECOND_MS = 1_000
+
+/**
+ * The moment of the report so many reports after a moment, or before it (negative steps), and the
+ * steps that lead beyond the reports. Reports of the same moment are one.
+ */
+export function walk(
+  reports: readonly Report[],
+  from: number,
+  steps: number,
+): { readonly at: number; readonly left: number } {
+  let at = from
+  for (let left = steps; left !== 0; left -= Math.sign(steps)) {
+    const next = steps < 0 ? reportBefore(reports, at) : reports.find((one) => one.at > at)
+    if (next === undefined) return { at, left }
+    at = next.at
+  }
+  return { at, left: 0 }
+}
+
+function reportBefore(reports: readonly Report[], at: number): Report | undefined {
+  const shown = reports.findLast((one) => one.at <= at)
+  const isAtReport = shown !== undefined && at - shown.at < SECOND_MS
+  return isAtReport ? reports.findLast((one) => one.at < shown.at) : shown
 }

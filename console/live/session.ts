@@ -3,6 +3,7 @@ import { callOnce, onSessionEnded } from '../api/client.ts'
 import { ApiFailure } from '../core/failure.ts'
 import type { components } from '../api/schema.ts'
 import { addressOf } from '../core/address.ts'
+import { roleMay, type Right as RoleRight } from '../core/session-rules.ts'
 
 type SignedIn = components['schemas']['SignedIn']
 
@@ -122,4 +123,14 @@ async function renewed(): Promise<void> {
   if (before && before.operator.id !== next.operator.id) return location.reload()
   me.value = next
   settleRenewal(true)
+}
+
+/** A right of a role, or one of operators of the platform. */
+export type OperatorRight = RoleRight | 'accounts.edit'
+
+/** Whether the operator sees the controls that need this right; the API checks it again. */
+export function may(right: OperatorRight): boolean {
+  if (!me.value) return false
+  const { role, platform } = me.value.operator
+  return right === 'accounts.edit' ? platform : roleMay(role, right)
 }

@@ -1,7 +1,6 @@
-import { clusterRadius } from '../core/clusters.ts'
+import { clusterRadius, RING_STEPS, type RingPart } from '../core/clusters.ts'
 import type { ShownStatus } from '../core/live-device.ts'
 import type { Palette } from '../core/palette.ts'
-import { RING_STEPS, type RingPart } from '../core/status-ring.ts'
 import { stamp } from './stamp.ts'
 
 export const DEVICE_RADIUS = 7

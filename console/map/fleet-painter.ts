@@ -1,15 +1,20 @@
 import type OlMap from 'ol/Map.js'
-import type { LiveDevice } from '../core/live-device.ts'
+import { labelOf, type LiveDevice } from '../core/live-device.ts'
 import { motionText } from '../core/device-words.ts'
-import { labelOf } from '../core/live-device.ts'
-import { clusterRadius, clusters, TILE_PIXELS, type Cluster } from '../core/clusters.ts'
+import {
+  clusterRadius,
+  clusters,
+  TILE_PIXELS,
+  statusRing,
+  movedAside,
+  type Cluster,
+  type RingPart,
+} from '../core/clusters.ts'
 import { DEVICE_RADIUS, drawCluster, drawDevice, SELECTED_RADIUS } from './draw-device.ts'
-import { movedAside } from '../core/moved-aside.ts'
 import type { Circle } from '../core/label-place.ts'
 import { drawLabel, LABEL_FONT } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { metre } from '../core/mercator.ts'
-import { statusRing, type RingPart } from '../core/status-ring.ts'
 import { palette } from '../ui/palette.ts'
 import { shownUnits } from '../ui/shown.ts'
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { fromInput, toInput } from '../core/zoned-input.ts'
+import { fromInput, toInput } from '../core/times.ts'
 import { Field } from './form.tsx'
 import { isPhone } from './phone.ts'
 import { shownZone } from './preferences.ts'

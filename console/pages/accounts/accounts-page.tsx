@@ -1,7 +1,6 @@
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
-import { may } from '../../live/rights.ts'
-import { me } from '../../live/session.ts'
+import { may, me } from '../../live/session.ts'
 import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'

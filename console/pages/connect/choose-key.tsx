@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts'
 import { ApiFailure, faultAt } from '../../core/failure.ts'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { Field, Form } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Secret } from '../../ui/secret.tsx'

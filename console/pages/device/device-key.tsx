@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'

@@ -1,5 +1,5 @@
 import type { Labelled } from '../../core/label-changes.ts'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { LabelDevices } from './label-devices.tsx'
 

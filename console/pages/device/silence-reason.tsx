@@ -5,7 +5,7 @@ import type { ApiDevice, LiveDevice, ShownStatus } from '../../core/live-device.
 import { batteryText } from '../../core/measures.ts'
 import type { SilenceReason } from '../../core/silence.ts'
 import { duration } from '../../core/times.ts'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownAt, shownClock } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
-import { walk } from '../../core/steps.ts'
+import { walk } from '../../core/moment.ts'
 import type { Reports } from './use-reports.ts'
 
 /**

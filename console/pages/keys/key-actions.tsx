@@ -1,4 +1,4 @@
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import type { MenuAction } from '../../ui/menu.tsx'
 import { EditKey } from './edit-key.tsx'

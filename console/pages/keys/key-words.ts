@@ -1,6 +1,6 @@
 import type { components } from '../../api/schema.ts'
 import { faultAt } from '../../core/failure.ts'
-import { fromInput } from '../../core/zoned-input.ts'
+import { fromInput } from '../../core/times.ts'
 
 export type Key = components['schemas']['Key']
 export type KeyWithSecret = components['schemas']['KeyWithSecret']

@@ -1,6 +1,6 @@
 import { KeyRound } from 'lucide'
 import { api } from '../../api/client.ts'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'

@@ -1,6 +1,6 @@
 import { Field } from '../../ui/form.tsx'
 import { shownZone } from '../../ui/preferences.ts'
-import { toInput } from '../../core/zoned-input.ts'
+import { toInput } from '../../core/times.ts'
 import type { Key } from './key-words.ts'
 
 /** The fields for a key's limits; without `of` those of a new key. */

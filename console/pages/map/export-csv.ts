@@ -1,4 +1,4 @@
-import { devicesCsv } from '../../core/devices-csv.ts'
+import { devicesCsv } from '../../core/device-columns.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { saveFile } from '../../ui/save-file.ts'
 

@@ -1,6 +1,6 @@
 import { X } from 'lucide'
 import { watchWords } from '../../live/announce-changes.ts'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { IconButton } from '../../ui/icon.tsx'
 import { go } from '../../ui/router.ts'

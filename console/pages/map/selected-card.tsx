@@ -1,5 +1,5 @@
 import { Pin, X } from 'lucide'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, lister } from '../../live/live.ts'
 import { labelOf, shownTelemetry } from '../../core/live-device.ts'

@@ -1,5 +1,5 @@
 import type { components } from '../../api/schema.ts'
-import { ROLE_NAMES } from '../../core/rights.ts'
+import { ROLE_NAMES } from '../../core/session-rules.ts'
 
 export type ApiOperator = components['schemas']['Operator']
 export type OperatorWithPassword = components['schemas']['OperatorWithPassword']

@@ -1,6 +1,5 @@
 import { api } from '../../api/client.ts'
-import { may } from '../../live/rights.ts'
-import { me } from '../../live/session.ts'
+import { may, me } from '../../live/session.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'

@@ -1,7 +1,7 @@
 import { Share2 } from 'lucide'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
-import { may } from '../../live/rights.ts'
+import { may } from '../../live/session.ts'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'

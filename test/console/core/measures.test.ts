@@ -7,6 +7,7 @@ import {
   lengthIn,
   lengthText,
   numberText,
+  scaleFor,
   speedIn,
   speedText,
   type Units,
@@ -97,4 +98,29 @@ test.each([
   [3.44e15, '3,440.0 TB'],
 ])('%d bytes are %s', (bytes, text) => {
   expect(bytesText(bytes, METRIC)).toBe(text)
+})
+
+test.each([
+  [156_543, { text: '10,000 km', pixels: 64 }],
+  [76.4, { text: '5 km', pixels: 65 }],
+  [0.6, { text: '50 m', pixels: 83 }],
+])('where a pixel is %d m long the scale is %j', (metresPerPixel, scale) => {
+  expect(scaleFor(metresPerPixel, METRIC)).toEqual(scale)
+})
+
+test.each([
+  [76.4, { text: '5 mi', pixels: 105 }],
+  [0.6, { text: '200 ft', pixels: 102 }],
+])('in feet and miles, where a pixel is %d m long it is %j', (metresPerPixel, scale) => {
+  expect(scaleFor(metresPerPixel, FEET)).toEqual(scale)
+})
+
+test('a scale is never wider than 110 pixels, nor shorter than a third of that', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0.01, max: 200_000, noNaN: true }), (metresPerPixel) => {
+      const { pixels } = scaleFor(metresPerPixel)
+      expect(pixels).toBeLessThanOrEqual(110)
+      expect(pixels).toBeGreaterThanOrEqual(36)
+    }),
+  )
 })

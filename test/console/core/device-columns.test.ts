@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { devicesCsv } from '../../../console/core/devices-csv.ts'
+import { devicesCsv } from '../../../console/core/device-columns.ts'
 import { newDevice, rename } from '../../../console/core/live-device.ts'
 
 const AT = '2026-01-31T12:00:00.000Z'
