@@ -1,6 +1,6 @@
 import { outcomeIn, outcomesIn, type ServiceAnswer, type Later } from './answer.ts'
 import { post, type Target } from './post.ts'
-import type { ReportOutcome, TimedReport } from './report.ts'
+import type { ReportOutcome } from './report.ts'
 import type { Retry } from './retry.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { Retry } from './retry.ts'
  * `end` is the outcome of all reports that are not in `outcomes`: the request as a whole was refused,
  * given up or stopped.
  */
-export async function sendTogether<Sent extends TimedReport>(
+export async function sendTogether<Sent extends object>(
   reports: readonly Sent[],
   {
     target,

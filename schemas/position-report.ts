@@ -25,6 +25,22 @@ export function parsePositionReport(
   return plain === undefined ? parseByRules(fields, { now }) : { report: plain }
 }
 
+/** The fault of a position to import that says no time. */
+export const NO_TIMESTAMP: ReportFault = {
+  field: 'timestamp',
+  message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
+}
+
+/** Validates a position to import, which must have a timestamp. */
+export function parseImportedReport(
+  fields: Readonly<Record<string, unknown>>,
+  { now }: { now: number },
+): ReturnType<typeof parsePositionReport> {
+  const parsed = parsePositionReport(fields, { now })
+  if (fields['timestamp'] !== undefined && fields['timestamp'] !== null) return parsed
+  return { faults: [...('faults' in parsed ? parsed.faults : []), NO_TIMESTAMP] }
+}
+
 /** The same, by the rules below alone. */
 export function parseByRules(
   fields: Readonly<Record<string, unknown>>,

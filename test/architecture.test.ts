@@ -58,7 +58,7 @@ const allowed: Record<string, readonly string[]> = {
   'commands/backup': ['projector/', ...forCommands, ...ports],
   'commands/restore': ['commands/backup/', ...forCommands],
   'commands/dead-letters': [...forCommands, ...ports],
-  'commands/import': ['client/', 'ingest-api/apps/', ...forCommands],
+  'commands/import': ['client/', ...forCommands],
   'commands/rebuild': ['projector/', ...forCommands, ...ports],
   'commands/set-password': ['admin-api/sign-in/', ...forCommands, ...ports],
   'commands/simulate': ['client/', ...forCommands],

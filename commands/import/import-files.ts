@@ -5,10 +5,10 @@ import {
   type Format,
   type FileItem,
 } from '../../schemas/formats/histories/format.ts'
-import { judge, type Choice } from './judge.ts'
+import { reportOf } from '../../schemas/formats/histories/report-of.ts'
+import { INEXACT_ID, INEXACT_ID_FAULT } from '../../schemas/formats/values.ts'
 import type { Outgoing } from './outbox.ts'
 import { readPoints } from '../../schemas/formats/histories/read-points.ts'
-import { Repeats } from './repeats.ts'
 import type { ImportTally } from './tally.ts'
 import { textOf } from './text-of.ts'
 
@@ -17,34 +17,34 @@ const NO_DEVICE = 'its points name no device: name it with --device ID'
 const NUMBERED_DEVICES =
   "its devices are Traccar's internal numbers: give the answer of /api/devices with --devices FILE, or one device with --device ID"
 
-export type Import = Choice & {
+export type Import = {
   readonly files: readonly string[]
   readonly format?: Format | undefined
   /** The device of all points, overriding the files. */
   readonly deviceId?: string | undefined
   /** The ids of devices by the numbers that Traccar has for them. */
   readonly deviceIds?: ReadonlyMap<string, string> | undefined
+  /** Only points from this time on, and before that one; in milliseconds. */
+  readonly from?: number | undefined
+  readonly to?: number | undefined
 }
 
 /**
- * Reads the points of files one after the other, and delivers those that are valid and chosen, in their
- * order. The tally gets everything else.
+ * Reads the points of files one after the other, and delivers reports of those that are chosen, in their
+ * order, for others to judge. The tally gets everything else.
  */
 export async function importFiles(
-  { files, format, deviceId: onlyDevice, deviceIds, ...choice }: Import,
+  { files, format, deviceId: onlyDevice, deviceIds, from = -Infinity, to = Infinity }: Import,
   {
     tally,
-    now,
     onBytes,
     deliver,
   }: {
     tally: ImportTally
-    now: number
     onBytes: (bytes: number) => void
     deliver: (outgoing: Outgoing) => Promise<void>
   },
 ): Promise<void> {
-  const repeats = new Repeats()
   for (const file of files) {
     try {
       await importFile(file)
@@ -82,15 +82,18 @@ export async function importFiles(
         named === undefined ? 'it names no device' : `--devices has no device ${named}`
       return tally.skip('deviceId', { where, message })
     }
-    const judged = judge(item.point, { ...choice, deviceId, now })
-    if (judged.kind === 'outside') tally.outside += 1
-    else if (judged.kind === 'skipped')
-      tally.skip(judged.reason, { where, message: judged.message })
-    else {
-      if (repeats.add(judged.report)) tally.repeats += 1
-      tally.dropped += judged.dropped
-      await deliver({ report: judged.report, where })
+    // Only the file has all its digits.
+    if (deviceId.includes(INEXACT_ID)) {
+      return tally.skip('deviceId', { where, message: INEXACT_ID_FAULT })
     }
+    const { time = NaN } = item.point
+    if (time < from || time >= to) {
+      tally.outside += 1
+      return
+    }
+    const { report, dropped } = reportOf(item.point, { deviceId })
+    tally.dropped += dropped
+    await deliver({ report, where })
   }
 
   /** The ids of a file's devices. Throws at the first point if the file is of no use without an option. */

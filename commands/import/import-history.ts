@@ -1,3 +1,5 @@
+import { tellFaults } from '../../runtime/errors.ts'
+import { parseImportedReport } from '../../schemas/position-report.ts'
 import { realTiming, type Timing } from '../../client/timing.ts'
 import { showProgress, type Screen } from '../progress.ts'
 import { importFiles } from './import-files.ts'
@@ -31,8 +33,18 @@ export async function importHistory(
 
   async function deliver(outgoing: Outgoing): Promise<void> {
     points += 1
-    if (outbox === undefined) tally.accept(outgoing.report)
+    if (outbox === undefined) tryOut(outgoing)
     else await outbox.add(outgoing)
+  }
+
+  /** Judges a report by the rules of the service. */
+  function tryOut({ report, where }: Outgoing): void {
+    const judged = parseImportedReport(report, { now: startedAt })
+    if ('report' in judged) tally.accept(report)
+    else {
+      const { message } = tellFaults(judged.faults)
+      tally.refuse({ error: 'INVALID_PARAMS', message }, where)
+    }
   }
 
   function show(): void {
@@ -43,7 +55,7 @@ export async function importHistory(
   const showing = setInterval(show, SHOWN_EVERY_MS)
   try {
     const onBytes = (read: number) => (bytes += read)
-    await importFiles(chosen, { tally, now: startedAt, onBytes, deliver })
+    await importFiles(chosen, { tally, onBytes, deliver })
     await outbox?.flush()
   } finally {
     clearInterval(showing)

@@ -1,4 +1,4 @@
-import type { ImportedReport } from './judge.ts'
+import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.ts'
 
 /** The limits of the service for one request. */
 const MOST_REPORTS = 1_000
@@ -6,7 +6,7 @@ const MOST_BYTES = 1024 * 1024
 /** `{"reports":[]}`, and more than a comma for each report. */
 const WRAPPING_BYTES = 2_048
 
-export type Outgoing = { readonly report: ImportedReport; readonly where: string }
+export type Outgoing = { readonly report: UnjudgedReport; readonly where: string }
 
 /**
  * Gathers reports into batches and sends them one after the other, in order. While one is on its way,

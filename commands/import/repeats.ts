@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ImportedReport } from './judge.ts'
+import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.ts'
 
 const FIRST_SLOTS = 2 ** 12
 /** 64 MiB; beyond that many points only the newest are remembered. */
@@ -11,7 +11,7 @@ export class Repeats {
   #previous: HashSet | undefined
 
   /** Remembers a report. Whether it is a repeat. */
-  add({ deviceId, timestamp, latitude, longitude, attributes }: ImportedReport): boolean {
+  add({ deviceId, timestamp, latitude, longitude, attributes }: UnjudgedReport): boolean {
     const identity = [deviceId, timestamp, latitude, longitude, attributes?.['alarm']]
     const digest = hash('sha1', JSON.stringify(identity), 'buffer')
     const [high, low] = [digest.readUInt32LE(0), digest.readUInt32LE(4)]

@@ -27,8 +27,7 @@ export function historySender(
     for (const { report, where } of batch) {
       const outcome = outcomes.get(report)
       if (outcome?.kind === 'accepted') tally.accept(report)
-      if (outcome?.kind === 'refused')
-        tally.skip(outcome.error, { where, message: outcome.message })
+      if (outcome?.kind === 'refused') tally.refuse(outcome, where)
     }
     if (outcomes.size === batch.length) return
     throw new Error(

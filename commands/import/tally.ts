@@ -1,4 +1,6 @@
-import type { ImportedReport } from './judge.ts'
+import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.ts'
+import type { ReportRefusal } from '../../client/report.ts'
+import { Repeats } from './repeats.ts'
 
 const MOST_EXAMPLES = 3
 
@@ -10,6 +12,7 @@ export class ImportTally {
   /** Accepted by the service or, in a dry run, valid. */
   accepted = 0
   repeats = 0
+  readonly #sent = new Repeats()
   /** Attributes that do not fit into reports. */
   dropped = 0
   /** Outside of the range of times. */
@@ -25,8 +28,10 @@ export class ImportTally {
   readonly withoutPositions: string[] = []
   readonly unreadable: { readonly file: string; readonly message: string }[] = []
 
-  accept({ deviceId, timestamp }: ImportedReport): void {
+  accept(report: UnjudgedReport): void {
+    const { deviceId, timestamp = '' } = report
     this.accepted += 1
+    if (this.#sent.add(report)) this.repeats += 1
     const range = this.devices.get(deviceId)
     if (range === undefined) {
       this.devices.set(deviceId, { count: 1, from: timestamp, to: timestamp })
@@ -40,8 +45,15 @@ export class ImportTally {
   skip(reason: string, { where, message }: { where: string; message: string }): void {
     const skips = this.skipped.get(reason) ?? { count: 0, examples: [] }
     skips.count += 1
-    if (skips.examples.length < MOST_EXAMPLES) skips.examples.push(`${where}: ${message}`)
+    if (skips.examples.length < MOST_EXAMPLES) {
+      skips.examples.push(message === reason ? where : `${where}: ${message}`)
+    }
     this.skipped.set(reason, skips)
+  }
+
+  /** A report that the service refuses, or would refuse; the reason of an invalid one is in its message. */
+  refuse({ error, message }: ReportRefusal, where: string): void {
+    this.skip(error === 'INVALID_PARAMS' ? message : error, { where, message })
   }
 
   passOver(type: string): void {

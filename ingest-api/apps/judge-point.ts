@@ -1,15 +1,17 @@
 import type { Fault } from '../../runtime/errors.ts'
-import { withoutApiKeys } from '../../schemas/keys-in-text.ts'
 import { fittingAttributes } from '../../schemas/attributes.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
 import { EARLIEST, FURTHEST_AHEAD_MS, type WritableReport } from '../../schemas/plain-report.ts'
 import type { PositionReport } from '../../schemas/position-report.ts'
 import { RANGES, withOptionalFields } from '../../schemas/report-fields.ts'
 import type { SentPoint } from '../../schemas/formats/sent-point.ts'
-import { INEXACT_ID, INEXACT_ID_FAULT, isSent, numberIn } from '../../schemas/formats/values.ts'
-
-/** The number of characters of a faulty value that the message shows. */
-const SHOWN_LENGTH = 40
+import {
+  INEXACT_ID,
+  INEXACT_ID_FAULT,
+  isSent,
+  numberIn,
+  shownValue,
+} from '../../schemas/formats/values.ts'
 
 /**
  * The report of a point, and how many of its attributes do not fit; or all its faults, worded for the
@@ -61,27 +63,19 @@ function fault(field: string, message: string | undefined): Fault | undefined {
 function coordinateFault(name: 'latitude' | 'longitude', sent: unknown): string | undefined {
   if (!isSent(sent)) return `${name} is missing`
   const number = numberIn(sent)
-  if (number === undefined) return `${name} ${shown(sent)} is not a number`
+  if (number === undefined) return `${name} ${shownValue(sent)} is not a number`
   const [least, greatest] = RANGES[name]
   if (isWithin(number, RANGES[name])) return undefined
-  return `${name} ${shown(sent)} is not between ${least} and ${greatest}`
+  return `${name} ${shownValue(sent)} is not between ${least} and ${greatest}`
 }
 
 function timeFault({ time, sentTime }: SentPoint, now: number): string | undefined {
   if (time === undefined) return undefined
   if (!isSent(sentTime)) return 'timestamp is missing'
-  if (Number.isNaN(time)) return `timestamp ${shown(sentTime)} is not a time`
-  if (time < EARLIEST) return `timestamp ${shown(sentTime)} is before 2000`
+  if (Number.isNaN(time)) return `timestamp ${shownValue(sentTime)} is not a time`
+  if (time < EARLIEST) return `timestamp ${shownValue(sentTime)} is before 2000`
   if (time <= now + FURTHEST_AHEAD_MS) return undefined
-  return `timestamp ${shown(sentTime)} is more than 24 hours in the future`
-}
-
-/** A value as it was sent, truncated. */
-function shown(value: unknown): string {
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}'
-  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
-  const kept = text.slice(0, SHOWN_LENGTH)
-  return withoutApiKeys(kept, { cut: kept.length < text.length }).toWellFormed()
+  return `timestamp ${shownValue(sentTime)} is more than 24 hours in the future`
 }
 
 function isWithin(

@@ -1,14 +1,9 @@
-import type { Fault } from '../../runtime/errors.ts'
+import { NO_TIMESTAMP } from '../../schemas/position-report.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { SubmittedPosition } from '../accept/outcome.ts'
 import { batchEndpoint } from './batch.ts'
 import type { Endpoint } from './answer-senders.ts'
 import type { Receive } from './receive.ts'
-
-const NO_TIMESTAMP: Fault = {
-  field: 'timestamp',
-  message: 'timestamp is required of an imported position: the ISO 8601 time when it was true',
-}
 
 /** `POST /api/v1/gps/import`: history that was recorded earlier and elsewhere, in batches. */
 export function importEndpoint({

@@ -1,3 +1,4 @@
+import { withoutApiKeys } from '../keys-in-text.ts'
 import { RANGES, type Measurement, type Measurements } from '../report-fields.ts'
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
@@ -44,6 +45,18 @@ function exactText(number: number): string {
 /** Whether a field was sent and is not empty. */
 export function isSent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
+}
+
+/** The number of characters of a value that a message shows. */
+const SHOWN_LENGTH = 40
+
+/** A value as it was sent, for people: truncated, texts in quotes. Undefined if it was not sent. */
+export function shownValue(value: unknown): string | undefined {
+  if (!isSent(value)) return undefined
+  if (typeof value === 'object') return Array.isArray(value) ? '[…]' : '{…}'
+  const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
+  const kept = text.slice(0, SHOWN_LENGTH)
+  return withoutApiKeys(kept, { cut: kept.length < text.length }).toWellFormed()
 }
 
 /** The fields of a JSON object; undefined for everything else. */

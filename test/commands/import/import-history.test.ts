@@ -7,6 +7,8 @@ import { afterAll, describe, expect, test } from '@jest/globals'
 import { importHistory } from '../../../commands/import/import-history.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
 import { exitCode, importSummary } from '../../../commands/import/summary.ts'
+import { tellFaults } from '../../../runtime/errors.ts'
+import { NO_TIMESTAMP, parseImportedReport } from '../../../schemas/position-report.ts'
 import { ImportTally } from '../../../commands/import/tally.ts'
 import {
   jumpingTiming,
@@ -25,9 +27,11 @@ const LACKS_SCOPE = 'this API key lacks the scope positions:import'
 type Sent = { deviceId: string; latitude: number; timestamp: string }
 const reportsIn = ({ body }: Received) => (JSON.parse(body) as { reports: Sent[] }).reports
 
-/** The answer of a service that judges each report by itself. */
+/** The answer of a service that judges each report, by its rules and for other reasons. */
 function taken(request: Received, refusal: (report: Sent) => string | undefined = () => undefined) {
   const results = reportsIn(request).map((report, index) => {
+    const judged = parseImportedReport(report, { now: Date.now() })
+    if ('faults' in judged) return { index, error: 'INVALID_PARAMS', ...tellFaults(judged.faults) }
     const error = refusal(report)
     return error === undefined
       ? { index, recordId: 'r', receivedAt: 'now' }
@@ -190,12 +194,12 @@ describe('imports', () => {
       .toBe(`accepted: 2 (the service has them now, whether new or known before)
   van: 2, from 2024-01-01T00:00:00.000Z to 2024-01-01T00:00:00.000Z
 repeats among them: 1 (same device, time and place)
-skipped, latitude: 1
-  a.ndjson, line 3: latitude 91 is not between -90 and 90
 skipped, unreadable entries: 1
   a.ndjson, line 4: the line must be a JSON object
 skipped, FORBIDDEN: 1
   a.ndjson, line 2: refused: FORBIDDEN
+skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
+  a.ndjson, line 3
 `)
   })
 
@@ -242,10 +246,10 @@ skipped, FORBIDDEN: 1
     expect(without).toMatchObject({ exit: 2, received: [] })
     expect(without.text).toContain('--device')
     const named = await run(['--device', 'phone', records], (request) => taken(request))
-    expect(named.received.flatMap(reportsIn).map(({ deviceId }) => deviceId)).toEqual([
-      'phone',
-      'phone',
-    ])
+    expect(named.text).toContain('accepted: 2')
+    expect(new Set(named.received.flatMap(reportsIn).map(({ deviceId }) => deviceId))).toEqual(
+      new Set(['phone']),
+    )
   })
 
   test('an import skips a point that names no device in a file whose others do', async () => {
@@ -287,16 +291,32 @@ skipped, FORBIDDEN: 1
     expect(exit).toBe(0)
   })
 
-  test('an import sends nothing in a dry run, which finds the same faults', async () => {
-    const bad = '{"deviceId":"van","latitude":1,"longitude":1}\n'
-    const { received, text, exit } = await run(
-      ['--dry-run', file('a.ndjson', `${lines(2)}${bad}`)],
-      (request) => taken(request),
-    )
-    expect(received).toEqual([])
-    expect(text).toContain('would be imported: 2')
-    expect(text).toContain('line 3: timestamp is missing')
+  const INVALID = [
+    '{"deviceId":"van","latitude":1,"longitude":1}',
+    '{"deviceId":"v\\u0001n","latitude":1,"longitude":1,"timestamp":"2024-01-01T00:00:00Z"}',
+    `{"deviceId":"${'x'.repeat(2_000_000)}","latitude":1,"longitude":1,"timestamp":"2024-01-01T00:00Z"}`,
+    `{"deviceId":"van","latitude":"${'9'.repeat(2_000_000)}","longitude":"1,5","timestamp":"1999-01-01T00:00Z"}`,
+    '{"deviceId":"van","latitude":91,"longitude":[1],"timestamp":"yesterday"}',
+    '{"deviceId":"van","latitude":1,"longitude":1,"timestamp":99999999999999999999}',
+  ]
+
+  test('an import leaves the judgement of a point to the service, and prints its answer', async () => {
+    const path = file('a.ndjson', `${lines(2)}${INVALID.join('\n')}\n`)
+    const { received, text, exit } = await run([path], (request) => taken(request))
+    expect(received.flatMap(reportsIn)).toHaveLength(2 + INVALID.length)
+    expect(text).toContain('accepted: 2')
+    expect(text).toContain(`skipped, ${NO_TIMESTAMP.message}: 1\n  ${path}, line 3\n`)
     expect(exit).toBe(1)
+  })
+
+  test('an import sends nothing in a dry run, which finds the same faults in the same words', async () => {
+    const path = file('a.ndjson', `${lines(2)}${INVALID.join('\n')}\n`)
+    const dry = await run(['--dry-run', path], (request) => taken(request))
+    expect(dry).toMatchObject({ received: [], exit: 1 })
+    expect(dry.text).toContain('would be imported: 2')
+    const { text } = await run([path], (request) => taken(request))
+    const afterFirst = (lines: string) => lines.slice(lines.indexOf('\n'))
+    expect(afterFirst(dry.text)).toBe(afterFirst(text))
   })
 
   test('an import takes every point before the damage of a file, and says where it is and how much is left out', async () => {

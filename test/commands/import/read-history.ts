@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileItem } from '../../../schemas/formats/histories/format.ts'
-import { judge, type ImportedReport } from '../../../commands/import/judge.ts'
+import { reportOf, type UnjudgedReport } from '../../../schemas/formats/histories/report-of.ts'
+import { parseImportedReport } from '../../../schemas/position-report.ts'
 import { readPoints } from '../../../schemas/formats/histories/read-points.ts'
 import { textOf } from '../../../commands/import/text-of.ts'
 
@@ -32,14 +33,14 @@ export async function readHistoryAt(
 }
 
 /** Each item as the report that is sent, or as what is said about it. */
-export function told(found: readonly FileItem[]): (ImportedReport | string)[] {
+export function told(found: readonly FileItem[]): (UnjudgedReport | string)[] {
   return found.map((item) => {
     if (item.kind === 'other') return item.what
     if (item.kind === 'broken') return item.message
     const deviceId = item.point.deviceId ?? 'given'
-    const judged = judge(item.point, { deviceId, now: NOW })
-    if (judged.kind === 'report') return judged.report
-    return judged.kind === 'skipped' ? judged.message : judged.kind
+    const { report } = reportOf(item.point, { deviceId })
+    const judged = parseImportedReport(report, { now: NOW })
+    return 'report' in judged ? report : judged.faults.map(({ message }) => message).join('; ')
   })
 }
 

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { NO_TIMESTAMP } from '../../../../schemas/position-report.ts'
 import {
   history,
   readHistory,
@@ -103,7 +104,7 @@ describe('Google', () => {
         timestamp: '2013-03-01T05:17:40.000Z',
       },
       'locations without coordinates',
-      'latitude 95.3690589 is not between -90 and 90',
+      'latitude must be a number from -90 to 90 (WGS84 degrees)',
     ])
   })
 
@@ -304,7 +305,7 @@ describe('GPX', () => {
     const { found } = await readHistory(history('../tracks/ridge-walk.gpx'))
     const texts = told(found)
     expect(texts[0]).toMatchObject({ deviceId: 'given' })
-    expect(found[texts.indexOf('timestamp is missing')]?.place).toBe(68)
+    expect(found[texts.indexOf(NO_TIMESTAMP.message)]?.place).toBe(68)
   })
 })
 

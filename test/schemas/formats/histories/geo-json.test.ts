@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals'
+import { NO_TIMESTAMP } from '../../../../schemas/position-report.ts'
 import { history, readHistory, told, toldIn } from '../../../commands/import/read-history.ts'
 
 test("Dawarich's battery is a percentage, even if it is 1", async () => {
@@ -74,7 +75,7 @@ test('each point of a line has the time in the same place of coordTimes', async 
   }
   expect(await toldIn(collection(line, { coordTimes: [a], deviceId: 'van' }))).toMatchObject([
     { deviceId: 'van', timestamp: '2024-01-01T00:00:00.000Z' },
-    'timestamp is missing',
+    NO_TIMESTAMP.message,
   ])
   expect(await toldIn(collection(line, {}))).toEqual(['a line must have coordTimes'])
 })
@@ -110,7 +111,7 @@ test('the root of a file may be a single feature or a geometry, its members in a
   ]) {
     expect(await toldIn(JSON.stringify(root, undefined, 2))).toMatchObject([at])
   }
-  expect(await toldIn(JSON.stringify(geometry))).toEqual(['timestamp is missing'])
+  expect(await toldIn(JSON.stringify(geometry))).toEqual([NO_TIMESTAMP.message])
 })
 
 test('a feature on each line is read, with the record separators of RFC 8142 too', async () => {

@@ -37,7 +37,7 @@ describe('fields of other programs', () => {
     'that are times in another order, such as %s, are not guessed at',
     async (written) => {
       expect(await toldIn(`time,lat,lon\n${written},52.1,13.1\n`)).toEqual([
-        expect.stringContaining('is not a time'),
+        expect.stringContaining('timestamp must be an ISO 8601 date and time'),
       ])
     },
   )

@@ -1,0 +1,40 @@
+import { fittingAttributes } from '../../attributes.ts'
+import { isoTime } from '../../iso-8601.ts'
+import { withOptionalFields, type OptionalFields } from '../../report-fields.ts'
+import { numberIn, shownValue } from '../values.ts'
+import type { FilePoint } from './format.ts'
+
+/** A report that nobody has judged yet: in place of a faulty value it has a short text, which is just as faulty. */
+export type UnjudgedReport = Pick<OptionalFields, 'attributes'> & {
+  readonly deviceId: string
+  readonly latitude: unknown
+  readonly longitude: unknown
+  readonly timestamp?: string
+}
+
+/** The report of a point of a file, and how many of its attributes do not fit. */
+export function reportOf(
+  { latitude, longitude, time, sentTime, measured, attributes: sent = {} }: FilePoint,
+  { deviceId }: { deviceId: string },
+): { report: UnjudgedReport; dropped: number } {
+  const timestamp = isDate(time) ? isoTime(time) : shownValue(sentTime)
+  const { attributes, dropped } = fittingAttributes(sent)
+  const report = {
+    deviceId: deviceId.slice(0, LONG_ID),
+    latitude: numberIn(latitude) ?? shownValue(latitude),
+    longitude: numberIn(longitude) ?? shownValue(longitude),
+    ...(timestamp !== undefined && { timestamp }),
+  }
+  withOptionalFields(report, measured)
+  return { report: { ...report, ...(attributes !== undefined && { attributes }) }, dropped }
+}
+
+/** Characters; longer than any valid id, and short enough for a request. */
+const LONG_ID = 1000
+
+/** The greatest time that has a date, in milliseconds. */
+const LAST_DATE = 8.64e15
+
+function isDate(time: number | undefined): time is number {
+  return time !== undefined && Math.abs(time) <= LAST_DATE
+}
