@@ -140,7 +140,12 @@ test('beyond 64 that wait, an import is a 503 for the key with most of them, and
   }
   const timeGoesOn = stopTime()
   const first = Array.from({ length: AT_ONCE + WAITING }, (_, number) => send(number))
-  await eventually(() => held.length === AT_ONCE)
+  const bytes = Array.from(
+    first,
+    (_, number) => JSON.stringify(history(`import-${number}`, 1)).length,
+  )
+  const length = bytes.reduce((sum, each) => sum + each, 0)
+  await eventually(() => held.length === AT_ONCE && load.arrived === length)
   const refused = await send(100)
   expect(refused.status).toBe(503)
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
