@@ -1,3 +1,4 @@
+import { guardFormulas } from '../../schemas/csv-formulas.ts'
 import { connectionText, motionText } from './device-words.ts'
 import { labelOf, shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { batteryText, countText, METRIC, type Units } from './measures.ts'
@@ -144,12 +145,9 @@ export function devicesCsv(devices: readonly LiveDevice[]): string {
   return [head, ...rows].map((cells) => `${cells.map(cell).join(',')}\r\n`).join('')
 }
 
-/** A spreadsheet runs what looks like a formula; the API's exports put an apostrophe before it, too. */
-const FORMULA = /(^|;)(?='*[=+\-@\t\r＝＋－＠])/g
-
 function cell(value: string | number | undefined): string {
   if (value === undefined) return ''
   if (typeof value === 'number') return String(value)
-  const text = value.replace(FORMULA, "$1'")
+  const text = guardFormulas(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

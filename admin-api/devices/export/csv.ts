@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
+import { guardFormulas } from '../../../schemas/csv-formulas.ts'
 import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
 import { recordView } from '../../http/views.ts'
 import { labelsText, type ExportFormat } from './export-format.ts'
@@ -19,10 +20,8 @@ type Column = (typeof COLUMNS)[number]
 type Cell = string | number | undefined
 
 /**
- * RFC 4180 with a header row. Spreadsheets run cells that look like formulas, so device-controlled
- * text that begins like one, or like one with apostrophes before it, is prefixed with an apostrophe.
- * Where the separator is a semicolon, as in many countries, a new cell also begins after each semicolon;
- * in the JSON of attributes each one is an escape.
+ * RFC 4180 with a header row. In the JSON of attributes each semicolon is an escape, because text after one may
+ * be guarded as a formula.
  */
 export const csv: ExportFormat = {
   mediaType: 'text/csv; charset=utf-8',
@@ -58,14 +57,11 @@ function cells({
     }),
     ...(imported === true && { imported: 'true' }),
   }
-  return COLUMNS.map((name) => withoutFormulas(row[name]))
+  return COLUMNS.map((name) => {
+    const cell = row[name]
+    return typeof cell === 'string' ? guardFormulas(cell) : cell
+  })
 }
-
-function withoutFormulas(cell: Cell): Cell {
-  return typeof cell === 'string' ? cell.replace(FORMULA, "$1'") : cell
-}
-
-const FORMULA = /(^|;)(?='*[=+\-@\t\r＝＋－＠])/g
 
 function rows(cells: Cell[][]): string {
   return stringify(cells, { record_delimiter: 'windows', quote_record_delimiter: true })

@@ -1,3 +1,4 @@
+import { unguardFormulas } from '../../csv-formulas.ts'
 import { csvRows, type CsvRow } from './csv-rows.ts'
 import type { FileItem, Format, Text } from './format.ts'
 import { jsonIn } from '../values.ts'
@@ -34,7 +35,7 @@ function itemOf(
 ): FileItem {
   const { attributes = '', ...fields } = Object.fromEntries(
     names.map((name, column) => {
-      const cell = withoutProtection(cells[column] ?? '')
+      const cell = unguardFormulas(cells[column] ?? '')
       return [name, hasCommas ? cell.replace(DECIMAL_COMMA, '$1.$2') : cell]
     }),
   )
@@ -47,11 +48,6 @@ function itemOf(
 }
 
 const DECIMAL_COMMA = /^([+-]?\d+),(\d+)$/
-
-/** Takes off the apostrophes with which our export protects texts that look like formulas. */
-function withoutProtection(cell: string): string {
-  return cell.replace(/(^|;)'(?='*[=+\-@\t\r＝＋－＠])/g, '$1')
-}
 
 /** The separator that makes a header of the first line; undefined if it is none. */
 function separatorOf(head: string): string | undefined {
