@@ -1,5 +1,5 @@
 import { hasReached } from '../event-log/offsets.ts'
-import { erasuresAfter } from '../event-log/follow/erasures-after.ts'
+import { erasuresAfter } from '../event-log/follow/erased.ts'
 import type { ReadableLog } from '../event-log/follow/followed.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { untilSucceeded } from '../runtime/repeat.ts'

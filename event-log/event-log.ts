@@ -1,11 +1,16 @@
 import type { AppendedEvent } from '../schemas/appended-event.ts'
 import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { PositionEntry, ProjectionEntry, SeenEntry } from '../schemas/log-entry.ts'
+import type {
+  PositionEntry,
+  ProjectionEntry,
+  SeenEntry,
+  UnreadableEntry,
+} from '../schemas/log-entry.ts'
 import type { Offsets, Origin } from '../schemas/read-models.ts'
 import type { ReportRejected } from '../schemas/report-rejected.ts'
 import type { Topic } from './topic.ts'
 
-export type { PositionEntry, SeenEntry }
+export type { PositionEntry, SeenEntry, UnreadableEntry }
 
 /**
  * The log of accepted reports, heartbeats and erasures, from which every read model can be rebuilt.
@@ -141,22 +146,6 @@ export type UnknownEntry = {
   readonly kind: 'unknown'
   readonly origin: Origin
   readonly type: string
-}
-
-/** An entry that is not an event, or does not match its type. */
-export type UnreadableEntry = {
-  readonly kind: 'unreadable'
-  readonly origin: Origin
-  readonly reason: string
-  /**
-   * The variable that this process lacks to read the entry. The entry itself is valid, so it is not a
-   * dead letter, and the log is not ready from then on.
-   */
-  readonly missing?: 'SCHEMA_REGISTRY_URL'
-  readonly key: Uint8Array | null
-  readonly value: Uint8Array | null
-  /** Its headers, in logs that store them separately. */
-  readonly headers?: Readonly<Record<string, unknown>>
 }
 
 export type TailItem = ({ readonly kind: 'batch' } & LogBatch) | TailGap

@@ -1,4 +1,14 @@
+import type { UnreadableEntry } from '../schemas/log-entry.ts'
 import type { Origin } from '../schemas/read-models.ts'
+import { utf8 } from '../schemas/event-fields.ts'
+import {
+  decodeReportRejected,
+  encodeReportRejected,
+  REJECTIONS_KEPT_MS,
+  REPORT_REJECTED,
+  type ReportRejected,
+} from '../schemas/report-rejected.ts'
+import type { waitingRoom } from './gathering-writer.ts'
 
 /**
  * A log of entries of one kind beside that of the events. It has a queue, places and a retention of
@@ -42,3 +52,79 @@ export type TopicSubscription<Entry> = {
 
 /** Consecutive entries of one partition; `upTo` is the place of the last one. */
 export type TopicBatch<Entry> = { readonly entries: readonly Entry[]; readonly upTo: Origin }
+
+/** How a topic keeps entries of one kind, in any storage. */
+export type TopicKind<Entry> = {
+  readonly name: TopicName
+  /** The time for which an entry is kept, in milliseconds; `Infinity`: until it is removed. */
+  readonly keptMs: number
+  /** Limits the queue, where a flood must not fill the memory. */
+  readonly waiting?: Parameters<typeof waitingRoom>[0]
+  /** @throws {UndecodableEventError} when it could not be read back. */
+  toRecord(entry: Entry): TopicRecord
+  /** @throws {UndecodableEventError} */
+  fromRecord(record: StoredRecord): Entry
+}
+
+export type TopicRecord = {
+  /** The same for every repeat of the entry. */
+  readonly id: string
+  readonly key: string | Uint8Array | null
+  readonly value: string | Uint8Array | null
+  /** An event has a type and a time; everything else is kept as of now. */
+  readonly event?: { readonly type: string; readonly time: number }
+  readonly headers?: Headers
+}
+
+export type StoredRecord = {
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+  readonly headers: Headers
+}
+
+type Headers = Readonly<Record<string, unknown>>
+
+export const REJECTIONS: TopicKind<ReportRejected> = {
+  name: 'report-rejected',
+  keptMs: REJECTIONS_KEPT_MS,
+  waiting: { maxItems: 1000, maxBytes: 4 * 1024 * 1024 },
+
+  toRecord(event) {
+    const { rejectionId: id, accountId, keyId, receivedAt: time } = event
+    const value = encodeReportRejected(event)
+    return { id, key: `${accountId}/${keyId}`, value, event: { type: REPORT_REJECTED, time } }
+  },
+
+  fromRecord: ({ value }) => decodeReportRejected(utf8(value, 'value')),
+}
+
+/** The headers that record a dead letter's origin, added to its own headers. */
+const ORIGIN = ['error', 'topic', 'partition', 'offset'] as const
+
+/** The dead letters of the events in `topic`: key, value and headers unchanged, plus their origin. */
+export function deadLettersOf(topic: string): TopicKind<UnreadableEntry> {
+  return {
+    name: 'dead-letter',
+    keptMs: Infinity,
+
+    toRecord({ key, value, headers, reason: error, origin: { partition, offset } }) {
+      const place = { partition: String(partition), offset: String(offset) }
+      const id = `${topic}/${partition}/${offset}`
+      return { id, key, value, headers: { ...headers, error, topic, ...place } }
+    },
+
+    fromRecord({ key, value, headers }) {
+      const text = (name: (typeof ORIGIN)[number]) =>
+        (headers[name] as string | Buffer | undefined)?.toString() ?? ''
+      const own = Object.entries(headers).filter(([name]) => !ORIGIN.some((one) => one === name))
+      return {
+        kind: 'unreadable',
+        origin: { partition: Number(text('partition')), offset: Number(text('offset')) },
+        reason: text('error'),
+        key,
+        value,
+        headers: Object.fromEntries(own),
+      }
+    },
+  }
+}

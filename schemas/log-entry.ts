@@ -36,3 +36,19 @@ export type ReportEntry = PositionEntry | SeenEntry
 
 /** An entry that the read models are made from. */
 export type ProjectionEntry = ReportEntry | ErasureEntry
+
+/** An entry that is not an event, or does not match its type. */
+export type UnreadableEntry = {
+  readonly kind: 'unreadable'
+  readonly origin: Origin
+  readonly reason: string
+  /**
+   * The variable that this process lacks to read the entry. The entry itself is valid, so it is not a
+   * dead letter, and the log is not ready from then on.
+   */
+  readonly missing?: 'SCHEMA_REGISTRY_URL'
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+  /** Its headers, in logs that store them separately. */
+  readonly headers?: Readonly<Record<string, unknown>>
+}

@@ -230,7 +230,6 @@ describe('imports follow the way of a position', () => {
       .filter((file) => readFileSync(join(root, file), 'utf8').includes('process.env'))
     expect(readers.filter((file) => !file.startsWith('scripts/'))).toEqual([
       'runtime/config/config.ts',
-      'runtime/config/sender-keys.ts',
     ])
   })
 })

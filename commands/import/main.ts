@@ -1,4 +1,4 @@
-import { senderKeys } from '../../runtime/config/sender-keys.ts'
+import { senderKeys } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { HELP } from './help.ts'
 import { importHistory } from './import-history.ts'

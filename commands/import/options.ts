@@ -1,6 +1,6 @@
 import { accessSync, readFileSync } from 'node:fs'
 import { objectIn, textIn } from '../../schemas/formats/values.ts'
-import type { SenderKeys } from '../../runtime/config/sender-keys.ts'
+import type { SenderKeys } from '../../runtime/config/config.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { parseArguments, UsageError } from '../command.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { realTiming as timing } from '../../client/timing.ts'
-import { senderKeys } from '../../runtime/config/sender-keys.ts'
+import { senderKeys } from '../../runtime/config/config.ts'
 import { HELP } from './help.ts'
 import { runCommand, UsageError } from '../command.ts'
 import { UnreadableError } from '../../schemas/formats/histories/format.ts'

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import type { parseArgs, ParseArgsConfig } from 'node:util'
-import type { SenderKeys } from '../../runtime/config/sender-keys.ts'
+import type { SenderKeys } from '../../runtime/config/config.ts'
 import { numberOption, parseArguments, UsageError } from '../command.ts'
 import { keyOption, urlOption } from '../target-options.ts'
 

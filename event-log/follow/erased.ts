@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { LogBatch } from '../event-log.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
-import type { PositionEntry } from '../../schemas/log-entry.ts'
-import type { FollowerLogger, KnownErasures, ReadErasure } from './followed.ts'
+import type { PositionEntry, ErasureEntry } from '../../schemas/log-entry.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { Offsets } from '../../schemas/read-models.ts'
+import type { LogBatch } from '../event-log.ts'
+import { endOf, furthest, hasReached } from '../offsets.ts'
+import type { FollowerLogger, KnownErasures, ReadErasure, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
 
 const LOOK_AGAIN_MS = 200
@@ -83,4 +86,32 @@ export function notErased({
     }
     return limits
   }
+}
+
+/** The erasures after a place in the log, up to the end that the log has when the call begins. */
+export async function* erasuresAfter(
+  after: Offsets,
+  { eventLog, signal }: { eventLog: ReadableLog; signal: AbortSignal },
+): AsyncGenerator<ErasureEntry, void> {
+  const extent = await eventLog.extent()
+  const end = endOf(extent)
+  // Entries that the log no longer holds are passed over.
+  const begin = Object.fromEntries(extent.map(({ partition, first }) => [partition, first - 1]))
+  let place: Offsets = furthest(begin, after)
+  if (hasReached(place, end)) return
+  const ending = new AbortController()
+  try {
+    const ended = AbortSignal.any([signal, ending.signal])
+    for await (const item of eventLog.tail({ after: place, signal: ended })) {
+      if (item.kind === 'gap') continue
+      for (const entry of item.entries) if (entry.kind === 'erasure') yield entry
+      place = furthest(place, { [item.partition]: item.lastOffset })
+      if (hasReached(place, end)) return
+      await endOfTurn()
+    }
+  } finally {
+    ending.abort()
+  }
+  signal.throwIfAborted()
+  throw new Error('the log ended before it was read to its end')
 }

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Origin } from '../../schemas/read-models.ts'
 import { hasReached, noFurtherThan } from '../offsets.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
-import type { LogPlace } from './mark.ts'
+import { lastEntry, type LogPlace, type LastEntry } from './mark.ts'
 
 /**
  * The place that a client sends, capped at the end of the log. A place beyond the end is from
@@ -39,4 +40,65 @@ export async function placeInLog(
     }
   }
   return { place: { ...claimed }, beyond: false }
+}
+
+/**
+ * Whether the log still has the entry that a client has read last. Otherwise it is another log, or was
+ * restored from a backup, and the client's offsets come again with other entries. An entry that
+ * retention has removed counts as the same.
+ */
+export async function isStillThere(
+  last: LastEntry,
+  {
+    feed,
+    eventLog,
+    retryMs,
+    signal,
+    logger,
+  }: {
+    feed: Pick<LiveFeed, 'timeAt'>
+    eventLog: ReadableLog
+    retryMs: number
+    signal: AbortSignal
+    logger: FollowerLogger
+  },
+): Promise<boolean> {
+  const known = feed.timeAt(last)
+  if (known !== undefined) return known === last.time
+  while (!signal.aborted) {
+    try {
+      const time = await timeInLog(last, { eventLog, signal })
+      return time === 'removed' || time === last.time
+    } catch (error) {
+      logger.warn({ err: error }, 'a reader waits for the log')
+      await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  return true
+}
+
+/** The time of the entry at this place; undefined for one without a time. */
+async function timeInLog(
+  { partition, offset }: Origin,
+  { eventLog, signal }: { eventLog: ReadableLog; signal: AbortSignal },
+): Promise<number | 'removed' | undefined> {
+  const extent = await eventLog.extent()
+  const own = extent.find((one) => one.partition === partition)
+  if (own === undefined || offset >= own.next) return undefined
+  if (offset < own.first) return 'removed'
+  const ends = extent.filter(({ next }) => next > 0).map((one) => [one.partition, one.next - 1])
+  const after = { ...(Object.fromEntries(ends) as Record<number, number>), [partition]: offset - 1 }
+  const ending = new AbortController()
+  try {
+    const ended = AbortSignal.any([signal, ending.signal])
+    for await (const item of eventLog.tail({ after, signal: ended })) {
+      if (item.partition !== partition) continue
+      if (item.kind === 'gap') return 'removed'
+      const entry = item.entries.find(({ origin }) => origin.offset === offset)
+      return entry && lastEntry(entry)?.time
+    }
+  } finally {
+    ending.abort()
+  }
+  return 'removed'
 }

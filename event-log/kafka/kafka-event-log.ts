@@ -2,9 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { KafkaMessage } from 'kafkajs'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import type { EventLog, UnreadableEntry } from '../event-log.ts'
-import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic-kinds.ts'
+import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic.ts'
 import { adminClient } from './admin.ts'
-import { registerCodecs } from './codecs.ts'
 import { kafkaClient, unavailableForNow, type KafkaConnectionOptions } from './connection.ts'
 import { Outage } from '../../runtime/outage.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
@@ -49,7 +48,6 @@ type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | Lo
  * it is closed; meanwhile `ready` names the missing part.
  */
 export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
-  registerCodecs()
   patchKafkajs()
   const { topicPrefix, clock, onFatal, registry } = options
   const outage = new Outage({

@@ -1,5 +1,5 @@
 import { Partitioners, type Admin } from 'kafkajs'
-import { allPartitions } from './kafkajs/missing-leaders.ts'
+import { allPartitions } from './kafkajs/patch.ts'
 
 export type Partition = {
   /** The broker that leads it, if any. */

@@ -1,6 +1,5 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs'
-import type { StoredRecord, TopicKind, TopicRecord } from '../topic-kinds.ts'
-import type { Topic } from '../topic.ts'
+import type { Topic, StoredRecord, TopicKind, TopicRecord } from '../topic.ts'
 import type { AdminClient } from './admin.ts'
 import type { Logger } from './connection.ts'
 import { cloudEventHeaders } from './event-format.ts'

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
-import { REJECTIONS } from '../topic-kinds.ts'
+import { REJECTIONS } from '../topic.ts'
 import type { Logger } from './connection.ts'
-import { allPartitions } from './kafkajs/missing-leaders.ts'
+import { allPartitions } from './kafkajs/patch.ts'
 import { askPartitions } from './partitions.ts'
 
 export type TopicOptions = {

@@ -11,8 +11,7 @@ import {
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { EventLog } from '../event-log.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
-import { REJECTIONS } from '../topic-kinds.ts'
-import type { TopicName } from '../topic.ts'
+import { type TopicName, REJECTIONS } from '../topic.ts'
 import { DEAD_LETTERS, sqliteTopicWriter, type CommitTopic } from './topic.ts'
 
 const PROBE_VALID_MS = 1000

@@ -1,12 +1,13 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { gatheringWriter, waitingRoom } from '../gathering-writer.ts'
 import {
+  type Topic,
+  type TopicName,
   deadLettersOf,
   type StoredRecord,
   type TopicKind,
   type TopicRecord,
-} from '../topic-kinds.ts'
-import type { Topic, TopicName } from '../topic.ts'
+} from '../topic.ts'
 import { PARTITION } from './batch-reader.ts'
 import { groupReaders, type WarningLogger } from './group-readers.ts'
 

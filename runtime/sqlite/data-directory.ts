@@ -5,8 +5,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError, reasonOf } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import { makeDirectory } from './make-directory.ts'
-import { opening } from './opening.ts'
-import { isWritable, requireWritableDirectory } from './require-writable.ts'
+import { opening, isWritable, requireWritableDirectory } from './opening.ts'
 import { isBusy } from './sqlite-errors.ts'
 
 /** Exists, and is empty, wherever a service has run. */

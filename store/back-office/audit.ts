@@ -7,9 +7,8 @@ import {
   type AuditQuery,
 } from '../back-office.ts'
 import type { DocumentStore, Query, Revisioned } from '../documents.ts'
-import { isSameLife } from '../lives.ts'
+import { isSameLife } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
-import { devicesIn, ON_MANY, withoutDevice } from './audit-details.ts'
 import { changed } from './changing.ts'
 
 /** The number of entries read at a time; each may name a thousand devices. */
@@ -179,4 +178,25 @@ function isWanted(entry: AuditEntry, { action, operatorId, subjectId }: AuditQue
 /** The devices of an entry on many. */
 function manyIn(entry: AuditEntry): readonly string[] {
   return entry.subject.kind === 'devices' ? devicesIn(entry) : []
+}
+
+/** The actions on several devices, which their details name. */
+export const ON_MANY = [DEVICES_LABELLED, 'share.created'] as const
+
+/** The devices that the details of an entry on several name. */
+export function devicesIn({ details }: Pick<AuditEntry, 'details'>): readonly string[] {
+  const deviceIds = details?.['deviceIds']
+  return Array.isArray(deviceIds) ? (deviceIds as readonly string[]) : []
+}
+
+/**
+ * The entry without what it says of an erased device. The others of an entry on several keep theirs, such
+ * as their labels; the title of a link goes, because it may name any of its devices.
+ */
+export function withoutDevice<Entry extends AuditEntry>(entry: Entry, deviceId: string): Entry {
+  const { details, ...bare } = entry
+  const left = devicesIn(entry).filter((id) => id !== deviceId)
+  if (details === undefined || left.length === 0) return bare as Entry
+  const untitled = Object.entries(details).filter(([field]) => field !== 'name')
+  return { ...entry, details: { ...Object.fromEntries(untitled), deviceIds: left } }
 }

@@ -4,9 +4,8 @@ import type { Rejections } from '../rejections.ts'
 import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
 import { auditOf } from './audit.ts'
-import { grantsOf } from './grants.ts'
 import { instancesOf } from './instances.ts'
-import { keysOf } from './keys.ts'
+import { grantsOf, keysOf } from './keys.ts'
 import {
   ACCOUNTS,
   ANNOUNCED_ERASURES,

@@ -1,7 +1,7 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Share, SharedDevice, Shares } from '../back-office.ts'
 import type { DocumentStore, Revisioned } from '../documents.ts'
-import { isSameLife } from '../lives.ts'
+import { isSameLife } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
 import { changed } from './changing.ts'
 import { hashText, type AccountDocument, type ShareDocument } from './kinds.ts'

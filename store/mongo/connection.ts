@@ -1,4 +1,7 @@
 import { MongoClient, type Db, type MongoClientOptions } from 'mongodb'
+import type { Logger } from 'pino'
+import { Outage } from '../../runtime/outage.ts'
+import { dependencyError, isAway, NoAnswerError } from './driver-errors.ts'
 
 const DEFAULT_DATABASE = 'gps'
 
@@ -29,4 +32,84 @@ export function openClient(url: string, options: MongoClientOptions = {}): Mongo
 export function databaseOf(client: MongoClient, url: string): Db {
   const names = /^mongodb(?:\+srv)?:\/\/[^/]+\/[^?]/.test(url)
   return names ? client.db() : client.db(DEFAULT_DATABASE)
+}
+
+/** The outage of the server, for all clients of a process. */
+export function mongoOutage(logger: Logger): Outage {
+  return new Outage({ dependency: 'MongoDB', variable: 'MONGODB_URL', logger })
+}
+
+type Methods<M> = { readonly [Name in keyof M]: (...args: never[]) => Promise<unknown> }
+
+/**
+ * Wraps the methods for callers: refused until the store is prepared, with the driver's errors
+ * converted to the port's, and with a time limit, in case the server does not respond. `unbounded`
+ * names those without a limit.
+ */
+export function guarded<M extends Methods<M>>(
+  methods: M,
+  {
+    checkPrepared,
+    withinMs,
+    unbounded,
+    outage,
+  }: {
+    checkPrepared: () => unknown
+    withinMs: number
+    unbounded: ReadonlySet<string>
+    /** Learns whether the server answers. */
+    outage: Outage
+  },
+): M {
+  const entries = Object.entries(methods) as [string, (...args: unknown[]) => Promise<unknown>][]
+  const wrapped = entries.map(([name, method]) => [
+    name,
+    async (...args: unknown[]) => {
+      checkPrepared()
+      try {
+        const result = unbounded.has(name)
+          ? await method(...args)
+          : await answered(method(...args), withinMs)
+        outage.answered()
+        return result
+      } catch (thrown) {
+        const error = dependencyError(thrown)
+        if (isAway(thrown)) outage.failed(error)
+        throw outage.own(error)
+      }
+    },
+  ])
+  return Object.fromEntries(wrapped) as M
+}
+
+/**
+ * Awaits the promise for a limited time.
+ * @throws {DependencyError} retriable after that; the operation may still succeed.
+ */
+export async function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new NoAnswerError(`MongoDB did not answer within ${withinMs} ms`))
+    }, withinMs)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Asks again only when the last answer is older than `forMs`; failures are not remembered. */
+export function remembered<T>(ask: () => Promise<T>, { forMs }: { forMs: number }) {
+  let last: { readonly answer: Promise<T>; until: number } | undefined
+  return async function answer(): Promise<T> {
+    const now = performance.now()
+    if (last === undefined || now >= last.until) {
+      const current = { answer: ask(), until: now + forMs }
+      last = current
+      current.answer.catch(() => (current.until = 0))
+    }
+    return last.answer
+  }
 }

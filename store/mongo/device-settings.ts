@@ -4,9 +4,8 @@ import { sortedLabels } from '../../schemas/labels.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import type { DeviceInterval, Devices } from '../read-models.ts'
-import { namedValues } from './changes.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
-import { NO_SETTINGS, sameLife } from './device-lives.ts'
+import { NO_SETTINGS, sameLife } from './hidden-devices.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 
 const READ_WITHIN_MS = 5_000
@@ -106,4 +105,18 @@ async function changeSettings(
     { upsert: true, returnDocument: 'after' },
   )
   return settingsOf(document)
+}
+
+/** A change as update operators: `null` clears a value, absent fields stay unchanged. */
+export function namedValues(values: Readonly<Record<string, unknown>>): {
+  $set: Record<string, unknown>
+  $unset: Record<string, true>
+} {
+  const named = Object.entries(values).filter(([, value]) => value !== undefined)
+  return {
+    $set: Object.fromEntries(named.filter(([, value]) => value !== null)),
+    $unset: Object.fromEntries(
+      named.filter(([, value]) => value === null).map(([field]) => [field, true as const]),
+    ),
+  }
 }

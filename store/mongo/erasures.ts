@@ -4,12 +4,11 @@ import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Erasures } from '../read-models.ts'
 import { READ, type Collections, type ReadModelCollections } from './collections.ts'
-import { beginLife, livesOf } from './device-lives.ts'
 import { forgetSettings } from './device-settings.ts'
 import { storedDevices } from './device-statuses.ts'
 import { newestErasure } from './erased.ts'
 import { isOnlyGeneration } from './generations.ts'
-import { hideDevice, pendingErasures } from './hidden-devices.ts'
+import { hideDevice, pendingErasures, beginLife, livesOf } from './hidden-devices.ts'
 
 /** The erasures applied in the current read models, and the pending ones. */
 export function mongoErasures({

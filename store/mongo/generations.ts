@@ -3,15 +3,18 @@ import type { Db } from 'mongodb'
 import { backOff } from '../../runtime/repeat.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Rebuild } from '../generations.ts'
-import { openReadModels, type Collections, type ReadModelCollections } from './collections.ts'
+import {
+  openReadModels,
+  type Collections,
+  type ReadModelCollections,
+  sealReadModels,
+} from './collections.ts'
 import { dependencyError } from './driver-errors.ts'
 import { sweepApplied } from './hidden-devices.ts'
-import { answered } from './guarded.ts'
+import { answered, remembered } from './connection.ts'
 import { releaseLock, renewLock, takeLock, type LockClock, type Lock } from './lock.ts'
-import { remembered } from './remembered.ts'
 import { inheritRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'
-import { sealReadModels } from './sealed-collections.ts'
 
 const LOOK_EVERY_MS = 500
 const READERS_STAY_MS = 1_000

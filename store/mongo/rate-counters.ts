@@ -8,9 +8,7 @@ import {
   type OpenRateCounters,
   type RateCounters,
 } from '../../runtime/rate-counters.ts'
-import { databaseOf, openClient } from './connection.ts'
-import { answered } from './guarded.ts'
-import { mongoOutage } from './outage.ts'
+import { databaseOf, openClient, mongoOutage, answered } from './connection.ts'
 
 const COLLECTION = 'rate_counters'
 /** A server that has not answered after this time counts as unavailable. */

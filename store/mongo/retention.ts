@@ -12,9 +12,9 @@ import {
   type PositionDocument,
   type ReadModelCollections,
 } from './collections.ts'
-import { removeLives } from './device-lives.ts'
+import { removeLives } from './hidden-devices.ts'
 import { expireSettings } from './device-settings.ts'
-import { remembered } from './remembered.ts'
+import { remembered } from './connection.ts'
 
 const TTL_INDEX = 'received_at'
 /** The time within which another process notices a change; the server itself takes a minute. */

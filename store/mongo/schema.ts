@@ -9,9 +9,8 @@ import {
   type ReadModelCollections,
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
-import { addKeyTimes } from './key-upgrade.ts'
 import { underLock, type LockClock } from './lock.ts'
-import { addReceipts, dropOlderIndexes, hasIndex } from './status-upgrade.ts'
+import { addReceipts, dropOlderIndexes, hasIndex, addKeyTimes } from './status-upgrade.ts'
 
 type Meta = Collections['meta']
 

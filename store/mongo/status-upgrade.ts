@@ -1,6 +1,8 @@
 import type { Collection, Document } from 'mongodb'
-import type { DeviceStatusDocument } from './collections.ts'
+import type { DeviceStatusDocument, ReadModelCollections } from './collections.ts'
 import { isNamespaceMissing } from './driver-errors.ts'
+import { erasedRecords } from './erased.ts'
+import { recordKey } from './position-documents.ts'
 
 type DeviceStatuses = Collection<DeviceStatusDocument>
 
@@ -55,4 +57,90 @@ async function indexesOf<T extends Document>(
     if (isNamespaceMissing(error)) return []
     throw error
   }
+}
+
+type Statuses = Pick<ReadModelCollections, 'positions' | 'deviceStatuses'>
+
+const WITHOUT_KEY_TIME = {
+  lastPosition: { $exists: true },
+  lastReceivedAt: { $exists: true },
+  lastKeyAt: { $exists: false },
+} as const
+
+/**
+ * Adds to statuses of earlier versions when the device itself sent something last. These versions counted imports as
+ * sent by the device: such a device is given the key of its newest record or heartbeat. Every process does this when
+ * it starts, as with `addReceipts`.
+ */
+export async function addKeyTimes({ positions, deviceStatuses }: Statuses): Promise<void> {
+  for (;;) {
+    const some = await deviceStatuses.find(WITHOUT_KEY_TIME).limit(COMPLETED_AT_ONCE).toArray()
+    if (some.length === 0) return
+    const imports = await positions
+      .find({
+        _id: { $in: some.map(lastRecordKey) },
+        accountId: { $in: [...new Set(some.map(({ accountId }) => accountId))] },
+        imported: true,
+      })
+      .project<{ _id: string }>({ _id: 1 })
+      .toArray()
+    const imported = new Set(imports.map(({ _id }) => _id))
+    const others = some.filter((status) => !imported.has(lastRecordKey(status)))
+    await deviceStatuses.updateMany(
+      { ...WITHOUT_KEY_TIME, _id: { $in: others.map(({ _id }) => _id) } },
+      [
+        {
+          $set: {
+            lastKeyAt: '$lastReceivedAt',
+            lastKeyEventId: { $ifNull: ['$lastReceivedId', '$lastPosition.recordId'] },
+          },
+        },
+      ],
+    )
+    for (const status of some) {
+      if (!imported.has(lastRecordKey(status))) continue
+      const { _id, accountId, deviceId, applied } = status
+      await deviceStatuses.updateOne(
+        { ...WITHOUT_KEY_TIME, _id, accountId, deviceId, applied },
+        { $set: await lastSent(positions, status) },
+      )
+    }
+  }
+}
+
+function lastRecordKey({ accountId, lastReceivedId, lastPosition }: DeviceStatusDocument): string {
+  return recordKey({ accountId, recordId: lastReceivedId ?? lastPosition?.recordId ?? '' })
+}
+
+/** The newest of the device's heartbeats and records, without imported ones. */
+async function lastSent(
+  positions: Statuses['positions'],
+  { accountId, deviceId, heartbeats = {}, erased }: DeviceStatusDocument,
+) {
+  const [newest] = await positions
+    .find({
+      accountId,
+      deviceId,
+      imported: { $exists: false },
+      ...(erased !== undefined && { $nor: erasedRecords(erased) }),
+    })
+    .sort({ receivedAt: -1, _id: -1 })
+    .limit(1)
+    .toArray()
+  const sent = Object.values(heartbeats).map(({ receivedAt, eventId = '', keyId = '' }) => ({
+    lastKeyAt: receivedAt,
+    lastKeyEventId: eventId,
+    lastKeyId: keyId,
+  }))
+  if (newest !== undefined) {
+    const { _id, receivedAt, keyId } = newest
+    const lastKeyEventId = _id.slice(accountId.length + 1)
+    sent.push({ lastKeyAt: receivedAt, lastKeyEventId, lastKeyId: keyId })
+  }
+  const [last] = sent.sort(
+    (a, b) =>
+      b.lastKeyAt.getTime() - a.lastKeyAt.getTime() ||
+      (a.lastKeyEventId < b.lastKeyEventId ? 1 : -1),
+  )
+  return last ?? { lastKeyAt: new Date(0), lastKeyEventId: '', lastKeyId: '' }
 }

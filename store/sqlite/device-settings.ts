@@ -2,11 +2,11 @@ import type { DeviceErased } from '../../schemas/device-erased.ts'
 import { MOST_LABELS, relabelled } from '../../schemas/labels.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import { isSameLife } from '../lives.ts'
+import { isSameLife } from '../erasing-devices.ts'
 import type { DeviceInterval, Devices, LabelledDevice } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { labelsIn, labelText } from './device-labels.ts'
-import type { DeviceLives } from './device-lives.ts'
+import type { DeviceLives } from './hidden-devices.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 export type SettingsOfDevices = Pick<

@@ -1,8 +1,7 @@
 import { turnTaker } from '../../runtime/end-of-turn.ts'
-import { deviceRanges } from '../device-ranges.ts'
 import { compareIds, isRanked, type RankedDevice } from '../device-ranking.ts'
 import type { DeviceCounts, DeviceQuery, Devices } from '../read-models.ts'
-import type { Clause } from './device-filters.ts'
+import { type Clause, deviceRanges } from './device-filters.ts'
 import { countsOfPart, endOfPart, rowsOfPart, type Selection, type Walked } from './device-rows.ts'
 
 /** The number of devices that a statement goes through, however few of them it finds: a few milliseconds. */

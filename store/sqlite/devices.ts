@@ -6,12 +6,11 @@ import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'
 import type { Devices, Erasures, ReadModels } from '../read-models.ts'
 import type { sqliteLabelCounts } from './device-labels.ts'
-import type { DeviceLives } from './device-lives.ts'
 import { DEFAULT_SETTINGS, type SettingsOfDevices } from './device-settings.ts'
 import { countDevices, isWalkInOrder, walkDevices, type WalkedModels } from './device-walk.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
-import type { HiddenDevices } from './hidden-devices.ts'
+import type { HiddenDevices, DeviceLives } from './hidden-devices.ts'
 import type { RecordReads } from './records.ts'
 
 const FOUND_AT_ONCE = 100

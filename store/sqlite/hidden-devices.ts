@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { Erasures } from '../read-models.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { SqliteReadModels } from './read-models.ts'
 
@@ -70,5 +73,62 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
 
   function pendingOf({ accountId, deviceId }: DeviceName, { erasures }: Applying): Row[] {
     return ofDevice.all(accountId, deviceId).filter(({ event_id }) => !erasures.isApplied(event_id))
+  }
+}
+
+export type DeviceLives = Pick<Erasures, 'livesOf'> & {
+  /** The current life of a device that has been erased. */
+  of(device: DeviceName): string | undefined
+  /** Removes the settings of an erased device; changes that belong to its life before are refused. */
+  begin(erasure: DeviceErased): void
+  /** Forgets the lives of devices erased before a time, of which nothing is set. */
+  remove(erasedBefore: number): void
+}
+
+/** Devices looked up in one turn, which takes some milliseconds. */
+const FOUND_AT_ONCE = 5_000
+
+/** CROSS: looks up each device, however many others there are. */
+const LIVES_OF_DEVICES = `SELECT device_id, life FROM json_each(?2)
+  CROSS JOIN device_settings ON account_id = ?1 AND device_id = value WHERE life IS NOT NULL`
+
+/** In the table of the settings, where one transaction compares the life and changes the rest. */
+export function sqliteDeviceLives(database: Database): DeviceLives {
+  const find = database.prepare<{ life: string | null }>(
+    'SELECT life FROM device_settings WHERE account_id = ? AND device_id = ?',
+  )
+  const findAll = database.prepare<{ device_id: string; life: string }>(LIVES_OF_DEVICES)
+  const begin = database.prepare(
+    `INSERT INTO device_settings (account_id, device_id, disabled, changed_at, life)
+     VALUES (?, ?, 0, ?, ?) ON CONFLICT (account_id, device_id) DO UPDATE SET
+       name = NULL, disabled = 0, expected_interval_seconds = NULL, labels = NULL,
+       changed_at = max(changed_at, excluded.changed_at), life = excluded.life`,
+  )
+  const remove = database.prepare(
+    `DELETE FROM device_settings WHERE life IS NOT NULL AND changed_at < ? AND disabled = 0
+       AND name IS NULL AND expected_interval_seconds IS NULL AND labels IS NULL`,
+  )
+
+  return {
+    of: ({ accountId, deviceId }) => find.get(accountId, deviceId)?.life ?? undefined,
+
+    async livesOf({ accountId, deviceIds }) {
+      const found = new Map<string, string>()
+      for (let at = 0; at < deviceIds.length; at += FOUND_AT_ONCE) {
+        if (at > 0) await endOfTurn()
+        const some = JSON.stringify(deviceIds.slice(at, at + FOUND_AT_ONCE))
+        for (const { device_id, life } of findAll.all(accountId, some)) found.set(device_id, life)
+      }
+      return found
+    },
+
+    begin({ accountId, deviceId, erasedAt }) {
+      // Later than the erasure: a delivery of its event in the future leaves what is set from now on.
+      begin.run(accountId, deviceId, erasedAt + 1, randomUUID())
+    },
+
+    remove(erasedBefore) {
+      remove.run(erasedBefore)
+    },
   }
 }

@@ -1,3 +1,5 @@
+import type { Database } from '../../runtime/sqlite/database.ts'
+
 const MEASUREMENTS = 'accuracy REAL, altitude REAL, speed REAL, heading REAL, battery REAL'
 
 /**
@@ -190,4 +192,28 @@ function copiedStatuses(columns: string, query: string): string {
    -- With the coordinates, so that a scan by time reads only matching rows of the table.
    CREATE INDEX device_statuses_by_time
      ON device_statuses (account_id, last_seen_at, device_id, latitude, longitude);`
+}
+
+/** As many records are indexed within about a second. */
+const INDEXED_AT_ONCE = 1_000_000
+
+/**
+ * Gives the records the index in whose order histories are read. Versions up to 0.2.0 ended theirs with the
+ * recordId: SQLite reads in the same order through it, sorting what has the same time, so that a large file
+ * keeps it, and opens at the speed of a small one. The next rebuild makes a file with the smaller index.
+ */
+export function useHistoryIndex(database: Database, { most = INDEXED_AT_ONCE } = {}): void {
+  const older = database.prepare<object>('PRAGMA index_info(records_by_time)')
+  const newest = database.prepare<{ number: number | null }>(
+    'SELECT max(rowid) AS number FROM records',
+  )
+  if (older.get() === undefined || (newest.get()?.number ?? 0) > most) return
+  database.transaction(() => {
+    // Another process may have done it meanwhile.
+    if (older.get() === undefined) return
+    database.exec(
+      `CREATE INDEX records_by_place ON records (device, timestamp, log_partition, log_offset);
+       DROP INDEX records_by_time`,
+    )
+  })
 }

@@ -10,9 +10,8 @@ import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts
 import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'
-import { useHistoryIndex } from './history-index.ts'
 import { projectEntries } from './projection.ts'
-import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
+import { READ_MODELS_SCHEMA, useHistoryIndex } from './read-models-schema.ts'
 import { rememberDevices } from './remembered-devices.ts'
 import { sqliteRecords, type RecordPlace, type RecordReads, type Records } from './records.ts'
 

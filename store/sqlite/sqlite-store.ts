@@ -4,24 +4,22 @@ import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
 import { Database, type DatabaseOptions } from '../../runtime/sqlite/database.ts'
 import { makeDirectory } from '../../runtime/sqlite/make-directory.ts'
 import { sqliteLabelCounts } from './device-labels.ts'
-import { sqliteDeviceLives } from './device-lives.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
 import { sqliteDevices } from './devices.ts'
 import { makeTables, sqliteDocuments } from './documents.ts'
 import { followedReadModels } from './followed-read-models.ts'
-import { sqliteGenerations } from './generations.ts'
-import { sqliteHiddenDevices } from './hidden-devices.ts'
+import { sqliteGenerations, sqliteRetention } from './generations.ts'
+import { sqliteHiddenDevices, sqliteDeviceLives } from './hidden-devices.ts'
 import { checkReadModels, type SqliteReadModels } from './read-models.ts'
-import { sqliteRetention } from './retention.ts'
 import {
   BACK_OFFICE,
   openBackOffice,
   openGrants,
   openRejections,
 } from '../back-office/open-back-office.ts'
+import { removalOfOutdated } from '../back-office/outdated.ts'
 import { earlierErasures } from '../back-office/earlier-erasures.ts'
 import { ANNOUNCED_ERASURES, REJECTION_KIND, SERVICE } from '../back-office/kinds.ts'
-import { removalOfOutdated } from '../back-office/outdated.ts'
 import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { toEntry, toErasureMessage, toMessage } from '../../event-log/kafka/event-format.ts'
 import { recordMessage } from '../../event-log/kafka/topic.ts'
-import { REJECTIONS } from '../../event-log/topic-kinds.ts'
+import { REJECTIONS } from '../../event-log/topic.ts'
 import { DEVICE_SEEN_AVRO } from '../../schemas/avro-schemas.ts'
 import { decodeDeviceSeen } from '../../schemas/device-seen.ts'
 import { deviceErased, deviceSeen, positionReported, reportRejected } from '../samples.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { recordMessage } from '../../event-log/kafka/topic.ts'
-import { REJECTIONS } from '../../event-log/topic-kinds.ts'
+import { REJECTIONS } from '../../event-log/topic.ts'
 import {
   decodeReportRejected,
   encodeReportRejected,

@@ -4,7 +4,7 @@ import type { Admin, ITopicConfig } from 'kafkajs'
 import { toMessage } from '../../event-log/kafka/event-format.ts'
 import { recordMessage } from '../../event-log/kafka/topic.ts'
 import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
-import { deadLettersOf } from '../../event-log/topic-kinds.ts'
+import { deadLettersOf } from '../../event-log/topic.ts'
 import { ATTRIBUTES_SCHEMA } from '../../schemas/attributes.ts'
 import { POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
 import {

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { UsageError } from '../../../commands/command.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
 import { ownDirectory } from '../../own-directory.ts'
-import type { SenderKeys } from '../../../runtime/config/sender-keys.ts'
+import type { SenderKeys } from '../../../runtime/config/config.ts'
 
 const FILE = join('test', 'fixtures', 'histories', 'records.json')
 const parse = (line: string, keys: SenderKeys = { key: 'key' }) =>

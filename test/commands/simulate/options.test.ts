@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { UsageError } from '../../../commands/command.ts'
 import { parseOptions } from '../../../commands/simulate/options.ts'
-import type { SenderKeys } from '../../../runtime/config/sender-keys.ts'
+import type { SenderKeys } from '../../../runtime/config/config.ts'
 
 const KEY = 'gps_0123456789'
 const parse = (line: string, keys: SenderKeys = { key: KEY }) =>

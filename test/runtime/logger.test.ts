@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { DependencyError } from '../../runtime/errors.ts'
-import { floodLimit } from '../../runtime/flood-limit.ts'
+import { floodLimit } from '../../runtime/logger.ts'
 import { Outage } from '../../runtime/outage.ts'
 
 function limited() {
