@@ -1,4 +1,4 @@
-import { FORMATS } from '../../schemas/formats/histories/formats.ts'
+import { FORMATS } from '../../schemas/formats/histories/read-points.ts'
 
 /** The output of `--help`. */
 export const HELP = `Imports the history of devices from files of other programs.

@@ -6,7 +6,7 @@ import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { parseArguments, UsageError } from '../command.ts'
 import { keyOption, urlOption } from '../target-options.ts'
 import type { Format } from '../../schemas/formats/histories/format.ts'
-import { FORMATS } from '../../schemas/formats/histories/formats.ts'
+import { FORMATS } from '../../schemas/formats/histories/read-points.ts'
 import type { Import } from './import-files.ts'
 import { decodeText } from '../../schemas/formats/histories/text-encoding.ts'
 

@@ -53,7 +53,7 @@ const SHOWN_LENGTH = 40
 /** A value as it was sent, for people: truncated, texts in quotes. Undefined if it was not sent. */
 export function shownValue(value: unknown): string | undefined {
   if (!isSent(value)) return undefined
-  if (typeof value === 'object') return Array.isArray(value) ? '[…]' : '{…}'
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? '[…]' : '{…}'
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value)
   const kept = text.slice(0, SHOWN_LENGTH)
   return withoutApiKeys(kept, { cut: kept.length < text.length }).toWellFormed()
@@ -88,6 +88,29 @@ export function measure(to: SentMeasurements, name: Measurement, value: unknown,
   // Adding 0 makes a negative zero 0.
   if (inOurUnit >= least && inOurUnit <= greatest) to[name] = inOurUnit + 0
 }
+
+/** The values that were sent as measurements, and the factors that turn theirs into our units. */
+type SentValues = { readonly [Name in Measurement]?: unknown }
+type Factors = { readonly speed?: number; readonly battery?: number }
+
+/** The battery level in percent, of which 1 is one. */
+export const PERCENT: Factors = { battery: 0.01 }
+
+/** All measurements that `measure` takes. */
+export function measurementsIn(
+  { accuracy, altitude, speed, heading, battery }: SentValues,
+  factors: Factors = NO_FACTORS,
+): SentMeasurements {
+  const measured: SentMeasurements = {}
+  measure(measured, 'accuracy', accuracy)
+  measure(measured, 'altitude', altitude)
+  measure(measured, 'speed', speed, factors.speed)
+  measure(measured, 'heading', heading)
+  measure(measured, 'battery', battery, factors.battery)
+  return measured
+}
+
+const NO_FACTORS: Factors = {}
 
 /** A number in another unit. */
 export function scaled(number: number, factor: number): number {

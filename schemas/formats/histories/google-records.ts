@@ -1,6 +1,6 @@
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'
-import { measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+import { measurementsIn, numberIn, objectIn } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { activityIn } from './google-timeline.ts'
 import { jsonElements, listIn, type Element } from './json-elements.ts'
@@ -28,11 +28,7 @@ function itemOf({ number: place, value }: Element): FileItem {
   if (latitudeE7 === undefined && longitudeE7 === undefined) {
     return { kind: 'other', place, what: 'locations without coordinates' }
   }
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', location['accuracy'])
-  measure(measured, 'altitude', location['altitude'])
-  measure(measured, 'speed', location['velocity'])
-  measure(measured, 'heading', location['heading'])
+  const { accuracy, altitude, velocity: speed, heading } = location
   return {
     kind: 'point',
     place,
@@ -42,7 +38,7 @@ function itemOf({ number: place, value }: Element): FileItem {
       longitude: degrees(longitudeE7),
       time: timeIn(sentTime),
       sentTime,
-      measured,
+      measured: measurementsIn({ accuracy, altitude, speed, heading }),
       attributes: attributesIn(location),
     },
   }

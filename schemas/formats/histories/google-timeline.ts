@@ -1,18 +1,64 @@
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'
-import { measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
-import type { FileItem } from './format.ts'
+import { measurementsIn, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+import type { Format, FileItem } from './format.ts'
+import { jsonElements, type Element } from './json-elements.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /** `50.0506312°, 14.3439906°` of Android and `geo:50.050631,14.343990` of iOS. */
 const PLACE = /^(?:geo:)?\s*([-+.\de]+)°?\s*,\s*([-+.\de]+)°?/i
 
+/** The Timeline as Android exports it: `{"semanticSegments":[…],"rawSignals":[…], …}`. */
+export const googleAndroid: Format = {
+  name: 'google-android',
+  title: 'Google Timeline from Android (Timeline.json)',
+  places: 'element',
+  each: { text: '"startTime"', what: 'segments' },
+  recognises: (head) => /^\{\s*"(?:semanticSegments|rawSignals|userLocationProfile)"/.test(head),
+
+  async *read(text) {
+    for await (const elements of jsonElements(text, ['$.semanticSegments.*', '$.rawSignals.*'])) {
+      yield elements.flatMap(itemsOf)
+    }
+  },
+}
+
+/** The Timeline as iOS exports it: a list of segments. */
+export const googleIos: Format = {
+  name: 'google-ios',
+  title: 'Google Timeline from iOS (location-history.json)',
+  places: 'element',
+  each: { text: '"startTime"', what: 'segments' },
+  recognises: (head) =>
+    /^\[\s*\{/.test(head) &&
+    /"startTime"\s*:/.test(head) &&
+    /"(?:timelinePath|visit|activity|timelineMemory)"\s*:/.test(head),
+
+  async *read(text) {
+    for await (const elements of jsonElements(text, ['$.*'])) {
+      yield elements.flatMap(({ number, value }) => segmentPoints(objectIn(value) ?? {}, number))
+    }
+  },
+}
+
+function itemsOf({ number: place, value }: Element): FileItem[] {
+  const element = objectIn(value) ?? {}
+  const position = objectIn(element['position'])
+  if (position !== undefined) {
+    const { LatLng: at, timestamp: sentTime } = position
+    return [timelinePoint(place, { at, sentTime, ...signalDetails(position) })]
+  }
+  if (element['startTime'] !== undefined) return segmentPoints(element, place)
+  const [type = 'empty elements'] = Object.keys(element)
+  return [{ kind: 'other', place, what: type }]
+}
+
 /**
  * The positions of a segment of Google's Timeline: the points of a path, the ends of an activity, and a
  * visit's place at its begin and end.
  */
-export function segmentPoints(segment: Fields, place: number): FileItem[] {
+function segmentPoints(segment: Fields, place: number): FileItem[] {
   const { startTime, endTime, timelinePath } = segment
   const visit = objectIn(segment['visit'])
   const activity = objectIn(segment['activity'])
@@ -45,7 +91,7 @@ export function segmentPoints(segment: Fields, place: number): FileItem[] {
 }
 
 /** A point of the Timeline, from its coordinates as text. */
-export function timelinePoint(
+function timelinePoint(
   place: number,
   {
     at,
@@ -68,15 +114,19 @@ export function timelinePoint(
 }
 
 /** The measurements of a raw signal, and what else it says. */
-export function signalDetails(position: Fields): {
+function signalDetails(position: Fields): {
   measured: SentMeasurements
   attributes: SentAttributes
 } {
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', position['accuracyMeters'])
-  measure(measured, 'altitude', position['altitudeMeters'])
-  measure(measured, 'speed', position['speedMetersPerSecond'])
-  return { measured, attributes: otherScalars(position, USED) }
+  const {
+    accuracyMeters: accuracy,
+    altitudeMeters: altitude,
+    speedMetersPerSecond: speed,
+  } = position
+  return {
+    measured: measurementsIn({ accuracy, altitude, speed }),
+    attributes: otherScalars(position, USED),
+  }
 }
 
 const USED = new Set([

@@ -1,6 +1,10 @@
 import { SaxesParser } from 'saxes'
 import { UnreadableError } from './format.ts'
-import { exportedText, OUR_CREATOR } from './own-gpx.ts'
+import { typedText } from '../sent-attributes.ts'
+import { jsonIn } from '../values.ts'
+
+/** The creator of our own GPX export, which has attributes in `gps:attributes`. */
+export const OUR_CREATOR = 'gps-position-ingestion'
 
 /** A track point as the file has it. */
 export type GpxPoint = {
@@ -158,6 +162,12 @@ type OpenPoint = GpxPoint & {
   readonly own: Map<string, string>
   readonly extensions: Map<string, string>
   readonly attributes: Map<string, unknown>
+}
+
+/** A value as our export wrote it. Earlier exports say no type: it is that of the text. */
+function exportedText(content: string, type: string | undefined, name = ''): unknown {
+  if (type === 'text') return content
+  return type === undefined ? typedText(name, content) : jsonIn(content)
 }
 
 function withoutPrefix(name: string): string {

@@ -1,9 +1,8 @@
 import { otherScalars, typedTexts } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'
-import { measure, textIn, type SentMeasurements } from '../values.ts'
+import { PERCENT, measure, measurementsIn, textIn } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
-import { gpxPoints, type GpxPoint } from './gpx-points.ts'
-import { OUR_CREATOR } from './own-gpx.ts'
+import { gpxPoints, OUR_CREATOR, type GpxPoint } from './gpx-points.ts'
 
 export const gpxFormat: Format = {
   name: 'gpx',
@@ -33,12 +32,16 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
   const isDevice = isOwnExport || /^PhoneTrack\b/.test(creator ?? '')
   const deviceId = isDevice ? textIn(track) : undefined
   const textOf = (name: string) => own.get(name) ?? extensions.get(name)
-  const measured: SentMeasurements = {}
-  measure(measured, 'altitude', own.get('ele'))
-  measure(measured, 'accuracy', textOf('accuracy'))
-  measure(measured, 'speed', textOf('speed'))
-  measure(measured, 'heading', textOf('course') ?? textOf('bearing'))
-  measure(measured, 'battery', textOf('batterylevel'), 0.01)
+  const measured = measurementsIn(
+    {
+      accuracy: textOf('accuracy'),
+      altitude: own.get('ele'),
+      speed: textOf('speed'),
+      heading: textOf('course') ?? textOf('bearing'),
+      battery: textOf('batterylevel'),
+    },
+    PERCENT,
+  )
   if (isOwnExport) {
     measure(measured, 'heading', extensions.get('heading'))
     measure(measured, 'battery', extensions.get('battery'))

@@ -1,16 +1,8 @@
 import { otherScalars, typedText, typedTexts, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'
-import {
-  isSent,
-  measure,
-  measureBattery,
-  objectIn,
-  textIn,
-  type SentMeasurements,
-} from '../values.ts'
+import { isSent, measure, measureBattery, measurementsIn, objectIn, textIn } from '../values.ts'
 import { KNOWN_ATTRIBUTES } from '../../known-attributes.ts'
 import { misspeltFields } from '../../misspelt-fields.ts'
-import { MEASUREMENTS } from '../../report-fields.ts'
 import type { FilePoint } from './format.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -30,8 +22,7 @@ const NAMES = {
 
 /** A point from fields named as in our own reports and records; numbers may be texts. */
 export function ownPoint(fields: Fields): FilePoint {
-  const measured: SentMeasurements = {}
-  for (const name of MEASUREMENTS) measure(measured, name, fields[name])
+  const measured = measurementsIn(fields)
   if (!isSent(fields['altitude'])) measure(measured, 'altitude', first(fields, NAMES.altitude))
   const { latitude, longitude, timestamp: sentTime } = fields
   const deviceId = textIn(fields['deviceId'])
@@ -49,11 +40,12 @@ export function namedPoint(
   fields: Fields,
   { areTexts = false, used = USED }: { areTexts?: boolean; used?: ReadonlySet<string> } = {},
 ): FilePoint {
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', first(fields, NAMES.accuracy))
-  measure(measured, 'altitude', first(fields, NAMES.altitude))
-  measure(measured, 'speed', first(fields, NAMES.speed))
-  measure(measured, 'heading', first(fields, NAMES.heading))
+  const measured = measurementsIn({
+    accuracy: first(fields, NAMES.accuracy),
+    altitude: first(fields, NAMES.altitude),
+    speed: first(fields, NAMES.speed),
+    heading: first(fields, NAMES.heading),
+  })
   measureBattery(measured, first(fields, NAMES.battery))
   const latitude = first(fields, NAMES.latitude)
   const longitude = first(fields, NAMES.longitude)

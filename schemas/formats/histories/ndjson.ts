@@ -1,7 +1,6 @@
-import { objectIn } from '../values.ts'
+import { jsonIn, objectIn } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { featureItems } from './geo-json.ts'
-import { jsonIn } from '../values.ts'
 import { firstLines, LINES, linesOf, type Line } from './lines.ts'
 import { areOwnNames, namedPoint, namePosition, ownPoint } from './named-fields.ts'
 

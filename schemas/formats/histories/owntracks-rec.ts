@@ -1,7 +1,6 @@
 import { readOwntracks } from '../senders/owntracks.ts'
-import { textIn, objectIn } from '../values.ts'
+import { jsonIn, objectIn, textIn } from '../values.ts'
 import type { FileItem, Format } from './format.ts'
-import { jsonIn } from '../values.ts'
 import { firstLines, LINES, linesOf, type Line } from './lines.ts'
 import { readAsApp } from './read-as-app.ts'
 

@@ -1,6 +1,20 @@
+import { csvFormat } from './csv.ts'
+import { geoJsonFormat } from './geo-json.ts'
+import { googleAndroid, googleIos } from './google-timeline.ts'
+import { googleRecords } from './google-records.ts'
+import { gpxFormat } from './gpx.ts'
+import { ndjsonFormat } from './ndjson.ts'
+import { owntracksRec } from './owntracks-rec.ts'
+import { traccarCsv } from './traccar-csv.ts'
+import { traccarJson } from './traccar-json.ts'
 import { UnreadableError, type Format, type FileItem, type Text } from './format.ts'
-import { FORMATS, recogniseFormat } from './formats.ts'
 import { itemsAndLeftOut } from './left-out.ts'
+
+/** Where several recognise a text, the first counts. */
+export const FORMATS: readonly Format[] = [
+  ...[gpxFormat, googleRecords, googleAndroid, googleIos, owntracksRec, traccarJson, traccarCsv],
+  ...[ndjsonFormat, geoJsonFormat, csvFormat],
+]
 
 /** The number of characters by which a format is recognised. */
 const HEAD = 64 * 1024
@@ -43,6 +57,11 @@ export async function readPoints(
     if (fault !== undefined) throw fault
     yield* { [Symbol.asyncIterator]: () => source }
   }
+}
+
+/** The format of a text, from its first characters. */
+function recogniseFormat(head: string): Format | undefined {
+  return FORMATS.find((format) => format.recognises(head.trimStart()))
 }
 
 function unknownFormat(head: string): string {

@@ -3,7 +3,7 @@ import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
 import { isFlag } from '../no-fix.ts'
 import { sentPoint } from '../sent-point.ts'
 import { otherScalars, typedTexts } from '../sent-attributes.ts'
-import { isSent, measure, METRES_PER_SECOND, textIn, type SentMeasurements } from '../values.ts'
+import { METRES_PER_SECOND, isSent, measurementsIn, textIn } from '../values.ts'
 import { readTraccarJson } from './traccar-client.ts'
 
 /**
@@ -50,13 +50,11 @@ function readFields(fields: Fields, { query }: AppRequest, named: string | undef
   const misnamed = isPlaced ? undefined : misnamedPlace(fields)
   if (misnamed !== undefined)
     return { kind: 'malformed', deviceId, message: misnamed, sent: fields }
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', fields['accuracy'])
-  measure(measured, 'altitude', fields['altitude'])
-  measure(measured, 'speed', fields['speed'], speedFactor(query['speedUnit']))
-  measure(measured, 'heading', fields['bearing'] ?? fields['heading'])
-  measure(measured, 'battery', fields['batt'], 0.01)
-  const { timestamp } = fields
+  const { accuracy, altitude, speed, bearing, heading, batt: battery, timestamp } = fields
+  const measured = measurementsIn(
+    { accuracy, altitude, speed, heading: bearing ?? heading, battery },
+    { battery: 0.01, speed: speedFactor(query['speedUnit']) },
+  )
   const attributes = typedTexts(otherScalars(fields, USED))
   // Traccar's protocol has `valid` for trackers without a fix.
   const isWithoutFix = fields['valid'] === '0' || isFlag(fields['valid'], false)

@@ -6,6 +6,7 @@ import {
   isSent,
   measure,
   measureBattery,
+  measurementsIn,
   numberIn,
   objectIn,
   textIn,
@@ -79,13 +80,9 @@ function pointOf(
   if (geometry === undefined || geometry === null) return 'action'
   const coordinates: unknown = objectIn(geometry)?.['coordinates']
   if (!Array.isArray(coordinates) || coordinates.length < 2) return undefined
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', properties['horizontal_accuracy'])
-  measure(measured, 'altitude', properties['altitude'])
-  measure(measured, 'speed', properties['speed'])
-  measure(measured, 'heading', properties['course'])
+  const { horizontal_accuracy: accuracy, altitude, speed, course: heading, timestamp } = properties
+  const measured = measurementsIn({ accuracy, altitude, speed, heading })
   measureLevel(measured, properties)
-  const { timestamp } = properties
   return {
     kind: 'point',
     deviceId,

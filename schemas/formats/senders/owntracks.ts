@@ -2,14 +2,7 @@ import { jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
 import { NO_FIELDS, type Fields } from './fields.ts'
 import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'
-import {
-  isSent,
-  measure,
-  METRES_PER_SECOND,
-  numberIn,
-  textIn,
-  type SentMeasurements,
-} from '../values.ts'
+import { METRES_PER_SECOND, isSent, measurementsIn, numberIn, textIn } from '../values.ts'
 
 /** 2001-01-01 in milliseconds, the epoch of Overland's times in its OwnTracks mode. */
 const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)
@@ -59,12 +52,11 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
   const isPlace = type === 'location' || (type === undefined && (isSent(lat) || isSent(lon)))
   if (!isPlace) return { kind: 'seen', deviceId }
   const unit = dawarich === true && message['topic'] === undefined ? 'mps' : 'kmh'
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', message['acc'])
-  measure(measured, 'altitude', message['alt'])
-  measure(measured, 'speed', message['vel'], METRES_PER_SECOND[unit])
-  measure(measured, 'heading', message['cog'])
-  measure(measured, 'battery', message['batt'], 0.01)
+  const { acc: accuracy, alt: altitude, vel: speed, cog: heading, batt: battery } = message
+  const measured = measurementsIn(
+    { accuracy, altitude, speed, heading, battery },
+    { battery: 0.01, speed: METRES_PER_SECOND[unit] },
+  )
   return {
     kind: 'point',
     deviceId,

@@ -5,9 +5,10 @@ import { multipartFields } from './multipart.ts'
 import { sentPoint } from '../sent-point.ts'
 import { otherScalars, typedTexts } from '../sent-attributes.ts'
 import {
-  isSent,
-  measure,
   METRES_PER_SECOND,
+  PERCENT,
+  isSent,
+  measurementsIn,
   numberIn,
   textIn,
   type SentMeasurements,
@@ -123,24 +124,26 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
   const deviceId = named ?? textIn(id) ?? textIn(dev)
   if (gprmc === undefined) return [{ kind: 'seen', deviceId }]
   const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
-  const measured: SentMeasurements = {}
-  measure(measured, 'altitude', alt)
-  measure(measured, 'speed', knots, METRES_PER_SECOND.kn)
-  measure(measured, 'heading', course)
-  measure(measured, 'battery', batt, 0.01)
+  const measured = measurementsIn(
+    { altitude: alt, speed: knots, heading: course, battery: batt },
+    { battery: 0.01, speed: METRES_PER_SECOND.kn },
+  )
   if (isVoid) return [{ kind: 'seen', deviceId, battery: measured.battery, isWithoutFix: true }]
   const sent = form.fields
   return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
 }
 
 function measuredIn(fields: Sent): SentMeasurements {
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', firstOf(fields, ['acc', 'accuracy']))
-  measure(measured, 'altitude', firstOf(fields, ['alt', 'altitude']))
-  measure(measured, 'speed', fields['speed'])
-  measure(measured, 'heading', firstOf(fields, ['bearing', 'heading', 'cog']))
-  measure(measured, 'battery', firstOf(fields, ['bat', 'batt', 'battery']), 0.01)
-  return measured
+  return measurementsIn(
+    {
+      accuracy: firstOf(fields, ['acc', 'accuracy']),
+      altitude: firstOf(fields, ['alt', 'altitude']),
+      speed: fields['speed'],
+      heading: firstOf(fields, ['bearing', 'heading', 'cog']),
+      battery: firstOf(fields, ['bat', 'batt', 'battery']),
+    },
+    PERCENT,
+  )
 }
 
 function firstOf(fields: Sent, names: readonly string[]): unknown {

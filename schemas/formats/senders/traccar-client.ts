@@ -1,14 +1,7 @@
 import { jsonObjectIn, type AppItem } from './app-request.ts'
 import { sentPoint } from '../sent-point.ts'
 import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
-import {
-  isSent,
-  measure,
-  measureBattery,
-  objectIn,
-  textIn,
-  type SentMeasurements,
-} from '../values.ts'
+import { isSent, measureBattery, measurementsIn, objectIn, textIn } from '../values.ts'
 
 /**
  * The JSON of Traccar Client 9. The coordinates are in `coords`, or flat beside the time.
@@ -32,12 +25,8 @@ export function readTraccarJson(
     return [{ kind: 'malformed', deviceId, message, sent: fields }]
   }
   const coords = objectIn(location['coords']) ?? location
-  const { latitude, longitude } = coords
-  const measured: SentMeasurements = {}
-  measure(measured, 'accuracy', coords['accuracy'])
-  measure(measured, 'altitude', coords['altitude'])
-  measure(measured, 'speed', coords['speed'])
-  measure(measured, 'heading', coords['heading'])
+  const { latitude, longitude, accuracy, altitude, speed, heading } = coords
+  const measured = measurementsIn({ accuracy, altitude, speed, heading })
   const battery = objectIn(location['battery']) ?? objectIn(fields['battery'])
   measureBattery(measured, battery?.['level'])
   const { timestamp } = location

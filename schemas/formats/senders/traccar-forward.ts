@@ -4,9 +4,9 @@ import { isFlag } from '../no-fix.ts'
 import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'
 import {
+  METRES_PER_SECOND,
   isSent,
   measure,
-  METRES_PER_SECOND,
   numberIn,
   objectIn,
   textIn,
