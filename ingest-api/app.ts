@@ -12,7 +12,6 @@ import {
   reportBrokenOff,
   type HttpState,
 } from '../runtime/http.ts'
-import { InFlight } from '../runtime/load.ts'
 import type { HttpApp } from '../runtime/http-server.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Metrics } from '../runtime/metrics.ts'
@@ -25,19 +24,15 @@ import { acceptReports } from './accept/accept.ts'
 import { DeviceLimit, KeyLimit } from './accept/limits.ts'
 import type { RejectionQueue } from './accept/rejections.ts'
 import { ReportMetrics } from './accept/report-metrics.ts'
-import { APP_PATHS, appRouteOf, takes } from './apps/app-routes.ts'
-import { admitSenders } from './endpoints/admit.ts'
-import { answerSenders, type EndpointOf } from './endpoints/answer-senders.ts'
+import { APP_PATHS } from './apps/app-routes.ts'
+import { admitSenders } from './admission/admission.ts'
+import { KeyCache, type KeyUsage } from './admission/keys.ts'
+import { LARGE_BODY_BYTES, WorkTurns } from './admission/work-turns.ts'
+import { answerSenders } from './endpoints/answer-senders.ts'
 import { appEndpoints } from './endpoints/app-endpoint.ts'
-import { submitBatch } from './endpoints/batch.ts'
-import { importEndpoint } from './endpoints/import.ts'
-import { receiveReports } from './endpoints/receive.ts'
-import { submitPosition } from './endpoints/submit.ts'
+import { BATCH_CALL, IMPORT_CALL, nativeEndpoint, SUBMIT_CALL } from './endpoints/native.ts'
 import { knownDevices } from './known-devices.ts'
-import { KeyCache } from './keys/key-cache.ts'
-import type { KeyUsage } from './keys/key-usage.ts'
 import { ingestDocument } from './openapi.ts'
-import { LARGE_BODY_BYTES, WorkTurns } from './requests/work-turns.ts'
 
 /** Imports that are worked on at the same time; the others wait. */
 const IMPORTS_AT_ONCE = 2
@@ -61,7 +56,6 @@ export function createIngestApp({
   trustProxy,
   testSecret,
   basePath,
-  load = new InFlight(),
   metricsElsewhere = false,
 }: {
   eventLog: Pick<EventLog, 'append' | 'ready'>
@@ -84,8 +78,6 @@ export function createIngestApp({
   testSecret?: string | undefined
   /** Where senders reach the API, with a slash at both ends; absent: at the root. */
   basePath?: string | undefined
-  /** Shared with the server, which refuses requests beyond it. */
-  load?: InFlight
   metricsElsewhere?: boolean
 }): HttpApp & Pick<Koa<HttpState>, 'middleware'> {
   const keyCache = new KeyCache({ keys, clock: steadyClock, wallClock: clock, stopping })
@@ -102,46 +94,27 @@ export function createIngestApp({
   const keyLimit = new KeyLimit({ limit: rateLimits.key, openCounters })
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const reportMetrics = new ReportMetrics({ metrics, rejections })
-  const admit = admitSenders({
-    keyCache,
-    failures,
-    usage,
-    metrics: reportMetrics,
-    clock,
-    trustProxy,
-    testSecret,
-  })
-  const accept = acceptReports({ eventLog, keyLimit, deviceLimit, metrics: reportMetrics, clock })
+  const admit = admitSenders({ keyCache, failures, usage, clock, trustProxy, testSecret })
+  const accepting = { eventLog, metrics: reportMetrics, clock }
   const largeTurns = new WorkTurns({ atOnce: LARGE_AT_ONCE })
-  const turnsFor = (bytes: number) => (bytes < LARGE_BODY_BYTES ? undefined : largeTurns)
-  const receiving = { admit, metrics: reportMetrics, load }
-  const receive = receiveReports({ ...receiving, scope: 'positions:write', keyLimit, turnsFor })
-  const ours = [
-    submitPosition({ receive, accept }),
-    submitBatch({ receive, accept }),
-    importEndpoint(importing()),
+  const reporting = {
+    admit,
+    keyLimit,
+    turnsFor: (bytes: number) => (bytes < LARGE_BODY_BYTES ? undefined : largeTurns),
+    accept: acceptReports({ ...accepting, keyLimit, deviceLimit }),
+  }
+  const endpoints = [
+    nativeEndpoint(SUBMIT_CALL, reporting),
+    nativeEndpoint(BATCH_CALL, reporting),
+    nativeEndpoint(IMPORT_CALL, importing()),
   ]
   const isKnownDevice = knownDevices({ devices })
-  const appEndpoint = appEndpoints({
-    ...receiving,
-    keyLimit,
-    turnsFor,
-    clock,
-    accept,
-    isKnownDevice,
-  })
+  const appEndpoint = appEndpoints({ ...reporting, metrics: reportMetrics, clock, isKnownDevice })
   // Known to the router for its 405 alone. It may read an odd target as one of these paths: they differ.
-  for (const { path } of ours) router.post(path, notFound)
+  for (const { path } of endpoints) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {
     router.register(path, [...methods], notFound)
     reportMetrics.begin(app.name)
-  }
-  const ourPaths = new Map(ours.map((endpoint) => [endpoint.path, endpoint]))
-  const endpointOf: EndpointOf = ({ method = '' }, { path, query }) => {
-    const endpoint = ourPaths.get(path)
-    if (endpoint !== undefined) return method === 'POST' ? endpoint : undefined
-    const route = appRouteOf(path)
-    return route && takes(route, { method, query }) ? appEndpoint(route) : undefined
   }
 
   const app = new Koa<HttpState>({ proxy: trustProxy > 0, maxIpsCount: trustProxy })
@@ -150,20 +123,17 @@ export function createIngestApp({
   app.use(answerInEnvelope({ logger }))
   app.use(router.routes())
   app.on('error', reportBrokenOff({ logger }))
-  const answering = answerSenders(app, { endpointOf, metrics, logger, load })
+  const answering = answerSenders(app, { endpoints, appEndpoint, reportMetrics, metrics, logger })
   return { ...answering, middleware: app.middleware }
 
-  /** History has a separate scope and limit, and devices have none there. */
+  /** History has a separate limit, and devices have none there. */
   function importing() {
     const limit = rateLimits.import
     const keyLimit = new KeyLimit({ bucket: 'import', limit, openCounters })
     const deviceLimit = new DeviceLimit({ limit: 'off', openCounters })
     const turns = new WorkTurns({ atOnce: IMPORTS_AT_ONCE })
-    const turnsFor = () => turns
-    return {
-      receive: receiveReports({ ...receiving, scope: 'positions:import', keyLimit, turnsFor }),
-      accept: acceptReports({ eventLog, keyLimit, deviceLimit, metrics: reportMetrics, clock }),
-    }
+    const accept = acceptReports({ ...accepting, keyLimit, deviceLimit })
+    return { admit, keyLimit, turnsFor: () => turns, accept }
   }
 }
 

@@ -9,7 +9,7 @@ import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.
 import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/service-routes.ts'
 import { REPORT_RULES } from '../schemas/position-report.ts'
 import { APP_CALLS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './apps/api-calls.ts'
-import { MOST_REPORTS } from './endpoints/batch.ts'
+import { MOST_REPORTS } from './endpoints/native.ts'
 
 const POSITIONS_TAG = { name: 'Positions', description: 'Reports of devices' }
 

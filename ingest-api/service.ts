@@ -1,21 +1,24 @@
+import { Gauge, type Registry } from 'prom-client'
 import type { EventLog } from '../event-log/event-log.ts'
 import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
 import { basePathOf } from '../runtime/config/console-variables.ts'
+import { unavailable } from '../runtime/errors.ts'
+import { refusalLog } from '../runtime/http.ts'
 import { serveHttp } from '../runtime/http-server.ts'
 import type { OpenRateCounters } from '../runtime/rate-counters.ts'
-import { InFlight } from '../runtime/load.ts'
+import { InFlight } from '../runtime/in-flight.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Metrics } from '../runtime/metrics.ts'
 import type { Program } from '../runtime/program.ts'
 import type { InstanceReport, SpoolDepth } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { Instances, Keys } from '../store/back-office.ts'
 import type { Devices } from '../store/read-models.ts'
 import { createIngestApp } from './app.ts'
-import { countRefused } from './count-refused.ts'
-import { KeyUsage } from './keys/key-usage.ts'
+import { KeyUsage } from './admission/keys.ts'
 import { RejectionQueue } from './accept/rejections.ts'
 import { isOfApp } from './apps/app-routes.ts'
 import { reportRates } from './report-rates.ts'
-import { exportSpool } from './spool-gauges.ts'
 
 const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
@@ -71,7 +74,6 @@ export async function startIngestApi(
     reportInstance({ service: 'ingest-api', save, measure, clock }),
   )
   const { stopping } = lifecycle
-  const load = new InFlight()
   const server = await serveHttp({
     app: createIngestApp({
       eventLog,
@@ -89,7 +91,6 @@ export async function startIngestApi(
       trustProxy: config.trustProxy,
       testSecret,
       basePath: basePathOf(config.ingestPublicUrl),
-      load,
       metricsElsewhere: config.metricsPort !== undefined,
     }),
     host: config.host,
@@ -99,10 +100,50 @@ export async function startIngestApi(
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
     handles: LISTENING_HANDLES,
-    overload: { load, onRefused: countRefused({ metrics, logger }) },
+    overload: { inFlight: new InFlight(), onRefused: countRefused({ metrics, logger }) },
     comesAgain: isOfApp,
   })
   lifecycle.onClose('ingest API', () => server.close())
   logger.info({ url: server.url }, 'ingest API listens')
   return server.url
+}
+
+const OVERLOADED = unavailable('the service is overloaded')
+
+/** Counts and logs a request that was refused before it reached the app. */
+export function countRefused({
+  metrics,
+  logger,
+}: {
+  metrics: Metrics
+  logger: Logger
+}): () => void {
+  const note = refusalLog({ logger })
+  return function refused() {
+    metrics.reports.inc({ outcome: OVERLOADED.error })
+    metrics.httpRequests.inc({ service: 'ingest-api', method: 'POST', route: 'none', code: 503 })
+    note(OVERLOADED)
+  }
+}
+
+/** Exports the contents of the spool, read at each scrape. */
+export function exportSpool(registry: Registry, depth: () => SpoolDepth): void {
+  function gauge(name: string, help: string, read: (depth: SpoolDepth) => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read(depth()))
+      },
+    })
+  }
+
+  gauge('gps_spool_events', 'Events that wait in the spool for the log', ({ events }) => events)
+  gauge('gps_spool_bytes', 'Bytes of these events', ({ bytes }) => bytes)
+  gauge(
+    'gps_spool_oldest_seconds',
+    'Age of the oldest event in the spool; 0 when it is empty',
+    ({ oldestSeconds }) => oldestSeconds,
+  )
 }

@@ -26,3 +26,12 @@ export function within<T>(ms: number, promise: Promise<T>, late: () => Error): P
     )
   })
 }
+
+/** The result of a promise; rejects with `late()` at `deadline`, by `performance.now()`. */
+export function beforeDeadline<T>(
+  deadline: number,
+  promise: Promise<T>,
+  late: () => Error,
+): Promise<T> {
+  return within(Math.max(0, deadline - performance.now()), promise, late)
+}

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { clientAddress, clientOf } from './client-address.ts'
-import type { HttpAnswer } from './http-answer.ts'
+import type { HttpAnswer } from './in-flight.ts'
 
 /** A connection of a server, and what its client has asked for on it. */
 export type Connection = {

@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { HttpAnswer } from './http-answer.ts'
+import { HttpAnswer, type InFlight } from './in-flight.ts'
 import { admitPages, corsHeaders, pageHeadersUnread, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
 import { HttpConnections, type ConnectionLimits } from './http-connections.ts'
 import { listen } from './listen.ts'
-import type { InFlight } from './load.ts'
 import { ReadingClients } from './reading-clients.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
@@ -38,7 +37,7 @@ export type HttpApp = {
 
 /** Beyond its load limit, a server refuses requests that change something, with 503. */
 export type Overload = {
-  readonly load: InFlight
+  readonly inFlight: InFlight
   /** Called for each request that was refused and so never reached the app. */
   readonly onRefused: () => void
 }
@@ -106,7 +105,8 @@ export async function serveHttp({
     if (!readTarget(request)) {
       return refuseRequest(response, 'INVALID_PARAMS', 'the request line has no valid URL')
     }
-    if (overload?.load.isFull === true && request.method === 'POST') {
+    response.inFlight = overload?.inFlight
+    if (overload?.inFlight.isFull === true && request.method === 'POST') {
       refuseOverload(response, connections.rest(request.socket))
       return overload.onRefused()
     }

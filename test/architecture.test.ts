@@ -81,7 +81,7 @@ const adapters = /^(event-log|store)\/(kafka|mongo|spool|sqlite)\/.+/
  * way of a report.
  */
 const ways: Record<string, readonly string[]> = {
-  'ingest-api': ['endpoints', 'apps', 'requests', 'accept', 'keys'],
+  'ingest-api': ['endpoints', 'apps', 'admission', 'accept'],
   'admin-api': [
     ...['console-page', 'accounts', 'sign-in', 'keys', 'shares', 'stream', 'devices', 'http'],
   ],

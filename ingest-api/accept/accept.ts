@@ -1,5 +1,5 @@
 import type { EventLog } from '../../event-log/event-log.ts'
-import { type Clock, within } from '../../runtime/clock.ts'
+import { beforeDeadline, type Clock } from '../../runtime/clock.ts'
 import { mapInTurns, ownTurn } from '../../runtime/end-of-turn.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
@@ -21,7 +21,7 @@ import type {
 } from './outcome.ts'
 import type { Received } from './rejected-content.ts'
 import type { Offered } from './rejections.ts'
-import type { ReportMetrics } from './report-metrics.ts'
+import type { CountedRequest, ReportMetrics } from './report-metrics.ts'
 
 /** The outcomes in the order of the reports, and the remaining allowances. */
 export type Accepted<Each = Outcome> = {
@@ -39,26 +39,30 @@ export type Accepted<Each = Outcome> = {
  * so is a heartbeat that is `seen`. The caller has already counted the first report against the key's
  * limit; this counts the others and refuses those beyond it. Each device with a valid report counts
  * once against its own limit.
- * @throws {ApiError | DependencyError} if the log has not acknowledged the events within `withinMs`.
+ * @throws {ApiError | DependencyError} if the log has not acknowledged the events by the deadline of the request.
  * They may or may not have been written, so no report has an outcome.
  */
 export type Accept = {
   (
     grant: KeyGrant,
     positions: readonly SubmittedPosition[],
-    options: AcceptOptions,
+    request: AcceptedRequest,
   ): Promise<Accepted<PositionOutcome>>
-  (grant: KeyGrant, reports: readonly SubmittedReport[], options: AcceptOptions): Promise<Accepted>
+  (
+    grant: KeyGrant,
+    reports: readonly SubmittedReport[],
+    request: AcceptedRequest,
+  ): Promise<Accepted>
 }
 
-export type AcceptOptions = {
-  readonly withinMs: number
-  /**
-   * The app whose format the reports have. It resends a whole request as long as any of its reports
-   * must come later. So the caller has counted all of them against the key's limit, and the rejections
-   * are written immediately. Reports refused by a limit cause no rejections, because they come again.
-   */
-  readonly app?: string
+/**
+ * The request of the reports. An app resends a whole request as long as any of its reports must come later. So
+ * the caller has counted all of them against the key's limit, and the rejections are written immediately.
+ * Reports refused by a limit cause no rejections, because they come again.
+ */
+export type AcceptedRequest = CountedRequest & {
+  /** By `performance.now()`. */
+  readonly deadline: number
 }
 
 /**
@@ -84,18 +88,18 @@ export function acceptReports({
   async function accept(
     grant: KeyGrant,
     submitted: readonly SubmittedReport[],
-    { withinMs, app }: AcceptOptions,
+    request: AcceptedRequest,
   ): Promise<Accepted> {
     const distinct = submitted.length > 1 ? withoutRepeats(submitted) : undefined
     const reports = distinct?.reports ?? submitted
     const receivedAt = clock.now()
     const { key } = grant
+    const { app, deadline } = request
     const keyAllowance =
       app === undefined && reports.length > 1
         ? await keyLimit.take(key, reports.length - 1)
         : undefined
     const fitting = reports.length - (keyAllowance?.over ?? 0)
-    const began = performance.now()
     const judgeAt = (report: SubmittedReport, index: number) =>
       index < fitting || keyAllowance === undefined
         ? judgeReport(report, grant, receivedAt)
@@ -105,16 +109,15 @@ export function acceptReports({
     const devices = await limitDevices(judged, key)
     const events = judged.flatMap((verdict) => (verdict.kind === 'good' ? [verdict.event] : []))
     try {
-      const leftMs = Math.max(0, withinMs - (performance.now() - began))
       if (events.length > 0) {
-        const until = performance.now() + leftMs
-        const appended = areFew ? eventLog.append(events) : appendInTurns(events, until)
-        await within(leftMs, appended, tooLate)
+        const appended = areFew ? eventLog.append(events) : appendInTurns(events, deadline)
+        await beforeDeadline(deadline, appended, tooLate)
       }
     } catch (error) {
-      metrics.failed(error, { reports: reports.length, app })
+      metrics.failed(error, request, reports.length)
       throw error
     }
+    request.isCounted = true
     let heartbeats = 0
     const rejections = new Set<Offered>()
     const judgedOutcomes = judged.map((verdict, index): Outcome => {
@@ -142,11 +145,10 @@ export function acceptReports({
   // Only a heartbeat is `seen`.
   return accept as Accept
 
-  /** @param until in the time of `performance.now()`. */
-  async function appendInTurns(events: readonly AppendedEvent[], until: number): Promise<void> {
+  async function appendInTurns(events: readonly AppendedEvent[], deadline: number): Promise<void> {
     for (let from = 0; from < events.length; from += APPENDED_AT_ONCE) {
       await ownTurn()
-      if (performance.now() > until) throw tooLate()
+      if (performance.now() > deadline) throw tooLate()
       await eventLog.append(events.slice(from, from + APPENDED_AT_ONCE))
     }
     await ownTurn()

@@ -1,7 +1,6 @@
 import { toApiError, type ErrorIdentifier } from '../../runtime/errors.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-rejected.ts'
-import type { Received } from './rejected-content.ts'
 import type { Offered, RefusedReport, RejectionQueue } from './rejections.ts'
 
 /** Every outcome of a report, or of its request as a whole. */
@@ -14,6 +13,14 @@ const OUTCOMES: readonly ('accepted' | 'seen' | ErrorIdentifier)[] = [
   'SERVER_ERROR',
   'SERVICE_UNAVAILABLE',
 ]
+
+/** A request whose reports are counted, with the key and the content known by now. */
+export type CountedRequest = {
+  readonly app?: string | undefined
+  readonly key?: RefusedReport['key'] | undefined
+  readonly chunks?: readonly Buffer[]
+  isCounted?: boolean
+}
 
 /**
  * Counts the outcomes of reports and queues the rejections of known keys.
@@ -73,28 +80,18 @@ export class ReportMetrics {
   }
 
   /**
-   * Counts the reports of a request that failed as a whole, with the key and content known by then. An
-   * app will resend what a limit has refused; operators need not see it.
+   * Counts the reports of a request that failed as a whole, unless they are counted by their outcomes. An app
+   * will resend what a limit has refused; operators need not see it.
    */
-  failed(
-    thrown: unknown,
-    {
-      reports,
-      key,
-      received = {},
-      app,
-    }: {
-      reports: number
-      key?: RefusedReport['key'] | undefined
-      received?: Received
-      app?: string | undefined
-    },
-  ): void {
+  failed(thrown: unknown, request: CountedRequest, reports = 1): void {
+    if (request.isCounted === true) return
+    request.isCounted = true
     const { error, message } = toApiError(thrown)
+    const { app, key, chunks = [] } = request
     this.#count(error, { reports, app })
     if (key === undefined || !isKept(error)) return
     if (app !== undefined && error === 'RATE_LIMITED') return
-    this.#rejections.offer({ key, error, message, received })
+    this.#rejections.offer({ key, error, message, received: { chunks } })
   }
 
   #count(

@@ -1,4 +1,4 @@
-import { bearerToken, hashOf, type Credentials } from '../keys/authenticate.ts'
+import { bearerToken, hashOf, type Credentials } from '../admission/admission.ts'
 import type { Fields } from '../../schemas/formats/senders/fields.ts'
 
 /** Where an app has put its key. */

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { HttpAnswer } from '../../runtime/http-answer.ts'
 import type { ApiError } from '../../runtime/errors.ts'
 import {
   errorEnvelope,
@@ -10,10 +9,12 @@ import {
   successEnvelope,
 } from '../../runtime/http.ts'
 import type { HttpApp } from '../../runtime/http-server.ts'
-import type { InFlight } from '../../runtime/load.ts'
+import type { HttpAnswer } from '../../runtime/in-flight.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
-import { senderRequest, targetOf, type SenderRequest } from '../requests/sender-request.ts'
+import type { ReportMetrics } from '../accept/report-metrics.ts'
+import { SenderRequest, targetOf } from '../admission/sender-request.ts'
+import { appRouteOf, takes, type AppRoute } from '../apps/app-routes.ts'
 
 const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
@@ -24,17 +25,13 @@ export type SenderAnswer = { readonly status: number; readonly body: string }
 export type Endpoint = {
   /** Names the route in metrics. */
   readonly path: string
+  /** The name of the app whose format it takes; absent: ours. */
+  readonly app?: string
   /** @throws {ApiError | DependencyError} for a failure of the whole request. */
   readonly answer: (request: SenderRequest) => Promise<SenderAnswer>
   /** The error that the sender gets in place of another one; absent: that one. */
   readonly errorFor?: (error: ApiError) => ApiError
 }
-
-/** The endpoint of a request; undefined if the request is not a sender's. */
-export type EndpointOf = (
-  http: IncomingMessage,
-  target: Pick<SenderRequest, 'path' | 'query'>,
-) => Endpoint | undefined
 
 /**
  * Answers senders' requests, and leaves all others to `app`. A router, answers written header by
@@ -44,27 +41,42 @@ export type EndpointOf = (
 export function answerSenders(
   app: HttpApp,
   {
-    endpointOf,
+    endpoints,
+    appEndpoint,
+    reportMetrics,
     metrics,
     logger,
-    load,
   }: {
-    readonly endpointOf: EndpointOf
+    /** In our own format, all of them for POST. */
+    readonly endpoints: readonly Endpoint[]
+    readonly appEndpoint: (route: AppRoute) => Endpoint
+    readonly reportMetrics: ReportMetrics
     readonly metrics: Metrics
     readonly logger: Logger
-    readonly load: InFlight
   },
 ): HttpApp {
   const observe = requestObserver({ service: 'ingest-api', metrics, logger })
   const failed = failureLog({ logger })
+  const byPath = new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
+
+  /** The endpoint of a request; undefined if the request is not a sender's. */
+  function endpointOf(
+    { method = '' }: IncomingMessage,
+    { path, query }: Pick<SenderRequest, 'path' | 'query'>,
+  ): Endpoint | undefined {
+    const endpoint = byPath.get(path)
+    if (endpoint !== undefined) return method === 'POST' ? endpoint : undefined
+    const route = appRouteOf(path)
+    return route && takes(route, { method, query }) ? appEndpoint(route) : undefined
+  }
 
   async function answer(request: SenderRequest, response: HttpAnswer, endpoint: Endpoint) {
-    const started = performance.now()
-    const { http, requestId } = request
+    const { http, requestId, started } = request
     const { path: route, errorFor } = endpoint
     try {
       write(request, response, await endpoint.answer(request))
     } catch (thrown) {
+      reportMetrics.failed(thrown, request)
       const error = failed(thrown, request)
       const told = errorFor?.(error) ?? error
       request.answerHeaders.push(...Object.entries(told.headers).flat())
@@ -73,8 +85,7 @@ export function answerSenders(
       }
       write(request, response, { status: told.status, body: JSON.stringify(errorEnvelope(told)) })
     } finally {
-      load.release(request)
-      request.endWork?.()
+      request.release()
     }
     const { method = '' } = http
     observe({ requestId, method, status: response.statusCode, route, started })
@@ -88,8 +99,7 @@ export function answerSenders(
         const target = targetOf(http)
         const endpoint = endpointOf(http, target)
         if (endpoint === undefined) return others(http, response)
-        const hasPlace = response.takePlace(load)
-        return answer(senderRequest(http, target, hasPlace), response, endpoint)
+        return answer(new SenderRequest(http, target, response, endpoint.app), response, endpoint)
       }
     },
   }

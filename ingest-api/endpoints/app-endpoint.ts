@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runtime/errors.ts'
-import { within, type Clock } from '../../runtime/clock.ts'
-import type { InFlight } from '../../runtime/load.ts'
+import { beforeDeadline, type Clock } from '../../runtime/clock.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { KeyLimit } from '../accept/limits.ts'
 import { refusalOf, type Outcome } from '../accept/outcome.ts'
@@ -15,11 +14,15 @@ import { credentialsIn, withoutKey } from '../apps/credentials.ts'
 import { fieldsIn } from '../../schemas/formats/senders/fields.ts'
 import { submittedReports } from '../apps/submitted-reports.ts'
 import type { IsKnownDevice } from '../known-devices.ts'
-import { overloaded, readBody } from '../requests/read-body.ts'
-import { hasTooManyParts } from '../requests/json-parts.ts'
-import { headerOf, mediaTypeOf, type SenderRequest } from '../requests/sender-request.ts'
-import type { WorkTurns } from '../requests/work-turns.ts'
-import { exhausted, type Admit } from './admit.ts'
+import { readBody } from '../admission/body.ts'
+import {
+  headerOf,
+  mediaTypeOf,
+  overloaded,
+  type SenderRequest,
+} from '../admission/sender-request.ts'
+import { hasTooManyParts, type WorkTurns } from '../admission/work-turns.ts'
+import { exhausted, type Admit } from '../admission/admission.ts'
 import type { Endpoint } from './answer-senders.ts'
 
 /** The part of a body that is read without a valid key. */
@@ -39,7 +42,6 @@ export function appEndpoints({
   admit,
   keyLimit,
   metrics,
-  load,
   turnsFor,
   clock,
   accept,
@@ -48,7 +50,6 @@ export function appEndpoints({
   readonly admit: Admit
   readonly keyLimit: KeyLimit
   readonly metrics: ReportMetrics
-  readonly load: InFlight
   /** The turns in which a body of this size is worked on; none: at once. */
   readonly turnsFor: (bytes: number) => WorkTurns | undefined
   readonly clock: Clock
@@ -57,6 +58,7 @@ export function appEndpoints({
 }): (route: AppRoute) => Endpoint {
   return (route) => ({
     path: route.path,
+    app: route.app.name,
     answer: (request) => answer(request, route),
     errorFor: (error) => errorFor(error, route.app),
   })
@@ -75,52 +77,36 @@ export function appEndpoints({
     }
     const scope = 'positions:write'
     request.mostUnreadBytes = UNKNOWN_BODY_BYTES
-    const { grant, withinMs } = await admit(request, {
-      credentials,
-      scope,
-      keyLimit,
-      app: app.name,
-    })
+    const { grant } = await admit(request, { credentials, scope, keyLimit })
     request.mostUnreadBytes = undefined
     const { key } = grant
+    const { chunks } = request
 
-    const chunks: Buffer[] = []
-    const body = await bodyOf(request, { app, chunks })
-    const began = performance.now()
-    const left = () => Math.max(0, withinMs - (performance.now() - began))
+    const body = await bodyOf(request, app)
     const refuse = async ({ error: fault, message }: ApiError) => {
       const error = fault === 'PAYLOAD_TOO_LARGE' ? fault : 'INVALID_PARAMS'
       const refusal = { key, error, message, received: { chunks }, isAwaited: true } as const
-      await durable([metrics.refused(refusal, app.name)], left())
+      request.isCounted = true
+      await durable([metrics.refused(refusal, app.name)], request)
       return app.answer(head)
     }
     if (body instanceof ApiError) return refuse(body)
     const turns = turnsFor(body.length)
     if (turns !== undefined) {
-      await turns.begin(request).catch((error: unknown) => {
-        metrics.failed(error, { reports: 1, app: app.name })
-        throw error
-      })
+      await turns.begin(request)
       if (!isMultipart(request) && (await hasTooManyParts(body))) return refuse(TOO_MANY_PARTS)
     }
     const items = app.read({ body, ...head })
-    if (items.length > 1 && !load.hold(request, items.length * POINT_BYTES)) {
-      metrics.failed(overloaded(), { reports: 1, app: app.name })
-      throw overloaded()
-    }
+    if (items.length > 1 && !request.hold(items.length * POINT_BYTES)) throw overloaded()
     // Before the work, or concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, items.length - 1)
-    if (charge.exhausted !== undefined) {
-      metrics.postponed('RATE_LIMITED', app.name)
-      throw exhausted(charge.exhausted)
-    }
+    if (charge.exhausted !== undefined) throw exhausted(charge.exhausted)
     const now = clock.now()
     const isKnown = (deviceId: string) => isKnownDevice({ accountId: key.accountId, deviceId })
     const submitted = await submittedReports(items, { key, now, chunks, isKnown })
     const { reports, droppedAttributes, withoutFix } = submitted
     metrics.droppedAttributes(droppedAttributes, app.name)
-    const options = { withinMs: left(), app: app.name }
-    const { outcomes, rejections } = await accept(grant, reports, options).catch(
+    const { outcomes, rejections } = await accept(grant, reports, request).catch(
       async (error: unknown) => {
         await charge.giveBack()
         throw error
@@ -128,7 +114,7 @@ export function appEndpoints({
     )
     throwIfPostponed(outcomes)
     metrics.withoutFix(withoutFix, app.name)
-    await durable([...rejections], left())
+    await durable([...rejections], request)
     charge.owe()
     return app.answer(head)
   }
@@ -136,14 +122,13 @@ export function appEndpoints({
   /** The body, or the reason why it can never be accepted. */
   async function bodyOf(
     request: SenderRequest,
-    { app, chunks }: { app: SenderApp; chunks: Buffer[] },
+    { limitBytes, takesFiles }: SenderApp,
   ): Promise<Buffer | ApiError> {
-    const { limitBytes, name } = app
     const { http } = request
     if (http.method === 'GET') return NO_BODY
     try {
-      const body = await readBody(request, { limitBytes, chunks, load })
-      if (app.takesFiles === true && isMultipart(request)) return body
+      const body = await readBody(request, limitBytes)
+      if (takesFiles === true && isMultipart(request)) return body
       if (isUtf8(body)) return withoutByteOrderMark(body)
       return new ApiError('INVALID_PARAMS', 'the body must be UTF-8')
     } catch (thrown) {
@@ -151,7 +136,7 @@ export function appEndpoints({
       // An app that has disconnected sends it again.
       const isGone = http.destroyed && !http.complete
       if (error.status < 500 && !isGone) return error
-      metrics.failed(error.status < 500 ? CUT_OFF : error, { reports: 1, app: name })
+      if (error.status < 500) metrics.failed(CUT_OFF, request)
       throw error
     }
   }
@@ -192,10 +177,10 @@ function throwIfPostponed(outcomes: readonly Outcome[]): void {
 }
 
 /** @throws {ApiError} 503 if the rejections are not written in time. */
-async function durable(rejections: readonly Offered[], withinMs: number): Promise<void> {
+async function durable(rejections: readonly Offered[], { deadline }: SenderRequest): Promise<void> {
   if (rejections.length === 0) return
   const written = Promise.all(rejections.map((rejection) => rejection.written))
-  const all = await within(withinMs, written, notWritten)
+  const all = await beforeDeadline(deadline, written, notWritten)
   if (!all.every(Boolean)) throw notWritten()
 }
 

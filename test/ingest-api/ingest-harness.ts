@@ -5,13 +5,13 @@ import { afterAll, beforeAll } from '@jest/globals'
 import type { EventLog } from '../../event-log/event-log.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { createIngestApp } from '../../ingest-api/app.ts'
-import { countRefused } from '../../ingest-api/count-refused.ts'
-import { KeyUsage } from '../../ingest-api/keys/key-usage.ts'
+import { countRefused } from '../../ingest-api/service.ts'
+import { KeyUsage } from '../../ingest-api/admission/keys.ts'
 import { isOfApp } from '../../ingest-api/apps/app-routes.ts'
 import { RejectionQueue } from '../../ingest-api/accept/rejections.ts'
 import type { Config } from '../../runtime/config/config.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
-import { InFlight } from '../../runtime/load.ts'
+import { InFlight } from '../../runtime/in-flight.ts'
 import { createLogger, type Logger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
@@ -85,13 +85,12 @@ export async function startIngest({
       rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off', ...rateLimits },
       trustProxy,
       testSecret,
-      load,
       metricsElsewhere,
     }),
     host: '127.0.0.1',
     port: 0,
     graceMs: 500,
-    overload: { load, onRefused: countRefused({ metrics, logger }) },
+    overload: { inFlight: load, onRefused: countRefused({ metrics, logger }) },
     comesAgain: isOfApp,
   })
   let keys = 0

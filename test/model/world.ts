@@ -88,7 +88,7 @@ export async function openWorld(folder: string, empty: string) {
             ? report
             : { json: report, translated: { report: { ...report, longitude: 0 } } },
         )
-        const { outcomes } = await accept(grant, given, { withinMs: NEVER_MS })
+        const { outcomes } = await accept(grant, given, { deadline: performance.now() + NEVER_MS })
         return outcomes.map((outcome) => {
           if (outcome.kind === 'refused') throw new Error(`refused: ${outcome.message}`)
           return outcome

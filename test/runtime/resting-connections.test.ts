@@ -2,7 +2,7 @@ import { afterEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import type { Rests } from '../../runtime/http-connections.ts'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
-import { InFlight } from '../../runtime/load.ts'
+import { InFlight } from '../../runtime/in-flight.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
 
@@ -19,7 +19,7 @@ afterEach(async () => {
 async function serve(wait?: Rests): Promise<void> {
   // No request is so small that it could carry it.
   const load = new InFlight({ mostRequests: 0 })
-  const overload = { load, onRefused: () => undefined }
+  const overload = { inFlight: load, onRefused: () => undefined }
   const options = { app: new Koa(), host: '127.0.0.1', port: 0, graceMs: 500 }
   server = await serveHttp({ ...options, ...(wait !== undefined && { wait }), overload })
 }

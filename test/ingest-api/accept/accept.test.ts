@@ -25,7 +25,8 @@ const grant: KeyGrant = {
   accountSuspended: false,
   disabledDevices: new Set(['van-stolen']),
 }
-const soon = { withinMs: 60_000 }
+/** A request that may wait for a minute. */
+const patient = (app?: string) => ({ app, deadline: performance.now() + 60_000 })
 
 let appends: (readonly AppendedEvent[])[]
 let write: () => Promise<void>
@@ -85,7 +86,7 @@ describe('reports of one request', () => {
       { ...van(3), faults: [{ field: 'Idempotency-Key', message: 'no such key' }] },
       { json: { deviceId: 'tug', latitude: 1, longitude: 2 } },
     ]
-    const outcomes = await accept(grant, reports, soon)
+    const outcomes = await accept(grant, reports, patient())
     expect(appends.map((events) => events.map(({ deviceId }) => deviceId))).toEqual([
       ['van-1', 'tug'],
     ])
@@ -116,14 +117,14 @@ describe('reports of one request', () => {
   })
 
   test('reports that come together leave each its own JSON to the operators, not that of all', async () => {
-    await accept(grant, [van(1), van(2, { latitude: 91 }), { json: 7 }], soon)
+    await accept(grant, [van(1), van(2, { latitude: 91 }), { json: 7 }], patient())
     expect(offered.map(({ received }) => received)).toEqual([van(2, { latitude: 91 }), { json: 7 }])
   })
 
   test('reports that come together have each its own Idempotency-Key', async () => {
     const ids = async (keys: string[]) => {
       const reports = keys.map((idempotencyKey) => ({ ...van(1), idempotencyKey }))
-      const outcomes = await accept(grant, reports, soon)
+      const outcomes = await accept(grant, reports, patient())
       return outcomes.map((outcome) => outcome.kind === 'accepted' && outcome.recordId)
     }
     const [a, b] = await ids(['trip 0', 'trip 1'])
@@ -134,7 +135,7 @@ describe('reports of one request', () => {
   test('reports that come together pass as far as the key’s limit goes, the first ones; the others may come later', async () => {
     const reports = Array.from({ length: 1_000 }, (_, number) => van(number))
     fakeTimers('performance')
-    const outcomes = await accept(grant, reports, soon)
+    const outcomes = await accept(grant, reports, patient())
     jest.useRealTimers()
     // The first of them was counted before it was read.
     expect(appends.flat().map(({ deviceId }) => deviceId)).toEqual(
@@ -163,14 +164,14 @@ test('others have their turn while thousands of reports are judged', async () =>
   let now = 0
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 5))
   const faulty = Array.from({ length: 5_000 }, () => ({ json: { latitude: 'x' } }))
-  await accept(grant, faulty, { ...soon, app: 'overland' })
+  await accept(grant, faulty, patient('overland'))
   clearImmediate(waiting)
   clock.mockRestore()
   expect(turns).toBeGreaterThan(3)
 })
 
 test('reports of which none is good are not written', async () => {
-  expect(await accept(grant, [{ json: {} }], soon)).toMatchObject([{ kind: 'refused' }])
+  expect(await accept(grant, [{ json: {} }], patient())).toMatchObject([{ kind: 'refused' }])
   expect(appends).toEqual([])
 })
 
@@ -179,18 +180,20 @@ describe('a log that takes nothing', () => {
     write = async () => {
       throw new DependencyError('the log is away', { retriable: true })
     }
-    await expect(accept(grant, [van(1), { json: 7 }, van(2)], soon)).rejects.toThrow('away')
+    await expect(accept(grant, [van(1), { json: 7 }, van(2)], patient())).rejects.toThrow('away')
     write = async () => {
       throw new TypeError('events is not iterable')
     }
-    await expect(accept(grant, [van(1)], soon)).rejects.toThrow('iterable')
+    await expect(accept(grant, [van(1)], patient())).rejects.toThrow('iterable')
     expect(await counted()).toEqual({ SERVICE_UNAVAILABLE: 3, SERVER_ERROR: 1 })
     expect(offered).toEqual([])
   })
 
   test('without a log that takes them, the wait ends when the request may wait no longer', async () => {
     write = () => new Promise(() => undefined)
-    await expect(accept(grant, [van(1)], { withinMs: 50 })).rejects.toMatchObject({
+    await expect(
+      accept(grant, [van(1)], { deadline: performance.now() + 50 }),
+    ).rejects.toMatchObject({
       error: 'SERVICE_UNAVAILABLE',
       headers: { 'Retry-After': expect.stringMatching(/^[123]$/) as unknown },
     })

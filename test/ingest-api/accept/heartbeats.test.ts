@@ -25,7 +25,8 @@ const grant: KeyGrant = {
   accountSuspended: false,
   disabledDevices: new Set(['van-stolen']),
 }
-const soon = { withinMs: 60_000 }
+/** A request that may wait for a minute. */
+const patient = (app?: string) => ({ app, deadline: performance.now() + 60_000 })
 const seen = { kind: 'seen' }
 
 let appends: (readonly AppendedEvent[])[]
@@ -66,7 +67,7 @@ function van(number: number): SubmittedReport {
 
 /** The outcomes returned to the caller, which counts the first report. */
 async function outcomes(...reports: SubmittedReport[]) {
-  return (await accept(grant, reports, soon)).outcomes
+  return (await accept(grant, reports, patient())).outcomes
 }
 
 async function counted(): Promise<Record<string, number>> {
@@ -127,7 +128,7 @@ describe('heartbeats', () => {
     const { outcomes: others, keyAllowance } = await accept(
       grant,
       [van(2), { seen: 'van-2' }, { seen: 'van-3' }, ...many],
-      soon,
+      patient(),
     )
     expect(others.map(({ kind }) => kind)).not.toContain('refused')
     expect(keyAllowance).toMatchObject({ left: 3 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import { InFlight } from '../../../runtime/load.ts'
+import { InFlight } from '../../../runtime/in-flight.ts'
 import type { AppendedEvent } from '../../../schemas/appended-event.ts'
 import { eventually } from '../../eventually.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'

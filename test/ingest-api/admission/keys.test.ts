@@ -8,7 +8,7 @@ jest.useFakeTimers()
 jest.unstable_mockModule('node:timers/promises', () => ({
   setTimeout: (ms: number) => new Promise((resolve) => setTimeout(resolve, ms)),
 }))
-const { KeyCache } = await import('../../../ingest-api/keys/key-cache.ts')
+const { KeyCache } = await import('../../../ingest-api/admission/keys.ts')
 
 const hash = Buffer.alloc(32, 1)
 

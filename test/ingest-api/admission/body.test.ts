@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, jest, test } from '@jest/globals'
-import { InFlight } from '../../../runtime/load.ts'
+import { InFlight } from '../../../runtime/in-flight.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'

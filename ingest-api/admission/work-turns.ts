@@ -1,4 +1,13 @@
 import { ownTurn } from '../../runtime/end-of-turn.ts'
+import { Turns } from '../../runtime/turns.ts'
+import { overloaded, type SenderRequest } from './sender-request.ts'
+
+/** From this size of its body on, a request takes milliseconds of work. */
+export const LARGE_BODY_BYTES = 64 * 1024
+
+const WAITING = 64
+/** Leaves time for the log: see `WAITS_MS` in sender-request.ts. */
+const WAITS_MS = 3_000
 
 /** A larger body contains photos, or hundreds of points. */
 const LARGE_BYTES = 1024 * 1024
@@ -7,6 +16,27 @@ const MOST_PARTS = 200_000
 /** Scanned in one turn of the event loop: about a millisecond. */
 const SCANNED_AT_ONCE = 1024 * 1024
 const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
+
+/**
+ * Lets only a few large requests be worked on at once, those of each key in turn. The others wait with the
+ * bytes of their bodies alone, whose number `InFlight` limits: once parsed they take ten times as much.
+ */
+export class WorkTurns {
+  readonly #turns: Turns
+
+  constructor({ atOnce }: { atOnce: number }) {
+    this.#turns = new Turns({ atOnce, waiting: WAITING, waitsMs: WAITS_MS, refusal: overloaded })
+  }
+
+  /**
+   * Resolves when the work on a request may begin. Its answer ends the work.
+   * @throws {ApiError} 503 if too many wait, or for too long.
+   */
+  async begin(request: SenderRequest): Promise<void> {
+    request.endWork = await this.#turns.take(request.key?.id)
+    await ownTurn()
+  }
+}
 
 /** Whether parsing a body as JSON would take seconds, in which no other request is answered. */
 export async function hasTooManyParts(body: Buffer): Promise<boolean> {

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import { expect, test } from '@jest/globals'
 import {
   mediaTypeOf,
-  senderRequest,
+  SenderRequest,
   targetOf,
-} from '../../../ingest-api/requests/sender-request.ts'
+} from '../../../ingest-api/admission/sender-request.ts'
 
 function request(headers: Record<string, string>, url = '/') {
   const http = {
@@ -12,7 +12,8 @@ function request(headers: Record<string, string>, url = '/') {
     url,
     socket: { remoteAddress: '192.0.2.1' },
   } as unknown as IncomingMessage
-  return senderRequest(http, targetOf(http))
+  const answer = { inFlight: undefined, takePlace: () => true }
+  return new SenderRequest(http, targetOf(http), answer)
 }
 
 test.each([

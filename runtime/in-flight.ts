@@ -1,3 +1,5 @@
+import { ServerResponse } from 'node:http'
+
 /**
  * Beyond this number of requests under way, and bytes of their bodies, further ones are refused. More
  * would be answered later and not faster: objects that live longer cost more garbage collection.
@@ -105,6 +107,50 @@ export class InFlight {
     reduce(this.#bytesOfKeys, key?.id ?? '', heldBytes)
     reduce(this.#bytesOfAccounts, key?.accountId ?? '', heldBytes)
     holder.heldBytes = 0
+  }
+}
+
+/**
+ * An answer that gives up its place among the requests under way once it is complete, whether its client
+ * reads it or not, and reports how many of its bytes wait for the client.
+ */
+export class HttpAnswer extends ServerResponse {
+  /** The bytes that waited for the client when they were last reported. */
+  unreadBytes = 0
+  /** Called with the bytes that wait for the client whenever a write has changed their number. */
+  onUnread: ((answer: HttpAnswer, bytes: number) => void) | undefined
+  /** The requests under way on its server, if their number is limited. */
+  inFlight: InFlight | undefined
+  #hasPlace = false
+
+  /** Counts its request as one under way. False if there are too many. */
+  takePlace(): boolean {
+    this.#hasPlace = this.inFlight === undefined || this.inFlight.begin()
+    return this.#hasPlace
+  }
+
+  /** Does nothing if it has no place. */
+  giveUpPlace(): void {
+    if (this.#hasPlace) this.inFlight?.end()
+    this.#hasPlace = false
+  }
+
+  override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    const takesMore = super.write(chunk, encoding as BufferEncoding, callback as () => void)
+    this.#reportUnread()
+    return takesMore
+  }
+
+  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    super.end(chunk, encoding as BufferEncoding, callback as () => void)
+    this.giveUpPlace()
+    this.#reportUnread()
+    return this
+  }
+
+  #reportUnread(): void {
+    const bytes = this.writableLength
+    if (bytes !== this.unreadBytes) this.onUnread?.(this, bytes)
   }
 }
 

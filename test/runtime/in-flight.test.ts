@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { InFlight } from '../../runtime/load.ts'
+import { InFlight } from '../../runtime/in-flight.ts'
 
 const KIB = 1024
 /** With 256 KiB for a key, 768 for an account, and 128 for small bodies alone. */

@@ -1,38 +1,70 @@
 import type { IncomingMessage } from 'node:http'
-import type { Fault } from '../../runtime/errors.ts'
+import { unavailable, type ApiError, type Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http.ts'
+import type { Holder, HttpAnswer, InFlight } from '../../runtime/in-flight.ts'
 import type { ApiKey } from '../../store/back-office.ts'
 import type { SubmittedPosition } from '../accept/outcome.ts'
 
-/** A request of a sender, until it is answered. */
-export type SenderRequest = {
-  readonly requestId: string
+/** The longest that a request waits for store and log together; its answer must be sent within 6 s. */
+const WAITS_MS = 5_400
+
+/** A request of a sender until it is answered, and what its handling may use. */
+export class SenderRequest implements Holder {
   readonly http: IncomingMessage
   readonly path: string
   /** Without the question mark. */
   readonly query: string
+  readonly requestId: string
+  /** The app whose format it has; undefined: ours. */
+  readonly app: string | undefined
   /** Headers of the answer, even if the endpoint throws: names and values in turn. */
   readonly answerHeaders: string[]
+  /** By `performance.now()`, like `deadline`. */
+  readonly started = performance.now()
+  /** Until then store and log must have answered. The time in which the client sends its body is added. */
+  deadline = this.started + WAITS_MS
   /** False if too many reports are under way. */
   readonly hasPlace: boolean
   /** Once it is known. */
-  key: Pick<ApiKey, 'id' | 'accountId'> | undefined
+  key: Pick<ApiKey, 'id' | 'accountId'> | undefined = undefined
+  /** The part of its body that has arrived, decompressed: a rejection shows it. */
+  readonly chunks: Buffer[] = []
   /** Bytes held for the request, released once its work is done. */
-  heldBytes: number
+  heldBytes = 0
+  readonly inFlight: InFlight | undefined
+  /** Whether its reports are counted by their outcomes, so that a later failure does not count them again. */
+  isCounted = false
   /** Ends the turn of its work, if it has one: see `WorkTurns`. */
-  endWork?: (() => void) | undefined
+  endWork: (() => void) | undefined = undefined
   /** After an error, a longer unread body closes the connection rather than being read to its end. */
-  mostUnreadBytes?: number | undefined
-}
+  mostUnreadBytes: number | undefined = undefined
 
-export function senderRequest(
-  http: IncomingMessage,
-  { path, query }: Pick<SenderRequest, 'path' | 'query'>,
-  hasPlace = true,
-): SenderRequest {
-  const requestId = requestIdOf(http)
-  const answerHeaders = ['X-Request-Id', requestId]
-  return { requestId, http, path, query, answerHeaders, hasPlace, key: undefined, heldBytes: 0 }
+  constructor(
+    http: IncomingMessage,
+    { path, query }: { readonly path: string; readonly query: string },
+    answer: Pick<HttpAnswer, 'inFlight' | 'takePlace'>,
+    app?: string,
+  ) {
+    this.http = http
+    this.path = path
+    this.query = query
+    this.requestId = requestIdOf(http)
+    this.app = app
+    this.answerHeaders = ['X-Request-Id', this.requestId]
+    this.inFlight = answer.inFlight
+    this.hasPlace = answer.takePlace()
+  }
+
+  /** Holds further bytes. False if there is no room for them. */
+  hold(bytes: number): boolean {
+    return this.inFlight === undefined || this.inFlight.hold(this, bytes)
+  }
+
+  /** Call once its work is done, even if its client has gone. */
+  release(): void {
+    this.inFlight?.release(this)
+    this.endWork?.()
+  }
 }
 
 /** The path and the query of a request. */
@@ -72,4 +104,8 @@ export function idempotencyKey({
 const FAULT: Fault = {
   field: 'Idempotency-Key',
   message: 'Idempotency-Key must be 1 to 255 visible ASCII characters',
+}
+
+export function overloaded(): ApiError {
+  return unavailable('the service is overloaded, please send it again')
 }

@@ -1,0 +1,159 @@
+import { LRUCache } from 'lru-cache'
+import { TEST_REPORT_HEADER, type AuthFailures } from '../../runtime/auth-failures.ts'
+import { clientAddress } from '../../runtime/client-address.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { isApiKey, secretHash } from '../../schemas/api-key.ts'
+import { isInForce, type KeyGrant, type Scope } from '../../store/back-office.ts'
+import {
+  beyondKeyLimit,
+  rateLimitHeaders,
+  type Allowance,
+  type KeyAllowance,
+  type KeyLimit,
+} from '../accept/limits.ts'
+import type { KeyCache, KeyUsage } from './keys.ts'
+import { headerOf, overloaded, type SenderRequest } from './sender-request.ts'
+
+/** A request whose key may report, and the key's remaining allowance after the first report. */
+export type Admission = {
+  readonly grant: KeyGrant
+  readonly allowance: KeyAllowance | undefined
+}
+
+export type Admit = (
+  request: SenderRequest,
+  options: {
+    readonly credentials: Credentials
+    readonly scope: Scope
+    readonly keyLimit: KeyLimit
+  },
+) => Promise<Admission>
+
+/** A key as a request carries it. */
+export type Credentials = {
+  /** The hash of its secret; undefined if no text has the shape of a key. */
+  readonly hash: Buffer | undefined
+  /** Whether a text was sent where a key belongs. */
+  readonly isSent: boolean
+  /** The places for a key, for the error. */
+  readonly expectedIn: string
+}
+
+/**
+ * Checks a request before its body is read, in this order: a valid key, its scope, its limit, against which the
+ * first report counts. What follows is in the body (`body.ts`), the key's device list and the devices' limits
+ * (`accept/`).
+ */
+export function admitSenders({
+  keyCache,
+  failures,
+  usage,
+  clock,
+  trustProxy,
+  testSecret,
+}: {
+  readonly keyCache: KeyCache
+  readonly failures: AuthFailures
+  readonly usage: KeyUsage
+  readonly clock: Clock
+  readonly trustProxy: number
+  /** Marks the test reports of this process; absent: it sends none. */
+  readonly testSecret?: string | undefined
+}): Admit {
+  const testHash = testSecret === undefined ? undefined : secretHash(testSecret)
+
+  return async function admit(request, { credentials, scope, keyLimit }) {
+    // The server refuses only requests with a body.
+    if (!request.hasPlace) throw overloaded()
+    const grant = await authenticate(request, credentials)
+    request.key = grant.key
+    authorize(grant, scope)
+    const allowance = await keyLimit.take(grant.key, 1)
+    if (allowance !== undefined && allowance.over > 0) {
+      request.answerHeaders.push(...rateLimitHeaders(allowance))
+      throw exhausted(allowance)
+    }
+    return { grant, allowance }
+  }
+
+  /**
+   * The grant behind credentials. An invalid key counts as one more failure of the address.
+   * @throws {ApiError} the same 401 for every invalid key; 429 if too many failures came from the address,
+   *   unless the key was valid in the last hour; 503 if the key cannot be checked now.
+   */
+  async function authenticate(request: SenderRequest, credentials: Credentials): Promise<KeyGrant> {
+    const { hash } = credentials
+    const mayAsk = () => failures.check(addressOf(request))
+    const grant = hash && (await keyCache.find(hash, mayAsk))
+    // Checked for each request, because a cached grant may have expired meanwhile.
+    if (grant !== undefined && isInForce(grant, clock.now())) return grant
+    const tooMany = await failures.count(addressOf(request))
+    throw tooMany !== undefined && !(hash && keyCache.wasGood(hash))
+      ? tooMany
+      : unauthorized(credentials)
+  }
+
+  /** The address that a failure counts for; none for a test report of this process. */
+  function addressOf(request: SenderRequest): string | undefined {
+    const sent = headerOf(request, TEST_REPORT_HEADER)
+    const isOwnTest = testHash?.equals(secretHash(sent)) === true
+    return isOwnTest ? undefined : clientAddress(request.http, { trustProxy })
+  }
+
+  /**
+   * Checks that the key has `scope`, and notes its use.
+   * @throws {ApiError} 403 if the key lacks the scope or its account is suspended.
+   */
+  function authorize({ key, accountSuspended }: KeyGrant, scope: Scope): void {
+    if (!key.scopes.includes(scope)) throw insufficientScope(scope)
+    if (accountSuspended) throw new ApiError('FORBIDDEN', 'the account is suspended')
+    usage.note(key.id, clock.now())
+  }
+}
+
+export function exhausted(allowance: Allowance): ApiError {
+  return new ApiError('RATE_LIMITED', beyondKeyLimit(allowance), {
+    headers: { 'Retry-After': String(allowance.resetSeconds) },
+  })
+}
+
+/** The key in an `Authorization: Bearer` header (specification section 5, RFC 6750). */
+export function bearerIn(request: SenderRequest): Credentials {
+  const authorization = headerOf(request, 'authorization')
+  const token = bearerToken(authorization)
+  return {
+    hash: token === undefined ? undefined : hashOf(token),
+    isSent: authorization !== '',
+    expectedIn: 'send a valid API key in the header Authorization: Bearer <API_KEY>',
+  }
+}
+
+export function bearerToken(authorization: string): string | undefined {
+  return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+}
+
+/** The hash of a key; undefined if the text does not have the shape of a key. */
+export function hashOf(token: string): Buffer | undefined {
+  const known = hashes.get(token)
+  if (known !== undefined || !isApiKey(token)) return known
+  const hash = secretHash(token)
+  hashes.set(token, hash)
+  return hash
+}
+
+/** By secret: without it the ingest app spends 8 % more on a single report (bench/NOTES.md). */
+const hashes = new LRUCache<string, Buffer>({ max: 10_000 })
+
+function unauthorized({ isSent, expectedIn }: Credentials): ApiError {
+  const challenge = isSent ? 'Bearer realm="gps", error="invalid_token"' : 'Bearer realm="gps"'
+  return new ApiError('UNAUTHORIZED', expectedIn, { headers: { 'WWW-Authenticate': challenge } })
+}
+
+function insufficientScope(scope: Scope): ApiError {
+  return new ApiError('FORBIDDEN', `this API key lacks the scope ${scope}`, {
+    headers: {
+      'WWW-Authenticate': `Bearer realm="gps", error="insufficient_scope", scope="${scope}"`,
+    },
+  })
+}

@@ -1,0 +1,199 @@
+import { isUtf8 } from 'node:buffer'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { SMALL_BODY_BYTES } from '../../runtime/in-flight.ts'
+import { headerOf, mediaTypeOf, overloaded, type SenderRequest } from './sender-request.ts'
+
+/** The content codings of a body (RFC 9110, section 8.4.1). */
+const CODINGS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
+type Coding = keyof typeof CODINGS
+
+/** Incompressible bodies become a little larger, by frames, checksums and block lengths. */
+const MOST_OVERHEAD_BYTES = 1024
+
+/** Collects a piece of a body, or returns the error that ends the reading. */
+type Collect = (chunk: Buffer) => ApiError | undefined
+
+/**
+ * Reads the body of a JSON request; checks media type, encoding and size.
+ * @throws {ApiError} 415, 413 or 400; 503 if there is no room for it.
+ */
+export async function readJson(request: SenderRequest, limitBytes: number): Promise<Buffer> {
+  const type = mediaTypeOf(request)
+  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
+  }
+  return readBody(request, limitBytes)
+}
+
+/**
+ * Checks UTF-8 before it parses. A body-parser would decode invalid bytes to U+FFFD and so turn one
+ * device's id into another's.
+ * @throws {ApiError} 400.
+ */
+export function parseJson(body: Buffer): unknown {
+  const bytes = withoutByteOrderMark(body)
+  if (bytes.length === 0) throw bodyFault('the body is empty: send a JSON object')
+  if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown
+  } catch {
+    throw bodyFault('the body must be well-formed JSON')
+  }
+}
+
+/** A 400 for a fault of the body as a whole. */
+export function bodyFault(message: string): ApiError {
+  return invalidParams([{ field: 'body', message }])
+}
+
+/**
+ * Reads a body of at most `limitBytes`, counted after decompression. The bytes go into the `chunks` of the
+ * request as they arrive, so that a rejection has them.
+ * @throws {ApiError} 415, 413 or 400; 503 if there is no room for it.
+ */
+export function readBody(request: SenderRequest, limitBytes: number): Promise<Buffer> {
+  const { chunks } = request
+  const coding = codingOf(headerOf(request, 'content-encoding'))
+  if (coding !== 'identity') return readCompressed(request, coding, limitBytes)
+  return readBytes(request, { limitBytes, chunks, toldBytes: limitBytes })
+}
+
+/**
+ * The coding that a Content-Encoding header names.
+ * @throws {ApiError} 415 if it is another one, or more than one.
+ */
+function codingOf(header: string): Coding | 'identity' {
+  const name = header.trim().toLowerCase()
+  if (name === '' || name === 'identity') return 'identity'
+  if (Object.hasOwn(CODINGS, name)) return name as Coding
+  throw new ApiError(
+    'UNSUPPORTED_MEDIA_TYPE',
+    'send the body with one Content-Encoding, gzip, deflate or br, or without one',
+  )
+}
+
+async function readCompressed(
+  request: SenderRequest,
+  coding: Coding,
+  limitBytes: number,
+): Promise<Buffer> {
+  const compressed = await readBytes(request, {
+    limitBytes: limitBytes + MOST_OVERHEAD_BYTES,
+    chunks: [],
+    toldBytes: limitBytes,
+  })
+  if (compressed.length === 0) return compressed
+  const { chunks } = request
+  const limit = { limitBytes, chunks, toldBytes: limitBytes }
+  await inflate(compressed, { coding, collect: collector(request, limit) })
+  return joined(chunks)
+}
+
+/**
+ * Decompresses a body piece by piece, until `collect` refuses one.
+ * @throws {ApiError} 400 if it is damaged, cut off, or continues after its end; the error of `collect`.
+ */
+function inflate(
+  bytes: Buffer,
+  { coding, collect }: { coding: Coding; collect: Collect },
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const engine = CODINGS[coding]()
+    engine.on('data', (chunk: Buffer) => {
+      const error = collect(chunk)
+      if (error === undefined) return
+      engine.destroy()
+      reject(error)
+    })
+    engine.on('error', () => reject(codingFault(`is damaged or not ${coding}`)))
+    engine.on('end', () => {
+      if (engine.bytesWritten === bytes.length) resolve()
+      else reject(codingFault('continues after its end'))
+    })
+    engine.end(bytes)
+  })
+}
+
+/** `toldBytes`: the limit that the error names. */
+type Limit = { readonly limitBytes: number; readonly chunks: Buffer[]; readonly toldBytes: number }
+
+/** Collects the body in `chunks` and returns it as one buffer. */
+function readBytes(request: SenderRequest, limit: Limit): Promise<Buffer> {
+  const { limitBytes, chunks, toldBytes } = limit
+  const { http } = request
+  if (Number(http.headers['content-length'] ?? 0) > limitBytes) {
+    return Promise.reject(tooLarge(toldBytes))
+  }
+  // A small body has arrived with its headers. To take it whole costs 18.2 µs a request of 150 bytes, and
+  // 19.6 if it is collected as below.
+  if (http.complete) {
+    const bytes = (http.read() as Buffer | null) ?? Buffer.alloc(0)
+    chunks.push(bytes)
+    if (bytes.length > limitBytes) return Promise.reject(tooLarge(toldBytes))
+    // The number of requests limits small ones.
+    const isHeld = bytes.length <= SMALL_BODY_BYTES || request.hold(bytes.length)
+    return isHeld ? Promise.resolve(bytes) : Promise.reject(overloaded())
+  }
+  // The client may have disconnected during the key look-up; no event would follow.
+  if (http.destroyed) return Promise.reject(cutOff())
+  return new Promise((resolve, reject) => {
+    const began = performance.now()
+    const collect = collector(request, limit)
+    const onData = (chunk: Buffer) => {
+      const error = collect(chunk)
+      if (error === undefined) return
+      stop()
+      http.resume()
+      reject(error)
+    }
+    const onEnd = () => {
+      stop()
+      resolve(joined(chunks))
+    }
+    const onCut = () => {
+      stop()
+      reject(cutOff())
+    }
+    const stop = () => {
+      request.inFlight?.endBody()
+      request.deadline += performance.now() - began
+      http.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
+      http.on('error', () => undefined)
+    }
+    request.inFlight?.beginBody()
+    http.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
+  })
+}
+
+/** Collects the pieces of a body in `chunks` while it is small enough and there is room. */
+function collector(request: SenderRequest, { limitBytes, chunks, toldBytes }: Limit): Collect {
+  let length = 0
+  return (chunk) => {
+    if (!request.hold(chunk.length)) return overloaded()
+    length += chunk.length
+    chunks.push(chunk)
+    return length > limitBytes ? tooLarge(toldBytes) : undefined
+  }
+}
+
+/** Replaces the pieces by one buffer, so that they are not kept beside it. */
+function joined(chunks: Buffer[]): Buffer {
+  if (chunks.length === 1) return chunks[0] as Buffer
+  const whole = Buffer.concat(chunks)
+  chunks.splice(0, chunks.length, whole)
+  return whole
+}
+
+function tooLarge(limitBytes: number): ApiError {
+  return new ApiError('PAYLOAD_TOO_LARGE', `the body must not be larger than ${limitBytes} bytes`)
+}
+
+function cutOff(): ApiError {
+  return bodyFault('the body ended before it was complete')
+}
+
+function codingFault(what: string): ApiError {
+  return bodyFault(`the compressed body ${what}`)
+}

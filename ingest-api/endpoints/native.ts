@@ -1,0 +1,181 @@
+import { invalidParams, toApiError } from '../../runtime/errors.ts'
+import { isoTime } from '../../schemas/iso-8601.ts'
+import { withMisspelt } from '../../schemas/misspelt-fields.ts'
+import { NO_TIMESTAMP } from '../../schemas/position-report.ts'
+import type { Scope } from '../../store/back-office.ts'
+import type { Accept } from '../accept/accept.ts'
+import { rateLimitHeaders, type KeyLimit } from '../accept/limits.ts'
+import { refusalOf, type PositionOutcome, type SubmittedPosition } from '../accept/outcome.ts'
+import { bearerIn, type Admit } from '../admission/admission.ts'
+import { bodyFault, parseJson, readJson } from '../admission/body.ts'
+import { idempotencyKey, type SenderRequest } from '../admission/sender-request.ts'
+import type { WorkTurns } from '../admission/work-turns.ts'
+import { success, type Endpoint, type SenderAnswer } from './answer-senders.ts'
+
+export const MOST_REPORTS = 1000
+
+/** A call in our own format: a key as Bearer, a JSON body. */
+export type NativeCall = {
+  readonly path: string
+  readonly scope: Scope
+  /** The largest body, after decompression. */
+  readonly limitBytes: number
+  /** @throws {ApiError} 400 if the request as a whole is faulty. */
+  readonly reportsIn: (json: unknown, request: SenderRequest) => readonly SubmittedPosition[]
+  /** Whether the answer shows the device's limit if it is nearer than the key's. */
+  readonly showsDeviceLimit: boolean
+  /** @throws {ApiError} if the only report was refused. */
+  readonly answer: (
+    outcomes: readonly PositionOutcome[],
+    reports: readonly SubmittedPosition[],
+  ) => SenderAnswer
+}
+
+/** One report in, one `PositionReported` in the log (specification section 4.1). */
+export const SUBMIT_CALL: NativeCall = {
+  path: '/api/v1/gps/submit',
+  scope: 'positions:write',
+  limitBytes: 16 * 1024,
+  reportsIn: (json, request) => [{ json, chunks: request.chunks, ...idempotencyKey(request) }],
+  showsDeviceLimit: true,
+  answer: answerOfOne,
+}
+
+/**
+ * Up to 1000 reports in, a result for each out; a refused report does not affect the others. If the batch has an
+ * Idempotency-Key, each report gets its own, made from it.
+ */
+export const BATCH_CALL: NativeCall = {
+  path: '/api/v1/gps/batch',
+  scope: 'positions:write',
+  limitBytes: 1024 * 1024,
+  reportsIn(json, request) {
+    const reports = listIn(json)
+    const { idempotencyKey: header, faults } = idempotencyKey(request)
+    if (faults !== undefined) throw invalidParams(faults)
+    return reports.map((report, index) => ({
+      json: report,
+      ...(header !== undefined && { idempotencyKey: `${header} ${index}` }),
+    }))
+  },
+  showsDeviceLimit: false,
+  answer: answerOfEach,
+}
+
+/** History that was recorded earlier and elsewhere, in batches. */
+export const IMPORT_CALL: NativeCall = {
+  ...BATCH_CALL,
+  path: '/api/v1/gps/import',
+  scope: 'positions:import',
+  reportsIn: (json) => listIn(json).map(imported),
+}
+
+/**
+ * Serves one of these calls. All accepted reports are durable before the answer.
+ * @param turnsFor the turns in which a body of this size is worked on; none: at once.
+ */
+export function nativeEndpoint(
+  call: NativeCall,
+  {
+    admit,
+    keyLimit,
+    turnsFor,
+    accept,
+  }: {
+    readonly admit: Admit
+    readonly keyLimit: KeyLimit
+    readonly turnsFor: (bytes: number) => WorkTurns | undefined
+    readonly accept: Accept
+  },
+): Endpoint {
+  const { path, scope, limitBytes, showsDeviceLimit } = call
+
+  async function reportsOf(request: SenderRequest): Promise<readonly SubmittedPosition[]> {
+    const bytes = await readJson(request, limitBytes)
+    await turnsFor(bytes.length)?.begin(request)
+    return call.reportsIn(parseJson(bytes), request)
+  }
+
+  return {
+    path,
+    async answer(request) {
+      const credentials = bearerIn(request)
+      const { grant, allowance } = await admit(request, { credentials, scope, keyLimit })
+      let reports: readonly SubmittedPosition[]
+      try {
+        reports = await reportsOf(request)
+      } catch (error) {
+        // The Retry-After of a 503 ends sooner than the limit resets.
+        if (toApiError(error).status !== 503) {
+          request.answerHeaders.push(...rateLimitHeaders(allowance))
+        }
+        throw error
+      }
+      const { outcomes, keyAllowance, deviceAllowance } = await accept(grant, reports, request)
+      const ofDevice = showsDeviceLimit ? deviceAllowance : undefined
+      request.answerHeaders.push(...rateLimitHeaders(keyAllowance ?? allowance, ofDevice))
+      return call.answer(outcomes, reports)
+    },
+  }
+}
+
+function answerOfOne(
+  [outcome]: readonly PositionOutcome[],
+  [report]: readonly SubmittedPosition[],
+): SenderAnswer {
+  if (outcome === undefined) throw new Error('a report has no outcome')
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { recordId } = outcome
+      const message = withMisspelt('Position accepted', [report?.json])
+      return success(message, { recordId, receivedAt: isoTime(outcome.receivedAt) })
+    }
+    case 'refused':
+      throw refusalOf(outcome)
+  }
+}
+
+function answerOfEach(
+  outcomes: readonly PositionOutcome[],
+  reports: readonly SubmittedPosition[],
+): SenderAnswer {
+  const results = outcomes.map(resultOf)
+  const accepted = outcomes.filter(({ kind }) => kind === 'accepted').length
+  const rejected = outcomes.length - accepted
+  const message = withMisspelt(
+    `${accepted} accepted, ${rejected} rejected`,
+    reports.map(({ json }) => json),
+  )
+  return success(message, { accepted, rejected, results })
+}
+
+function resultOf(outcome: PositionOutcome, index: number) {
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { recordId, receivedAt } = outcome
+      return { index, recordId, receivedAt: isoTime(receivedAt) }
+    }
+    case 'refused':
+      return { index, error: outcome.error, message: outcome.message }
+  }
+}
+
+/** @throws {ApiError} 400 if the body is not a batch. */
+function listIn(json: unknown): readonly unknown[] {
+  const reports =
+    typeof json === 'object' && json !== null && Object.hasOwn(json, 'reports')
+      ? (json as { reports: unknown }).reports
+      : undefined
+  if (Array.isArray(reports) && reports.length >= 1 && reports.length <= MOST_REPORTS) {
+    return reports
+  }
+  throw bodyFault(`the body must be {"reports":[…]} with 1 to ${MOST_REPORTS} position reports`)
+}
+
+function imported(json: unknown): SubmittedPosition {
+  // Any element but an object is a separate fault.
+  const fields = typeof json === 'object' && json !== null ? json : { timestamp: json }
+  const timestamp = 'timestamp' in fields ? fields.timestamp : undefined
+  const isTimed = timestamp !== undefined && timestamp !== null
+  return { json, isImported: true, ...(!isTimed && { faults: [NO_TIMESTAMP] }) }
+}
