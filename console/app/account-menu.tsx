@@ -1,6 +1,6 @@
 import { CircleUserRound } from 'lucide'
 import { me, signOut } from '../live/session.ts'
-import { passwordIsOpen } from '../pages/sign-in/change-password.tsx'
+import { passwordIsOpen } from '../pages/sign-in/sign-in.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Isolated } from '../ui/isolated.tsx'
 import { Menu } from '../ui/menu.tsx'

@@ -5,10 +5,12 @@ import { Frame } from './frame.tsx'
 import { OpenShare } from './open-page.tsx'
 import { SHARE_PAGE } from './pages.ts'
 import { place } from '../ui/router.ts'
-import { FirstPasswordPage } from '../pages/sign-in/first-password-page.tsx'
-import { SignInPage } from '../pages/sign-in/sign-in-page.tsx'
-import { RenewSession } from '../pages/sign-in/renew-session.tsx'
-import { ChangePassword } from '../pages/sign-in/change-password.tsx'
+import {
+  FirstPasswordPage,
+  SignInPage,
+  RenewSession,
+  ChangePassword,
+} from '../pages/sign-in/sign-in.tsx'
 import { Announcer } from '../ui/announcer.tsx'
 import { KeyHelp, useKeys } from '../ui/keys.tsx'
 import { Failed, Loading, FailedLine } from '../ui/states.tsx'

@@ -4,8 +4,7 @@ import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
 import { scaleFor } from '../core/measures.ts'
 import { shownUnits } from '../ui/shown.ts'
-import { offered, shownLayerName, WORLD } from './layers.ts'
-import { MapCredits } from './map-credits.tsx'
+import { offered, shownLayerName, WORLD, shownCredit } from './layers.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { retryWorld, worldState } from './open-map.ts'
 
@@ -87,4 +86,35 @@ function useView(map: OlMap | undefined) {
     return () => map.un('moveend', read)
   }, [map])
   return view
+}
+
+const WORLD_CREDITS = 'Natural Earth · GeoNames'
+
+/** The pages of the licences, to which their names lead. */
+const LICENCES: Readonly<Record<string, string>> = {
+  OpenStreetMap: 'https://www.openstreetmap.org/copyright',
+  GeoNames: 'https://creativecommons.org/licenses/by/4.0/',
+}
+const NAMES = new RegExp(`(${Object.keys(LICENCES).join('|')})`)
+
+/** The sources of the map's data; some require a link to their licence. */
+function MapCredits() {
+  const credits = [worldState.value === 'shown' ? WORLD_CREDITS : [], shownCredit.value ?? []]
+  return (
+    <p class="map-credits note">
+      {credits
+        .flat()
+        .join(' · ')
+        .split(NAMES)
+        .map((text) => {
+          const href = LICENCES[text]
+          if (href === undefined) return text
+          return (
+            <a href={href} target="_blank" rel="noreferrer">
+              {text}
+            </a>
+          )
+        })}
+    </p>
+  )
 }

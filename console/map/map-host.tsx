@@ -5,10 +5,11 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { useKeys, type KeyActions } from '../ui/keys.tsx'
 import { palette } from '../ui/palette.ts'
-import { MapButtons } from './map-buttons.tsx'
-import { LayersButton } from './layers-button.tsx'
 import { MapFoot } from './map-foot.tsx'
 import { openMap, panBy, zoomBy } from './open-map.ts'
+import { Minus, Plus, Layers } from 'lucide'
+import { IconButton, Icon } from '../ui/icon.tsx'
+import { offered, showLayer, shownLayerName, WORLD } from './layers.ts'
 
 /**
  * A map of the world in the page, with buttons, scale and credits.
@@ -92,6 +93,73 @@ export function MapHost<P>({
       <MapFoot map={opened} layersId={layersId}>
         {legend}
       </MapFoot>
+    </div>
+  )
+}
+
+/** Buttons over a map: zooming, and below it the map's other functions. */
+function MapButtons({ map, children }: { map: OlMap | undefined; children?: ComponentChildren }) {
+  return (
+    <div class="map-buttons stack near">
+      <div class="map-group">
+        <IconButton icon={Plus} label="Zoom in" onClick={() => map && zoomBy(map, 1)} />
+        <IconButton icon={Minus} label="Zoom out" onClick={() => map && zoomBy(map, -1)} />
+      </div>
+      {children}
+    </div>
+  )
+}
+
+/** Chooses what a map shows; `id` is that of the choice, for other buttons that open it. */
+function LayersButton({ id }: { id: string }) {
+  const button = useRef<HTMLButtonElement>(null)
+  const layers = [{ name: WORLD, seenBy: null }, ...(offered.value ?? [])]
+
+  /** Below the button, or as far down as there is room, whichever way the choice was opened. */
+  function place({ currentTarget: choice }: { currentTarget: HTMLElement }) {
+    const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
+    const { clientWidth, clientHeight } = document.documentElement
+    const lowest = clientHeight - choice.offsetHeight - 6
+    choice.style.top = `${Math.max(6, Math.min(bottom + 6, lowest))}px`
+    choice.style.right = `${clientWidth - right}px`
+  }
+
+  return (
+    <>
+      <button ref={button} type="button" aria-label="Layers" title="Layers" popovertarget={id}>
+        <Icon of={Layers} />
+      </button>
+      <div id={id} class="layers raised" popover="auto" onToggle={place}>
+        <fieldset class="stack near">
+          <legend>Layers</legend>
+          {layers.map(({ name, seenBy }) => (
+            <LayerChoice key={name} name={name} seenBy={seenBy} />
+          ))}
+        </fieldset>
+      </div>
+    </>
+  )
+}
+
+function LayerChoice({ name, seenBy }: { name: string; seenBy: string | null }) {
+  const hint = useId()
+  return (
+    <div>
+      <label class="check">
+        <input
+          type="radio"
+          name="layer"
+          checked={name === shownLayerName.value}
+          onChange={() => showLayer(name)}
+          {...(seenBy !== null && { 'aria-describedby': hint })}
+        />
+        {name}
+      </label>
+      {seenBy !== null && (
+        <p id={hint} class="note">
+          {seenBy} sees which area you look at.
+        </p>
+      )}
     </div>
   )
 }

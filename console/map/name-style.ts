@@ -1,8 +1,7 @@
 import type { FeatureLike } from 'ol/Feature.js'
 import type Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { numberOf, wordOf } from './map-feature.ts'
-import { label, named } from './map-text.ts'
+import { numberOf, wordOf, label, named } from './feature-style.ts'
 
 /** Weights of names: above those of roads, by layer and kind, and then by size. */
 const WEIGHTS = { country: 60, region: 40, town: 20, quarter: 15, water: 12, place: 1, house: 0 }

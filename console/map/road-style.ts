@@ -2,8 +2,7 @@ import type { FeatureLike } from 'ol/Feature.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { isMarked, numberOf, wordOf } from './map-feature.ts'
-import { label, named } from './map-text.ts'
+import { isMarked, numberOf, wordOf, label, named } from './feature-style.ts'
 
 /** Below the roads are the areas, above them the names. */
 const CASINGS = 10

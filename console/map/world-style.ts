@@ -5,7 +5,7 @@ import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { label, named, zoomAt } from './map-text.ts'
+import { label, named, zoomAt } from './feature-style.ts'
 
 /**
  * The style of our own map of the world: quiet, so that devices stand out; larger places are named

@@ -12,7 +12,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { KeyLink } from '../keys/key-link.tsx'
 import type { Key } from '../keys/key-words.ts'
-import { causeOf, remedyOf } from '../rejections/rejection-words.ts'
+import { causeOf, remedyOf } from '../rejections/rejections.ts'
 import { changeDevice } from './change-device.ts'
 import { clockWords } from './wrong-clock.tsx'
 

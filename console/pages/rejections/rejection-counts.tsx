@@ -4,8 +4,7 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
-import type { ShownRejections } from './merge-rejections.ts'
-import { ERROR_NAMES } from './rejection-words.ts'
+import { ERROR_NAMES, type ShownRejections } from './rejections.ts'
 import './rejections.css'
 
 const NAMED = 5

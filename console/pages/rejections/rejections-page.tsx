@@ -3,7 +3,7 @@ import { CircleCheck } from 'lucide'
 import { api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
-import { NoMatch } from '../../ui/filters.tsx'
+import { NoMatch, Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { namedIn, place } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
@@ -11,13 +11,24 @@ import { useLoad } from '../../ui/use-load.ts'
 import {
   addRejection,
   withNewest,
+  alike,
+  reportsIn,
+  ERROR_NAMES,
+  causeOf,
+  remedyOf,
   type Rejection,
   type ShownRejections,
-} from './merge-rejections.ts'
-import { alike, reportsIn } from './rejection-words.ts'
-import { rejectionColumns } from './rejection-columns.tsx'
+  type Alike,
+} from './rejections.ts'
 import { RejectionTotals } from './rejection-counts.tsx'
-import { RejectionFilters } from './rejection-filters.tsx'
+import type { components } from '../../api/schema.ts'
+import { isolate, Isolated } from '../../ui/isolated.tsx'
+import { addressOf, devicePath } from '../../core/address.ts'
+import { numberText } from '../../core/measures.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import type { Column } from '../../ui/table.tsx'
+import { Moment, Time } from '../../ui/time.tsx'
+import { KeyLink } from '../keys/key-link.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
@@ -90,4 +101,88 @@ function useNewest(filter: ShownRejections): readonly Rejection[] {
     }
   }, [JSON.stringify(filter)])
   return newest
+}
+
+type Key = components['schemas']['Key']
+
+function RejectionFilters({ filter, keys }: { filter: ShownRejections; keys: readonly Key[] }) {
+  const { keyId, deviceId, error, ...range } = filter
+  return (
+    <Filters label="Filter rejections" isUsed={Object.keys(filter).length > 0}>
+      <FilterSelect
+        name="keyId"
+        label="Key"
+        options={keys.map(({ id, name, hint }) => [id, `${isolate(name)} (${hint})`])}
+        value={keyId}
+      />
+      <FilterSelect
+        name="error"
+        label="Reason"
+        options={Object.entries(ERROR_NAMES)}
+        value={error}
+      />
+      <FilterText name="deviceId" label="Device id" value={deviceId} />
+      <FilterRange range={range} />
+    </Filters>
+  )
+}
+
+/** `names`: the names of keys, by id. */
+function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Alike>[] {
+  return [
+    {
+      title: 'Time',
+      cell: ({ latest, count, firstAt }) => (
+        <>
+          <Time at={latest.receivedAt} />
+          {count > 1 && (
+            <div class="note">
+              since <Moment at={firstAt} />
+            </div>
+          )}
+        </>
+      ),
+    },
+    {
+      title: 'Reason',
+      isProse: true,
+      cell: ({ latest }) => (
+        <>
+          <Isolated>{causeOf(latest)}</Isolated> {remedyOf(latest)}{' '}
+          <code class="note">{latest.error}</code>
+        </>
+      ),
+    },
+    { title: 'Reports', isNumber: true, cell: ({ count }) => numberText(count) },
+    { title: 'Device', cell: ({ latest }) => <Device id={latest.deviceId} /> },
+    {
+      title: 'Key',
+      cell: ({ latest: { keyId } }) => (
+        <KeyLink of={{ id: keyId, name: names.get(keyId) ?? keyId }} />
+      ),
+    },
+    { title: 'What was sent', isProse: true, cell: ({ latest }) => <Body text={latest.body} /> },
+  ]
+}
+
+function Device({ id }: { id: string | undefined }) {
+  if (id === undefined) return <span class="quiet">unknown</span>
+  return (
+    <a href={addressOf(devicePath(id))}>
+      <Isolated>{id}</Isolated>
+    </a>
+  )
+}
+
+function Body({ text }: { text: string | undefined }) {
+  if (text === undefined) return <span class="quiet">not kept</span>
+  return (
+    <details>
+      <summary>{`${new TextEncoder().encode(text).length} bytes`}</summary>
+      <pre>
+        <Isolated>{text}</Isolated>
+      </pre>
+      <CopyButton text={text} what="body" />
+    </details>
+  )
 }

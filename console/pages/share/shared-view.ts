@@ -1,5 +1,6 @@
 import { livenessOf, type Liveness } from '../../../schemas/liveness.ts'
 import type { components } from '../../api/schema.ts'
+import { shownMoment } from '../../ui/shown.ts'
 
 export type Shared = components['schemas']['Shared']
 export type ViewedDevice = components['schemas']['SharedDevice']
@@ -25,4 +26,12 @@ export function withPosition(shared: Shared, told: ViewedDevice): Shared {
 
 export function statusOf({ timestamp }: Pick<ViewedDevice, 'timestamp'>, at: number): Liveness {
   return livenessOf({ lastSeenAt: Date.parse(timestamp) }, at)
+}
+
+/** Shown in place of devices that have not reported since their link was made. */
+export const NO_POSITION = 'No position yet. It appears here when there is one.'
+
+/** The meaning of a device's silence for people who wait for it; `at` is the time of its place. */
+export function silenceText(at: number): string {
+  return `It may have no network. Its last known position is from ${shownMoment(at).replace(/^today /, '')}.`
 }

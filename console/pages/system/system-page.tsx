@@ -11,9 +11,12 @@ import { Table, type Column } from '../../ui/table.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { figuresOf } from './figures.ts'
-import { History } from './history.tsx'
 import { troublesOf, type Trouble } from './troubles.ts'
 import './system.css'
+import { useMemo } from 'preact/hooks'
+import { numberText } from '../../core/measures.ts'
+import { shownZone } from '../../ui/preferences.ts'
+import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 
 type Instance = components['schemas']['Instance']
 
@@ -105,3 +108,65 @@ const COLUMNS: readonly Column<Instance>[] = [
   { title: 'Started', cell: ({ startedAt }) => <Ago at={startedAt} /> },
   { title: 'Last seen', cell: ({ reportedAt }) => <Ago at={reportedAt} /> },
 ]
+
+type Minute = components['schemas']['SystemMinute']
+type Value = (minute: Minute) => number | null
+
+const HISTORY_EVERY_MS = 60_000
+const HEIGHT = 130
+
+const PLOTS: readonly { readonly title: string; readonly value: Value }[] = [
+  { title: 'Accepted positions per minute', value: ({ accepted }) => accepted },
+  { title: 'Rejections per minute', value: ({ refused }) => refused },
+  { title: 'Lag in seconds', value: ({ lag }) => lag?.seconds ?? null },
+  { title: 'Dead letters', value: ({ deadLetters }) => deadLetters },
+]
+
+/** The last hour, minute by minute. */
+function History() {
+  const minutes = useLoad(
+    (signal) => api.get('/system/history', { query: { minutes: 60 }, signal }),
+    [],
+    { everyMs: HISTORY_EVERY_MS },
+  )
+  return (
+    <Loaded of={minutes}>
+      {({ items }) => (
+        <div class="history tiles">
+          {PLOTS.map(({ title, value }) => (
+            <Plot key={title} title={title} minutes={items} value={value} />
+          ))}
+        </div>
+      )}
+    </Loaded>
+  )
+}
+
+function Plot({
+  title,
+  minutes,
+  value,
+}: {
+  title: string
+  minutes: readonly Minute[]
+  value: Value
+}) {
+  const data = useMemo<PlotData>(
+    () => [minutes.map(({ start }) => Date.parse(start) / 1_000), minutes.map(value)],
+    [minutes],
+  )
+  const known = minutes.flatMap((minute) => value(minute) ?? [])
+  const words = known.length === 0 ? 'no data' : `at most ${numberText(Math.max(...known))}`
+  return (
+    <figure class="card history-plot box stack near">
+      <figcaption>{title}</figcaption>
+      <TimePlot
+        data={data}
+        zone={shownZone()}
+        height={HEIGHT}
+        label={`${title} over the last hour: ${words}`}
+        isCount
+      />
+    </figure>
+  )
+}

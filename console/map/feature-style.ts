@@ -2,6 +2,7 @@ import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import Text from 'ol/style/Text.js'
+import type { FeatureLike } from 'ol/Feature.js'
 
 const FONT = 'system-ui, sans-serif'
 
@@ -34,4 +35,31 @@ export function named(style: Style, name: string, weight: number): Style {
 /** The zoom level of a map with this number of metres per pixel. */
 export function zoomAt(resolution: number): number {
   return Math.log2(156_543.03392804097 / resolution)
+}
+
+/** A word of Protomaps' schema; empty if the feature has none. */
+export function wordOf(feature: FeatureLike, name: string): string {
+  const value = valueOf(feature, name)
+  return typeof value === 'string' ? value : ''
+}
+
+/** A number of Protomaps' schema; `otherwise` if the feature has none. */
+export function numberOf(feature: FeatureLike, name: string, otherwise: number): number {
+  const value = valueOf(feature, name)
+  return typeof value === 'number' ? value : otherwise
+}
+
+/** Whether a mark of Protomaps' schema is set: it is true, or a number other than 0. */
+export function isMarked(feature: FeatureLike, name: string): boolean {
+  return Boolean(valueOf(feature, name))
+}
+
+export function shapeOf(feature: FeatureLike): 'area' | 'line' | 'point' {
+  const type = feature.getGeometry()?.getType() ?? ''
+  return type.endsWith('Polygon') ? 'area' : type.endsWith('LineString') ? 'line' : 'point'
+}
+
+/** The third version of the schema writes `pmap:` before all of its words but names. */
+function valueOf(feature: FeatureLike, name: string): unknown {
+  return feature.get(name) ?? feature.get(`pmap:${name}`)
 }
