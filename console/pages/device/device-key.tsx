@@ -4,7 +4,7 @@ import { may } from '../../live/session.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { KeyLink } from '../keys/key-link.tsx'
+import { KeyLink } from '../keys/key-devices.tsx'
 import { KEY_STATUS_WORDS, type Key } from '../keys/key-words.ts'
 import { LostDevice } from './lost-device.tsx'
 

@@ -2,7 +2,7 @@ import { countText } from '../../core/measures.ts'
 import { IsolatedList } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Ago, Moment } from '../../ui/time.tsx'
-import { KeyLink } from './key-link.tsx'
+import { KeyLink } from './key-devices.tsx'
 import { scopeWords, KEY_STATUS_WORDS, type Key } from './key-words.ts'
 
 /** About a key besides its name. */

@@ -1,5 +1,5 @@
 import { api } from '../../api/client.ts'
-import { addressOf, devicePath } from '../../core/address.ts'
+import { addressOf, devicePath, keyPath } from '../../core/address.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import type { DialogProps } from '../../ui/form-dialog.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
@@ -47,5 +47,14 @@ export function DevicesOfKey({ keyId, onLeave }: { keyId: string; onLeave?: () =
         )
       }
     </Loaded>
+  )
+}
+
+/** The name of a key, which leads to its page. */
+export function KeyLink({ of: { id, name } }: { of: { id: string; name: string } }) {
+  return (
+    <a href={addressOf(keyPath(id))}>
+      <Isolated>{name}</Isolated>
+    </a>
   )
 }

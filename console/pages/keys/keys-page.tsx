@@ -4,13 +4,27 @@ import { may } from '../../live/session.ts'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
-import { IdentifyKey } from './identify-key.tsx'
-import { useKeyActions } from './key-actions.tsx'
-import { KEY_COLUMNS } from './key-columns.tsx'
-import type { Key } from './key-words.ts'
-import { NewKeyDialog } from './new-key.tsx'
+import {
+  KEY_STATUS_WORDS,
+  readLimits,
+  SCOPE_WORDS,
+  SCOPE_NAMES,
+  type Key,
+  type KeyWithSecret,
+} from './key-words.ts'
 import { addressOf } from '../../core/address.ts'
 import './keys.css'
+import { useState } from 'preact/hooks'
+import { ApiFailure, faultAt } from '../../core/failure.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { Field, Form, type Values } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { Ago, Time } from '../../ui/time.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { shownZone } from '../../ui/preferences.ts'
+import { useKeyActions, LimitFields, KeySecret } from './key-actions.tsx'
+import { KEY_COLUMNS } from './key-columns.tsx'
 
 export function KeysPage() {
   const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
@@ -57,4 +71,116 @@ function NoKeys() {
       </p>
     </Empty>
   )
+}
+
+/** Identifies the key of a secret that somebody has found in a sender. */
+function IdentifyKey({ onClose }: { onClose: () => void }) {
+  const [found, setFound] = useState<Key | 'none'>()
+
+  async function find({ key = '' }: Values) {
+    setFound(undefined)
+    try {
+      setFound(await api.post('/keys/identify', { body: { key: key.trim() } }))
+    } catch (failure) {
+      if (!(failure instanceof ApiFailure) || failure.status !== 404) throw failure
+      setFound('none')
+    }
+  }
+
+  return (
+    <Dialog title="Which key is this?" onClose={onClose}>
+      <Form button="Find" submit={find} cancel={onClose}>
+        <Field
+          name="key"
+          label="Secret"
+          hint="Paste it as the sender has it. It is compared, not stored."
+          type="password"
+          autoComplete="off"
+          autoFocus
+        />
+      </Form>
+      <div role="status">{found !== undefined && <Found found={found} />}</div>
+    </Dialog>
+  )
+}
+
+function Found({ found }: { found: Key | 'none' }) {
+  if (found === 'none') {
+    return (
+      <div class="notice warn row">
+        <p>No key of this account has or had this secret.</p>
+      </div>
+    )
+  }
+  const { name, hint, status, lastUsedAt, createdAt } = found
+  return (
+    <Facts
+      of={[
+        [
+          'Key',
+          <>
+            <Isolated class="strong">{name}</Isolated> <code>{hint}</code>
+          </>,
+        ],
+        ['Status', KEY_STATUS_WORDS[status]],
+        ['Created', <Time at={createdAt} />],
+        ['Last used', lastUsedAt === null ? 'never' : <Ago at={lastUsedAt} />],
+      ]}
+    />
+  )
+}
+
+/** Creates a key and shows its secret. */
+function NewKeyDialog(props: DialogProps) {
+  const [made, setMade] = useState<KeyWithSecret>()
+  const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['positions:write']))
+
+  async function create(values: Values) {
+    if (scopes.size === 0) throw faultAt('scopes', 'Choose at least one permission.')
+    const wanted = SCOPE_NAMES.filter((scope) => scopes.has(scope))
+    const body = { ...readLimits(values, shownZone()), scopes: wanted }
+    setMade(await api.post('/keys', { body }))
+  }
+
+  if (made !== undefined) return <KeySecret {...props} of={made} title="Key created" />
+  return (
+    <FormDialog {...props} title="New key" button="Create key" submit={create}>
+      <Field
+        name="name"
+        label="Name"
+        hint="What it is for: a vehicle, a gateway, a program."
+        autoFocus
+        autoComplete="off"
+      />
+      <Field name="scopes" label="Permissions">
+        {({ id, name, ...described }) => (
+          <div id={id} role="group" aria-label="Permissions" {...described}>
+            {SCOPE_NAMES.map((scope) => (
+              <label key={scope} class="check">
+                <input
+                  type="checkbox"
+                  name={name}
+                  checked={scopes.has(scope)}
+                  onChange={() => setScopes((before) => toggled(before, scope))}
+                />
+                {SCOPE_WORDS[scope]}
+              </label>
+            ))}
+          </div>
+        )}
+      </Field>
+      <details>
+        <summary>Limits</summary>
+        <div class="stack">
+          <LimitFields />
+        </div>
+      </details>
+    </FormDialog>
+  )
+}
+
+function toggled(before: ReadonlySet<string>, one: string): ReadonlySet<string> {
+  const after = new Set(before)
+  if (!after.delete(one)) after.add(one)
+  return after
 }

@@ -28,7 +28,7 @@ import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Moment, Time } from '../../ui/time.tsx'
-import { KeyLink } from '../keys/key-link.tsx'
+import { KeyLink } from '../keys/key-devices.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
