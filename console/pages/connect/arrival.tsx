@@ -1,13 +1,18 @@
 import { CircleCheck, CircleX, Hourglass } from 'lucide'
-import { sentence } from '../../core/failure.ts'
+import { sentence, type ApiFailure } from '../../core/failure.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { changeDraft } from './draft.ts'
-import { adviceFor, outcomeOf, type ConnectOutcome, type TestAnswer } from './outcome.ts'
-import { useArrival } from './use-arrival.ts'
+import { adviceFor, outcomeOf, type ConnectOutcome, type TestAnswer, type Seen } from './outcome.ts'
 import { addressOf } from '../../core/address.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { fleet, lister, onStreamEvent, startLive } from '../../live/live.ts'
+import type { LiveDevice } from '../../core/live-device.ts'
+import { useLoad } from '../../ui/use-load.ts'
 
 /** Whether the device has reported, or why its reports were refused. */
 export function Arrival({
@@ -140,4 +145,51 @@ function Refused({
       </p>
     </>
   )
+}
+
+type Rejection = Seen['rejections'][number] & { readonly keyId?: string | undefined }
+
+/** Follows the stream and the lists for reports of a device and refusals of a key. */
+function useArrival(
+  deviceId: string,
+  keyId: string | undefined,
+): { readonly seen: Seen; readonly failure: ApiFailure | undefined } {
+  const [told, setTold] = useState<Rejection>()
+  watchWords()
+  const { data, failure, reload } = useLoad(
+    async (signal) => {
+      if (keyId === undefined && deviceId === '') return []
+      const query = { limit: 1, ...(keyId === undefined ? { deviceId } : { keyId }) }
+      return (await api.get('/rejections', { query, signal })).items
+    },
+    [deviceId, keyId],
+  )
+  useEffect(() => {
+    setTold(undefined)
+    startLive()
+    return onStreamEvent((name, value) => {
+      if (name === 'opened') return reload()
+      const rejection = value as Rejection
+      const isWanted =
+        keyId === undefined ? rejection.deviceId === deviceId : rejection.keyId === keyId
+      if (name === 'rejection' && isWanted) setTold(rejection)
+    })
+  }, [deviceId, keyId])
+  const rejections = [...(told === undefined ? [] : [told]), ...(data ?? [])]
+  return {
+    seen: { devices: seenDevices(deviceId), rejections },
+    failure: failure ?? lister.failure.value,
+  }
+}
+
+/** The device itself, and the newest of the other devices. */
+function seenDevices(deviceId: string): Seen['devices'] {
+  let newest: LiveDevice | undefined
+  for (const device of fleet.devices.values()) {
+    if (device.deviceId === deviceId) continue
+    if (newest === undefined || device.firstSeenAt > newest.firstSeenAt) newest = device
+  }
+  return [fleet.devices.get(deviceId), newest]
+    .filter((device) => device !== undefined)
+    .map((device) => ({ ...device, lastSeenAt: new Date(device.lastSeenMs).toISOString() }))
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { guideOf } from '../../guides/guides.ts'
+import { guideOf, GUIDES } from '../../guides/guides.ts'
 import { api } from '../../api/client.ts'
 import { may } from '../../live/session.ts'
 import { Field } from '../../ui/form.tsx'
@@ -8,17 +8,15 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { Page } from '../../ui/page.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { AddressNotes } from './address-notes.tsx'
 import { Arrival } from './arrival.tsx'
-import { BringHistory } from './bring-history.tsx'
-import { BroughtKey } from './brought-key.tsx'
-import { ChooseKey } from './choose-key.tsx'
-import { ChooseSender } from './choose-sender.tsx'
+import { BroughtKey, ChooseKey } from './choose-key.tsx'
 import { changeDraft, draft, justNow } from './draft.ts'
 import type { TestAnswer } from './outcome.ts'
-import { SenderSetup } from './sender-setup.tsx'
 import { SendTest } from './send-test.tsx'
 import './connect.css'
+import { TriangleAlert } from 'lucide'
+import { Icon } from '../../ui/icon.tsx'
+import { BringHistory, SenderSetup } from './sender-setup.tsx'
 
 const NO_ADDRESS = 'https://ADDRESS-OF-THE-SERVICE'
 const NO_KEY = 'YOUR_KEY'
@@ -164,5 +162,65 @@ function Step({
       </h2>
       {children}
     </section>
+  )
+}
+
+/** Chooses the app, program or server that is connected. */
+function ChooseSender({ sender, choose }: { sender: string; choose: (sender: string) => void }) {
+  return GUIDES.map(({ title, guides }) => (
+    <fieldset key={title} class="senders row">
+      <legend>{title}</legend>
+      {guides.map(({ id, name }) => (
+        <label key={id} class="sender">
+          <input
+            type="radio"
+            name="sender"
+            value={id}
+            checked={id === sender}
+            onChange={() => choose(id)}
+          />
+          {name}
+        </label>
+      ))}
+    </fieldset>
+  ))
+}
+
+/** Warnings about the address given to senders. */
+function AddressNotes({ address, loopback }: { address: string | null; loopback: boolean }) {
+  if (address === null) {
+    return (
+      <Note>
+        The service does not know its own address. Set <code>INGEST_PUBLIC_URL</code> where it is
+        started, and enter the address below.
+      </Note>
+    )
+  }
+  if (loopback) {
+    return (
+      <Note>
+        <code>{address}</code> can be reached only from the computer that it runs on. For phones in
+        your network, start the service with <code>npm start -- --lan</code>, for others set{' '}
+        <code>HOST</code> and <code>INGEST_PUBLIC_URL</code>.
+      </Note>
+    )
+  }
+  if (!address.startsWith('https:')) {
+    return (
+      <Note>
+        <code>{address}</code> is not encrypted: anyone on the way can read the key and the
+        positions. Use HTTPS outside your own network.
+      </Note>
+    )
+  }
+  return null
+}
+
+function Note({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="notice warn row">
+      <Icon of={TriangleAlert} />
+      <p>{children}</p>
+    </div>
   )
 }

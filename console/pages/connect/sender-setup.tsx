@@ -1,8 +1,10 @@
-import type { Guide, Setup } from '../../guides/guide.ts'
+import type { Guide, Setup, CopyableText, SetupLink } from '../../guides/guide.ts'
 import { Loading } from '../../ui/states.tsx'
-import { GuideView } from './guide-view.tsx'
 import { handoffUrl } from './handoff.ts'
-import { QrCode } from './qr-code.tsx'
+import { commonTroubles } from '../../guides/guides.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { encode } from 'uqr'
+import { shell } from '../../guides/shell.ts'
 
 /** How to set the sender up. */
 export function SenderSetup({
@@ -51,6 +53,161 @@ function OnPhone({ setup, sender }: { setup: Setup; sender: string }) {
             </p>
           )}
         </div>
+      </div>
+    </details>
+  )
+}
+
+/** The guide of one app, filled in. */
+function GuideView({
+  guide,
+  setup,
+  hasSecret,
+}: {
+  guide: Guide
+  setup: Setup
+  hasSecret: boolean
+}) {
+  const steps = guide.steps(setup)
+  return (
+    <div class="guide stack some">
+      <p>
+        <Prose text={guide.about} />
+      </p>
+      {guide.link !== undefined && hasSecret && (
+        <ByLink link={guide.link(setup)} name={guide.name} />
+      )}
+      {guide.link !== undefined && <h3>By hand</h3>}
+      {!hasSecret && (
+        <p class="quiet">
+          Replace <code>{setup.key}</code> with the secret.
+        </p>
+      )}
+      <ol class="steps stack some">
+        {steps.map(({ text, entries = [] }) => (
+          <li key={text}>
+            <p>
+              <Prose text={text} />
+            </p>
+            {entries.length > 0 && (
+              <div class="snippets stack some">
+                {entries.map((entry) => (
+                  <Snippet key={entry.title} {...entry} />
+                ))}
+              </div>
+            )}
+          </li>
+        ))}
+      </ol>
+      {guide.known !== undefined && (
+        <details>
+          <summary>Known to work</summary>
+          <div class="stack some">
+            <p>
+              <Prose text={guide.known.text} />
+            </p>
+            {guide.known.entries.map((entry) => (
+              <Snippet key={entry.title} {...entry} />
+            ))}
+          </div>
+        </details>
+      )}
+      <details>
+        <summary>When nothing arrives</summary>
+        <ul class="troubles stack near">
+          {[...guide.troubles, ...commonTroubles(setup)].map((trouble) => (
+            <li key={trouble}>
+              <Prose text={trouble} />
+            </li>
+          ))}
+        </ul>
+      </details>
+    </div>
+  )
+}
+
+/** A text to copy. */
+function Snippet({ title, text }: CopyableText) {
+  return (
+    <figure class="snippet box">
+      <figcaption class="row between">
+        <span>{title}</span>
+        <CopyButton text={text} what={title} />
+      </figcaption>
+      <pre dir="ltr" tabIndex={0} aria-label={title}>
+        <code>{text}</code>
+      </pre>
+    </figure>
+  )
+}
+
+function ByLink({ link: { text, url, onlyScanned }, name }: { link: SetupLink; name: string }) {
+  return (
+    <>
+      <h3>By link</h3>
+      <div class="on-phone tiles">
+        <QrCode text={url} label={`QR code that sets up ${name}`} />
+        <div class="stack near">
+          <p>
+            <Prose text={text} />
+          </p>
+          {onlyScanned !== true && (
+            <p>
+              On that phone already? Tap{' '}
+              <a href={url} rel="noreferrer">
+                set up {name}
+              </a>
+              .
+            </p>
+          )}
+          <p class="quiet">Anyone who photographs the code or gets the link has the key.</p>
+          <div class="row">
+            <CopyButton text={url} what="Link" />
+          </div>
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** The text of a guide: words between backticks are entered or read literally. */
+function Prose({ text }: { text: string }) {
+  return (
+    <>
+      {text
+        .split('`')
+        .map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}
+    </>
+  )
+}
+
+/** A QR code, dark on light in both themes, because scanners require that. */
+function QrCode({ text, label }: { text: string; label: string }) {
+  const { data, size } = encode(text, { border: 2 })
+  const path = data
+    .flatMap((row, y) => row.flatMap((dark, x) => (dark ? `M${x} ${y}h1v1h-1z` : [])))
+    .join('')
+  return (
+    <svg class="qr" viewBox={`0 0 ${size} ${size}`} role="img" aria-label={label}>
+      <rect width={size} height={size} fill="#fff" />
+      <path d={path} fill="#000" />
+    </svg>
+  )
+}
+
+/** How the history of a device comes in from the system that it reported to so far. */
+export function BringHistory({ address, deviceId }: { address: string; deviceId: string }) {
+  const command = `npm run import -- --url ${shell(address)} --device ${shell(deviceId)} FILE`
+  return (
+    <details>
+      <summary>Import its history</summary>
+      <div class="snippets stack some">
+        <p>
+          From Traccar, OwnTracks Recorder, Dawarich, Google, PhoneTrack, GPX files and others, with
+          a key that has the scope <code>positions:import</code> in the environment variable{' '}
+          <code>GPS_KEY</code>. <code>docs/moving.md</code> says step by step how to get the files.
+        </p>
+        <Snippet title="Import" text={command} />
       </div>
     </details>
   )
