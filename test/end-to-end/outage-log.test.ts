@@ -1,12 +1,11 @@
 import { createServer, type AddressInfo } from 'node:net'
-import { afterEach, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
 import { closeAfterwards } from '../closing.ts'
 import { operatorEnv } from '../deployments.ts'
 import { eventually } from '../eventually.ts'
 import { startProgram } from '../programs.ts'
-import { endPrograms } from '../running-programs.ts'
-
-afterEach(endPrograms)
+import type { RunningProgram } from '../running-programs.ts'
+import { logLines } from './log-lines.ts'
 
 /** The attempts that a program makes, as it logs them for debugging. */
 const TRIED = [/"msg":"event log is not ready yet"/g, /"msg":"MongoDB cannot be used yet/g]
@@ -22,38 +21,49 @@ async function silentPort(): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test.each([
-  ['ingest-api/main', 'a closed port', async () => '127.0.0.1:9', /ECONNREFUSED/],
-  ['projector/main', 'a closed port', async () => '127.0.0.1:9', /ECONNREFUSED/],
-  ['admin-api/main', 'a closed port', async () => '127.0.0.1:9', /ECONNREFUSED/],
-  ['projector/main', 'an unknown name', async () => 'kafka.invalid:9', /ENOTFOUND|EAI_AGAIN/],
+const closedPort = async () => '127.0.0.1:9'
+const unknownName = async () => 'kafka.invalid:9'
+
+const STARTS = [
+  ['ingest-api/main', 'a closed port', closedPort, /ECONNREFUSED/],
+  ['projector/main', 'a closed port', closedPort, /ECONNREFUSED/],
+  ['admin-api/main', 'a closed port', closedPort, /ECONNREFUSED/],
+  ['projector/main', 'an unknown name', unknownName, /ENOTFOUND|EAI_AGAIN/],
   ['projector/main', 'a port that says nothing', silentPort, /time|no answer/i],
-])(
+] as const
+
+/** They wait beside each other. */
+const started: RunningProgram[] = []
+
+beforeAll(async () => {
+  for (const [program, , address] of STARTS) started.push(start(program, await address()))
+})
+
+function start(program: string, at: string): RunningProgram {
+  return startProgram(program, {
+    env: {
+      ...operatorEnv(),
+      INGEST_PORT: '0',
+      ADMIN_PORT: '0',
+      PROJECTOR_PORT: '0',
+      LOG_LEVEL: 'debug',
+      KAFKA_BROKERS: at,
+      MONGODB_URL: `mongodb://${at}/gps`,
+      ...(program === 'ingest-api/main' && { RATE_LIMIT_STORE: 'mongodb' }),
+    },
+  })
+}
+
+test.each(STARTS.map((row, index) => [...row, index] as const))(
   '%s with Kafka and MongoDB at %s logs one line for each, however often it tries',
-  async (program, _where, address, reason) => {
-    const at = await address()
+  async (_program, _where, address, reason, index) => {
+    const running = started[index]!
     const times = address === silentPort ? TIMES_SILENT : TIMES
-    const running = startProgram(program, {
-      env: {
-        ...operatorEnv(),
-        INGEST_PORT: '0',
-        ADMIN_PORT: '0',
-        LOG_LEVEL: 'debug',
-        KAFKA_BROKERS: at,
-        MONGODB_URL: `mongodb://${at}/gps`,
-        ...(program === 'ingest-api/main' && { RATE_LIMIT_STORE: 'mongodb' }),
-      },
-    })
     await eventually(
       () => TRIED.every((line) => (running.output().match(line)?.length ?? 0) >= times),
       { withinMs: 100_000 },
     )
-    const lines = running
-      .output()
-      .split('\n')
-      .filter((line) => line.startsWith('{') && line.endsWith('}'))
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ level }) => Number(level) >= 40)
+    const lines = logLines(running).filter(({ level }) => Number(level) >= 40)
     const byVariable = lines.map(({ variable, msg }) => [variable, msg])
     expect(byVariable).toHaveLength(2)
     expect(byVariable).toEqual(
