@@ -11,9 +11,9 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 const NAME = 'Mrs Miller'
 const AT_ONCE = 20
 
-/** The steps of a change, of the call that erases its device, and of the projector. */
+/** The steps of a change, of the call that erases its device, and of the projector: one call of the store each. */
 const CHANGE = ['reads the life', 'finds the device', 'writes'] as const
-const ERASURE = ['is announced', 'is logged', 'is answered'] as const
+const ERASURE = ['is announced', 'is answered'] as const
 const PROJECTOR = ['forgets', 'projects', 'projects a report'] as const
 
 type Step = (typeof CHANGE | typeof ERASURE | typeof PROJECTOR)[number]
@@ -29,7 +29,7 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
       const orders = interleavings(CHANGE, ERASURE, PROJECTOR).filter(
         (order) => isPossible(order) && isBefore(order, 'reads the life', 'is answered'),
       )
-      expect(orders.length).toBe(301)
+      expect(orders.length).toBe(189)
       await inAll(orders, async (story) => {
         for (const step of story.order) await story.takes(step)
         await story.ends()
@@ -41,13 +41,13 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
   promise(
     'a change does not outlive an erasure that is logged but never answered, because its process ended',
     async () => {
-      const orders = interleavings(CHANGE, ERASURE.slice(0, 2), PROJECTOR).filter(
+      const orders = interleavings(CHANGE, ERASURE.slice(0, 1), PROJECTOR).filter(
         (order) =>
           isPossible(order) &&
           (isBefore(order, 'reads the life', 'forgets') ||
             isBefore(order, 'finds the device', 'projects a report')),
       )
-      expect(orders.length).toBe(53)
+      expect(orders.length).toBe(32)
       await inAll(orders, async (story) => {
         for (const step of story.order) await story.takes(step)
         await story.ends()
@@ -231,8 +231,9 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
       async writes() {
         if (isFound) await change({ ...device, life })
       },
-      'is announced': () => shared.store.announceErasure(erasure),
-      async 'is logged'() {
+      async 'is announced'() {
+        await shared.store.announceErasure(erasure)
+        // This calls no store: steps in between would find every store unchanged.
         erased = log.erase(erasure, partition)
       },
       'is answered': () => shared.store.hideErased(erasure),
@@ -295,7 +296,7 @@ const NOTHING = { name: undefined, labels: undefined, shared: [], disabled: fals
 
 /** The projector meets an erasure once it is in the log. */
 function isPossible(order: readonly Step[]): boolean {
-  return isBefore(order, 'is logged', 'forgets')
+  return isBefore(order, 'is announced', 'forgets')
 }
 
 function isBefore(order: readonly Step[], one: Step, other: Step): boolean {

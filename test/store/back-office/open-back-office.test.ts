@@ -1,5 +1,6 @@
 import { describe } from '@jest/globals'
 import { auditContract, auditTurnsContract } from '../../contracts/store-audit.ts'
+import { auditErasuresContract } from '../../contracts/store-audit-erasures.ts'
 import { instancesContract } from '../../contracts/store-instances.ts'
 import { keyRotationContract } from '../../contracts/store-key-rotation.ts'
 import { keysContract } from '../../contracts/store-keys.ts'
@@ -23,6 +24,7 @@ function backOfficeContract(): void {
     operatorChangesContract(suite)
     sharesContract(suite)
     auditContract(suite)
+    auditErasuresContract(suite)
     auditTurnsContract(suite)
     rejectionsContract(suite)
     instancesContract(suite)

@@ -1,0 +1,191 @@
+import { expect } from '@jest/globals'
+import { randomBytes } from 'node:crypto'
+import { ulid } from '../../schemas/record-id.ts'
+import type { AuditEntry } from '../../store/back-office.ts'
+import type { DeviceErased } from '../../schemas/device-erased.ts'
+import { deviceErased, reportRejected, T0 } from '../samples.ts'
+import {
+  auditPages,
+  devicesOf,
+  entry,
+  labelled,
+  newestEntries,
+  withoutDetails,
+} from './audit-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { account, newAccountId, operator } from './store-samples.ts'
+
+/** What the audit forgets when a device is erased. */
+export function auditErasuresContract({ promise, alone, shared }: StoreSuite): void {
+  alone('the audit forgets devices that an earlier version erased', async ({ store, reopen }) => {
+    const first = account()
+    const accountId = first.id
+    await store.createFirstOperator({ account: first, operator: operator({ accountId }) })
+    const on = (at: number, id: string, action = 'device.changed') =>
+      entry({ accountId, at, action, subject: { kind: 'device', id }, details: { name: 'Ana' } })
+    const erased = Array.from({ length: 120 }, (_, n) => on(T0 + n, `van-${n}`))
+    const left = [on(T0 + 1_000, 'van-0'), on(T0, 'bus')]
+    for (const one of [...erased, ...left]) await store.appendAudit(one)
+    for (const { at, subject } of erased) {
+      await store.appendAudit(withoutDetails(on(at + 1, subject.id, 'device.erased')))
+    }
+    await store.finishErasures()
+    const query = { accountId, action: 'device.changed', limit: 200 }
+    const named = (await store.pageAudit(query)).entries.filter(({ details }) => details)
+    expect(named).toEqual(left)
+    // Only once: what this version erases is finished otherwise.
+    const next = await reopen()
+    const late = on(T0, 'van-1')
+    await next.appendAudit(late)
+    await next.finishErasures()
+    expect((await next.pageAudit(query)).entries).toContainEqual(late)
+  })
+
+  promise(
+    'entries on a device lose their details with it, and stay themselves',
+    async ({ accountId }) => {
+      const on = (id: string, account = accountId, kind: 'device' | 'key' = 'device') =>
+        entry({
+          accountId: account,
+          at: T0,
+          subject: { kind, id },
+          action: 'device.changed',
+          details: { name: 'Name of a person', labels: ['home'] },
+        })
+      const [erased, other, ofKey] = [on('van'), on('van 2'), on('van', accountId, 'key')]
+      const theirs = on('van', newAccountId())
+      const later = { ...on('van'), at: T0 + 1 }
+      for (const one of [erased, other, ofKey, theirs, later]) await shared.store.appendAudit(one)
+      for (let n = 0; n < 2; n += 1) {
+        await shared.store.forgetAuditDetails({ accountId, deviceId: 'van', upTo: T0 })
+      }
+      const kept = await newestEntries(shared.store, accountId)
+      expect(kept).toHaveLength(4)
+      expect(kept).toEqual(
+        expect.arrayContaining([{ ...erased, details: undefined }, other, ofKey, later]),
+      )
+      expect(kept.find(({ id }) => id === erased.id)).not.toHaveProperty('details')
+      expect(await newestEntries(shared.store, theirs.accountId)).toEqual([theirs])
+    },
+  )
+
+  promise(
+    'an entry on several devices keeps the labels of the others when one is erased, and none when all are',
+    async ({ accountId }) => {
+      const entries = Array.from({ length: 130 }, (_, n) =>
+        labelled({ accountId, at: T0 + n, deviceIds: n % 2 ? ['van'] : ['van', 'bus'] }),
+      )
+      const other = labelled({ accountId, at: T0 + 130, deviceIds: ['bus'] })
+      for (const one of [...entries, other]) await shared.store.appendAudit(one)
+      const device = { accountId, deviceId: 'van' }
+      for (let n = 0; n < 2; n += 1) {
+        await shared.store.forgetAuditDetails({ ...device, upTo: T0 + 130 })
+      }
+      const query = { accountId, action: 'devices.labelled', limit: 200 }
+      const { entries: kept } = await shared.store.pageAudit(query)
+      const left = entries.map((one) => {
+        const isOfTwo = devicesOf(one).includes('bus')
+        const details = { ...one.details, deviceIds: ['bus'] }
+        return isOfTwo ? { ...one, details } : withoutDetails(one)
+      })
+      expect(kept).toEqual([other, ...left.reverse()])
+      expect(
+        (await auditPages(shared.store, { accountId, subjectId: 'van', limit: 9 })).flat(),
+      ).toEqual([])
+    },
+  )
+
+  promise(
+    'entries on a link lose its title with each of its devices, and the device',
+    async ({ accountId }) => {
+      const on = (action: string, id: string, details: AuditEntry['details']) =>
+        entry({ accountId, at: T0, action, subject: { kind: 'share', id }, details: details ?? {} })
+      const trailMinutes = 30
+      const created = on('share.created', 'link', {
+        name: 'Vans of Ana',
+        deviceIds: ['van', 'bus'],
+        trailMinutes,
+      })
+      const revoked = on('share.revoked', 'link', { name: 'Vans of Ana' })
+      const other = on('share.created', 'other', { name: 'Bus', deviceIds: ['bus'] })
+      const otherEnd = on('share.revoked', 'other', { name: 'Bus' })
+      for (const one of [created, revoked, other, otherEnd]) await shared.store.appendAudit(one)
+      await shared.store.forgetAuditDetails({ accountId, deviceId: 'van', upTo: T0 })
+      const kept = await newestEntries(shared.store, accountId)
+      const bare = withoutDetails(revoked)
+      const left = { ...created, details: { deviceIds: ['bus'], trailMinutes } }
+      expect(kept).toHaveLength(4)
+      expect(kept).toEqual(expect.arrayContaining([left, bare, other, otherEnd]))
+    },
+  )
+
+  promise(
+    'what is recorded after a device was erased says nothing of the life before',
+    async ({ accountId }) => {
+      const erasure = deviceErased({ accountId, deviceId: 'van' })
+      const lives = new Map([
+        ['van', undefined],
+        ['bus', undefined],
+      ])
+      await shared.store.hideErased(erasure)
+      await shared.store.finishErasures({ accountId, deviceId: 'van' })
+      const own = entry({
+        accountId,
+        at: T0 + 1,
+        subject: { kind: 'device', id: 'van' },
+        details: { name: 'Name of a person' },
+      })
+      const ofMany = labelled({ accountId, at: T0 + 2, deviceIds: ['van', 'bus'] })
+      await shared.store.appendAudit(own, new Map([['van', undefined]]))
+      await shared.store.appendAudit(ofMany, lives)
+      const bare = withoutDetails(own)
+      const left = { ...ofMany, details: { ...ofMany.details, deviceIds: ['bus'] } }
+      expect(await newestEntries(shared.store, accountId)).toEqual([left, bare])
+      const current = await shared.store.livesOf({ accountId, deviceIds: ['van'] })
+      const next = { ...own, id: ulid(T0 + 3, randomBytes(10)), at: T0 + 3 }
+      await shared.store.appendAudit(next, new Map([['van', current.get('van')]]))
+      expect((await newestEntries(shared.store, accountId))[0]).toEqual(next)
+    },
+  )
+
+  promise(
+    'an erasure whose process ended before it came to the audit and the refused reports is finished later',
+    async ({ accountId }) => {
+      const device = { accountId, deviceId: 'van' }
+      const erasures = [
+        ['hidden', (erasure) => shared.store.hideErased(erasure)],
+        ['only announced', (erasure) => shared.store.forgetErased(erasure)],
+        // The store was restored from before the erasure.
+        ['never heard of', (erasure) => shared.store.forgetErased(erasure)],
+      ] as const satisfies [string, (erasure: DeviceErased) => Promise<void>][]
+      for (const [name, hide] of erasures) {
+        const at = Date.now()
+        const erasure = deviceErased({
+          ...device,
+          eventId: ulid(at, randomBytes(10)),
+          erasedAt: at,
+        })
+        if (name !== 'never heard of') await shared.store.announceErasure(erasure)
+        const own = entry({
+          accountId,
+          at: T0,
+          subject: { kind: 'device', id: 'van' },
+          details: { name },
+        })
+        const rejectionId = ulid(T0, randomBytes(10))
+        const refused = { rejectionId, ...device, receivedAt: at, body: name }
+        const other = { ...refused, rejectionId: ulid(T0, randomBytes(10)), deviceId: 'bus' }
+        await shared.store.appendAudit(own)
+        await shared.store.saveRejections([reportRejected(refused), reportRejected(other)])
+        await hide(erasure)
+        await shared.store.finishErasures()
+        expect(
+          (await newestEntries(shared.store, accountId)).find(({ id }) => id === own.id),
+        ).not.toHaveProperty('details')
+        expect(await shared.store.pageRejections({ ...device, limit: 9 })).toEqual([])
+        const others = await shared.store.pageRejections({ accountId, deviceId: 'bus', limit: 9 })
+        expect(others).not.toEqual([])
+      }
+    },
+  )
+}
