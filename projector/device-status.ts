@@ -2,11 +2,11 @@ import { includes } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
 import { readingsWith, withReading, type ReadingKind } from '../schemas/device-readings.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
+import { compareOrigins, comparePositionTimes, seenAt } from '../schemas/geo/position-order.ts'
 import type { RepeatEntry, ReportEntry } from '../schemas/log-entry.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 import { withOptionalFields } from '../schemas/report-fields.ts'
 import {
-  compareOrigins,
   isSentLast,
   withReceived,
   type DeviceStatus,
@@ -51,13 +51,13 @@ export function deviceStatus(
   if (kind === 'repeat') return previous && repeated(previous, { origin, event })
   const { receivedAt } = event
   const isImported = event.imported === true
-  const seenAt = isImported ? Math.min(event.timestamp, receivedAt) : receivedAt
+  const heardAt = seenAt(event)
   if (previous === undefined) {
     return {
       accountId: event.accountId,
       deviceId: event.deviceId,
-      firstSeenAt: seenAt,
-      lastSeenAt: seenAt,
+      firstSeenAt: heardAt,
+      lastSeenAt: heardAt,
       lastReceivedAt: receivedAt,
       lastKeyAt: isImported ? 0 : receivedAt,
       lastKeyEventId: isImported ? '' : event.recordId,
@@ -74,8 +74,8 @@ export function deviceStatus(
   const status = {
     accountId: previous.accountId,
     deviceId: previous.deviceId,
-    firstSeenAt: Math.min(previous.firstSeenAt, seenAt),
-    lastSeenAt: Math.max(previous.lastSeenAt, seenAt),
+    firstSeenAt: Math.min(previous.firstSeenAt, heardAt),
+    lastSeenAt: Math.max(previous.lastSeenAt, heardAt),
     lastReceivedAt: Math.max(previous.lastReceivedAt, receivedAt),
     lastKeyAt: isLast ? receivedAt : previous.lastKeyAt,
     lastKeyEventId: isLast ? event.recordId : previous.lastKeyEventId,
@@ -126,19 +126,14 @@ function heard(
   }
 }
 
-/**
- * The total order of positions: (min(timestamp, receivedAt), receivedAt, place in the log). The minimum
- * keeps a timestamp in the future from pinning the position until that time.
- */
+/** Whether a position is after the last one in the total order of positions. */
 function isLater(
   event: PositionReported,
   origin: Origin,
   { lastPosition: last, lastOrigin, applied }: DeviceStatus,
 ): boolean {
-  const byTime =
-    Math.min(event.timestamp, event.receivedAt) - Math.min(last.timestamp, last.receivedAt)
+  const byTime = comparePositionTimes(event, last)
   if (byTime !== 0) return byTime > 0
-  if (event.receivedAt !== last.receivedAt) return event.receivedAt > last.receivedAt
   if (lastOrigin !== undefined) return compareOrigins(origin, lastOrigin) > 0
   // A status of an earlier version has only its partitions: usually one, and this event comes after it.
   const [partition, ...others] = Object.keys(applied)

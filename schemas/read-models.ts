@@ -95,11 +95,6 @@ export type DeviceSettings = {
 /** A device as operators see it. */
 export type Device = { readonly status: DeviceStatus; readonly settings: DeviceSettings }
 
-/** The order of the log; offsets of different partitions say nothing about which event came first. */
-export function compareOrigins(a: Origin, b: Origin): number {
-  return a.partition - b.partition || a.offset - b.offset
-}
-
 /** Whether the device is alive, seen from `now`. */
 export function liveness({ status, settings }: Device, now: number): Liveness {
   const { expectedIntervalSeconds } = settings

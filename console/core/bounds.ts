@@ -1,3 +1,4 @@
+import { ShortestArc } from '../../schemas/geo/bounds.ts'
 import { ONE_SPOT_PIXELS, TILE_PIXELS } from './clusters.ts'
 import type { MapPoint } from './mercator.ts'
 
@@ -13,30 +14,17 @@ type Box = {
  * above 1. Undefined for no points.
  */
 export function boundsOf(points: Iterable<MapPoint>): Box | undefined {
-  const xs: number[] = []
+  const xs = new ShortestArc({ least: 0, greatest: 1 })
   let north = Infinity
   let south = -Infinity
   for (const { x, y } of points) {
-    xs.push(x)
+    xs.add(x)
     north = Math.min(north, y)
     south = Math.max(south, y)
   }
-  if (xs.length === 0) return undefined
-  xs.sort((a, b) => a - b)
-  const [first = 0] = xs
-  const last = xs.at(-1) ?? 0
-  let west = first
-  let east = last
-  let widest = first + 1 - last
-  for (let index = 1; index < xs.length; index += 1) {
-    const before = xs[index - 1] ?? 0
-    const after = xs[index] ?? 0
-    if (after - before <= widest) continue
-    widest = after - before
-    west = after
-    east = before + 1
-  }
-  return { west, north, east, south }
+  if (xs.ends === undefined) return undefined
+  const { begin: west, end } = xs.ends
+  return { west, north, east: west > end ? end + 1 : end, south }
 }
 
 /** Whether zooming in cannot separate the devices. */

@@ -1,9 +1,9 @@
-import { clockText, date, type HourClock } from './times.ts'
+import { firstMoment } from '../../schemas/geo/local-time.ts'
+import { clockOf, clockText, date, type HourClock } from './times.ts'
 
 /** Days of a calendar, `2026-01-31`, in a time zone, where one may have 23 or 25 hours. */
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+const DAY_MS = 86_400_000
 
 /** The first and last moment of a day: from inclusive, to exclusive, in milliseconds. */
 export function dayBounds(day: string, zone: string): { from: number; to: number } {
@@ -52,14 +52,5 @@ export function isDay(text: string): boolean {
 
 /** The earliest moment that has the day's date in the zone: some days begin at 01:00. */
 function beginOf(day: string, zone: string): number {
-  const utc = Date.parse(`${day}T00:00:00Z`)
-  // Zones are at most 14 hours ahead and 12 behind; within that range the date changes once.
-  let before = utc - 15 * HOUR_MS
-  let after = utc + 13 * HOUR_MS
-  while (after - before > 1_000) {
-    const middle = Math.floor((before + after) / 2_000) * 1_000
-    if (date(middle, zone) < day) before = middle
-    else after = middle
-  }
-  return after
+  return firstMoment(Date.parse(`${day}T00:00:00Z`), clockOf(zone))
 }

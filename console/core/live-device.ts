@@ -1,4 +1,5 @@
 import { deviceSearchKey, type SearchKey } from '../../schemas/device-search.ts'
+import { comparePositionTimes, seenAt, trueAt } from '../../schemas/geo/position-order.ts'
 import { livenessOf, type Liveness } from '../../schemas/liveness.ts'
 import type { components } from '../api/schema.ts'
 import { toMercator } from './mercator.ts'
@@ -41,7 +42,7 @@ export type LiveDevice = {
 }
 
 export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
-  const seenAt = position.imported === true ? trueAt(position) : position.receivedAt
+  const heardAt = seenAt(position)
   return {
     deviceId,
     name: null,
@@ -49,8 +50,8 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     disabled: false,
     expectedIntervalSeconds: undefined,
     reportCount: 1,
-    firstSeenAt: seenAt,
-    lastSeenMs: Date.parse(seenAt),
+    firstSeenAt: heardAt,
+    lastSeenMs: Date.parse(heardAt),
     position,
     telemetry: undefined,
     motion: motionAfter(undefined, position, { atMs: Date.parse(trueAt(position)), isNext: false }),
@@ -124,18 +125,10 @@ export function ageTo(device: LiveDevice, now: number): void {
 }
 
 /**
- * Whether `a` comes after `b`, which the service sent before, in the order of last positions:
- * (min(timestamp, receivedAt), receivedAt, place in the log), so that late reports and fast clocks do not move
- * a device. The service sends positions in the order of the log. It writes all times in one format, so
- * their texts can be compared.
+ * Whether `a` comes after `b`, which the service sent before, in the order of last positions. The service sends
+ * positions in the order of the log.
  */
 export function isLater(a: ApiPosition, b: ApiPosition): boolean {
-  if (trueAt(a) !== trueAt(b)) return trueAt(a) > trueAt(b)
-  if (a.receivedAt !== b.receivedAt) return a.receivedAt > b.receivedAt
-  return a.recordId !== b.recordId
-}
-
-/** A clock that runs ahead does not date a position after its receipt. */
-function trueAt({ timestamp, receivedAt }: ApiPosition): string {
-  return timestamp < receivedAt ? timestamp : receivedAt
+  const byTime = comparePositionTimes(a, b)
+  return byTime === 0 ? a.recordId !== b.recordId : byTime > 0
 }

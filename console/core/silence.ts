@@ -1,3 +1,4 @@
+import { seenAt } from '../../schemas/geo/position-order.ts'
 import type { components } from '../api/schema.ts'
 import type { ClockError } from './clock-error.ts'
 import type { ApiPosition } from './live-device.ts'
@@ -145,21 +146,12 @@ function serviceAway({ device, positions = [], minutes = [] }: SilenceFacts) {
 
 function notDue({ device, positions = [] }: SilenceFacts, now: number) {
   // Reports that came together are one.
-  const heard = [...new Set(positions.map(heardMs))].sort((a, b) => b - a)
+  const heard = [...new Set(positions.map((one) => Date.parse(seenAt(one))))].sort((a, b) => b - a)
   const everyMs = median(heard.slice(1).map((at, index) => (heard[index] ?? at) - at))
   const dueMs = (device?.lastSeenMs ?? 0) + everyMs
   return heard.length > LEAST_INTERVALS && now < dueMs
     ? { kind: 'not-due' as const, everyMs, dueMs }
     : undefined
-}
-
-function heardMs({
-  timestamp,
-  receivedAt,
-  imported,
-}: NonNullable<SilenceFacts['positions']>[number]) {
-  const received = Date.parse(receivedAt)
-  return imported === true ? Math.min(received, Date.parse(timestamp)) : received
 }
 
 function lateReports({ positions = [] }: SilenceFacts) {

@@ -1,5 +1,12 @@
 /** Times in words, in a time zone of the operator's choice. Milliseconds since the epoch. */
 
+import {
+  firstMoment,
+  isTimeZone,
+  localClock,
+  type LocalClock,
+} from '../../schemas/geo/local-time.ts'
+import { isoTime } from '../../schemas/iso-8601.ts'
 import { METRIC, timeText, type Units } from './measures.ts'
 
 const SECOND = 1_000
@@ -80,14 +87,12 @@ export function dateTime(ms: number, zone: string, clock: HourClock = '24'): str
 
 /** `2026-01-31` in the zone. */
 export function date(ms: number, zone: string): string {
-  const { year = '', month = '', day = '' } = parts(ms, zone)
-  return `${year.padStart(4, '0')}-${month}-${day}`
+  return shown(ms, zone).slice(0, DATE)
 }
 
 /** `12:30:05` in the zone. */
 export function time(ms: number, zone: string): string {
-  const { hour = '', minute = '', second = '' } = parts(ms, zone)
-  return `${hour}:${minute}:${second}`
+  return shown(ms, zone).slice(DATE + 1, DATE + 9)
 }
 
 export const CLOCKS = ['24', '12'] as const
@@ -103,29 +108,33 @@ export function clockText(ms: number, zone: string, clock: HourClock, hasSeconds
 
 /** The zone's offset from UTC at that time: `UTC+01:00`. */
 export function offset(ms: number, zone: string): string {
-  const name = parts(ms, zone)['timeZoneName'] ?? ''
-  return name.replace('GMT', 'UTC').replace('+00:00', '')
+  const minutes = Math.round((clockOf(zone)(ms) - ms) / MINUTE)
+  if (minutes === 0) return 'UTC'
+  const of = (part: number) => String(Math.floor(part)).padStart(2, '0')
+  const apart = Math.abs(minutes)
+  return `UTC${minutes < 0 ? '-' : '+'}${of(apart / 60)}:${of(apart % 60)}`
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
+/** Whether an operator can choose this zone: `local` is the browser's. */
+export function isZone(name: string): boolean {
+  return name === 'local' || isTimeZone(name)
+}
 
-function parts(ms: number, zone: string): Partial<Record<Intl.DateTimeFormatPartTypes, string>> {
-  let format = formats.get(zone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-GB', {
-      timeZone: zone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      second: '2-digit',
-      timeZoneName: 'longOffset',
-    })
-    formats.set(zone, format)
-  }
-  return Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]))
+/** The length of a date. */
+const DATE = '2026-01-31'.length
+
+/** `2026-01-31T12:30:05.678Z` as the zone's clocks show it. */
+function shown(ms: number, zone: string): string {
+  return isoTime(clockOf(zone)(ms))
+}
+
+const clocks = new Map<string, LocalClock>()
+
+/** The clock of a zone; making one takes long. */
+export function clockOf(zone: string): LocalClock {
+  const clock = clocks.get(zone) ?? localClock(zone)
+  clocks.set(zone, clock)
+  return clock
 }
 
 /** The value of a `datetime-local` field, and the moment that it means in a zone. */
@@ -141,16 +150,6 @@ export function toInput(ms: number, zone: string): string {
  * Undefined for a malformed text.
  */
 export function fromInput(text: string, zone: string): number | undefined {
-  const asUtc = Date.parse(`${text}Z`)
-  if (!Number.isFinite(asUtc)) return undefined
-  const day = 24 * 3_600_000
-  const before = asUtc - offsetMs(asUtc - day, zone)
-  const after = asUtc - offsetMs(asUtc + day, zone)
-  if (before === after || toInput(before, zone) === text.slice(0, 16)) return before
-  return toInput(after, zone) === text.slice(0, 16) ? after : before
-}
-
-function offsetMs(at: number, zone: string): number {
-  const [, sign, hours = '0', minutes = '0'] = /^UTC([+-])(\d+):(\d+)/.exec(offset(at, zone)) ?? []
-  return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000
+  const shown = Date.parse(`${text}Z`)
+  return Number.isFinite(shown) ? firstMoment(shown, clockOf(zone)) : undefined
 }

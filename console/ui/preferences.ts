@@ -1,6 +1,6 @@
 import { effect, signal } from '@preact/signals'
 import { LENGTH_UNITS, SPEED_UNITS } from '../core/measures.ts'
-import { CLOCKS } from '../core/times.ts'
+import { CLOCKS, isZone } from '../core/times.ts'
 
 /** The operator's settings in this browser, shared by all its tabs. */
 
@@ -57,13 +57,4 @@ function keptChoice<const T extends string>(name: string, choices: readonly [T, 
     choices[0],
     (text) => choices.find((one) => one === text) ?? choices[0],
   )
-}
-
-function isZone(name: string): boolean {
-  if (name === 'local') return true
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
 }

@@ -1,7 +1,7 @@
 import type { Filter, Sort } from 'mongodb'
+import { compareOrigins } from '../../schemas/geo/position-order.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import {
-  compareOrigins,
   type HistoryPlace,
   type PositionRecord,
   type TrackRow,

@@ -15,7 +15,7 @@ import { rangeParameters, requireRange } from '../../http/query.ts'
 import { choice, text, type InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { requireDevice } from '../devices.ts'
-import { isTimeZone, localSteps, STEPS } from './local-steps.ts'
+import { isTimeZone, localSteps, STEPS } from '../../../schemas/geo/local-time.ts'
 import { objectOf } from '../../../runtime/openapi/json-schema.ts'
 
 const MOST_STEPS = 1_000

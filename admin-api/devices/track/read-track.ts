@@ -1,7 +1,7 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import type { TrackRow, TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
-import { Bounds } from './bounds.ts'
+import { Bounds } from '../../../schemas/geo/bounds.ts'
 import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
 import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
 import { gapAfterMs } from './silence.ts'

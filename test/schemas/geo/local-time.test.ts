@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals'
 import {
   isTimeZone,
+  localClock,
   localSteps,
   type StepUnit,
-} from '../../../../admin-api/devices/activity/local-steps.ts'
+} from '../../../schemas/geo/local-time.ts'
 
 function steps(step: StepUnit, timeZone: string, from: string, to: string): string[] | undefined {
   const range = { from: Date.parse(from), to: Date.parse(to) }
@@ -124,4 +125,16 @@ test('a time zone is one that the time zone database knows', () => {
     false,
     false,
   ])
+})
+
+test('the hours of a time zone before 1970 begin as on local clocks', () => {
+  expect(steps('hour', 'UTC', '1969-12-31T12:10Z', '1969-12-31T13:10Z')).toEqual([
+    ...['1969-12-31T12:00', '1969-12-31T13:00', '1969-12-31T14:00'],
+  ])
+})
+
+test('a clock shows the milliseconds of a moment', () => {
+  const clock = localClock('Asia/Kathmandu')
+  expect(clock(Date.parse('2026-01-31T12:30:05.678Z'))).toBe(Date.parse('2026-01-31T18:15:05.678Z'))
+  expect(clock(-1)).toBe(-1 + 5.5 * 3_600_000)
 })

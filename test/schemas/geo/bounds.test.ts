@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { Bounds } from '../../../../admin-api/devices/track/bounds.ts'
+import { Bounds } from '../../../schemas/geo/bounds.ts'
 
 function boundsOf(...places: readonly (readonly [latitude: number, longitude: number])[]) {
   const bounds = new Bounds()
