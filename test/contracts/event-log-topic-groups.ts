@@ -39,24 +39,27 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await reader.stop()
   })
 
-  promise('a group goes on where it was, and another has them all', async ({ log, opened }) => {
-    const group = aGroup()
-    const rejections = several(5)
-    await log.rejections.append(rejections.slice(0, 3))
-    const before = readRejections(log, { group })
-    await eventually(() => before.taken.length >= 3, SOON)
-    await before.stop()
-    await log.rejections.append(rejections.slice(3))
-    await log.close()
+  promise(
+    'a group continues where it stopped, and another group gets every entry',
+    async ({ log, opened }) => {
+      const group = aGroup()
+      const rejections = several(5)
+      await log.rejections.append(rejections.slice(0, 3))
+      const before = readRejections(log, { group })
+      await eventually(() => before.taken.length >= 3, SOON)
+      await before.stop()
+      await log.rejections.append(rejections.slice(3))
+      await log.close()
 
-    const again = await opened.reopen()
-    const after = readRejections(again, { group })
-    const other = readRejections(again)
-    await eventually(() => after.taken.length >= 2 && other.taken.length >= 5, SOON)
-    expect(after.taken).toEqual(rejections.slice(3))
-    expect(other.taken).toEqual(rejections)
-    await Promise.all([after.stop(), other.stop()])
-  })
+      const again = await opened.reopen()
+      const after = readRejections(again, { group })
+      const other = readRejections(again)
+      await eventually(() => after.taken.length >= 2 && other.taken.length >= 5, SOON)
+      expect(after.taken).toEqual(rejections.slice(3))
+      expect(other.taken).toEqual(rejections)
+      await Promise.all([after.stop(), other.stop()])
+    },
+  )
 
   promise('rejections that were not taken come again, and nothing behind them', async (given) => {
     const { log } = given

@@ -98,25 +98,28 @@ export function devicePagesContract({ promise, shared, log }: StoreSuite): void 
     },
   )
 
-  promise('a page that ended outside the range goes on at its beginning', async ({ accountId }) => {
-    const devices = [1, 2, 3].map((n) => ({ deviceId: `tracker-${n}`, receivedAt: T0 + n }))
-    await report(accountId, devices)
-    const bounds = { seenFrom: T0 + 2, seenBefore: T0 + 3, sort: 'lastSeenAt' as const }
-    for (const [order, lastSeenAt] of [
-      ['asc', T0],
-      ['desc', T0 + 9],
-    ] as const) {
-      const after = { deviceId: 'tracker-1', value: lastSeenAt }
-      const page = await shared.store.pageDevices({
-        accountId,
-        limit: 9,
-        order,
-        after,
-        ...bounds,
-      })
-      expect(page.map(({ status }) => status.deviceId)).toEqual(['tracker-2'])
-    }
-  })
+  promise(
+    'a page that ended outside the range continues at the beginning of the range',
+    async ({ accountId }) => {
+      const devices = [1, 2, 3].map((n) => ({ deviceId: `tracker-${n}`, receivedAt: T0 + n }))
+      await report(accountId, devices)
+      const bounds = { seenFrom: T0 + 2, seenBefore: T0 + 3, sort: 'lastSeenAt' as const }
+      for (const [order, lastSeenAt] of [
+        ['asc', T0],
+        ['desc', T0 + 9],
+      ] as const) {
+        const after = { deviceId: 'tracker-1', value: lastSeenAt }
+        const page = await shared.store.pageDevices({
+          accountId,
+          limit: 9,
+          order,
+          after,
+          ...bounds,
+        })
+        expect(page.map(({ status }) => status.deviceId)).toEqual(['tracker-2'])
+      }
+    },
+  )
 
   promise(
     'pages inside a box hold the devices whose last position is there, on its edges too',

@@ -138,7 +138,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
     expect((await find(mine, 'shared'))?.settings).toEqual({ disabled: false })
   })
 
-  promise('several devices are found at once, each as it is found alone', async () => {
+  promise('devices found in one call are the same as found one by one', async () => {
     const [accountId, other] = [newAccountId(), newAccountId()]
     await report(accountId, ODD_DEVICE_IDS)
     await report(other, ['theirs'])

@@ -107,7 +107,7 @@ export function expiryContract({ alone }: StoreSuite): void {
     },
   )
 
-  alone('retention stops early when it must, and goes on the next time', async ({ store }) => {
+  alone('retention stops early when it must, and continues in its next run', async ({ store }) => {
     const entries = [0, 1, 2].map((n) => entry(n, { deviceId: `old ${n}`, receivedAt: T0 }))
     await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
     await store.expire(T0 + 1, { signal: AbortSignal.abort() })

@@ -29,7 +29,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('a new secret ends the one before the last at once', async () => {
+  promise('a new secret immediately ends the one before the previous', async () => {
     const { key, hash } = await create()
     const [second, third] = [newHash(), newHash()]
     await rotate(key, second, T0 + 1_000_000)

@@ -26,7 +26,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     },
   )
 
-  promise('labels of many devices change at once, each by itself', async ({ accountId }) => {
+  promise('labels of many devices change in one call, each on its own', async ({ accountId }) => {
     await report(accountId, ['full', 'new', 'old', 'same', 'other'])
     const sixteen = Array.from({ length: 16 }, (_, n) => `label ${n}`)
     await label(accountId, { full: sixteen, old: ['spare', 'red'], same: ['van'], other: ['red'] })
@@ -56,7 +56,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     })
   })
 
-  promise('labels that several add at once are all there afterwards', async ({ accountId }) => {
+  promise('labels added concurrently are all kept', async ({ accountId }) => {
     await report(accountId, ['one', 'two'])
     await label(accountId, { two: ['spare'] })
     const added = ['a', 'b', 'c', 'd']

@@ -130,7 +130,7 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
     expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
   })
 
-  alone('the life of a device outlasts every share, and then goes', async ({ store }) => {
+  alone('the life of a device outlasts every share, and is then removed', async ({ store }) => {
     const device = { accountId: 'acc-1', deviceId }
     const erasure = deviceErased({ ...device, erasedAt: T0 })
     const lives = () => store.livesOf({ accountId: 'acc-1', deviceIds: [deviceId] })
@@ -149,7 +149,7 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
   })
 
   alone(
-    'a share made beside an erasure has nothing of the device left, once its life is gone',
+    'a share made beside an erasure contains nothing of the device once its life is removed',
     async ({ store }) => {
       const device = { accountId: 'acc-1', deviceId }
       const erasure = deviceErased({ ...device, erasedAt: T0 })

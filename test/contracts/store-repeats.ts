@@ -35,27 +35,30 @@ export function repeatsContract({ promise, shared, log }: StoreSuite): void {
     }
   }
 
-  promise('a repeat of a record is a sign of life: one record, seen and charged anew', async () => {
-    const { device, position, project, status, telemetry } = given()
-    const first = position(1, { battery: 0.8 })
-    const attributes = { charging: true, connection: 'mobile', 'x.y': 1.5 }
-    const ping = { ...first, ...at(16), battery: 0.42, attributes, keyId: 'key-2' }
-    const entries = [log.append(first), log.append(ping)] as const
-    await project(entries[0])
-    expect(await project(entries[1])).toMatchObject([{ stored: [], repeated: [entries[1]] }])
-    for (const restarts of [false, true]) {
-      if (restarts) await shared.reopen()
-      expect(await status()).toMatchObject({
-        reportCount: 1,
-        lastSeenAt: at(16).receivedAt,
-        lastKeyId: 'key-2',
-        lastPosition: { recordId: first.recordId, receivedAt: first.receivedAt, battery: 0.8 },
-      })
-      expect(await telemetry()).toEqual({ ...at(16), battery: 0.42, attributes })
-    }
-    const query = { ...device, order: 'asc', limit: 9 } as const
-    expect(await shared.store.pagePositions(query)).toMatchObject([first])
-  })
+  promise(
+    'a repeat of a record counts as a heartbeat: one record, a later sighting and a newer battery',
+    async () => {
+      const { device, position, project, status, telemetry } = given()
+      const first = position(1, { battery: 0.8 })
+      const attributes = { charging: true, connection: 'mobile', 'x.y': 1.5 }
+      const ping = { ...first, ...at(16), battery: 0.42, attributes, keyId: 'key-2' }
+      const entries = [log.append(first), log.append(ping)] as const
+      await project(entries[0])
+      expect(await project(entries[1])).toMatchObject([{ stored: [], repeated: [entries[1]] }])
+      for (const restarts of [false, true]) {
+        if (restarts) await shared.reopen()
+        expect(await status()).toMatchObject({
+          reportCount: 1,
+          lastSeenAt: at(16).receivedAt,
+          lastKeyId: 'key-2',
+          lastPosition: { recordId: first.recordId, receivedAt: first.receivedAt, battery: 0.8 },
+        })
+        expect(await telemetry()).toEqual({ ...at(16), battery: 0.42, attributes })
+      }
+      const query = { ...device, order: 'asc', limit: 9 } as const
+      expect(await shared.store.pagePositions(query)).toMatchObject([first])
+    },
+  )
 
   promise('a repeat that is delivered again changes nothing, also after newer ones', async () => {
     const { position, project, status } = given()

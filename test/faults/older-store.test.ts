@@ -29,7 +29,7 @@ type Restorable = {
 
 const directory = directoryForEachTest()
 
-test('an older store in files beside the same log comes to have every report', async () => {
+test('an older store in files gets every report from the log', async () => {
   const data = join(directory(), 'data')
   const copy = join(directory(), 'copy')
   const running = await startEmbeddedDeployment({ DATA_DIR: data })
@@ -52,7 +52,7 @@ test('an older store in files beside the same log comes to have every report', a
 })
 
 await describeWith(['kafka', 'mongodb'], 'an older MongoDB beside the same Kafka', (services) => {
-  test('comes to have every report', async () => {
+  test('gets every report from the log', async () => {
     const { brokers, topicPrefix } = services.kafka
     const mongodbUrl = urlOfDatabase(services.mongodb.url, services.mongodb.database)
     const client = new MongoClient(mongodbUrl)

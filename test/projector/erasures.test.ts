@@ -52,7 +52,7 @@ async function settings() {
   return (await store.findDevice(tracker))?.settings
 }
 
-test('an erased device loses what stands before the erasure in the log and keeps what comes after', async () => {
+test('an erasure removes the records before it in the log and keeps those after it', async () => {
   const before = [positionReported(), positionReported()]
   const other = positionReported({ deviceId: 'tracker-2' })
   const after = positionReported()

@@ -92,7 +92,7 @@ test('a store that is away at the start is waited for', async () => {
   })
 })
 
-test('a store that refuses for good ends the projector', async () => {
+test('a permanent refusal by the store ends the projector', async () => {
   const refusing: InUse = {
     currentGeneration: async () => {
       throw new DependencyError('of a newer version', { retriable: false })

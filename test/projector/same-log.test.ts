@@ -85,7 +85,7 @@ test.each([
   await eventLog.close()
 })
 
-test('a log of which retention has taken the last event applied is the same', async () => {
+test('a log whose retention has removed the last applied event is the same log', async () => {
   await eventLog.trim(T0 + 1_000_000_000)
   await eventLog.append([positionReported()])
   await projectUntil(eventLog, async () => (await counted()) === 4)

@@ -47,7 +47,7 @@ test('what is due at the end of a turn comes before the work that waited already
   expect(done).toEqual(['due', 'work', 'due too', 'more'])
 })
 
-test('a list is mapped in order, in turns of which each ends after a millisecond', async () => {
+test('a list is mapped in order, in turns of one millisecond each', async () => {
   const counter = countTurns()
   let longest = 0
   const list = Array.from({ length: 320 }, (_, number) => number)

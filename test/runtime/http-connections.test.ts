@@ -105,7 +105,7 @@ test('requests that a client sends ahead of the answers are not read while 16 ar
   expect(taken).toBeLessThan(15)
 })
 
-test('requests that a client sends ahead of the answers may have bodies, of which the last is still on its way', async () => {
+test('requests that a client sends ahead of the answers may have bodies, the last of them still arriving', async () => {
   const post = (n: number) => `POST /${n} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`
   for (let n = 0; n < 20; n += 1) socket.write(post(n) + 'b'.repeat(n < 19 ? 100_000 : 10))
   for (let n = 0; n < 19; n += 1) {

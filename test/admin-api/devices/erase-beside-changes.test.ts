@@ -112,11 +112,13 @@ const CHANGES: Record<string, { method: string; change: Change }> = {
   },
 }
 
-/** Nothing that operators said of the device is seen, in any way to read it. */
-async function expectNothingSaid(deviceId: string): Promise<void> {
-  const device = await harness.api('GET', path(deviceId), { headers })
-  expect(device.body.data).toMatchObject({ name: null, labels: [], disabled: false })
-  expect(device.body.data).not.toHaveProperty('expectedIntervalSeconds')
+/** Nothing that operators said of the devices is seen, in any way to read them. */
+async function expectNothingSaid(...deviceIds: readonly string[]): Promise<void> {
+  for (const deviceId of deviceIds) {
+    const device = await harness.api('GET', path(deviceId), { headers })
+    expect(device.body.data).toMatchObject({ name: null, labels: [], disabled: false })
+    expect(device.body.data).not.toHaveProperty('expectedIntervalSeconds')
+  }
   for (const list of ['/devices', '/labels', '/shares', '/audit']) {
     expect((await harness.api('GET', list, { headers })).text).not.toContain(NAME)
   }
@@ -181,7 +183,7 @@ test.each(Object.entries(CHANGES))('%s beside an erasure does not outlive it', a
     const answers = await Promise.all(calls)
     expect(answers.filter(({ status }) => status === 202)).toHaveLength(devices.length)
     await report(...devices)
-    for (const deviceId of devices) await expectNothingSaid(deviceId)
+    await expectNothingSaid(...devices)
   }
 })
 

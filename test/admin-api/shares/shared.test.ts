@@ -88,7 +88,7 @@ test('a share is one and the same 404 once it is expired, revoked, unknown, or t
   }
 })
 
-test('an erased device leaves its shares for good, even if it reports again', async () => {
+test('an erased device leaves its shares permanently, even if it reports again', async () => {
   await startWithDevices()
   const token = await newToken()
   expect((await shared(token)).body.data?.items).toHaveLength(2)

@@ -107,7 +107,7 @@ test('a refused key ends the run immediately', async () => {
   expect(isFlawless(result)).toBe(false)
 })
 
-test('a stop lets what is in flight be answered and sends no more', async () => {
+test('a stopped simulation awaits the answers in flight and sends no more', async () => {
   const stop = new AbortController()
   const { url, received } = await standInService(() => {
     stop.abort()

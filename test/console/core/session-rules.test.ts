@@ -53,7 +53,7 @@ describe('the end of a session', () => {
     expect(end(0, 9_999)).toBeUndefined()
   })
 
-  test('the end of a session cannot be moved on where it ends anyhow', () => {
+  test('a session cannot be extended beyond its absolute end', () => {
     expect(end(60, 60)).toEqual({ leftMs: 60_000, canBeProlonged: false })
     expect(end(3_600, 90)).toEqual({ leftMs: 90_000, canBeProlonged: false })
   })

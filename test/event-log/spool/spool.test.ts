@@ -113,7 +113,7 @@ describe('spools', () => {
   })
 
   test.each(['answers lost', 'mute'] as const)(
-    'repeats what the log has taken without saying so: %s',
+    'a spool appends again what the log has taken without confirming it: %s',
     async (line) => {
       harness.becomes(line)
       const event = positionReported()

@@ -170,7 +170,7 @@ test('others have their turn while thousands of reports are judged', async () =>
   expect(turns).toBeGreaterThan(3)
 })
 
-test('reports of which none is good are not written', async () => {
+test('a batch without a valid report writes nothing', async () => {
   expect(await accept(grant, [{ json: {} }], patient())).toMatchObject([{ kind: 'refused' }])
   expect(appends).toEqual([])
 })

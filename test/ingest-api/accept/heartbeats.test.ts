@@ -92,7 +92,7 @@ describe('heartbeats', () => {
     expect(await counted()).toEqual({ seen: 2 })
   })
 
-  test('a heartbeat stands once for each device of a request, in order with positions, in one append', async () => {
+  test('a request appends one heartbeat for each device, in order with its positions, in one append', async () => {
     const [a, b] = [{ seen: 'van-1' }, { seen: 'van-2' }]
     expect(await outcomes(van(3), a, b, a, van(1), a)).toMatchObject([
       { kind: 'accepted' },

@@ -70,7 +70,7 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf(key)).toBe(429)
   })
 
-  test('an address with too many failed authentications is no longer looked up: neither an unknown key nor a good one that never came', async () => {
+  test('after too many failed authentications of an address, neither unknown keys nor good keys that are new to it are looked up', async () => {
     await start()
     const { secret } = await ingest.createKey()
     await fail(5)

@@ -6,7 +6,7 @@ import { mongoSuite } from './database.ts'
 await describeWith(['mongodb'], 'device settings in MongoDB', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
-  promise('several first changes of one device at once are all kept', async ({ open }) => {
+  promise('concurrent first changes of one device are all kept', async ({ open }) => {
     const stores = [await open(), await open()]
     for (let round = 0; round < 10; round += 1) {
       const device = { accountId: 'acc-1', deviceId: `tracker-${round}`, changedAt: T0 }

@@ -12,7 +12,7 @@ const away = { name: 'DependencyError', retriable: true }
 await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
-  promise('several processes may open a new database at once', async ({ open, db }) => {
+  promise('several processes may open a new database concurrently', async ({ open, db }) => {
     const stores = await Promise.all(Array.from({ length: 5 }, () => open()))
     await Promise.all(stores.map((store) => store.ready()))
     const meta = await db.collection('meta').find().sort({ _id: 1 }).toArray()
