@@ -24,14 +24,15 @@ import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 import { authorized } from './http/authorize.ts'
-import { deviceRoutes } from './devices/devices.ts'
+import { deviceRoutes } from './devices/device.ts'
+import { deviceListRoutes } from './devices/list-devices.ts'
 import { eraseDeviceRoutes } from './devices/erase-device.ts'
 import { historyTurns } from './devices/history-turns.ts'
 import { labelRoutes } from './devices/labels.ts'
 import { keyRoutes } from './keys/keys.ts'
 import { adminDocument } from './openapi.ts'
 import { operatorRoutes } from './accounts/operators.ts'
-import { activityRoute } from './devices/activity/activity.ts'
+import { activityRoute } from './devices/activity.ts'
 import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
 import { tripsRoute } from './devices/trips/trips.ts'
@@ -92,6 +93,7 @@ export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
     ...auditRoutes(deps),
     ...keyRoutes(deps),
     ...reportTestRoutes(deps),
+    ...deviceListRoutes(deps),
     ...deviceRoutes(deps),
     ...eraseDeviceRoutes(deps),
     ...labelRoutes(deps),

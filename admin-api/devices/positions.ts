@@ -12,7 +12,7 @@ import {
 import { answerPage, pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
-import { requireDevice } from './devices.ts'
+import { requireDevice } from './require-device.ts'
 import { EXPORT_FORMATS, EXPORT_NAMES, exportPositions } from './export/export-positions.ts'
 import {
   DEFAULT_LIMIT,

@@ -8,7 +8,7 @@ import { telemetryOf } from '../../schemas/device-readings.ts'
 import { livenessLastsUntil, type Liveness } from '../../schemas/liveness.ts'
 import { liveness, type Device, type Origin } from '../../schemas/read-models.ts'
 import type { DeviceInterval, DevicePlace, Devices } from '../../store/read-models.ts'
-import { deviceView } from '../devices/devices.ts'
+import { deviceView } from '../devices/device-view.ts'
 import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
 import { eventFrame } from './sse.ts'
 

@@ -5,9 +5,7 @@ import type { Store } from '../../../store/store.ts'
 import type { AdminContext } from '../../http/admin-route.ts'
 import { csv } from './csv.ts'
 import type { ExportedDevice, ExportFormat, RecordPages } from './export-format.ts'
-import { READ_AT_ONCE } from '../track/read-track.ts'
-import { gapAfterMs } from '../track/silence.ts'
-import { attachFile } from './file-name.ts'
+import { gapAfterMs, READ_AT_ONCE } from '../track/read-track.ts'
 import { geoJson } from './geo-json.ts'
 import { gpx } from './gpx.ts'
 import { ndjson } from './ndjson.ts'
@@ -77,4 +75,18 @@ async function* pages(
     await endOfTurn()
     page = await read(last)
   }
+}
+
+/**
+ * Makes browsers save the answer as a file named after the device (RFC 6266). Invisible characters,
+ * and those special to file systems, become `_`.
+ */
+function attachFile(
+  ctx: AdminContext,
+  { deviceId, extension }: { readonly deviceId: string; readonly extension: string },
+): void {
+  const safe = deviceId.replace(/[/\\:*?"<>|%\p{C}\p{Z}]/gu, '_').replace(/^\./, '_')
+  const ascii = safe.replace(/[^\x21-\x7e]/gu, '_')
+  const name = (stem: string) => `${stem}-positions.${extension}`
+  ctx.attachment(name(safe), { fallback: name(ascii) })
 }

@@ -1,10 +1,11 @@
+import { SILENCE } from '../../../schemas/liveness.ts'
+import { LONGEST_STEP_MS } from '../../../schemas/geo/unknown-path.ts'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import type { TrackRow, TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { Bounds } from '../../../schemas/geo/bounds.ts'
 import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
 import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
-import { gapAfterMs } from './silence.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 
@@ -63,6 +64,29 @@ type Located = {
   readonly timestamp: number
   readonly place: EarthPoint
   readonly step: TrackStep
+}
+
+/**
+ * The silence, in milliseconds, that is a gap of a track: the device counts as offline, by its
+ * expected interval or else by the usual interval of these first steps, or its path is unknown.
+ */
+export function gapAfterMs(
+  steps: readonly TrackStep[],
+  expectedIntervalSeconds: number | undefined,
+): number {
+  const { intervals, leastMs } = SILENCE.idle
+  const usualMs = (expectedIntervalSeconds ?? 0) * 1_000 || usualInterval(steps)
+  return Math.min(Math.max(intervals * usualMs, leastMs), LONGEST_STEP_MS)
+}
+
+/** The median time between records, in milliseconds. */
+function usualInterval(steps: readonly TrackStep[]): number {
+  const intervals = steps
+    .slice(1)
+    .map(({ timestamp }, n) => timestamp - (steps[n]?.timestamp ?? timestamp))
+    .filter((ms) => ms > 0)
+    .sort((a, b) => a - b)
+  return intervals[intervals.length >> 1] ?? 0
 }
 
 /** Reads the points shown, without those that were erased meanwhile. */

@@ -21,7 +21,7 @@ import {
 } from '../../http/query.ts'
 import type { InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
-import { requireDevice } from '../devices.ts'
+import { requireDevice } from '../require-device.ts'
 import type { HistoryTurns } from '../history-turns.ts'
 import { readTrack, shownPoints } from './read-track.ts'
 import { objectOf } from '../../../runtime/openapi/json-schema.ts'

@@ -3,7 +3,6 @@ import type { TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { READ_AT_ONCE } from '../track/read-track.ts'
 import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
-import { TripTotals } from './trip-totals.ts'
 
 const HOUR_MS = 60 * 60_000
 
@@ -60,6 +59,26 @@ export type TripsPage = {
   readonly next: TripPlace | undefined
   /** The totals of the whole range; only the first page has them. */
   readonly totals: TripTotals | undefined
+}
+
+/** Sums over trips and stops, each whole. */
+export class TripTotals {
+  trips = 0
+  stops = 0
+  distanceMetres = 0
+  movingSeconds = 0
+  stoppedSeconds = 0
+
+  add(item: TripOrStop): void {
+    if (item.kind === 'trip') {
+      this.trips += 1
+      this.distanceMetres += item.distanceMetres
+      this.movingSeconds += item.movingMs / 1_000
+    } else {
+      this.stops += 1
+      this.stoppedSeconds += (item.to - item.from) / 1_000
+    }
+  }
 }
 
 type Reading = { readonly store: Pick<Store, 'pageTrack'>; readonly isWanted: () => boolean }

@@ -19,7 +19,7 @@ import {
   requireShortRange,
 } from '../../http/query.ts'
 import type { InputOf } from '../../http/rule.ts'
-import { requireDevice } from '../devices.ts'
+import { requireDevice } from '../require-device.ts'
 import type { HistoryTurns } from '../history-turns.ts'
 import { readTrips } from './read-trips.ts'
 import { tripView, TRIPS } from './trips-view.ts'

@@ -1,7 +1,7 @@
-import type { Clock } from '../../../runtime/clock.ts'
-import { invalidParams } from '../../../runtime/errors.ts'
-import { succeed } from '../../../runtime/http.ts'
-import type { Store } from '../../../store/store.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { invalidParams } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
   route,
@@ -9,14 +9,14 @@ import {
   type AdminRoute,
   type Input,
   type JsonSchema,
-} from '../../http/admin-route.ts'
-import type { Caller } from '../../http/caller.ts'
-import { rangeParameters, requireRange } from '../../http/query.ts'
-import { choice, text, type InputOf } from '../../http/rule.ts'
-import { isoTime, TIME } from '../../http/views.ts'
-import { requireDevice } from '../devices.ts'
-import { isTimeZone, localSteps, STEPS } from '../../../schemas/geo/local-time.ts'
-import { objectOf } from '../../../runtime/openapi/json-schema.ts'
+} from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
+import { rangeParameters, requireRange } from '../http/query.ts'
+import { choice, text, type InputOf } from '../http/rule.ts'
+import { isoTime, TIME } from '../http/views.ts'
+import { requireDevice } from './require-device.ts'
+import { isTimeZone, localSteps, STEPS } from '../../schemas/geo/local-time.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 const MOST_STEPS = 1_000
 const USUAL_RANGE_MS = 30 * 24 * 60 * 60 * 1_000

@@ -1,0 +1,52 @@
+import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import { telemetryOf } from '../../schemas/device-readings.ts'
+import { liveness, type Device } from '../../schemas/read-models.ts'
+import { isoTime, POSITION, positionView, TELEMETRY, telemetryView, TIME } from '../http/views.ts'
+import { LABELS } from './label-rules.ts'
+
+/** The device status as the API shows it, seen from `now`. */
+export function deviceView(device: Device, now: number) {
+  const { status, settings } = device
+  const { expectedIntervalSeconds } = settings
+  const telemetry = telemetryOf(status)
+  return {
+    deviceId: status.deviceId,
+    name: settings.name ?? null,
+    status: liveness(device, now),
+    lastSeenAt: isoTime(status.lastSeenAt),
+    firstSeenAt: isoTime(status.firstSeenAt),
+    reportCount: status.reportCount,
+    disabled: settings.disabled,
+    ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
+    labels: settings.labels ?? [],
+    ...(status.lastKeyId !== '' && { lastKeyId: status.lastKeyId }),
+    lastPosition: positionView(status.lastPosition),
+    ...(telemetry !== undefined && { telemetry: telemetryView(telemetry) }),
+  }
+}
+
+export const DEVICE: JsonSchema = objectOf(
+  {
+    deviceId: { type: 'string' },
+    name: { type: ['string', 'null'] },
+    status: { enum: ['online', 'idle', 'offline'] },
+    lastSeenAt: {
+      ...TIME,
+      description:
+        'The newest receipt of its records, their repeats and heartbeats; imported ones count by their own time',
+    },
+    firstSeenAt: TIME,
+    reportCount: { type: 'integer', description: 'Stored records, each once' },
+    disabled: { type: 'boolean', description: 'Its reports are refused' },
+    expectedIntervalSeconds: { type: 'number' },
+    labels: LABELS,
+    lastKeyId: {
+      type: 'string',
+      description:
+        'The key that its newest report, or heartbeat, was sent with; absent if all were imported, or version 0.2.0 received it',
+    },
+    lastPosition: POSITION,
+    telemetry: TELEMETRY,
+  },
+  { title: 'Device', optional: ['expectedIntervalSeconds', 'lastKeyId', 'telemetry'] },
+)

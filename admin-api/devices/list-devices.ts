@@ -1,0 +1,129 @@
+import type { Clock } from '../../runtime/clock.ts'
+import { succeed } from '../../runtime/http.ts'
+import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import type { Store } from '../../store/store.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
+import { answerInParts } from '../http/answer-in-parts.ts'
+import { pageOf } from '../http/answer-page.ts'
+import { deviceList, type Caller } from '../http/caller.ts'
+import { readCursor, writeCursor } from '../http/cursor.ts'
+import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS } from '../http/query.ts'
+import type { InputOf } from '../http/rule.ts'
+import { isoTime, TIME } from '../http/views.ts'
+import { DEVICE_FILTER_PARAMETERS, devicePage } from './device-filter.ts'
+import { DEVICE, deviceView } from './device-view.ts'
+
+/** Few enough to read, view and write in a turn even if each has all attributes. */
+const FOUND_AT_ONCE = 250
+
+const LIST_PARAMETERS = {
+  ...PAGE_PARAMETERS,
+  limit: limitParameter(10_000).withDefault(DEFAULT_LIMIT),
+  ...DEVICE_FILTER_PARAMETERS,
+}
+
+const LIST_DESCRIPTION = `
+By \`deviceId\`, pages read one after the other hold each device once. In another order, a device
+whose value changes meanwhile moves, and may be shown twice or not at all.
+`.trim()
+
+/** The devices of an account with their statuses, and how many there are of each status. */
+export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+  async function list(
+    ctx: AdminContext,
+    caller: Caller,
+    { query: { limit, cursor, ...filter } }: Input<InputOf<typeof LIST_PARAMETERS>>,
+  ): Promise<void> {
+    const { accountId } = caller
+    const devices = deviceList(caller)
+    const list = { name: 'devices', accountId, filter }
+    const now = clock.now()
+    const page = devicePage(filter, now)
+    const after = readCursor(cursor, list, ['text', 'measure or none'])
+    const places = await store.placeDevices({
+      accountId,
+      ...page,
+      ...(devices !== undefined && { devices }),
+      limit: limit + 1,
+      ...(after !== undefined && { after: { deviceId: after[0], value: after[1] } }),
+    })
+    const shown = places.slice(0, limit)
+    const last = places.length > limit ? shown.at(-1) : undefined
+    const deviceIds = shown.map(({ deviceId }) => deviceId)
+    await answerInParts(ctx, {
+      name: 'items',
+      parts: viewsOf({ accountId, deviceIds }, now),
+      after: () => ({
+        nextCursor: last === undefined ? null : writeCursor(list, [last.deviceId, last.value]),
+      }),
+    })
+  }
+
+  /** Devices that were erased meanwhile are left out. */
+  async function* viewsOf(
+    { accountId, deviceIds }: { accountId: string; deviceIds: readonly string[] },
+    now: number,
+  ): AsyncGenerator<object[], void> {
+    for (let at = 0; at < deviceIds.length; at += FOUND_AT_ONCE) {
+      const some = deviceIds.slice(at, at + FOUND_AT_ONCE)
+      const devices = await store.findDevices({ accountId, deviceIds: some })
+      const byDeviceId = new Map(devices.map((device) => [device.status.deviceId, device]))
+      yield some.flatMap((deviceId) => {
+        const device = byDeviceId.get(deviceId)
+        return device === undefined ? [] : [deviceView(device, now)]
+      })
+    }
+  }
+
+  async function summarize(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
+    const devices = deviceList(caller)
+    const now = clock.now()
+    const counts = await store.countDevices({
+      accountId,
+      now,
+      ...(devices !== undefined && { devices }),
+    })
+    succeed(ctx, { ...counts, asOf: isoTime(now) })
+  }
+
+  const scope = 'devices:read'
+  return [
+    route({
+      method: 'GET',
+      path: '/devices',
+      summary: 'Lists devices with their status',
+      description: LIST_DESCRIPTION,
+      needs: 'viewer',
+      scope,
+      query: LIST_PARAMETERS,
+      compressed: true,
+      answer: { data: pageOf(DEVICE) },
+      handle: list,
+    }),
+    {
+      method: 'GET',
+      path: '/devices/summary',
+      summary: 'How many devices there are of each status',
+      description: 'A device that is called `summary` is found at `/devices/%73ummary`.',
+      needs: 'viewer',
+      scope,
+      answer: { data: DEVICE_SUMMARY },
+      handle: summarize,
+    },
+  ]
+}
+
+const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
+
+const DEVICE_SUMMARY: JsonSchema = objectOf(
+  {
+    total: { ...COUNT, description: 'The sum of online, idle and offline' },
+    online: COUNT,
+    idle: COUNT,
+    offline: COUNT,
+    disabled: { ...COUNT, description: 'Disabled devices; they have a status too' },
+    asOf: { ...TIME, description: 'When the statuses were computed' },
+  },
+  { title: 'DeviceSummary' },
+)
