@@ -7,8 +7,7 @@ import { IconButton } from '../../ui/icon.tsx'
 import { devicePath } from '../../core/address.ts'
 import { go } from '../../ui/router.ts'
 import { Calendar } from './calendar.tsx'
-import type { DeviceDays } from './device-days.ts'
-import { dayWords, useActivity, useDayKeys } from './activity.ts'
+import { dayWords, useActivity, useDayKeys, type DeviceDays } from './device-days.ts'
 
 const DAYS = 30
 

@@ -1,5 +1,15 @@
-import type { DayTotalsStore } from './day-totals.ts'
-import type { Span } from '../../core/span.ts'
+import { spanBounds, type Span } from '../../core/span.ts'
+import { signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
+import { nextDays, type DayCounts } from '../../core/day-counts.ts'
+import { toFailure, type ApiFailure } from '../../core/failure.ts'
+import { sumOfDays, totalsByDay, type DayTotals, type KnownDays } from '../../core/trips.ts'
+import { loadEpisodes } from './track-data.ts'
+import { api } from '../../api/client.ts'
+import { date } from '../../core/times.ts'
+import { useKeys, type KeyActions } from '../../ui/keys.tsx'
+import { shownCount } from '../../ui/shown.ts'
+import { useLoad } from '../../ui/use-load.ts'
 
 /** A device, the days of it that are shown, today, the zone in which they are days, and their totals. */
 export type DeviceDays = {
@@ -9,4 +19,161 @@ export type DeviceDays = {
   readonly zone: string
   /** How far it went on each of its days. */
   readonly totals: DayTotalsStore
+}
+
+type DayTotalsStore = ReturnType<typeof dayTotalsStore>
+
+/** A device's totals of each day, for all parts of its page: each day is read once, while its reports are as many. */
+export function useDayTotalsStore(deviceId: string, zone: string): DayTotalsStore {
+  const store = useMemo(
+    () =>
+      dayTotalsStore(async (span, signal) => {
+        const { from, to } = spanBounds(span, zone)
+        const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+        return totalsByDay(await loadEpisodes({ deviceId, ...range }, signal), span, zone)
+      }),
+    [deviceId, zone],
+  )
+  useEffect(() => store.close, [store])
+  return store
+}
+
+/**
+ * Sums over days of the device, as far as the store knows them; it reads the others, those nearest
+ * to a day first. Nothing is asked while the counts are unknown.
+ */
+export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefined, near: string) {
+  useEffect(() => counts && store.want({ counts, near }), [store, counts, near])
+  const known = store.days.value
+  return (span: Span) => sumOfDays(span, counts ?? new Map(), known)
+}
+
+/** One request at a time: a year of a busy device takes the service long. */
+function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<readonly DayTotals[]>) {
+  const days = signal<KnownDays>(new Map())
+  const failure = signal<ApiFailure | undefined>(undefined)
+  const wants = new Set<Want>()
+  const ending = new AbortController()
+  let isReading = false
+
+  /** The days requested last come first. */
+  function next(): { want: Want; span: Span } | undefined {
+    for (const want of [...wants].reverse()) {
+      const missing = [...want.counts].filter(
+        ([day, { count }]) => count > 0 && days.peek().get(day)?.count !== count,
+      )
+      const span = nextDays(new Map(missing), want.near)
+      if (span !== undefined) return { want, span }
+    }
+    return undefined
+  }
+
+  function readNext(): void {
+    const one = isReading || failure.peek() !== undefined ? undefined : next()
+    if (one === undefined) return
+    const { counts } = one.want
+    isReading = true
+    load(one.span, ending.signal).then(
+      (totals) => {
+        isReading = false
+        const read = totals.map(
+          (day) => [day.day, { ...day, count: counts.get(day.day)?.count ?? 0 }] as const,
+        )
+        days.value = new Map([...days.peek(), ...read])
+        readNext()
+      },
+      (thrown: unknown) => {
+        isReading = false
+        if (!ending.signal.aborted) failure.value = toFailure(thrown)
+      },
+    )
+  }
+
+  return {
+    days,
+    /** Why reading has stopped, until it is tried again. */
+    failure,
+    /** Reads these days, until the function that it returns is called. */
+    want: (want: Want) => {
+      wants.add(want)
+      readNext()
+      return () => void wants.delete(want)
+    },
+    retry: () => {
+      failure.value = undefined
+      readNext()
+    },
+    close: () => {
+      wants.clear()
+      ending.abort()
+    },
+  }
+}
+
+type Want = { readonly counts: DayCounts; readonly near: string }
+
+/** The number of a device's reports on each day of a span; undefined until it is known. */
+export function useActivity(deviceId: string, span: Span, zone: string): DayCounts | undefined {
+  const { first, last } = span
+  const { data } = useLoad(
+    (signal) => {
+      const { from, to } = spanBounds({ first, last }, zone)
+      return api.get('/devices/{deviceId}/activity', {
+        path: { deviceId },
+        query: {
+          from: new Date(from).toISOString(),
+          to: new Date(to).toISOString(),
+          step: 'day',
+          tz: zone,
+        },
+        signal,
+      })
+    },
+    [deviceId, first, last, zone],
+  )
+  return useMemo(
+    () => data && new Map(data.items.map((day) => [date(Date.parse(day.start), zone), day])),
+    [data, zone],
+  )
+}
+
+export function dayWords(day: string, count: number, distance?: string): string {
+  const words = [distance, count === 0 ? 'no reports' : shownCount(count, 'report')]
+  return `${day}: ${words.filter(Boolean).join(', ')}`
+}
+
+/**
+ * Keys that move the focus among the days of `element`, which are one stop of the Tab key, by so
+ * many days each. From right to left the days run the other way, and so do the keys.
+ */
+export function useDayKeys(
+  part: Parameters<typeof useKeys>[1] & object,
+  steps: Readonly<Record<string, number>>,
+  others: KeyActions = {},
+): void {
+  function to(label: string, place: (here: number, last: number) => number): KeyActions[string] {
+    const run = () => {
+      const days = [...(part.element.current?.querySelectorAll<HTMLElement>('[tabindex]') ?? [])]
+      const here = days.findIndex((day) => day === document.activeElement)
+      days[place(here, days.length - 1)]?.focus()
+    }
+    return { label, run }
+  }
+  function along(by: number): KeyActions[string] {
+    const label = Math.abs(by) === 1 ? 'Previous or next day' : 'Previous or next week'
+    return to(label, (here) => here + (isMirrored(part.element.current) ? -by : by))
+  }
+  useKeys(
+    {
+      ...Object.fromEntries(Object.entries(steps).map(([key, by]) => [key, along(by)])),
+      Home: to('First or last day', () => 0),
+      End: to('First or last day', (_, last) => last),
+      ...others,
+    },
+    part,
+  )
+}
+
+function isMirrored(element: Element | null): boolean {
+  return element !== null && getComputedStyle(element).direction === 'rtl'
 }

@@ -1,12 +1,13 @@
 import { api } from '../../api/client.ts'
 import type { ApiDevice } from '../../core/live-device.ts'
 import { may } from '../../live/session.ts'
-import { useDialog } from '../../ui/form-dialog.tsx'
+import { useDialog, FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { KeyLink } from '../keys/key-devices.tsx'
+import { KeyLink, DevicesOfKey } from '../keys/key-devices.tsx'
 import { KEY_STATUS_WORDS, type Key } from '../keys/key-words.ts'
-import { LostDevice } from './lost-device.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { changeDevice } from './change-devices.ts'
 
 /** The key that a device reports with; null if none is known. */
 export function useKeyOf(device: ApiDevice | undefined, options: { everyMs: number }) {
@@ -73,5 +74,84 @@ function KeyWords({ of: key }: { of: Key | null }) {
         </>
       )}
     </p>
+  )
+}
+
+type Props = DialogProps & { readonly device: ApiDevice; readonly usedKey: Key | null }
+
+/**
+ * Takes the right to report from a lost device: its key is revoked if no other device reports with
+ * it, else the device is disabled.
+ */
+function LostDevice({ device, usedKey: key, ...props }: Props) {
+  const title = 'I lost this device'
+  const others = useLoad(
+    async (signal) => {
+      if (key === null) return false
+      const { items } = await api.get('/devices', { query: { keyId: key.id, limit: 2 }, signal })
+      return items.some(({ deviceId }) => deviceId !== device.deviceId)
+    },
+    [key?.id],
+  )
+  if (others.data === undefined) {
+    return (
+      <Dialog title={title} onClose={props.onClose}>
+        <Loaded of={others}>{() => null}</Loaded>
+      </Dialog>
+    )
+  }
+  if (key === null || key.status === 'revoked' || others.data) {
+    return (
+      <FormDialog
+        {...props}
+        title={title}
+        button="Disable device"
+        danger
+        submit={() => changeDevice(device, { disabled: true })}
+        done="Device disabled. Its reports are rejected within 5 seconds."
+      >
+        <WhyDisable of={key} />
+      </FormDialog>
+    )
+  }
+  return (
+    <FormDialog
+      {...props}
+      title={title}
+      button="Revoke its key"
+      danger
+      submit={() => api.post('/keys/{id}/revoke', { path: { id: key.id } })}
+      done="Key revoked. It stops working within 5 seconds."
+    >
+      <p>
+        No other device reports with its key <KeyLink of={key} />. Once the key is revoked, nobody
+        can report with it or read anything. The device’s history stays.
+      </p>
+    </FormDialog>
+  )
+}
+
+function WhyDisable({ of: key }: { of: Key | null }) {
+  if (key === null) {
+    return <p>Its key is unknown. Reports of a disabled device are rejected, whatever its key.</p>
+  }
+  if (key.status === 'revoked') {
+    return (
+      <p>
+        Its key <KeyLink of={key} /> is revoked already. Reports of a disabled device are rejected
+        with any other key, too.
+      </p>
+    )
+  }
+  return (
+    <>
+      <p>
+        Other devices report with its key <KeyLink of={key} />, too: revoking the key would silence
+        them. Disabling the device rejects its reports alone.
+      </p>
+      <p>The lost device still holds the key. Give the others new ones, then revoke it.</p>
+      <h3>Devices that report with it</h3>
+      <DevicesOfKey keyId={key.id} />
+    </>
   )
 }

@@ -14,21 +14,20 @@ import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, Page, useTitle } from '../../ui/page.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { mapPath, place } from '../../ui/router.ts'
-import { Empty, Failed, Loading } from '../../ui/states.tsx'
+import { Empty, Failed, Loading, Loaded } from '../../ui/states.tsx'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { DayPicker } from './day-picker.tsx'
-import { useDayTotalsStore } from './day-totals.ts'
+import { useDayTotalsStore } from './device-days.ts'
 import { DeviceKey, useKeyOf } from './device-key.tsx'
-import { LabelButton } from './label-button.tsx'
-import { LastPositionCard } from './last-position.tsx'
-import { RecentRejections } from './recent-rejections.tsx'
+import { LabelButton } from './labels.tsx'
+import { LastPositionCard } from './position-cards.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
 import { Silence } from './silence.tsx'
 import { TrackView } from './track-view.tsx'
-import { useClockError } from './use-clock-error.ts'
-import { WrongClock } from './wrong-clock.tsx'
+import { useClockError, WrongClock } from './wrong-clock.tsx'
 import { addressOf } from '../../core/address.ts'
+import { Ago } from '../../ui/time.tsx'
 
 /** Settings and key may change elsewhere. */
 const AGAIN = { everyMs: 30_000 }
@@ -149,5 +148,42 @@ function NoDevice({ deviceId }: { deviceId: string }) {
         </a>
       </Empty>
     </Page>
+  )
+}
+
+/** The device's latest refused reports, with the reasons. */
+function RecentRejections({ deviceId }: { deviceId: string }) {
+  const latest = useLoad(
+    (signal) => api.get('/rejections', { query: { deviceId, limit: 5 }, signal }),
+    [deviceId],
+    { everyMs: 30_000 },
+  )
+  return (
+    <section class="card box stack" aria-labelledby="recent-rejections">
+      <h2 id="recent-rejections">Latest rejections</h2>
+      <Loaded of={latest} lines={2}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p class="quiet">None in the last 7 days.</p>
+          ) : (
+            <>
+              <ul class="stack near">
+                {items.map(({ rejectionId, receivedAt, message }) => (
+                  <li key={rejectionId} class="stack tight">
+                    <span class="quiet">
+                      <Ago at={receivedAt} />
+                    </span>
+                    <Isolated>{message}</Isolated>
+                  </li>
+                ))}
+              </ul>
+              <a href={addressOf(`/rejections?deviceId=${encodeURIComponent(deviceId)}`)}>
+                Show all
+              </a>
+            </>
+          )
+        }
+      </Loaded>
+    </section>
   )
 }

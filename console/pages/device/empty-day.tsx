@@ -9,7 +9,7 @@ import { shownClock } from '../../ui/shown.ts'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { TrackMap } from './track-map.tsx'
-import type { DeviceRange } from './use-reports.ts'
+import type { DeviceRange } from './track-data.ts'
 
 /** A day without reports: where the device was known to be last, or else first, and the way there. */
 export function EmptyDay({

@@ -15,8 +15,7 @@ import { Menu } from '../../ui/menu.tsx'
 import { go } from '../../ui/router.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
-import { changeDevice } from './change-device.ts'
-import { switchDevices } from './switch-devices.ts'
+import { changeDevice, switchDevices } from './change-devices.ts'
 
 /** The settings of a device, and what operators with the right to it may change. */
 export function SettingsMenu({ device, onChange }: { device: ApiDevice; onChange: () => void }) {

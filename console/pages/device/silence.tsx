@@ -1,9 +1,27 @@
-import { shownTelemetry, type ApiDevice, type LiveDevice } from '../../core/live-device.ts'
-import { silenceReasons } from '../../core/silence.ts'
+import {
+  shownTelemetry,
+  type ApiDevice,
+  type LiveDevice,
+  type ShownStatus,
+} from '../../core/live-device.ts'
+import { silenceReasons, type SilenceReason } from '../../core/silence.ts'
 import { now } from '../../ui/clock.ts'
-import { Loaded } from '../../ui/states.tsx'
+import { Loaded, FailedLine } from '../../ui/states.tsx'
 import { useSilenceFacts } from './silence-facts.ts'
-import { Link, SilenceReasonWords, type SilenceProps } from './silence-reason.tsx'
+import type { ComponentChildren } from 'preact'
+import { addressOf } from '../../core/address.ts'
+import type { ClockError } from '../../core/clock-error.ts'
+import { batteryText } from '../../core/measures.ts'
+import { duration } from '../../core/times.ts'
+import { may } from '../../live/session.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { shownAt, shownClock } from '../../ui/shown.ts'
+import { useAction } from '../../ui/use-action.ts'
+import { KeyLink } from '../keys/key-devices.tsx'
+import type { Key } from '../keys/key-words.ts'
+import { causeOf, remedyOf } from '../rejections/rejections.ts'
+import { changeDevice } from './change-devices.ts'
+import { clockWords } from './wrong-clock.tsx'
 
 /** The reasons why a device is not online, the most likely first, each with its remedy. */
 export function Silence(props: SilenceProps) {
@@ -55,4 +73,169 @@ export function Silence(props: SilenceProps) {
 function batteryOf(device: ApiDevice, live: LiveDevice | undefined): number | undefined {
   const { lastPosition: position, telemetry } = device
   return shownTelemetry(live ?? { position, telemetry }).battery
+}
+
+const MINUTES = { hasSeconds: false }
+
+type SilenceProps = {
+  readonly deviceId: string
+  /** Undefined if no device has the id. */
+  readonly device?: ApiDevice
+  readonly live?: LiveDevice | undefined
+  readonly status?: ShownStatus
+  /** The key that it last reported with. */
+  readonly usedKey?: Key | null | undefined
+  readonly clock?: ClockError | undefined
+  readonly onChange?: () => void
+}
+
+/** One reason for a silence, and its remedy. */
+function SilenceReasonWords({ of: reason, ...props }: SilenceProps & { of: SilenceReason }) {
+  const { why, remedy } = wordsOf(reason, props)
+  return (
+    <>
+      <p>{why}</p>
+      <p class="quiet">{remedy}</p>
+    </>
+  )
+}
+
+type Words = { readonly why: ComponentChildren; readonly remedy: ComponentChildren }
+
+function wordsOf(
+  reason: SilenceReason,
+  { deviceId, device, usedKey, onChange }: SilenceProps,
+): Words {
+  const key = usedKey ? <KeyLink of={usedKey} /> : null
+  switch (reason.kind) {
+    case 'key-revoked':
+      return {
+        why: (
+          <>
+            Its key {key} was revoked {shownAt(reason.sinceMs)}.
+          </>
+        ),
+        remedy: may('keys.edit') ? (
+          <>
+            <Link to="/connect">Create a key</Link> and enter it in the device.
+          </>
+        ) : (
+          'An admin can create another key for it.'
+        ),
+      }
+    case 'key-expired':
+      return {
+        why: (
+          <>
+            Its key {key} expired {shownAt(reason.sinceMs)}.
+          </>
+        ),
+        remedy: may('keys.edit')
+          ? 'Choose a later expiry on the page of the key.'
+          : 'An admin can choose a later expiry.',
+      }
+    case 'key-rotated':
+      return {
+        why: (
+          <>
+            The secret of its key {key} was replaced; the old one stopped working{' '}
+            {shownAt(reason.sinceMs)}.
+          </>
+        ),
+        remedy: may('keys.edit')
+          ? 'Enter the new secret in the device, or replace it again.'
+          : 'An admin can replace it again, and enter the new secret in the device.',
+      }
+    case 'refused': {
+      const { firstMs, lastMs, message } = reason
+      return {
+        why: (
+          <>
+            Its reports are rejected, {firstMs < lastMs && `first ${shownAt(firstMs)}, `}last{' '}
+            {shownAt(lastMs)}: <Isolated>{causeOf({ message })}</Isolated>
+          </>
+        ),
+        remedy: (
+          <>
+            {remedyOf(reason)}{' '}
+            <Link to={`/rejections?deviceId=${encodeURIComponent(deviceId)}`}>Its rejections</Link>
+          </>
+        ),
+      }
+    }
+    case 'disabled':
+      return {
+        why: 'It is disabled: its reports are rejected.',
+        remedy:
+          may('devices.disable') && device !== undefined ? (
+            <Enable device={device} onDone={onChange} />
+          ) : (
+            'An admin can enable it.'
+          ),
+      }
+    case 'unknown-device':
+      return {
+        why: 'The account has no device with this id: it has not reported yet, or was erased.',
+        remedy: (
+          <>
+            Compare it with the id in the device, character by character.{' '}
+            <Link to="/connect">Connect a device</Link>
+          </>
+        ),
+      }
+    case 'only-imported':
+      return {
+        why: 'All its positions were imported as history: it has not reported itself.',
+        remedy: (
+          <>
+            Set its app up to report, under the same id. <Link to="/connect">Connect a device</Link>
+          </>
+        ),
+      }
+    case 'clock-behind':
+      return clockWords(reason)
+    case 'service-away':
+      return {
+        why: `The service was unavailable for ${duration(60_000 * reason.minutes)}, from ${shownClock(reason.fromMs, MINUTES)} to ${shownClock(reason.toMs, MINUTES)}.`,
+        remedy: (
+          <>
+            Apps that store their reports send them later. <Link to="/system">System</Link>
+          </>
+        ),
+      }
+    case 'not-due':
+      return {
+        why: `It reports about every ${duration(reason.everyMs)}; the next report is due ${shownAt(reason.dueMs)}.`,
+        remedy: 'Wait until then.',
+      }
+    case 'late':
+      return {
+        why: `Its last reports came ${duration(reason.byMs)} late: it stores them and sends them later.`,
+        remedy: 'It probably has no network. Wait until it has one, or check its mobile data.',
+      }
+    case 'battery-low':
+      return {
+        why: `Its battery was at ${batteryText(reason.fraction)} when it last reported.`,
+        remedy: 'Charge it.',
+      }
+  }
+}
+
+function Enable({ device, onDone }: { device: ApiDevice; onDone: SilenceProps['onChange'] }) {
+  const enable = useAction(async () => {
+    await changeDevice(device, { disabled: false })
+    onDone?.()
+  })
+  return (
+    <>
+      <button type="button" class="small" disabled={enable.isRunning} onClick={enable.run}>
+        Enable it
+      </button>
+      {enable.failure !== undefined && <FailedLine failure={enable.failure} />}
+    </>
+  )
+}
+
+function Link({ to, children }: { to: string; children: ComponentChildren }) {
+  return <a href={addressOf(to)}>{children}</a>
 }

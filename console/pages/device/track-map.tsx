@@ -2,10 +2,10 @@ import { useMemo, useRef } from 'preact/hooks'
 import { placeAt, smoothedSpeeds, type TrackPoint } from '../../core/track.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, toMap } from '../../map/open-map.ts'
-import { speedStep } from '../../map/speed-scale.ts'
+import { speedStep, SPEED_COLOURS } from '../../map/speed-scale.ts'
 import { TrackPainter, type PaintedTrack } from '../../map/track-painter.ts'
-import { shownUnits } from '../../ui/shown.ts'
-import { SpeedLegend } from './speed-legend.tsx'
+import { shownUnits, shownNumber, shownSpeed } from '../../ui/shown.ts'
+import { speedIn } from '../../core/measures.ts'
 
 /**
  * A track on a map. The view is fitted once to the days and to what is selected of them; after that
@@ -74,4 +74,20 @@ function within(
   if (selected === undefined) return points
   const found = points.filter(({ at }) => selected.from <= at && at <= selected.to)
   return found.length === 0 ? points : found
+}
+
+/** The colours of a track, and the speed from which each is used. */
+function SpeedLegend({ step }: { step: number }) {
+  return (
+    <ol class="speed-legend note" aria-label="Colours of the track, by speed">
+      {SPEED_COLOURS.map((colour, index) => (
+        <li key={colour}>
+          <span class="speed-colour" style={{ backgroundColor: colour }} />
+          {index === SPEED_COLOURS.length - 1
+            ? `${shownSpeed(index * step)} +`
+            : shownNumber(speedIn(shownUnits().speed, index * step))}
+        </li>
+      ))}
+    </ol>
+  )
 }

@@ -3,28 +3,23 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
 import { dayCount, isOneDay, MOST_DAYS_OF_MONTH, spanBounds } from '../../core/span.ts'
-import { date } from '../../core/times.ts'
-import { pointAt } from '../../core/track.ts'
-import { episodeAt, totalsSince, type Episode } from '../../core/trips.ts'
+import { date, preciseDuration } from '../../core/times.ts'
+import { pointAt, type Track } from '../../core/track.ts'
+import { episodeAt, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { useKeys } from '../../ui/keys.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { AtMoment } from './at-moment.tsx'
+import { AtMoment } from './position-cards.tsx'
 import type { DeviceDays } from './device-days.ts'
 import { EmptyDay } from './empty-day.tsx'
-import { Exports } from './exports.tsx'
+import { Exports, PointTable } from './reports.tsx'
 import { PlotChoice, Plots } from './plots.tsx'
-import { PointTable } from './point-table.tsx'
-import { Replay } from './replay.tsx'
-import { TimeStrip } from './time-strip.tsx'
+import { Replay, useMoment, TimeStrip } from './time-cursor.tsx'
 import { TrackMap } from './track-map.tsx'
-import { loadEpisodes } from './load-episodes.ts'
-import { loadTrack } from './load-track.ts'
+import { loadEpisodes, loadTrack, useReports, useSteps } from './track-data.ts'
 import { Trips } from './trips.tsx'
-import { TrackSummary } from './track-summary.tsx'
-import { useMoment } from './use-moment.ts'
-import { useReports } from './use-reports.ts'
-import { useSteps } from './use-steps.ts'
+import { Facts } from '../../ui/facts.tsx'
+import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
 
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
@@ -183,5 +178,36 @@ export function TrackView({
         {data !== undefined && data.points.length > 0 && <Exports range={range} />}
       </div>
     </>
+  )
+}
+
+/** The totals of all points of a track, and of its trips where they are listed. */
+function TrackSummary({
+  track,
+  trips,
+}: {
+  track: Track
+  /** Undefined while they are being read; null if they are not listed. */
+  trips: Totals | undefined | null
+}) {
+  const { total, points, maxSpeed, toleranceMetres } = track
+  const drawn = (
+    <span title="Points left out are closer to the line than this">
+      within {shownLength(Math.ceil(toleranceMetres))}
+    </span>
+  )
+  const ofTrips = (text: (totals: Totals) => string | undefined) =>
+    trips === null ? undefined : trips === undefined ? '…' : text(trips)
+  return (
+    <Facts
+      class="track-summary row"
+      of={[
+        ['Distance', ofTrips(({ distanceMetres }) => shownDistance(distanceMetres))],
+        ['On the way', ofTrips(({ lastedMs }) => preciseDuration(lastedMs))],
+        ['Top speed', shownSpeed(maxSpeed ?? undefined) ?? '–'],
+        ['Reports', shownNumber(total)],
+        ['Drawn', points.length < total ? drawn : undefined],
+      ]}
+    />
   )
 }

@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { dayText } from '../../core/days.ts'
 import { coordinatesText } from '../../core/measures.ts'
-import { isOneDay } from '../../core/span.ts'
+import { isOneDay, dayCount, partsOf, spanQuery, spanText, weekOf } from '../../core/span.ts'
 import { date, preciseDuration } from '../../core/times.ts'
-import { episodesCsv, type Episode } from '../../core/trips.ts'
-import { Loaded } from '../../ui/states.tsx'
-import { shownClock, shownDistance, shownSpeed } from '../../ui/shown.ts'
+import { episodesCsv, type Episode, type Totals } from '../../core/trips.ts'
+import { Loaded, FailedLine } from '../../ui/states.tsx'
+import { shownClock, shownDistance, shownSpeed, shownCount } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
-import type { DeviceDays } from './device-days.ts'
-import { Distances } from './distances.tsx'
+import { useActivity, useDayTotals, type DeviceDays } from './device-days.ts'
+import { addressOf, devicePath } from '../../core/address.ts'
 
 /**
  * Trips, stops and gaps along the shown days; a click shows one of them on map and plots. Of too many
@@ -53,7 +53,7 @@ export function Trips({
                         <span class="strong">
                           {clock(one.from)} – {clock(one.to)}
                         </span>
-                        <span class="quiet">{wordsOf(one)}</span>
+                        <span class="quiet">{episodeText(one)}</span>
                       </button>
                     </li>
                   ))}
@@ -69,7 +69,7 @@ export function Trips({
   )
 }
 
-function wordsOf(one: Episode): string {
+function episodeText(one: Episode): string {
   const lasted = preciseDuration(one.to - one.from)
   switch (one.kind) {
     case 'trip': {
@@ -99,4 +99,57 @@ function CsvLink({ episodes, name }: { episodes: readonly Episode[]; name: strin
       </a>
     </p>
   )
+}
+
+/** Days whose reports the service counts in one call. */
+const MOST_DAYS = 1_000
+
+/** How far it went on each day of a week or month, in each month of a longer time, and in all. */
+function Distances(page: DeviceDays) {
+  const { span } = page
+  const shown = isOneDay(span) ? weekOf(span.first) : span
+  return dayCount(shown) > MOST_DAYS ? null : <Parts {...page} of={shown} />
+}
+
+function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: typeof span }) {
+  const counts = useActivity(deviceId, of, zone)
+  const sumOf = useDayTotals(totals, counts, span.last)
+  if (counts === undefined) return null
+  const parts = partsOf(of)
+    .filter(({ first }) => first <= today)
+    .map((part) => ({ part, sum: sumOf(part) }))
+  const most = Math.max(1, ...parts.map(({ sum }) => sum.distanceMetres))
+  const failure = totals.failure.value
+  return (
+    <div class="stack near">
+      <h3 id="distances">{isOneDay(span) ? 'This week' : 'Distances'}</h3>
+      {failure !== undefined && <FailedLine failure={failure} onRetry={totals.retry} />}
+      <ol class="distances" aria-labelledby="distances">
+        {parts.map(({ part, sum }) => (
+          <li key={part.first}>
+            <a
+              href={addressOf(devicePath(deviceId) + spanQuery(part, today))}
+              aria-current={part.first === span.first && isOneDay(span) ? 'date' : undefined}
+            >
+              {spanText(part, today)}
+            </a>
+            <span class="distance-bar">
+              <span style={{ width: `${(100 * sum.distanceMetres) / most}%` }} />
+            </span>
+            <span class="note">{totalsText(sum)}</span>
+          </li>
+        ))}
+      </ol>
+      <p class="strong">In all {totalsText(sumOf(of), 'trip')}</p>
+    </div>
+  )
+}
+
+/** What is known of them, and a mark that more is being read. */
+function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'): string {
+  const { trips, distanceMetres, lastedMs, isWhole } = sum
+  if (trips === 0) return isWhole ? 'no trips' : '…'
+  const many = unit && shownCount(trips, unit)
+  const words = [shownDistance(distanceMetres), preciseDuration(lastedMs), many]
+  return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
 }

@@ -4,9 +4,7 @@ import { dayCount, weekOf, type Span } from '../../core/span.ts'
 import { keptPreference } from '../../ui/preferences.ts'
 import { shownCount, shownDistance } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
-import { dayWords, useActivity, useDayKeys } from './activity.ts'
-import { useDayTotals } from './day-totals.ts'
-import type { DeviceDays } from './device-days.ts'
+import { dayWords, useActivity, useDayKeys, useDayTotals, type DeviceDays } from './device-days.ts'
 
 const CELL = 12
 const GAP = 2

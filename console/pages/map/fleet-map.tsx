@@ -12,6 +12,8 @@ import { fitPoints, flyTo, MAX_ZOOM, toMap } from '../../map/open-map.ts'
 import { announce } from '../../ui/announcer.tsx'
 import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon.tsx'
+import { sortDevices } from '../../core/choose-devices.ts'
+import { chosenDevices, order, select } from './map-state.ts'
 
 /** The last view of the map, kept while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
@@ -22,7 +24,7 @@ export const following = signal(false)
 let shown: OlMap | undefined
 
 /** Moves the map, if it is open, to the device at street level. */
-export function showOnMap(device: LiveDevice): void {
+function showOnMap(device: LiveDevice): void {
   if (shown !== undefined) flyTo(shown, device)
 }
 
@@ -144,4 +146,16 @@ function click(
   following.value = false
   if (areOneSpot(cluster.devices)) onSpot(cluster.devices)
   else fitPoints(map, cluster.devices)
+}
+
+/** Selects a device elsewhere than on the map, which then shows it. */
+export function selectAndShow(device: LiveDevice): void {
+  select(device.deviceId)
+  showOnMap(device)
+}
+
+/** Selects what fits the search best. */
+export function selectFirst(): void {
+  const [first] = sortDevices([...chosenDevices()], order())
+  if (first !== undefined) selectAndShow(first)
 }

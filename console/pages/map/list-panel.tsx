@@ -1,22 +1,13 @@
 import { useRef, useState } from 'preact/hooks'
-import { ChevronUp, Search } from 'lucide'
-import { countByStatus, STATUSES } from '../../core/choose-devices.ts'
+import { ChevronUp } from 'lucide'
 import { watchWords } from '../../live/announce-changes.ts'
-import { fleet, lister } from '../../live/live.ts'
-import { STATUS_WORDS } from '../../core/device-words.ts'
-import { MOST_DEVICES } from '../../core/fleet.ts'
+import { fleet, lister, liveState } from '../../live/live.ts'
 import { Icon } from '../../ui/icon.tsx'
-import { useKeys } from '../../ui/keys.tsx'
-import { shownCount } from '../../ui/shown.ts'
+import { shownClock } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
-import { StatusShape } from '../../ui/device-parts.tsx'
-import { selectFirst } from './choose-device.ts'
-import { DeviceList, focusList } from './device-list.tsx'
-import { LabelFilter } from './label-filter.tsx'
-import { ListMenu } from './list-menu.tsx'
-import { LiveBar } from './live-bar.tsx'
-import { chosenDevices, found, search, searchText, statuses, toggleStatus } from './map-state.ts'
-import { SortChoice } from './sort-choice.tsx'
+import { DeviceList } from './device-list.tsx'
+import { ListFilters } from './list-filters.tsx'
+import { chosenDevices } from './map-state.ts'
 import { MarkedBar } from './marked-bar.tsx'
 import { SelectedCard } from './selected-card.tsx'
 import { setQuery } from '../../ui/router.ts'
@@ -52,7 +43,7 @@ export function ListPanel() {
         <Icon of={ChevronUp} small />
       </button>
       <LiveBar />
-      <Filters />
+      <ListFilters />
       <MarkedBar />
       <SelectedCard />
       {lister.failure.value !== undefined && fleet.devices.size > 0 && (
@@ -60,59 +51,6 @@ export function ListPanel() {
       )}
       <Content />
     </section>
-  )
-}
-
-function Filters() {
-  watchWords()
-  const input = useRef<HTMLInputElement>(null)
-  useKeys(
-    {
-      ArrowDown: { label: 'Go to the list', run: focusList },
-      Enter: { label: 'Select the best match', run: selectFirst },
-    },
-    { title: 'In the search', element: input },
-  )
-  const counts = countByStatus(found())
-  return (
-    <div class="list-filters stack near">
-      <div class="search">
-        <Icon of={Search} small />
-        <input
-          ref={input}
-          type="search"
-          aria-label="Search by name and id"
-          placeholder="Name or id"
-          autoComplete="off"
-          spellcheck={false}
-          value={searchText.value}
-          onInput={({ currentTarget }) => search(currentTarget.value)}
-          data-search
-        />
-        <ListMenu />
-      </div>
-      <div class="list-order">
-        <LabelFilter />
-        <SortChoice />
-      </div>
-      <div class="status-filters" role="group" aria-label="Show only">
-        {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
-          <button
-            key={status}
-            type="button"
-            aria-pressed={statuses.value.has(status)}
-            onClick={() => toggleStatus(status)}
-          >
-            <StatusShape status={status} />
-            <span class="number">{counts[status]}</span>{' '}
-            <span class="word note">{STATUS_WORDS[status]}</span>
-          </button>
-        ))}
-      </div>
-      {lister.isCut.value && (
-        <p class="notice row">The latest {shownCount(MOST_DEVICES, 'device')} are shown.</p>
-      )}
-    </div>
   )
 }
 
@@ -144,5 +82,22 @@ function Content() {
         Show all
       </button>
     </Empty>
+  )
+}
+
+/** Whether the data shown is up to date. */
+function LiveBar() {
+  const state = liveState.value
+  return (
+    <p
+      class={`live-bar note ${state.kind.replace(' ', '-')}`}
+      role="status"
+      aria-label="Connection"
+    >
+      <span class="live-dot" aria-hidden="true" />
+      {state.kind === 'lost'
+        ? `disconnected since ${shownClock(state.since, { hasSeconds: false })}, reconnecting`
+        : state.kind}
+    </p>
   )
 }

@@ -1,16 +1,14 @@
 import './device-list.css'
 import './map-page.css'
-import './selected-card.css'
 import { useEffect } from 'preact/hooks'
 import { startLive } from '../../live/live.ts'
 import { labelOf } from '../../core/live-device.ts'
-import { FleetMap, following } from './fleet-map.tsx'
+import { FleetMap, following, selectAndShow } from './fleet-map.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
 import { shownCount } from '../../ui/shown.ts'
-import { DeviceRow } from './device-row.tsx'
-import { selectAndShow } from './choose-device.ts'
+import { DeviceRow } from './device-list.tsx'
 import { ListPanel } from './list-panel.tsx'
 import {
   chosenDevices,

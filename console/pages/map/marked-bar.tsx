@@ -1,17 +1,17 @@
 import { X } from 'lucide'
 import { watchWords } from '../../live/announce-changes.ts'
 import { may } from '../../live/session.ts'
-import { useDialog } from '../../ui/form-dialog.tsx'
+import { useDialog, FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { IconButton } from '../../ui/icon.tsx'
 import { go } from '../../ui/router.ts'
-import { shownNumber } from '../../ui/shown.ts'
+import { shownNumber, shownCount } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
-import { LabelDevices } from '../device/label-devices.tsx'
-import { switchDevices } from '../device/switch-devices.ts'
-import { DisableDevices } from './disable-devices.tsx'
+import { LabelDevices } from '../device/labels.tsx'
+import { switchDevices } from '../device/change-devices.ts'
 import { exportCsv } from './export-csv.ts'
-import { endMarking, isMarking, markAll, markedDevices } from './marked.ts'
+import { endMarking, isMarking, markAll, markedDevices } from './map-state.ts'
+import type { LiveDevice } from '../../core/live-device.ts'
 
 /** A link shows at most this many devices. */
 const SHARED_DEVICES = 50
@@ -91,5 +91,25 @@ export function MarkedBar() {
       {enable.failure !== undefined && <FailedLine failure={enable.failure} />}
       {dialog}
     </div>
+  )
+}
+
+/** Disables many devices, after asking: what they report meanwhile is lost. */
+function DisableDevices({ devices, ...props }: DialogProps & { devices: readonly LiveDevice[] }) {
+  const left = devices.filter(({ disabled }) => !disabled)
+  const count = shownCount(left.length, 'device')
+
+  async function disable(): Promise<void> {
+    await switchDevices(
+      left.map(({ deviceId }) => deviceId),
+      true,
+    )
+    props.onClose()
+  }
+
+  return (
+    <FormDialog {...props} title={`Disable ${count}?`} button="Disable" danger submit={disable}>
+      <p>Their reports are rejected until you enable them again. Their history stays.</p>
+    </FormDialog>
   )
 }

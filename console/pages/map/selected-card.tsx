@@ -12,7 +12,7 @@ import { shownUnits, shownLength } from '../../ui/shown.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
-import { LabelButton } from '../device/label-button.tsx'
+import { LabelButton } from '../device/labels.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
 

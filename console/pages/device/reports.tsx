@@ -5,6 +5,8 @@ import { Table } from '../../ui/table.tsx'
 import { shownClock, shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from '../../ui/device-parts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
+import { urlOf } from '../../api/client.ts'
+import type { DeviceRange } from './track-data.ts'
 
 const ROWS = 15
 
@@ -70,5 +72,31 @@ function AttributeList({ of: attributes }: { of: DeviceAttributes }) {
         </Fragment>
       ))}
     </span>
+  )
+}
+
+const FORMATS = ['gpx', 'geojson', 'csv', 'ndjson'] as const
+
+/** Links to files with all records of a range. */
+export function Exports({ range: { deviceId, from, to } }: { range: DeviceRange }) {
+  return (
+    <section class="card box stack near" aria-labelledby="exports">
+      <h2 id="exports">Export all reports</h2>
+      <p class="row">
+        {FORMATS.map((format) => (
+          <a
+            key={format}
+            class="button small"
+            download
+            href={urlOf('/devices/{deviceId}/positions', {
+              path: { deviceId },
+              query: { from, to, format },
+            })}
+          >
+            {format.toUpperCase()}
+          </a>
+        ))}
+      </p>
+    </section>
   )
 }

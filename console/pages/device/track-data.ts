@@ -1,7 +1,16 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { pointOf, type Track, type TrackPoint } from '../../core/track.ts'
+import {
+  pointOf,
+  joinTracks,
+  partsOfTrack,
+  trackOf,
+  type Track,
+  type TrackPoint,
+} from '../../core/track.ts'
 import { useLoad } from '../../ui/use-load.ts'
+import { walk } from '../../core/moment.ts'
+import { readEpisodes, type Episode } from '../../core/trips.ts'
 
 /** A replay moves many times a second; the service is asked only once it rests. */
 const RESTS_MS = 150
@@ -13,7 +22,7 @@ export type DeviceRange = {
   readonly to: string
 }
 
-export type Reports = {
+type Reports = {
   readonly reports: readonly TrackPoint[]
   /** Whether none between them is missing. */
   readonly isEach: boolean
@@ -77,4 +86,60 @@ function useResting(at: number): number {
     return () => clearTimeout(timer)
   }, [at])
   return resting
+}
+
+/**
+ * Goes from report to report. A step to a report that has not been read yet waits for it, unless
+ * the cursor moves elsewhere.
+ */
+export function useSteps(
+  { reports, isEach, isFirst, isLast }: Reports,
+  at: number,
+  choose: (at: number) => void,
+): (by: -1 | 1) => void {
+  const cursor = useRef({ at, waiting: 0 })
+  if (cursor.current.at !== at) cursor.current = { at, waiting: 0 }
+
+  function go(by: number): void {
+    const before = cursor.current
+    const steps = before.waiting + by
+    const { at: next, left } = isEach ? walk(reports, before.at, steps) : { at, left: steps }
+    const isEnd = left < 0 ? isFirst : isLast
+    cursor.current = { at: next, waiting: isEach && isEnd ? 0 : left }
+    if (next !== before.at) choose(next)
+  }
+  useEffect(() => go(0), [reports])
+  return go
+}
+
+/** The track of a range; years come one after the other, because each takes the service seconds. */
+export async function loadTrack(
+  { deviceId, from, to }: DeviceRange,
+  signal: AbortSignal,
+): Promise<Track> {
+  const tracks: Track[] = []
+  for (const query of partsOfTrack({ from, to })) {
+    tracks.push(
+      trackOf(await api.get('/devices/{deviceId}/track', { path: { deviceId }, query, signal })),
+    )
+  }
+  return joinTracks(tracks)
+}
+
+/** The trips and stops of a range, and the gaps between them. */
+export async function loadEpisodes(
+  { deviceId, from, to }: DeviceRange,
+  signal: AbortSignal,
+): Promise<readonly Episode[]> {
+  const items: Parameters<typeof readEpisodes>[0][number][] = []
+  for (let cursor: string | undefined; ;) {
+    const page = await api.get('/devices/{deviceId}/trips', {
+      path: { deviceId },
+      query: { from, to, cursor },
+      signal,
+    })
+    items.push(...page.items)
+    if (page.nextCursor === null) return readEpisodes(items)
+    cursor = page.nextCursor
+  }
 }

@@ -13,11 +13,35 @@ import {
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
 import { Field } from '../../ui/form.tsx'
-import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownCount } from '../../ui/shown.ts'
 import { toast } from '../../ui/toasts.tsx'
-import './label-devices.css'
+import './labels.css'
+import { may } from '../../live/session.ts'
+
+/** Opens the labels of a device, for those who may change them. */
+export function LabelButton({
+  device,
+  onDone = () => undefined,
+}: {
+  device: Labelled
+  onDone?: () => void
+}) {
+  const { dialog, open } = useDialog(onDone)
+  if (!may('devices.edit')) return null
+  return (
+    <>
+      <button
+        type="button"
+        onClick={() => open((props) => <LabelDevices devices={[device]} {...props} />)}
+      >
+        Label
+      </button>
+      {dialog}
+    </>
+  )
+}
 
 /** As many devices as one call changes. */
 const CALL_DEVICES = 1_000

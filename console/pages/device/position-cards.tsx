@@ -1,0 +1,156 @@
+import { shownTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
+import { Facts, type Fact } from '../../ui/facts.tsx'
+import { attributeFacts } from '../../ui/device-parts.tsx'
+import { batteryText, coordinatesText } from '../../core/measures.ts'
+import { dateTime, duration, offset, preciseDuration } from '../../core/times.ts'
+import { clockHours } from '../../ui/preferences.ts'
+import { shownDateTime, shownLength, shownSpeed, shownClock } from '../../ui/shown.ts'
+import type { TrackPoint } from '../../core/track.ts'
+import type { Episode } from '../../core/trips.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+
+/** The device's last position, its time in the chosen zone and in UTC, and its newest telemetry. */
+export function LastPositionCard({
+  position,
+  telemetry,
+  zone,
+}: {
+  position: ApiPosition
+  telemetry: ApiTelemetry | undefined
+  zone: string
+}) {
+  const { timestamp, receivedAt, heading } = position
+  const at = Date.parse(timestamp)
+  const isUtc = offset(at, zone) === 'UTC'
+  const facts: readonly Fact[] = [
+    ['Time', `${shownDateTime(at)} ${offset(at, zone)}`],
+    ['UTC', isUtc ? undefined : dateTime(at, 'UTC', clockHours.value)],
+    ['Delay', delayText(Date.parse(receivedAt) - at)],
+    ['Speed', shownSpeed(position.speed)],
+    ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
+    ['Altitude', shownLength(position.altitude)],
+    ['Accuracy', shownLength(position.accuracy)],
+  ]
+  const { battery, attributes } = shownTelemetry({ position, telemetry })
+  const data: readonly Fact[] = [['Battery', batteryText(battery)], ...attributeFacts(attributes)]
+  return (
+    <section class="card box stack" aria-labelledby="last-position">
+      <h2 id="last-position">Last position</h2>
+      <PlaceLinks place={position} />
+      <Facts of={telemetry === undefined ? [...facts, ...data] : facts} />
+      {telemetry !== undefined && (
+        <>
+          <h3>Newer data</h3>
+          <Facts of={[['Received', shownDateTime(Date.parse(telemetry.receivedAt))], ...data]} />
+        </>
+      )}
+    </section>
+  )
+}
+
+function delayText(laterMs: number): string {
+  if (laterMs <= -1_000) return `${duration(-laterMs)} early: its clock runs ahead`
+  return laterMs < 1_000 ? 'none' : duration(laterMs)
+}
+
+/** As the list of trips says it: a device found at the same place after a silence was stopped there. */
+const SILENCE_WORDS = {
+  stop: ': it stopped at the same place',
+  gap: ': its location is unknown',
+  trip: ', on the way',
+}
+const SECOND_MS = 1_000
+
+/** The latest report until the chosen moment. */
+export function AtMoment({
+  at,
+  point,
+  next,
+  episode,
+  day,
+}: {
+  at: number
+  point: TrackPoint
+  next: TrackPoint | undefined
+  /** The trip, stop or gap of the moment, if it is known. */
+  episode: Episode | undefined
+  /** In words, where several days are shown. */
+  day: string | undefined
+}) {
+  const { speed, heading, accuracy, altitude, battery, attributes, isImported } = point
+  const before = at - point.at
+  return (
+    <section class="card box stack" aria-labelledby="at-moment">
+      <h2 id="at-moment">
+        At {shownClock(at)}
+        {day !== undefined && `, ${day}`}
+      </h2>
+      {before < 0 && (
+        <p class="note">The first report of the day is later, at {shownClock(point.at)}.</p>
+      )}
+      {before > 0 && next?.after !== undefined && (
+        <p class="note">
+          No reports from {shownClock(point.at)} to {shownClock(next.at)}
+          {episode && SILENCE_WORDS[episode.kind]}.
+        </p>
+      )}
+      <PlaceLinks place={point} />
+      <Facts
+        of={[
+          ['Speed', shownSpeed(speed)],
+          ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
+          ['Accuracy', shownLength(accuracy)],
+          ['Altitude', shownLength(altitude)],
+          ['Battery', batteryText(battery)],
+          ...attributeFacts(attributes),
+          [
+            'Reported',
+            before < SECOND_MS
+              ? undefined
+              : `${preciseDuration(before - (before % SECOND_MS))} before, at ${shownClock(point.at)}`,
+          ],
+          ['Origin', isImported ? 'imported' : undefined],
+        ]}
+      />
+    </section>
+  )
+}
+
+type Place = { readonly latitude: number; readonly longitude: number }
+
+/** Coordinates, to copy, and to open in other maps. */
+function PlaceLinks({ place }: { place: Place }) {
+  const coordinates = coordinatesText(place)
+  return (
+    <div class="stack tight">
+      <p class="row between">
+        <code>{coordinates}</code>
+        <CopyButton text={coordinates} what="coordinates" />
+      </p>
+      <p class="row note">
+        Open in
+        {linksTo(place).map(([where, href]) => (
+          <a
+            key={where}
+            href={href}
+            aria-label={`Open in ${where}`}
+            target={href.startsWith('https:') ? '_blank' : undefined}
+            rel="noreferrer"
+            data-outside
+          >
+            {where}
+          </a>
+        ))}
+      </p>
+    </div>
+  )
+}
+
+function linksTo({ latitude, longitude }: Place): readonly (readonly [string, string])[] {
+  const osm = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}`
+  return [
+    ['OpenStreetMap', `${osm}#map=17/${latitude}/${longitude}`],
+    ['Google Maps', `https://www.google.com/maps/search/?api=1&query=${latitude},${longitude}`],
+    ['an app', `geo:${latitude},${longitude}`],
+  ]
+}

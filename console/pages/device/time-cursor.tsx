@@ -1,0 +1,230 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { LocateFixed, Pause, Play } from 'lucide'
+import { IconButton } from '../../ui/icon.tsx'
+import { Select } from '../../ui/select-field.tsx'
+import { momentOf, momentInAddress } from '../../core/moment.ts'
+import type { Span } from '../../core/span.ts'
+import { place, setQuery } from '../../ui/router.ts'
+import { date, time } from '../../core/times.ts'
+import { useKeys } from '../../ui/keys.tsx'
+import type { ComponentChildren } from 'preact'
+import { shownClock } from '../../ui/shown.ts'
+import { PLOT_INSET } from '../../ui/time-plot.tsx'
+
+/**
+ * The chosen moment of the shown days, in milliseconds; undefined if none is chosen. The address has it
+ * (`at`), so that it can be sent to somebody.
+ */
+export function useMoment(
+  span: Span,
+  zone: string,
+): readonly [at: number | undefined, choose: (at: number) => void] {
+  const asked = place.value.query.get('at') ?? ''
+  const [moving, setMoving] = useState<number>()
+  const written = useRef(asked)
+  useEffect(() => setMoving(undefined), [span, zone])
+  useEffect(() => {
+    // Back, or a link, leads elsewhere. Of a moment from here the address has only the seconds, and
+    // by the time that it has them, the cursor may be further on.
+    if (asked !== written.current) setMoving(undefined)
+    written.current = asked
+  }, [asked])
+  useEffect(() => {
+    if (moving === undefined) return undefined
+    const timer = setTimeout(() => {
+      written.current = momentInAddress(moving, span, zone)
+      setQuery({ at: written.current })
+    }, RESTS_MS)
+    return () => clearTimeout(timer)
+  }, [moving, span, zone])
+  return [moving ?? momentOf(asked, span.first, zone), setMoving]
+}
+
+/** A replay moves many times a second; the address changes only once it rests. */
+const RESTS_MS = 250
+
+const SPEEDS = [1, 10, 60, 180, 600]
+
+/** Moves the time cursor by itself at up to 600 times the real speed, or to a typed time. */
+export function Replay({
+  first,
+  last,
+  at,
+  zone,
+  isFollowing,
+  onMove,
+  onFollow,
+}: {
+  first: number
+  last: number
+  at: number
+  zone: string
+  isFollowing: boolean
+  onMove: (at: number) => void
+  onFollow: (isFollowing: boolean) => void
+}) {
+  const [isPlaying, setPlaying] = useState(false)
+  const [speed, setSpeed] = useState(60)
+  const cursor = useRef(at)
+  cursor.current = at
+
+  useEffect(() => {
+    if (!isPlaying) return undefined
+    let frame = 0
+    let before = performance.now()
+    const step = (now: number) => {
+      const next = cursor.current + (now - before) * speed
+      before = now
+      cursor.current = next
+      onMove(Math.min(next, last))
+      if (next >= last) setPlaying(false)
+      else frame = requestAnimationFrame(step)
+    }
+    frame = requestAnimationFrame(step)
+    return () => cancelAnimationFrame(frame)
+  }, [isPlaying, speed, last])
+
+  function toggle() {
+    if (!isPlaying && at >= last) onMove(first)
+    setPlaying(!isPlaying)
+  }
+
+  return (
+    <div class="replay row" role="group" aria-label="Replay">
+      <IconButton
+        icon={isPlaying ? Pause : Play}
+        label={isPlaying ? 'Pause' : 'Play'}
+        small
+        onClick={toggle}
+      />
+      <Select
+        aria-label="Replay speed"
+        options={SPEEDS.map((one) => [String(one), `${one}×`])}
+        value={String(speed)}
+        onChange={(next) => setSpeed(Number(next))}
+      />
+      <TimeField at={at} zone={zone} onMove={onMove} />
+      <IconButton
+        icon={LocateFixed}
+        label="Follow the replay"
+        small
+        aria-pressed={isFollowing}
+        onClick={() => onFollow(!isFollowing)}
+      />
+    </div>
+  )
+}
+
+/** The cursor's time of day, to read and to type; Enter, or leaving the field, goes there. */
+function TimeField({
+  at,
+  zone,
+  onMove,
+}: {
+  at: number
+  zone: string
+  onMove: (at: number) => void
+}) {
+  const [typed, setTyped] = useState<string>()
+  const shown = time(at, zone)
+  function goThere() {
+    const moment = momentOf(typed ?? '', date(at, zone), zone)
+    if (moment !== undefined && typed !== shown) onMove(moment)
+    setTyped(undefined)
+  }
+  const field = useRef<HTMLInputElement>(null)
+  useKeys(
+    { Enter: { label: 'Go to the time', run: goThere } },
+    { title: 'In the time field', element: field },
+  )
+  return (
+    <input
+      ref={field}
+      class="time-field"
+      type="time"
+      step={1}
+      aria-label="Go to a time"
+      value={typed ?? shown}
+      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+      onBlur={goThere}
+    />
+  )
+}
+
+/** A stretch of time that is marked on the axis. */
+type Band = { readonly from: number; readonly to: number }
+
+/**
+ * One axis of time for a slider and the plots below it: bands, the cursor, and clicks are the same
+ * for all of them. Time runs from left to right in every language.
+ */
+export function TimeStrip({
+  first,
+  last,
+  at,
+  bands,
+  selected,
+  onMove,
+  onStep,
+  children,
+}: {
+  first: number
+  last: number
+  at: number
+  bands: readonly Band[]
+  selected: Band | undefined
+  onMove: (at: number) => void
+  /** Goes to the report before (-1) or after (1). */
+  onStep: (by: -1 | 1) => void
+  /** The plots. */
+  children: ComponentChildren
+}) {
+  const share = (moment: number) => Math.max(0, Math.min(1, (moment - first) / (last - first)))
+  const percent = (part: number) => `${100 * part}%`
+  const extent = ({ from, to }: Band) => ({
+    left: percent(share(from)),
+    width: percent(share(to) - share(from)),
+  })
+  function moveTo({ currentTarget, clientX, buttons }: PointerEvent & { currentTarget: Element }) {
+    if (buttons !== 1) return
+    const { left, width } = currentTarget.getBoundingClientRect()
+    const part = Math.max(0, Math.min(1, (clientX - left) / width))
+    onMove(first + part * (last - first))
+  }
+  const { left, right } = PLOT_INSET
+  const slider = useRef<HTMLInputElement>(null)
+  useKeys(
+    {
+      ArrowDown: { label: 'Previous or next report', run: () => onStep(-1) },
+      ArrowUp: { label: 'Previous or next report', run: () => onStep(1) },
+    },
+    { title: 'On the time slider', element: slider },
+  )
+  return (
+    <div
+      class="time-strip"
+      dir="ltr"
+      style={{ '--plot-left': `${left}px`, '--plot-right': `${right}px` }}
+    >
+      <input
+        ref={slider}
+        type="range"
+        aria-label="Time"
+        aria-valuetext={shownClock(at)}
+        min={first}
+        max={last}
+        step={1_000}
+        value={at}
+        onInput={({ currentTarget }) => onMove(Number(currentTarget.value))}
+      />
+      {children}
+      <div class="time-area" onPointerDown={moveTo} onPointerMove={moveTo}>
+        {bands.map((band) => (
+          <span key={band.from} class="time-band" style={extent(band)} />
+        ))}
+        {selected !== undefined && <span class="time-band selected" style={extent(selected)} />}
+        <span class="time-cursor" style={{ left: percent(share(at)) }} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,179 @@
+import { Ellipsis, Search, ArrowDownWideNarrow, ArrowUpNarrowWide } from 'lucide'
+import { sortDevices, countByStatus, STATUSES, countByLabel } from '../../core/choose-devices.ts'
+import { COLUMNS } from '../../core/device-columns.ts'
+import { Icon, IconButton } from '../../ui/icon.tsx'
+import { Menu } from '../../ui/menu.tsx'
+import { exportCsv } from './export-csv.ts'
+import {
+  chosenDevices,
+  columns,
+  order,
+  toggleColumn,
+  found,
+  search,
+  searchText,
+  statuses,
+  toggleStatus,
+  filterByLabel,
+  chosenLabel,
+  sort,
+  sortBy,
+  words,
+  isMarking,
+} from './map-state.ts'
+import { useRef } from 'preact/hooks'
+import { watchWords } from '../../live/announce-changes.ts'
+import { lister, fleet } from '../../live/live.ts'
+import { STATUS_WORDS } from '../../core/device-words.ts'
+import { MOST_DEVICES } from '../../core/fleet.ts'
+import { useKeys } from '../../ui/keys.tsx'
+import { shownCount } from '../../ui/shown.ts'
+import { StatusShape } from '../../ui/device-parts.tsx'
+import { selectFirst } from './fleet-map.tsx'
+import { focusList } from './device-list.tsx'
+import { isolate } from '../../ui/isolated.tsx'
+import { Select } from '../../ui/select-field.tsx'
+
+export function ListFilters() {
+  watchWords()
+  const input = useRef<HTMLInputElement>(null)
+  useKeys(
+    {
+      ArrowDown: { label: 'Go to the list', run: focusList },
+      Enter: { label: 'Select the best match', run: selectFirst },
+    },
+    { title: 'In the search', element: input },
+  )
+  const counts = countByStatus(found())
+  return (
+    <div class="list-filters stack near">
+      <div class="search">
+        <Icon of={Search} small />
+        <input
+          ref={input}
+          type="search"
+          aria-label="Search by name and id"
+          placeholder="Name or id"
+          autoComplete="off"
+          spellcheck={false}
+          value={searchText.value}
+          onInput={({ currentTarget }) => search(currentTarget.value)}
+          data-search
+        />
+        <ListMenu />
+      </div>
+      <div class="list-order">
+        <LabelFilter />
+        <SortChoice />
+      </div>
+      <div class="status-filters" role="group" aria-label="Show only">
+        {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
+          <button
+            key={status}
+            type="button"
+            aria-pressed={statuses.value.has(status)}
+            onClick={() => toggleStatus(status)}
+          >
+            <StatusShape status={status} />
+            <span class="number">{counts[status]}</span>{' '}
+            <span class="word note">{STATUS_WORDS[status]}</span>
+          </button>
+        ))}
+      </div>
+      {lister.isCut.value && (
+        <p class="notice row">The latest {shownCount(MOST_DEVICES, 'device')} are shown.</p>
+      )}
+    </div>
+  )
+}
+
+/** The columns of the list, and the actions on the whole list. */
+export function ListMenu() {
+  return (
+    <Menu button={<Icon of={Ellipsis} />} label="List options">
+      {(id) => (
+        <>
+          <div class="menu-links">
+            <button
+              type="button"
+              class="plain"
+              popovertarget={id}
+              popovertargetaction="hide"
+              onClick={() => (isMarking.value = true)}
+            >
+              Select devices
+            </button>
+            <button
+              type="button"
+              class="plain"
+              popovertarget={id}
+              popovertargetaction="hide"
+              onClick={() => exportCsv(sortDevices([...chosenDevices()], order()))}
+            >
+              Export the list as CSV
+            </button>
+          </div>
+          <fieldset class="stack tight">
+            <legend>Columns</legend>
+            {COLUMNS.filter(({ id: column }) => column !== 'name').map(({ id: column, title }) => (
+              <label key={column} class="row">
+                <input
+                  type="checkbox"
+                  checked={columns.value.includes(column)}
+                  onChange={() => toggleColumn(column)}
+                />
+                {title}
+              </label>
+            ))}
+          </fieldset>
+        </>
+      )}
+    </Menu>
+  )
+}
+
+/** Shows only the devices with a label; absent where no device has one. */
+function LabelFilter() {
+  watchWords()
+  const counts = new Map(countByLabel(fleet.devices.values()))
+  // The address may name a label that no device has any longer.
+  if (chosenLabel.value !== '' && !counts.has(chosenLabel.value)) counts.set(chosenLabel.value, 0)
+  if (counts.size === 0) return null
+  return (
+    <Select
+      aria-label="Label"
+      options={[
+        ['', 'All labels'],
+        ...[...counts].map(([one, count]) => [one, `${isolate(one)} (${count})`] as const),
+      ]}
+      value={chosenLabel.value}
+      onChange={filterByLabel}
+    />
+  )
+}
+
+/** The column by which the list is sorted, and the direction. */
+function SortChoice() {
+  const { by, isDescending } = sort.value
+  const options = COLUMNS.map(({ id, title }) => [id, title] as const)
+  return (
+    <>
+      <Select
+        aria-label="Sort by"
+        options={words.value.length > 0 ? [['match', 'Best match'], ...options] : options}
+        value={by}
+        onChange={(next) => {
+          const column = COLUMNS.find(({ id }) => id === next)
+          sortBy({ by: column?.id ?? 'match', isDescending: column?.isDescending === true })
+        }}
+      />
+      <IconButton
+        icon={isDescending ? ArrowDownWideNarrow : ArrowUpNarrowWide}
+        label="Reverse the order"
+        aria-pressed={isDescending}
+        disabled={by === 'match'}
+        onClick={() => sortBy({ by, isDescending: !isDescending })}
+      />
+    </>
+  )
+}
