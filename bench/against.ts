@@ -1,19 +1,24 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { runCommand } from '../commands/command.ts'
 import { systemClock as clock, type Clock } from '../runtime/clock.ts'
+import { commandLine, UsageError } from '../runtime/command-line.ts'
 import { killPrograms } from '../test/running-programs.ts'
 import type * as Embedded from './candidates/embedded.ts'
 import { forkTypescript } from './fork.ts'
 import { median } from './median.ts'
 import { meterOf, type Shape } from './meter.ts'
 
-const HELP = `Compares this checkout with another one: the embedded services take turns, A B B A.
+const line = commandLine({
+  begin: `Compares this checkout with another one: the embedded services take turns, A B B A.
 
-  npm run bench:against -- FOLDER [ROUNDS]
-
-  FOLDER   the other checkout, with its packages installed
-  ROUNDS   pairs for each kind of load (default 16, about five minutes)
-`
+  npm run bench:against -- FOLDER [ROUNDS]`,
+  operands: {
+    FOLDER: 'the other checkout, with its packages installed',
+    ROUNDS: 'pairs for each kind of load (default 16, about five minutes)',
+  },
+  options: {},
+})
 
 const SHAPES: readonly Shape[] = [
   { name: 'single submits, 64 connections', connections: 64, batch: 1 },
@@ -22,45 +27,51 @@ const SHAPES: readonly Shape[] = [
 const SECONDS = 2
 
 process.once('exit', killPrograms)
-const [folder, rounds = '16'] = process.argv.slice(2)
-if (folder === undefined || folder === '--help') {
-  process.stdout.write(HELP)
-  process.exit(folder === undefined ? 2 : 0)
+process.exitCode = await runCommand(process.argv.slice(2), {
+  help: line.help,
+  parse: (args) => line.parse(args, (_, operands) => checkoutIn(operands)),
+  run: compare,
+})
+
+function checkoutIn([folder, rounds = '16']: readonly string[]) {
+  if (folder === undefined) throw new UsageError('name the other checkout: see --help')
+  if (existsSync(join(resolve(folder), 'bench'))) return { folder, rounds: Number(rounds) }
+  throw new UsageError(`${folder} is no checkout of this project: it has no folder bench`)
 }
-if (!existsSync(join(resolve(folder), 'bench'))) {
-  process.stderr.write(`${folder} is no checkout of this project: it has no folder bench\n`)
-  process.exit(2)
-}
-const services = [await start(process.cwd()), await start(resolve(folder))]
-const generator = forkTypescript('load/main.ts')
-const meters = services.map((service) => meterOf(service, generator))
-for (const meter of meters) {
-  // Until the engine has compiled the code.
-  for (const shape of SHAPES) await meter.measure(shape, { seconds: 3 * SECONDS })
-}
-for (const shape of SHAPES) {
-  const ratios: number[] = []
-  for (let round = 0; round < Number(rounds); round += 1) {
-    const inTurn = round % 2 === 0 ? meters : meters.toReversed()
-    const costs = new Map<object, number>()
-    for (const meter of inTurn) {
-      costs.set(meter, (await meter.measure(shape, { seconds: SECONDS })).cpuMicros)
-    }
-    const [own = NaN, other = NaN] = meters.map((meter) => costs.get(meter))
-    ratios.push(own / other)
+
+async function compare({ folder, rounds }: ReturnType<typeof checkoutIn>): Promise<number> {
+  const services = [await start(process.cwd()), await start(resolve(folder))]
+  const generator = forkTypescript('load/main.ts')
+  const meters = services.map((service) => meterOf(service, generator))
+  for (const meter of meters) {
+    // Until the engine has compiled the code.
+    for (const shape of SHAPES) await meter.measure(shape, { seconds: 3 * SECONDS })
   }
-  const sorted = ratios.toSorted((a, b) => a - b)
-  const at = (share: number) => (sorted[Math.round(share * (sorted.length - 1))] ?? NaN).toFixed(3)
-  process.stdout.write(
-    `${shape.name}: CPU time per report ÷ that of ${folder}: median ${median(ratios).toFixed(3)}, ` +
-      `quartiles ${at(0.25)} and ${at(0.75)}, ${ratios.length} pairs\n`,
-  )
+  for (const shape of SHAPES) {
+    const ratios: number[] = []
+    for (let round = 0; round < rounds; round += 1) {
+      const inTurn = round % 2 === 0 ? meters : meters.toReversed()
+      const costs = new Map<object, number>()
+      for (const meter of inTurn) {
+        costs.set(meter, (await meter.measure(shape, { seconds: SECONDS })).cpuMicros)
+      }
+      const [own = NaN, other = NaN] = meters.map((meter) => costs.get(meter))
+      ratios.push(own / other)
+    }
+    const sorted = ratios.toSorted((a, b) => a - b)
+    const at = (share: number) =>
+      (sorted[Math.round(share * (sorted.length - 1))] ?? NaN).toFixed(3)
+    process.stdout.write(
+      `${shape.name}: CPU time per report ÷ that of ${folder}: median ${median(ratios).toFixed(3)}, ` +
+        `quartiles ${at(0.25)} and ${at(0.75)}, ${ratios.length} pairs\n`,
+    )
+  }
+  const faults = (await Promise.all(meters.map((meter) => meter.faults()))).flat()
+  for (const fault of faults) process.stderr.write(`${fault}: the figures are void\n`)
+  await generator.stop()
+  for (const service of services) await service.stop()
+  return faults.length === 0 ? 0 : 1
 }
-const faults = (await Promise.all(meters.map((meter) => meter.faults()))).flat()
-for (const fault of faults) process.stderr.write(`${fault}: the figures are void\n`)
-await generator.stop()
-for (const service of services) await service.stop()
-process.exitCode = faults.length === 0 ? 0 : 1
 
 /** The parts of a checkout that open the files of its service. */
 type Files = {

@@ -1,4 +1,4 @@
-import { UsageError } from '../commands/command.ts'
+import { UsageError } from '../runtime/command-line.ts'
 import { valueIn, type Result } from './part.ts'
 import { aligned, threeDigits } from './table.ts'
 

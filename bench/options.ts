@@ -1,4 +1,10 @@
-import { numberOption, parseArguments, UsageError } from '../commands/command.ts'
+import {
+  commandLine,
+  refuseOptions,
+  UsageError,
+  type OptionValues,
+} from '../runtime/command-line.ts'
+import { numberOption } from '../runtime/option-values.ts'
 import type { FleetSize } from './capacity.ts'
 
 const PARTS = ['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'reads'] as const
@@ -17,36 +23,69 @@ export type Options = {
   readonly capacity: FleetSize | undefined
 }
 
-export const HELP = `Measures the service on this machine and prints tables. Linux only.
+const OPTIONS = {
+  short: { type: 'boolean', about: 'seconds instead of minutes, for a first look' },
+  rounds: {
+    type: 'string',
+    value: 'N',
+    about: 'how often everything is measured; the median counts (default 5, with --short 1)',
+  },
+  seconds: {
+    type: 'string',
+    value: 'N',
+    about: 'duration of one window of load (default 3, with --short 0.7)',
+  },
+  devices: {
+    type: 'string',
+    value: 'N',
+    about:
+      'submit: how many devices report in turn (default 20000); each has reported before. With --capacity: ' +
+      'the size of the fleet',
+  },
+  json: {
+    type: 'string',
+    value: 'FILE',
+    about:
+      'where the result is kept; tables that are not measured now stay (default .cache/bench.json)',
+  },
+  capacity: {
+    type: 'boolean',
+    about:
+      'prints what a fleet needs, by default 10^4, 10^6 and 10^8 devices, from a result (default ' +
+      'bench/result.json)',
+  },
+  interval: {
+    type: 'string',
+    value: 'N',
+    about: 'with it: seconds between two reports of a device (default 10)',
+  },
+  retention: { type: 'string', value: 'N', about: 'with it: RETENTION_DAYS (default 30)' },
+} as const
+
+const line = commandLine({
+  begin: `Measures the service on this machine and prints tables. Linux only.
 
   npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--devices N] [--json FILE]
   npm run bench -- --capacity [--devices N] [--interval N] [--retention N] [--json FILE]
 
-Parts (default: submit senders readable projector)
-  submit       taking reports: embedded and kafka
-  embedded       everything in one process
-  kafka          the ingest API on Kafka, JSON and Avro
-  senders      reports of OsmAnd and Overland beside ours, ingest API on Kafka
-  readable     how soon a report can be read after its 200, embedded
-  projector    projecting a full log: sqlite and mongodb
-  sqlite         from the embedded log into SQLite
-  mongodb        from Kafka into MongoDB
-  reads        reading SQLite with 10^5 and 10^7 records, of 10^3 and 10^6 devices: half an hour, 10 GB
-
-  --short        seconds instead of minutes, for a first look
-  --rounds N     how often everything is measured; the median counts (default 5, with --short 1)
-  --seconds N    duration of one window of load (default 3, with --short 0.7)
-  --devices N    submit: how many devices report in turn (default 20000); each has reported before.
-                 With --capacity: the size of the fleet
-  --json FILE    where the result is kept; tables that are not measured now stay (default .cache/bench.json)
-  --capacity     prints what a fleet needs, by default 10^4, 10^6 and 10^8 devices, from a result
-                 (default bench/result.json)
-  --interval N   with it: seconds between two reports of a device (default 10)
-  --retention N  with it: RETENTION_DAYS (default 30)
-
-Kafka, the schema registry and a MongoDB server are started as for the tests. Ends with code 1 if an
-acknowledged report is not stored: then the figures are void.
-`
+Without PART: submit senders readable projector`,
+  operands: {
+    submit: 'taking reports: embedded and kafka',
+    '  embedded': '  everything in one process',
+    '  kafka': '  the ingest API on Kafka, JSON and Avro',
+    senders: 'reports of OsmAnd and Overland beside ours, ingest API on Kafka',
+    readable: 'how soon a report can be read after its 200, embedded',
+    projector: 'projecting a full log: sqlite and mongodb',
+    '  sqlite': '  from the embedded log into SQLite',
+    '  mongodb': '  from Kafka into MongoDB',
+    reads:
+      'reading SQLite with 10^5 and 10^7 records, of 10^3 and 10^6 devices: half an hour, 10 GB',
+  },
+  options: OPTIONS,
+  end: `Kafka, the schema registry and a MongoDB server are started as for the tests. Ends with code 1 if an
+acknowledged report is not stored: then the figures are void.`,
+})
+export const HELP = line.help
 
 const GROUPS: Readonly<Record<string, readonly PartName[]>> = {
   submit: ['embedded', 'kafka'],
@@ -54,29 +93,19 @@ const GROUPS: Readonly<Record<string, readonly PartName[]>> = {
 }
 const DEFAULT = ['submit', 'senders', 'readable', 'projector']
 
-const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  short: { type: 'boolean' },
-  capacity: { type: 'boolean' },
-  rounds: { type: 'string' },
-  seconds: { type: 'string' },
-  devices: { type: 'string' },
-  interval: { type: 'string' },
-  retention: { type: 'string' },
-  json: { type: 'string' },
-} as const
-
 /** @throws {UsageError} */
 export function parseOptions(args: readonly string[]): Options | 'help' {
-  const { values, positionals } = parseArguments(args, { allowPositionals: true, options: OPTIONS })
-  if (values.help === true) return 'help'
+  return line.parse(args, (values, names) => optionsOf(values, names))
+}
+
+function optionsOf(values: OptionValues<typeof OPTIONS>, positionals: readonly string[]): Options {
   const short = values.short === true
   const names = positionals.length === 0 ? DEFAULT : positionals
   const isCapacity = values.capacity === true
   if (isCapacity) {
     if (positionals.length > 0) throw new UsageError('--capacity measures nothing: leave PART out')
-    refuse(values, ['short', 'rounds', 'seconds'], 'cannot be given with --capacity')
-  } else refuse(values, ['interval', 'retention'], 'needs --capacity')
+    refuseOptions(values, ['short', 'rounds', 'seconds'], 'cannot be given with --capacity')
+  } else refuseOptions(values, ['interval', 'retention'], 'needs --capacity')
   const devices = numberOption(values, 'devices', {
     fallback: undefined,
     min: 1,
@@ -112,15 +141,6 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
         }
       : undefined,
   }
-}
-
-function refuse(
-  values: Readonly<Record<string, unknown>>,
-  names: readonly string[],
-  why: string,
-): void {
-  const unfitting = names.find((name) => values[name] !== undefined)
-  if (unfitting !== undefined) throw new UsageError(`--${unfitting} ${why}`)
 }
 
 function partsOf(name: string): readonly PartName[] {

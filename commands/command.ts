@@ -1,45 +1,5 @@
-import { parseArgs, type ParseArgsConfig } from 'node:util'
+import { UsageError } from '../runtime/command-line.ts'
 import { ConfigError } from '../runtime/config/config.ts'
-
-/** The command line is invalid; the message says what to enter instead. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
-/** Parses a command line. @throws {UsageError} for the first invalid argument. */
-export function parseArguments<Config extends ParseArgsConfig>(
-  args: readonly string[],
-  config: Config,
-): ReturnType<typeof parseArgs<Config>> {
-  try {
-    return parseArgs<Config>({ ...config, args: [...args] })
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    // A misplaced key must not be printed.
-    const [first = message] = message.replace(/gps_\w+/g, 'gps_…').split(/\. |\n/)
-    throw new UsageError(`${first.replace(/\.$/, '')}: --help lists the options`)
-  }
-}
-
-/**
- * The number that an option has, or `fallback` if it is absent.
- * @throws {UsageError} outside `min` to `max`, or if it must be whole and is not.
- */
-export function numberOption<Name extends string, Fallback>(
-  values: { readonly [N in Name]?: unknown },
-  name: Name,
-  range: { fallback: Fallback; min: number; max: number; whole?: boolean },
-): number | Fallback {
-  const text = values[name]
-  if (typeof text !== 'string') return range.fallback
-  const value = Number(text)
-  const { min, max, whole = false } = range
-  if (text.trim() !== '' && value >= min && value <= max && (!whole || Number.isInteger(value))) {
-    return value
-  }
-  const kind = whole ? 'a whole number' : 'a number'
-  throw new UsageError(`--${name} must be ${kind} from ${min} to ${max}, not "${text}"`)
-}
 
 /**
  * Runs a command. Returns its exit code: that of `run` (none: 0), 1 if it fails or standard output is

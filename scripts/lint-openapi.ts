@@ -1,19 +1,24 @@
-import { parseArgs } from 'node:util'
 import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/openapi-core'
 import { adminRoutes, PREFIX, type AdminDependencies } from '../admin-api/app.ts'
 import { adminDocument } from '../admin-api/openapi.ts'
 import { ingestDocument } from '../ingest-api/openapi.ts'
+import { commandLine } from '../runtime/command-line.ts'
 import type { OpenApiDocument } from '../runtime/openapi/document.ts'
 
-const HELP = `Checks the OpenAPI documents of both APIs with Redocly's recommended rules.
+const line = commandLine({
+  begin: `Checks the OpenAPI documents of both APIs with Redocly's recommended rules.
 
   node scripts/run.mjs scripts/lint-openapi
-  node scripts/run.mjs scripts/lint-openapi --print ingest-api
-
-  --print NAME   prints the document of ingest-api or admin-api instead
-
-Every problem is printed with its place in the document; the exit code is then 1.
-`
+  node scripts/run.mjs scripts/lint-openapi --print ingest-api`,
+  options: {
+    print: {
+      type: 'string',
+      value: 'NAME',
+      about: 'prints the document of ingest-api or admin-api instead',
+    },
+  },
+  end: 'Every problem is printed with its place in the document; the exit code is then 1.',
+})
 
 /** Routes are only listed here, not called, so their dependencies are never used. */
 const unopened = { stopping: new AbortController().signal } as AdminDependencies
@@ -24,17 +29,15 @@ const documents: Readonly<Record<string, OpenApiDocument>> = {
 }
 
 const options = readOptions()
-if (options.help === true) process.stdout.write(HELP)
+if (options === 'help') process.stdout.write(line.help)
 else if (options.print !== undefined) print(options.print)
 else await lint()
 
 function readOptions() {
   try {
-    return parseArgs({
-      options: { help: { type: 'boolean' }, print: { type: 'string' } },
-    }).values
+    return line.parse(process.argv.slice(2), (values) => values)
   } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n\n${HELP}`)
+    process.stderr.write(`${(error as Error).message}\n\n${line.help}`)
     process.exit(2)
   }
 }

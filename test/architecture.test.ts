@@ -18,9 +18,7 @@ const ports = [
 ]
 
 const forCommands = [
-  ...['command', 'open', 'progress', 'target-options', 'when-ready'].map(
-    (name) => `commands/${name}.ts`,
-  ),
+  ...['command', 'open', 'progress', 'when-ready'].map((name) => `commands/${name}.ts`),
   ...['schemas/', 'runtime/'],
 ]
 
@@ -199,7 +197,7 @@ describe('imports follow the way of a position', () => {
       new Set(files.map((file) => file.replace(/\b(sqlite|mongo)\b.*/, ''))).size === 1 &&
       files.length === 2
     const isOfCommand = (files: readonly string[]) =>
-      files.every((file) => /(options|help|command)\.ts$/.test(file))
+      files.every((file) => /(options|command|command-line)\.ts$/.test(file))
     const twice = [...filesOf].filter(
       ([, files]) => files.length > 1 && !isPair(files) && !isOfCommand(files),
     )

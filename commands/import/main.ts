@@ -1,8 +1,7 @@
 import { senderKeys } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
-import { HELP } from './help.ts'
 import { importHistory } from './import-history.ts'
-import { parseOptions, type Options } from './options.ts'
+import { HELP, parseOptions, type Options } from './options.ts'
 import { exitCode, importSummary } from './summary.ts'
 import { ImportTally } from './tally.ts'
 

@@ -3,8 +3,8 @@ import { objectIn, textIn } from '../../schemas/formats/values.ts'
 import type { SenderKeys } from '../../runtime/config/config.ts'
 import { deviceIdFault } from '../../schemas/device-id.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
-import { parseArguments, UsageError } from '../command.ts'
-import { keyOption, urlOption } from '../target-options.ts'
+import { commandLine, UsageError, type OptionValues } from '../../runtime/command-line.ts'
+import { keyOption, urlOption } from '../../runtime/option-values.ts'
 import type { Format } from '../../schemas/formats/histories/format.ts'
 import { FORMATS } from '../../schemas/formats/histories/read-points.ts'
 import type { Import } from './import-files.ts'
@@ -16,25 +16,72 @@ export type Options = Import & {
 }
 
 const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  key: { type: 'string' },
-  url: { type: 'string' },
-  device: { type: 'string' },
-  devices: { type: 'string' },
-  format: { type: 'string' },
-  from: { type: 'string' },
-  to: { type: 'string' },
-  'dry-run': { type: 'boolean' },
+  key: {
+    type: 'string',
+    value: 'KEY',
+    about:
+      'an API key with the scope positions:import. Better in the environment variable GPS_KEY, because arguments ' +
+      'show in the list of processes',
+  },
+  url: { type: 'string', value: 'URL', about: 'the ingest API (default http://localhost:8080)' },
+  device: {
+    type: 'string',
+    value: 'ID',
+    about: 'the device of all points, whatever the files say. Files without device ids need it',
+  },
+  devices: {
+    type: 'string',
+    value: 'FILE',
+    about:
+      "the answer of Traccar's /api/devices, which has the ids for the numbers that Traccar's positions have",
+  },
+  from: {
+    type: 'string',
+    value: 'T',
+    about: 'only points of this time or later: 2024-01-31, or 2024-01-31T12:00:00Z',
+  },
+  to: { type: 'string', value: 'T', about: 'only points before this time' },
+  'dry-run': { type: 'boolean', about: 'reads and checks everything, and sends nothing' },
+  format: {
+    type: 'string',
+    value: 'F',
+    about: [
+      'for files that are not recognised by their content:',
+      ...FORMATS.map(({ name, title }) => `  ${name.padEnd(16)}${title}`),
+    ].join('\n'),
+  },
 } as const
+
+const line = commandLine({
+  begin: `Imports the history of devices from files of other programs.
+
+  npm run import -- --key KEY --device my-phone walk.gpx Records.json.gz
+  npm run import -- --key KEY --devices devices.json positions.json`,
+  operands: { 'FILE…': 'any number; - is standard input. Files may be compressed with gzip' },
+  options: OPTIONS,
+  end: `Points are sent in the order of the files, as fast as the service takes them. After an interruption start it
+again: no point is stored twice. To undo an import, erase the device.
+
+"accepted" counts the points that the service has now, whether new or known before.
+
+Exit code: 0 everything was imported, 1 points were skipped, a file has no recorded position, or the
+service refused (it says why), 2 a file could not be read to its end, or the command line is wrong.`,
+})
+export const HELP = line.help
 
 /** Parses the command line. @throws {UsageError} for the first invalid argument. */
 export function parseOptions(args: readonly string[], keys: SenderKeys): Options | 'help' {
-  const { values, positionals } = parseArguments(args, { options: OPTIONS, allowPositionals: true })
-  if (values.help === true) return 'help'
-  if (positionals.length === 0)
-    throw new UsageError('name the files to import; - is standard input')
+  return line.parse(args, (values, files) => optionsOf(values, files, keys))
+}
+
+function optionsOf(
+  values: OptionValues<typeof OPTIONS>,
+  files: readonly string[],
+  keys: SenderKeys,
+): Options {
+  if (files.length === 0) throw new UsageError('name the files to import; - is standard input')
   return {
-    files: positionals.map(readable),
+    files: files.map(readable),
     format: values.format === undefined ? undefined : formatNamed(values.format),
     deviceId: values.device === undefined ? undefined : deviceOf(values.device),
     deviceIds: values.devices === undefined ? undefined : traccarDevices(values.devices),

@@ -1,8 +1,12 @@
 import { basename } from 'node:path'
-import type { parseArgs, ParseArgsConfig } from 'node:util'
 import type { SenderKeys } from '../../runtime/config/config.ts'
-import { numberOption, parseArguments, UsageError } from '../command.ts'
-import { keyOption, urlOption } from '../target-options.ts'
+import {
+  commandLine,
+  refuseOptions,
+  UsageError,
+  type OptionValues,
+} from '../../runtime/command-line.ts'
+import { keyOption, numberOption, urlOption } from '../../runtime/option-values.ts'
 
 export type Options = {
   readonly url: URL
@@ -34,28 +38,97 @@ export type GpxSource = {
 }
 
 const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
-  url: { type: 'string' },
-  key: { type: 'string' },
-  'give-up': { type: 'string' },
-  verify: { type: 'boolean' },
-  'admin-url': { type: 'string' },
-  'read-key': { type: 'string' },
-  devices: { type: 'string' },
-  rate: { type: 'string' },
-  duration: { type: 'string' },
-  count: { type: 'string' },
-  prefix: { type: 'string' },
-  seed: { type: 'string' },
-  attributes: { type: 'boolean' },
-  gpx: { type: 'string', multiple: true },
-  device: { type: 'string', multiple: true },
-  times: { type: 'string' },
-  speedup: { type: 'string' },
-} as const satisfies ParseArgsConfig['options']
+  url: { type: 'string', value: 'URL', about: 'the ingest API (default http://localhost:8080)' },
+  key: {
+    type: 'string',
+    value: 'KEY',
+    about:
+      'an API key with the scope positions:write. Better in the environment variable GPS_KEY, where no shell ' +
+      'history keeps it',
+  },
+  'give-up': {
+    type: 'string',
+    value: 'SECONDS',
+    about:
+      'how long a device retries a report that gets a 5xx or no answer (default 60). After a 429 it waits as ' +
+      'long as the answer says',
+  },
+  devices: {
+    title: 'Devices that move (without --gpx)',
+    type: 'string',
+    value: 'N',
+    about: 'how many (default 10)',
+  },
+  rate: { type: 'string', value: 'R', about: 'reports per second and device (default 1)' },
+  duration: {
+    type: 'string',
+    value: 'SECONDS',
+    about: 'stop after this time (default: on Ctrl-C)',
+  },
+  count: { type: 'string', value: 'N', about: 'stop after N reports per device' },
+  prefix: {
+    type: 'string',
+    value: 'NAME',
+    about: 'device ids are NAME and a number (default simulated-)',
+  },
+  seed: { type: 'string', value: 'N', about: 'the same number gives the same routes (default 1)' },
+  attributes: {
+    type: 'boolean',
+    about: 'the devices report ignition, motion, odometer, satellites too, now and then an alarm',
+  },
+  gpx: {
+    title: 'A recorded track',
+    type: 'string',
+    multiple: true,
+    value: 'FILE',
+    about:
+      'replays its track points; repeated: several files at once, a device each. Points without a time are 1 s ' +
+      'apart before the next one with a time',
+  },
+  device: {
+    type: 'string',
+    multiple: true,
+    value: 'ID',
+    about: 'the device id, once per file (default: the file’s name without .gpx)',
+  },
+  times: {
+    type: 'string',
+    value: 'WHEN',
+    about:
+      'now moves the track so that its last point is true now (default); original leaves the times as recorded',
+  },
+  speedup: {
+    type: 'string',
+    value: 'N',
+    about:
+      'the gaps between points divided by N (default: as fast as the service takes them, in order)',
+  },
+  verify: {
+    title: 'Checking that acknowledged reports can be read',
+    type: 'boolean',
+    about:
+      'asks the admin API for every acknowledged record; one that cannot be read 10 s after its 200 is missing',
+  },
+  'admin-url': { type: 'string', value: 'URL', about: '(default http://localhost:8081)' },
+  'read-key': {
+    type: 'string',
+    value: 'KEY',
+    about: 'a key with the scope positions:read (default: GPS_READ_KEY, then --key)',
+  },
+} as const
 
-type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
-type Name = keyof Values
+const line = commandLine({
+  begin: `Sends position reports to the service as devices would, and counts the answers.
+
+  npm run simulate -- --url http://localhost:8080 --key KEY --devices 50 --rate 1
+  npm run simulate -- --key KEY --gpx track.gpx --speedup 60`,
+  options: OPTIONS,
+  end: `Ctrl-C ends the run early, with its summary. Exit code 0: every report was acknowledged and no
+record is missing; 1: otherwise; 2: invalid arguments.`,
+})
+export const HELP = line.help
+
+type Entered = OptionValues<typeof OPTIONS>
 
 const ONLY_MOVING = [
   'devices',
@@ -71,12 +144,13 @@ const ONLY_VERIFY = ['admin-url', 'read-key'] as const
 
 /** Parses the command line. @throws {UsageError} for the first invalid argument. */
 export function parseOptions(args: readonly string[], keys: SenderKeys): Options | 'help' {
-  const values: Values = parseArguments(args, { options: OPTIONS }).values
-  if (values.help === true) return 'help'
-  refuse(values, values.gpx === undefined ? ONLY_GPX : ONLY_MOVING, {
-    because: values.gpx === undefined ? 'goes with --gpx FILE only' : 'does not go with --gpx',
-  })
-  if (values.verify !== true) refuse(values, ONLY_VERIFY, { because: 'goes with --verify only' })
+  return line.parse(args, (values) => optionsOf(values, keys))
+}
+
+function optionsOf(values: Entered, keys: SenderKeys): Options {
+  if (values.gpx === undefined) refuseOptions(values, ONLY_GPX, 'goes with --gpx FILE only')
+  else refuseOptions(values, ONLY_MOVING, 'does not go with --gpx')
+  if (values.verify !== true) refuseOptions(values, ONLY_VERIFY, 'goes with --verify only')
   const key = keyOption('--key', values.key ?? keys.key, {
     expected: 'an API key, or set GPS_KEY',
   })
@@ -99,12 +173,7 @@ export function parseOptions(args: readonly string[], keys: SenderKeys): Options
   }
 }
 
-function refuse(values: Values, names: readonly Name[], { because }: { because: string }): void {
-  const unfitting = names.find((name) => values[name] !== undefined)
-  if (unfitting !== undefined) throw new UsageError(`--${unfitting} ${because}`)
-}
-
-function movingSource(values: Values): MovingSource {
+function movingSource(values: Entered): MovingSource {
   const rate = numberOption(values, 'rate', { fallback: 1, min: 0.001, max: 1000 })
   const durationS = numberOption(values, 'duration', { fallback: Infinity, min: 0.001, max: 1e7 })
   const count = numberOption(values, 'count', { fallback: Infinity, min: 1, max: 1e9, whole: true })
@@ -119,7 +188,7 @@ function movingSource(values: Values): MovingSource {
   }
 }
 
-function gpxSource(values: Values, files: readonly string[]): GpxSource {
+function gpxSource(values: Entered, files: readonly string[]): GpxSource {
   const ids = values.device ?? files.map((file) => basename(file).replace(/\.gpx$/i, ''))
   if (ids.length !== files.length) {
     throw new UsageError(`--device must be given once for each --gpx FILE, in the same order`)

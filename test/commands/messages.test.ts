@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { UsageError } from '../../commands/command.ts'
+import { UsageError } from '../../runtime/command-line.ts'
 import { parseOptions as deadLetters } from '../../commands/dead-letters/options.ts'
 import { parseOptions as importing } from '../../commands/import/options.ts'
 import { parseOptions as setPassword } from '../../commands/set-password/options.ts'
