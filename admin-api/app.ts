@@ -23,7 +23,7 @@ import type { AdminRoute } from './http/admin-route.ts'
 import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
-import { authorized } from './http/authorize.ts'
+import { answerCall } from './http/answer-call.ts'
 import { deviceRoutes } from './devices/device.ts'
 import { deviceListRoutes } from './devices/list-devices.ts'
 import { eraseDeviceRoutes } from './devices/erase-device.ts'
@@ -162,22 +162,18 @@ export function createAdminApp({
   const limits = callerLimits({ calls: callLimit })
   const lookUp = limitedLookUps({ limit: authLimit, lacking: 'API key' })
   const identifyShare = shareCallers({ store, clock, limit: authLimit })
-  const callers = {
+  const steps = {
     store,
     clock,
     logger,
     limits,
     lookUp,
     identifyShare,
+    mayRead,
     writeLateEntries: () => late.write(),
   }
-  const openNow = (_ctx: unknown, next: Koa.Next) => {
-    mayRead()
-    return next()
-  }
   for (const route of routes) {
-    const gate = route.path.startsWith('/session') ? [] : [openNow]
-    router.register(PREFIX + route.path, [route.method], [...gate, authorized(route, callers)])
+    router.register(PREFIX + route.path, [route.method], [answerCall(route, steps)])
   }
 
   const app = new Koa<HttpState>({ proxy: trustProxy > 0 })

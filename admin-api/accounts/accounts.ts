@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { clientOf } from '../../runtime/client-address.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Account, Operator } from '../../store/back-office.ts'
-import type { Store } from '../../store/store.ts'
 import { ACCOUNT, ACCOUNT_WITH_ADMIN, accountView } from './account-view.ts'
 import {
   pathParameter,
@@ -17,8 +15,8 @@ import {
 import { pageOf, listById } from '../http/answer-page.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
-import { emailTaken } from './operator-rights.ts'
-import { hashPassword, type PasswordTurns } from '../sign-in/password.ts'
+import { emailTaken, type AccountDependencies } from './operator-rights.ts'
+import { hashPassword } from '../sign-in/password.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { nameRule } from '../http/name-rule.ts'
@@ -37,16 +35,8 @@ const NEW_ACCOUNT = {
 
 const SUSPENSION = { suspended: flag('suspended').required() }
 
-/** Account management. `turns` limits all password work. */
-export function accountRoutes({
-  store,
-  clock,
-  turns,
-}: {
-  store: Store
-  clock: Clock
-  turns: PasswordTurns
-}): AdminRoute[] {
+/** Account management. */
+export function accountRoutes({ store, clock, turns }: AccountDependencies): AdminRoute[] {
   async function create(
     ctx: AdminContext,
     caller: OperatorCaller,

@@ -1,8 +1,6 @@
 import { clientOf } from '../../runtime/client-address.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { Operator } from '../../store/back-office.ts'
-import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
   route,
@@ -12,9 +10,14 @@ import {
 } from '../http/admin-route.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { newPasswordRule } from '../sign-in/credential-rules.ts'
-import { kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
+import {
+  kept,
+  requireKnownOperator,
+  requirePlatformFor,
+  type AccountDependencies,
+} from './operator-rights.ts'
 import { OPERATOR, operatorView, roleRule } from './operator-view.ts'
-import { hashPassword, verifyPassword, type PasswordTurns } from '../sign-in/password.ts'
+import { hashPassword, verifyPassword } from '../sign-in/password.ts'
 import { recordAction } from '../http/record-action.ts'
 import { flag, type InputOf } from '../http/rule.ts'
 import { requireChange } from '../http/body.ts'
@@ -26,15 +29,7 @@ const CHANGES = {
 }
 
 /** Changes an operator; new rights apply from the next request of a session. */
-export function changeOperatorRoute({
-  store,
-  clock,
-  turns,
-}: {
-  store: Store
-  clock: Clock
-  turns: PasswordTurns
-}): AdminRoute {
+export function changeOperatorRoute({ store, clock, turns }: AccountDependencies): AdminRoute {
   async function change(
     ctx: AdminContext,
     caller: OperatorCaller,

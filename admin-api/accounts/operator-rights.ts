@@ -1,6 +1,16 @@
 import { ApiError } from '../../runtime/errors.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import type { OperatorKept } from '../../store/back-office.ts'
+import type { Store } from '../../store/store.ts'
 import type { OperatorCaller } from '../http/caller.ts'
+import type { PasswordTurns } from '../sign-in/password.ts'
+
+/** The dependencies of the calls on accounts and operators. `turns` limits all password work. */
+export type AccountDependencies = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly turns: PasswordTurns
+}
 
 /**
  * Only platform operators may create a platform operator or set such an operator's password:

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { clientOf } from '../../runtime/client-address.ts'
-import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Operator } from '../../store/back-office.ts'
-import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
   route,
@@ -17,8 +15,14 @@ import type { OperatorCaller } from '../http/caller.ts'
 import { changeOperatorRoute } from './change-operator.ts'
 import { emailRule, newPasswordRule } from '../sign-in/credential-rules.ts'
 import { NEW_OPERATOR, OPERATOR, operatorView, roleRule } from './operator-view.ts'
-import { generatePassword, hashPassword, type PasswordTurns } from '../sign-in/password.ts'
-import { emailTaken, kept, requireKnownOperator, requirePlatformFor } from './operator-rights.ts'
+import { generatePassword, hashPassword } from '../sign-in/password.ts'
+import {
+  emailTaken,
+  kept,
+  requireKnownOperator,
+  requirePlatformFor,
+  type AccountDependencies,
+} from './operator-rights.ts'
 import { PAGE_PARAMETERS } from '../http/query.ts'
 import { flag, type InputOf } from '../http/rule.ts'
 import { recordAction } from '../http/record-action.ts'
@@ -30,16 +34,8 @@ const CREATION = {
   platform: flag('platform').nullIsAbsence(),
 }
 
-/** The operators of an account and their roles. `turns` limits all password work. */
-export function operatorRoutes({
-  store,
-  clock,
-  turns,
-}: {
-  store: Store
-  clock: Clock
-  turns: PasswordTurns
-}): AdminRoute[] {
+/** The operators of an account and their roles. */
+export function operatorRoutes({ store, clock, turns }: AccountDependencies): AdminRoute[] {
   async function create(
     ctx: AdminContext,
     caller: OperatorCaller,

@@ -11,7 +11,8 @@ import { answerWithFrames, setHeaders } from './connection.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
 import type { ReaderPosition } from '../../event-log/follow/mark.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
-import { streamReader, type Showing } from './reader.ts'
+import { streamReader } from './reader.ts'
+import type { Showing } from './reader-frames.ts'
 import { sharedTurns } from './shared-turns.ts'
 import { seats, type LinkSeatOwner, type SeatOwner } from './seats.ts'
 
@@ -49,9 +50,9 @@ export type StreamOpening = {
 }
 
 export function liveStreams(deps: StreamDependencies): LiveStreams {
-  const { store, eventLog, logger, metrics, stopping } = deps
+  const { logger, metrics, stopping } = deps
   const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
-  const shared = channel({ ...deps, options })
+  const channels = channel({ ...deps, options })
   const places = seats(options)
   const nextTurn = sharedTurns()
   const readers = new Set<AbortController>()
@@ -69,8 +70,9 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     const ending = endOf(ctx)
     const { signal } = ending
     onceEnded(signal, places.take(seat))
-    const { feed, joined, leave } = shared.join({ accountId, events })
-    onceEnded(signal, leave)
+    const membership = channels.join({ accountId, events })
+    const { feed } = membership
+    onceEnded(signal, membership.leave)
     await Promise.race([
       feed.began,
       pause(options.beginsWithinMs, undefined, { signal, ref: false }).catch(() => undefined),
@@ -82,21 +84,16 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     }
     onceEnded(signal, () => turn?.())
 
-    const reader = streamReader({
+    const reader = streamReader(deps, {
       showing,
-      ...(resumeAfter !== undefined && { resumeAfter }),
+      resumeAfter,
+      channel: membership,
       takeTurn() {
         const taken = turn ?? places.turn(accountId)
         turn = undefined
         return taken
       },
       nextTurn,
-      feed,
-      joined,
-      eventLog,
-      store,
-      logger,
-      metrics,
       signal,
       options,
     })
