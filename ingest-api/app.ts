@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
-import { AuthFailures } from '../runtime/auth-failures.ts'
+import { AuthFailures, GoodSecrets } from '../runtime/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config/config.ts'
 import {
@@ -80,8 +80,9 @@ export function createIngestApp({
   basePath?: string | undefined
   metricsElsewhere?: boolean
 }): HttpApp & Pick<Koa<HttpState>, 'middleware'> {
-  const keyCache = new KeyCache({ keys, clock: steadyClock, wallClock: clock, stopping })
-  const failures = new AuthFailures({ limit: rateLimits.auth, openCounters })
+  const good = new GoodSecrets({ clock: steadyClock })
+  const keyCache = new KeyCache({ keys, good, clock: steadyClock, wallClock: clock, stopping })
+  const failures = new AuthFailures({ limit: rateLimits.auth, openCounters, good })
   const router = new Router<HttpState>({ strict: true, sensitive: true })
   serviceRoutes(router, {
     name: 'gps-ingest-api',

@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError, ERRORS, retryAfterSeconds, type ErrorIdentifier } from './errors.ts'
-import { errorEnvelope, EVERY_ANSWER, hasLongUnreadBody } from './http.ts'
+import { contentHeaders, errorEnvelope } from './http.ts'
+import { hasLongUnreadBody } from './http-request.ts'
 
 /** Answers a request before it reaches the app, in the envelope, and closes the connection. */
 export function refuseRequest(
@@ -12,8 +13,7 @@ export function refuseRequest(
   message: string,
 ): void {
   const { status, headers, body } = bareAnswer(identifier, message)
-  const own = { ...headers, 'X-Request-Id': randomUUID(), Connection: 'close' }
-  response.writeHead(status, own).end(body)
+  response.writeHead(status, [...headers, ...ending()]).end(body)
 }
 
 /** A 503 for a request beyond the load limit; cheap, because such requests come in floods. */
@@ -33,37 +33,33 @@ export function refuseConnection(
 ): void {
   if (!socket.writable) return void socket.destroy()
   const { status, headers, body } = bareAnswer(identifier, message)
-  const own = { ...headers, ...moreHeaders, 'X-Request-Id': randomUUID(), Connection: 'close' }
-  const lines = Object.entries(own).map(([name, value]) => `${name}: ${value}`)
+  const own = [...headers, ...Object.entries(moreHeaders).flat(), ...ending()]
+  const lines = own.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${own[at + 1]}`] : []))
   socket.end([`HTTP/1.1 ${status} ${identifier}`, ...lines, '', body].join('\r\n'))
   socket.on('error', () => undefined)
   socket.resume()
   if ('setTimeout' in socket) (socket as Socket).setTimeout(1_000, () => socket.destroy())
 }
 
+function ending(): string[] {
+  return ['X-Request-Id', randomUUID(), 'Connection', 'close']
+}
+
 function bareAnswer(identifier: ErrorIdentifier, message: string) {
-  const answer = withoutTime(identifier, message)
-  const isLater = identifier === 'SERVICE_UNAVAILABLE'
-  const headers = { ...answer.headers, ...(isLater && { 'Retry-After': retryAfterSeconds() }) }
-  return { ...answer, headers }
+  const { status, headers, body } = withoutTime(identifier, message)
+  if (identifier === 'SERVICE_UNAVAILABLE') headers.push('Retry-After', retryAfterSeconds())
+  return { status, headers, body }
 }
 
 /** The answer without the `Retry-After` that a 503 needs. */
 function withoutTime(identifier: ErrorIdentifier, message: string) {
   const body = JSON.stringify(errorEnvelope(new ApiError(identifier, message)))
-  const headers = {
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
-    ...EVERY_ANSWER,
-    ...(identifier === 'METHOD_NOT_ALLOWED' && { Allow: 'GET, HEAD, POST' }),
-  }
+  const headers = contentHeaders(body)
+  if (identifier === 'METHOD_NOT_ALLOWED') headers.push('Allow', 'GET, HEAD, POST')
   return { status: ERRORS[identifier], headers, body }
 }
 
-const OVERLOADED = overloaded()
-
-function overloaded() {
-  const message = 'the service is overloaded, please send it again'
-  const { headers, ...rest } = withoutTime('SERVICE_UNAVAILABLE', message)
-  return { headers: Object.entries(headers).flat(), ...rest }
-}
+const OVERLOADED = withoutTime(
+  'SERVICE_UNAVAILABLE',
+  'the service is overloaded, please send it again',
+)

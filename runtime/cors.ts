@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { EVERY_ANSWER, requestIdOf } from './http.ts'
+import { EVERY_ANSWER } from './http.ts'
+import { requestIdOf } from './http-request.ts'
 
 /** The origins whose pages may call an API with a key; `*`: every origin. */
 export type CorsOrigins = '*' | readonly string[]

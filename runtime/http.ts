@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
 import { ApiError, toApiError } from './errors.ts'
 import { withoutApiKeys } from '../schemas/keys-in-text.ts'
+import { hasLongUnreadBody, requestIdOf } from './http-request.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -12,14 +11,26 @@ export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedCont
 export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 
 const REFUSALS_LOGGED_EVERY_MS = 60_000
-/** An unread body longer than this closes the connection rather than being read to its end. */
-const DRAINED_BODY_BYTES = 1024 * 1024
 
 /** Headers of every answer: no caching, no content sniffing. */
 export const EVERY_ANSWER = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 } as const
+
+/** Headers of an answer with this JSON, or without a body: names and values in turn. */
+export function contentHeaders(body: string): string[] {
+  const mediaType = body === '' ? 'text/plain' : 'application/json'
+  return [
+    ...COMMON_HEADERS,
+    'Content-Type',
+    `${mediaType}; charset=utf-8`,
+    'Content-Length',
+    String(Buffer.byteLength(body)),
+  ]
+}
+
+const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
 /** Gives each request an `X-Request-Id`, and its answer the headers of every answer. */
 export function identifyRequest(): HttpMiddleware {
@@ -28,17 +39,6 @@ export function identifyRequest(): HttpMiddleware {
     ctx.set({ 'X-Request-Id': ctx.state.requestId, ...EVERY_ANSWER })
     await next()
   }
-}
-
-/** The caller's own id of a request if it is usable, or else a new one. */
-export function requestIdOf({ headers }: IncomingMessage): string {
-  const id = headers['x-request-id']
-  return typeof id === 'string' && isUsableId(id) ? id : randomUUID()
-}
-
-/** An API key in it would end up in the log, the audit and the answer. */
-function isUsableId(id: string): boolean {
-  return /^[\w.:-]{1,64}$/.test(id) && withoutApiKeys(id, { cut: false }) === id
 }
 
 /** Counts and times every answer by its route; labels by path would be unbounded. */
@@ -232,14 +232,4 @@ function unmatched(ctx: HttpContext): ApiError {
 
 export function nothingAtPath(): ApiError {
   return new ApiError('NOT_FOUND', 'there is nothing at this path: see the documentation')
-}
-
-export function hasLongUnreadBody(
-  { complete, headers }: IncomingMessage,
-  most = DRAINED_BODY_BYTES,
-): boolean {
-  if (complete) return false
-  const declared = headers['content-length']
-  if (declared === undefined) return headers['transfer-encoding'] !== undefined
-  return Number(declared) > most
 }

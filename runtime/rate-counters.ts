@@ -34,6 +34,11 @@ export function countedLimit(
   return { ...limit, counters: openCounters({ kind, seconds: limit.seconds }) }
 }
 
+/** The whole seconds until a limit resets. Shared counters use a wall clock, which may have been set back. */
+export function secondsLeft({ msBeforeNext }: Count, { seconds }: RateLimit): number {
+  return Math.min(seconds, Math.max(1, Math.ceil(msBeforeNext / 1000)))
+}
+
 /** Counters in the memory of this process, at most `kept`: the ones whose windows began first are dropped. */
 export function memoryRateCounters({
   seconds,
@@ -41,7 +46,7 @@ export function memoryRateCounters({
 }: {
   seconds: number
   kept?: number
-}): RateCounters {
+}): RateCounters & { remove(name: string): void } {
   const windows = new LRUCache<string, Window>({ max: kept })
 
   /** Keeps the counters in the order in which their windows began. */
@@ -67,6 +72,9 @@ export function memoryRateCounters({
       const now = performance.now()
       const window = current(name, now)
       return window && countOf(window, now)
+    },
+    remove(name) {
+      windows.delete(name)
     },
   }
 }

@@ -1,7 +1,13 @@
-import { isUtf8 } from 'node:buffer'
 import bodyParser from 'koa-bodyparser'
-import { withoutByteOrderMark } from '../../runtime/byte-order-mark.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import {
+  bodyFault,
+  cutOffBody,
+  emptyBody,
+  parseJson,
+  requireJson,
+  tooLargeBody,
+} from '../../runtime/http-request.ts'
 import { fieldPath } from '../../schemas/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, type InputOf, type Rules } from './rule.ts'
@@ -62,49 +68,26 @@ async function readJsonObject(
   ctx: AdminContext,
   limitBytes: number,
 ): Promise<Record<string, unknown>> {
-  const type = ctx.request.type.toLowerCase()
-  if (!hasBody(ctx)) throw bodyFault('the body is empty: send a JSON object')
-  if (type !== 'application/json' && !/^application\/[\w.!#$&^-]+\+json$/.test(type)) {
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body as Content-Type: application/json')
-  }
+  if (!hasBody(ctx)) throw emptyBody()
+  requireJson(ctx.request.type.toLowerCase())
   if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'send the body without a Content-Encoding')
   }
-  if (Number(ctx.get('content-length')) > limitBytes) throw tooLarge(limitBytes)
+  // The parser takes a length of 2³² and more for a small one.
+  if (Number(ctx.get('content-length')) > limitBytes) throw tooLargeBody(limitBytes)
   await bodyParser(bytesOnly(limitBytes))(ctx, () => Promise.resolve())
   const bytes: unknown = ctx.request.body
-  if (!Buffer.isBuffer(bytes) || bytes.length === 0) {
-    throw bodyFault('the body is empty: send a JSON object')
-  }
-  if (!isUtf8(bytes)) throw bodyFault('the body must be UTF-8')
-  const value = parseJson(withoutByteOrderMark(bytes).toString('utf8'))
+  const value = parseJson(Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0))
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw bodyFault('the body must be a JSON object')
   }
   return value as Record<string, unknown>
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw bodyFault('the body must be well-formed JSON')
-  }
-}
-
 function bodyError(error: Error & { status?: number; type?: string }, limitBytes: number): Error {
-  if (error.status === 413) return tooLarge(limitBytes)
-  if (error.status === 400) return bodyFault('the body ended before it was complete')
+  if (error.status === 413) return tooLargeBody(limitBytes)
+  if (error.status === 400) return cutOffBody()
   return error
-}
-
-function tooLarge(limitBytes: number): ApiError {
-  const message = `the body must not be larger than ${limitBytes} bytes`
-  return new ApiError('PAYLOAD_TOO_LARGE', message)
-}
-
-function bodyFault(message: string): ApiError {
-  return invalidParams([{ field: 'body', message }])
 }
 
 /** @throws {ApiError} 400 if a change names no field that can be changed. */

@@ -1,6 +1,10 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { ApiError } from '../../runtime/errors.ts'
-import type { RateLimit } from '../../runtime/rate-counters.ts'
+import {
+  countedLimit,
+  memoryRateCounters as openCounters,
+  secondsLeft,
+  type RateLimit,
+} from '../../runtime/rate-counters.ts'
 
 /** Counts the calls of each caller in this process. */
 export type CallRate = {
@@ -10,18 +14,15 @@ export type CallRate = {
 
 /** `of`: the calls that are counted, in the plural. */
 export function callRate(limit: RateLimit | 'off', of: string): CallRate {
-  if (limit === 'off') return { count: async () => undefined }
-  const { points, seconds: window } = limit
-  const counter = new RateLimiterMemory({ points, duration: window })
+  const counted = countedLimit(limit, { kind: 'calls', openCounters })
+  if (counted === undefined) return { count: async () => undefined }
+  const { points, seconds, counters } = counted
   return {
     async count(callerId) {
-      try {
-        await counter.consume(callerId)
-      } catch (refused) {
-        if (!(refused instanceof RateLimiterRes)) throw refused
-        const seconds = Math.max(1, Math.ceil(refused.msBeforeNext / 1000))
-        throw tooMany(`at most ${points} ${of} in ${window} s are allowed for one caller`, seconds)
-      }
+      const count = await counters.add(callerId, 1)
+      if (count.consumedPoints <= points) return
+      const message = `at most ${points} ${of} in ${seconds} s are allowed for one caller`
+      throw tooMany(message, secondsLeft(count, counted))
     },
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext, HttpState } from '../../runtime/http.ts'
+import { bearerToken, unauthorized } from '../../runtime/http-request.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
 import {
@@ -64,14 +65,12 @@ export async function identifyCaller(
   deps: { store: CallerStore; clock: Clock; logger: Logger; lookUp?: LookUp },
 ): Promise<Caller> {
   const authorization = ctx.get('authorization')
-  const token = /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
+  const token = bearerToken(authorization)
   const caller =
     token !== undefined ? await keyCaller(token, ctx.ip, deps) : await operatorCaller(ctx, deps)
   if (caller !== undefined) return caller
-  const challenge = 'Bearer realm="gps"' + (authorization === '' ? '' : ', error="invalid_token"')
-  throw new ApiError('UNAUTHORIZED', 'sign in, or send a valid API key as a Bearer token', {
-    headers: { 'WWW-Authenticate': challenge },
-  })
+  const message = 'sign in, or send a valid API key as a Bearer token'
+  throw unauthorized(message, { isSent: authorization !== '' })
 }
 
 async function keyCaller(

@@ -1,9 +1,5 @@
-import { LRUCache } from 'lru-cache'
-import { AuthFailures } from '../../runtime/auth-failures.ts'
+import { AuthFailures, GoodSecrets } from '../../runtime/auth-failures.ts'
 import { memoryRateCounters, type RateLimit } from '../../runtime/rate-counters.ts'
-
-const GOOD_REMEMBERED = 10_000
-const GOOD_FOR_MS = 60 * 60 * 1_000
 
 /**
  * Looks up a secret, and counts an unknown one as a failure of the client address.
@@ -18,19 +14,15 @@ export type LookUp = <Found>(
 
 /** @param lacking names the invalid secret in the answer. */
 export function limitedLookUps(options: { limit: RateLimit | 'off'; lacking: string }): LookUp {
-  const good = new LRUCache<string, true>({ max: GOOD_REMEMBERED, ttl: GOOD_FOR_MS })
-  const failures = new AuthFailures({ ...options, openCounters: memoryRateCounters })
+  const good = new GoodSecrets()
+  const failures = new AuthFailures({ ...options, openCounters: memoryRateCounters, good })
 
-  return async function lookUp({ hash, address }, find) {
-    const id = hash.toString('base64')
-    if (!good.has(id)) await failures.check(address)
+  return async function lookUp({ hash: bytes, address }, find) {
+    const hash = bytes.toString('base64')
+    await failures.check({ hash, address })
     const owner = await find()
-    if (owner !== undefined) {
-      good.set(id, true)
-      return owner
-    }
-    const tooMany = await failures.count(address)
-    if (tooMany !== undefined && !good.has(id)) throw tooMany
-    return undefined
+    if (owner === undefined) await failures.count({ hash, address })
+    else good.note(hash)
+    return owner
   }
 }

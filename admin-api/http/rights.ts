@@ -1,4 +1,5 @@
 import { ApiError } from '../../runtime/errors.ts'
+import { insufficientScope } from '../../runtime/http-request.ts'
 import { ROLES, type Role, type Scope } from '../../store/back-office.ts'
 import type { Caller, OperatorCaller } from './caller.ts'
 
@@ -26,12 +27,7 @@ export function requireRight(caller: Caller, { needs, scope, what }: Needed): vo
     // enforced.
     throw new ApiError('FORBIDDEN', 'this API key is bound to devices: it only reads them')
   }
-  const lacking = scope ?? 'admin'
-  throw new ApiError('FORBIDDEN', `this API key lacks the scope ${lacking}`, {
-    headers: {
-      'WWW-Authenticate': `Bearer realm="gps", error="insufficient_scope", scope="${lacking}"`,
-    },
-  })
+  throw insufficientScope(scope ?? 'admin')
 }
 
 /** @throws {ApiError} 403 that names the roles that may. */

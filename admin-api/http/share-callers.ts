@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { HttpContext } from '../../runtime/http.ts'
+import { bearerToken, unauthorized } from '../../runtime/http-request.ts'
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { isShareToken } from '../../schemas/share-token.ts'
@@ -36,11 +37,9 @@ export function shareCallers({
   const lookUp = limitedLookUps({ limit, lacking: 'link' })
 
   return async function identifyShare(ctx) {
-    const token = /^bearer +([^\s]+) *$/i.exec(ctx.get('authorization'))?.[1]
+    const token = bearerToken(ctx.get('authorization'))
     if (token === undefined) {
-      throw new ApiError('UNAUTHORIZED', 'send the token of a share as a Bearer token', {
-        headers: { 'WWW-Authenticate': 'Bearer realm="gps"' },
-      })
+      throw unauthorized('send the token of a share as a Bearer token', { isSent: false })
     }
     const tokenHash = secretHash(token)
     const share = await lookUp({ hash: tokenHash, address: ctx.ip }, async () =>

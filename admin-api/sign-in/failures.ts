@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+import { memoryRateCounters } from '../../runtime/rate-counters.ts'
 
 /** A failure, counted in advance unless it exceeds the limit. */
 export type Taken = {
@@ -17,7 +17,8 @@ export type Taken = {
  * time.
  */
 export class Failures {
-  readonly #counts: RateLimiterMemory
+  readonly #counts: ReturnType<typeof memoryRateCounters>
+  readonly #most: number
   readonly #remembered: LRUCache<string, true>
 
   constructor({
@@ -29,34 +30,34 @@ export class Failures {
     seconds: number
     remembered: number
   }) {
-    this.#counts = new RateLimiterMemory({ points: most, duration: seconds })
+    this.#most = most
+    // Attempts that are not confirmed yet are fewer than these.
+    this.#counts = memoryRateCounters({ seconds, kept: 2 * remembered })
     this.#remembered = new LRUCache({
       max: remembered,
       disposeAfter: (_, name, reason) => {
-        if (reason === 'evict') this.#counts.delete(name).catch(() => undefined)
+        if (reason === 'evict') this.#counts.remove(name)
       },
     })
   }
 
   async take(name: string): Promise<Taken> {
-    try {
-      const { msBeforeNext } = await this.#counts.consume(name)
-      return {
-        isTooMany: false,
-        msBeforeNext,
-        keep: () => this.#remembered.set(name, true),
-        giveBack: () => this.#giveBack(name),
-      }
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused
+    const { consumedPoints, msBeforeNext } = await this.#counts.add(name, 1)
+    if (consumedPoints > this.#most) {
       await this.#giveBack(name)
       const nothing = { keep: () => undefined, giveBack: async () => undefined }
-      return { isTooMany: true, msBeforeNext: refused.msBeforeNext, ...nothing }
+      return { isTooMany: true, msBeforeNext, ...nothing }
+    }
+    return {
+      isTooMany: false,
+      msBeforeNext,
+      keep: () => this.#remembered.set(name, true),
+      giveBack: () => this.#giveBack(name),
     }
   }
 
   async #giveBack(name: string): Promise<void> {
-    const { consumedPoints } = await this.#counts.reward(name)
-    if (consumedPoints <= 0) await this.#counts.delete(name)
+    const { consumedPoints } = await this.#counts.add(name, -1)
+    if (consumedPoints <= 0) this.#counts.remove(name)
   }
 }

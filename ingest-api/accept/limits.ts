@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import {
   countedLimit,
+  secondsLeft,
   type Count,
   type CountedLimit,
   type OpenRateCounters,
@@ -18,14 +19,10 @@ export type Allowance = RateLimit & {
 }
 
 /** The allowance of a limit after `count`. */
-export function allowance(
-  bucket: Allowance['bucket'],
-  { points, seconds }: RateLimit,
-  { consumedPoints, msBeforeNext }: Count,
-): Allowance {
-  // Shared counters use a wall clock, which may have been set back.
-  const resetSeconds = Math.min(seconds, Math.max(1, Math.ceil(msBeforeNext / 1000)))
-  return { bucket, points, seconds, left: Math.max(0, points - consumedPoints), resetSeconds }
+export function allowance(bucket: Allowance['bucket'], limit: RateLimit, count: Count): Allowance {
+  const { points, seconds } = limit
+  const left = Math.max(0, points - count.consumedPoints)
+  return { bucket, points, seconds, left, resetSeconds: secondsLeft(count, limit) }
 }
 
 /**

@@ -3,6 +3,7 @@ import { TEST_REPORT_HEADER, type AuthFailures } from '../../runtime/auth-failur
 import { clientAddress } from '../../runtime/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
+import { bearerToken, insufficientScope, unauthorized } from '../../runtime/http-request.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
 import { isInForce, type KeyGrant, type Scope } from '../../store/back-office.ts'
 import {
@@ -84,14 +85,12 @@ export function admitSenders({
    */
   async function authenticate(request: SenderRequest, credentials: Credentials): Promise<KeyGrant> {
     const { hash } = credentials
-    const mayAsk = () => failures.check(addressOf(request))
+    const mayAsk = (id: string) => failures.check({ hash: id, address: addressOf(request) })
     const grant = hash && (await keyCache.find(hash, mayAsk))
     // Checked for each request, because a cached grant may have expired meanwhile.
     if (grant !== undefined && isInForce(grant, clock.now())) return grant
-    const tooMany = await failures.count(addressOf(request))
-    throw tooMany !== undefined && !(hash && keyCache.wasGood(hash))
-      ? tooMany
-      : unauthorized(credentials)
+    await failures.count({ hash: hash?.toString('base64'), address: addressOf(request) })
+    throw unauthorized(credentials.expectedIn, credentials)
   }
 
   /** The address that a failure counts for; none for a test report of this process. */
@@ -118,7 +117,7 @@ export function exhausted(allowance: Allowance): ApiError {
   })
 }
 
-/** The key in an `Authorization: Bearer` header (specification section 5, RFC 6750). */
+/** The key in an `Authorization: Bearer` header. */
 export function bearerIn(request: SenderRequest): Credentials {
   const authorization = headerOf(request, 'authorization')
   const token = bearerToken(authorization)
@@ -127,10 +126,6 @@ export function bearerIn(request: SenderRequest): Credentials {
     isSent: authorization !== '',
     expectedIn: 'send a valid API key in the header Authorization: Bearer <API_KEY>',
   }
-}
-
-export function bearerToken(authorization: string): string | undefined {
-  return /^bearer +([^\s]+) *$/i.exec(authorization)?.[1]
 }
 
 /** The hash of a key; undefined if the text does not have the shape of a key. */
@@ -144,16 +139,3 @@ export function hashOf(token: string): Buffer | undefined {
 
 /** By secret: without it the ingest app spends 8 % more on a single report (bench/NOTES.md). */
 const hashes = new LRUCache<string, Buffer>({ max: 10_000 })
-
-function unauthorized({ isSent, expectedIn }: Credentials): ApiError {
-  const challenge = isSent ? 'Bearer realm="gps", error="invalid_token"' : 'Bearer realm="gps"'
-  return new ApiError('UNAUTHORIZED', expectedIn, { headers: { 'WWW-Authenticate': challenge } })
-}
-
-function insufficientScope(scope: Scope): ApiError {
-  return new ApiError('FORBIDDEN', `this API key lacks the scope ${scope}`, {
-    headers: {
-      'WWW-Authenticate': `Bearer realm="gps", error="insufficient_scope", scope="${scope}"`,
-    },
-  })
-}

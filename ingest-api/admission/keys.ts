@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import type { GoodSecrets } from '../../runtime/auth-failures.ts'
 import { type Clock, within } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isInForce, type KeyGrant, type Keys } from '../../store/back-office.ts'
@@ -14,8 +15,6 @@ const TRUSTED_WITHOUT_STORE_MS = 60 * 60 * 1_000
 const ANSWER_MS = 3_000
 /** Pause between probes of an unavailable store. */
 const LOOK_AGAIN_MS = 1_000
-/** The time for which a secret counts as good after it was last found good. */
-const GOOD_MS = 60 * 60 * 1_000
 const KNOWN_KEPT = 50_000
 const UNKNOWN_KEPT = 10_000
 /** The hash of no secret, used to probe the store. */
@@ -31,10 +30,9 @@ export class KeyCache {
   readonly #known = new LRUCache<string, Answer>({ max: KNOWN_KEPT })
   /** When an unknown key was looked up. A separate cache, so that made-up keys never evict real ones. */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
-  /** When a secret was last found good, even if it no longer is. */
-  readonly #goodAt = new LRUCache<string, number>({ max: KNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
   readonly #keys: Pick<Keys, 'findGrant'>
+  readonly #good: GoodSecrets
   readonly #clock: Clock
   readonly #wallClock: Clock
   readonly #stopping: AbortSignal
@@ -44,16 +42,19 @@ export class KeyCache {
   /** @param clock a monotonic clock: the machine's may be set back. */
   constructor({
     keys,
+    good,
     clock,
     wallClock,
     stopping,
   }: {
     keys: Pick<Keys, 'findGrant'>
+    good: GoodSecrets
     clock: Clock
     wallClock: Clock
     stopping: AbortSignal
   }) {
     this.#keys = keys
+    this.#good = good
     this.#clock = clock
     this.#wallClock = wallClock
     this.#stopping = stopping
@@ -61,21 +62,23 @@ export class KeyCache {
 
   /**
    * The grant behind a secret's hash, or undefined if there is no such key. `mayAsk` runs before a
-   * request waits for the store, except for a secret that was good in the last hour; it throws to
-   * prevent the look-up.
+   * request waits for the store; it throws to prevent the look-up.
    * @throws {ApiError} 503 if the store is unavailable and the key is not cached.
    */
-  async find(secretHash: Buffer, mayAsk: () => Promise<void>): Promise<KeyGrant | undefined> {
+  async find(
+    secretHash: Buffer,
+    mayAsk: (id: string) => Promise<void>,
+  ): Promise<KeyGrant | undefined> {
     const id = secretHash.toString('base64')
     const known = this.#known.get(id)
     const age = this.#age(known?.readAt ?? this.#unknown.get(id))
     if (age < TRUSTED_MS) {
-      if (age >= REFRESH_AFTER_MS && this.#wasGood(id)) {
+      if (age >= REFRESH_AFTER_MS && this.#good.has(id)) {
         this.#ask(id, secretHash).catch(() => undefined)
       }
       return known?.grant
     }
-    if (!this.#wasGood(id)) await mayAsk()
+    await mayAsk(id)
     const fallback = age <= TRUSTED_WITHOUT_STORE_MS ? known?.grant : undefined
     if (fallback !== undefined && this.#away) return this.#noteGood(id, fallback)
     try {
@@ -86,17 +89,8 @@ export class KeyCache {
     }
   }
 
-  /** Whether a secret was found good in the last hour. */
-  wasGood(secretHash: Buffer): boolean {
-    return this.#wasGood(secretHash.toString('base64'))
-  }
-
-  #wasGood(id: string): boolean {
-    return this.#age(this.#goodAt.get(id)) <= GOOD_MS
-  }
-
   #noteGood(id: string, grant: KeyGrant): KeyGrant {
-    if (isInForce(grant, this.#wallClock.now())) this.#goodAt.set(id, this.#clock.now())
+    if (isInForce(grant, this.#wallClock.now())) this.#good.note(id)
     return grant
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { unavailable, type ApiError, type Fault } from '../../runtime/errors.ts'
-import { requestIdOf } from '../../runtime/http.ts'
+import { requestIdOf } from '../../runtime/http-request.ts'
 import type { Holder, HttpAnswer, InFlight } from '../../runtime/in-flight.ts'
 import type { ApiKey } from '../../store/back-office.ts'
 import type { SubmittedPosition } from '../accept/outcome.ts'

@@ -1,4 +1,5 @@
-import { bearerToken, hashOf, type Credentials } from '../admission/admission.ts'
+import { bearerToken } from '../../runtime/http-request.ts'
+import { hashOf, type Credentials } from '../admission/admission.ts'
 import type { Fields } from '../../schemas/formats/senders/fields.ts'
 
 /** Where an app has put its key. */

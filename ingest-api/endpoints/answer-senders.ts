@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { ApiError } from '../../runtime/errors.ts'
 import {
+  contentHeaders,
   errorEnvelope,
-  EVERY_ANSWER,
   failureLog,
-  hasLongUnreadBody,
   requestObserver,
   successEnvelope,
 } from '../../runtime/http.ts'
+import { hasLongUnreadBody } from '../../runtime/http-request.ts'
 import type { HttpApp } from '../../runtime/http-server.ts'
 import type { HttpAnswer } from '../../runtime/in-flight.ts'
 import type { Logger } from '../../runtime/logger.ts'
@@ -15,8 +15,6 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { SenderRequest, targetOf } from '../admission/sender-request.ts'
 import { appRouteOf, takes, type AppRoute } from '../apps/app-routes.ts'
-
-const COMMON_HEADERS = Object.entries(EVERY_ANSWER).flat()
 
 /** The body is JSON, or empty. */
 export type SenderAnswer = { readonly status: number; readonly body: string }
@@ -115,8 +113,6 @@ function write(
   response: HttpAnswer,
   { status, body }: SenderAnswer,
 ): void {
-  const mediaType = body === '' ? 'text/plain' : 'application/json'
-  answerHeaders.push(...COMMON_HEADERS, 'Content-Type', `${mediaType}; charset=utf-8`)
-  answerHeaders.push('Content-Length', String(Buffer.byteLength(body)))
+  answerHeaders.push(...contentHeaders(body))
   response.writeHead(status, answerHeaders).end(body)
 }

@@ -7,7 +7,7 @@ const wrong = async () => undefined
 const right = async (maySucceed: boolean) => (maySucceed ? 'in' : undefined)
 
 test('a window that is over opens the way again', async () => {
-  fakeTimers('Date', 'setTimeout', 'clearTimeout')
+  fakeTimers('performance', 'setTimeout', 'clearTimeout')
   const throttle = new SignInThrottle({ failures: 2, seconds: 1 })
   const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   await throttle.attempt(who, wrong)

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
+import { GoodSecrets } from '../../../runtime/auth-failures.ts'
 import { ApiError } from '../../../runtime/errors.ts'
 import type { KeyGrant } from '../../../store/back-office.ts'
 import { T0 } from '../../samples.ts'
@@ -40,7 +41,14 @@ function source(answer: () => Promise<KeyGrant | undefined>) {
       return answer()
     },
   }
-  const grants = new KeyCache({ keys, clock, wallClock: clock, stopping: stopping.signal })
+  const good = new GoodSecrets({ clock })
+  const grants = new KeyCache({
+    keys,
+    good,
+    clock,
+    wallClock: clock,
+    stopping: stopping.signal,
+  })
   const find = (secret: Buffer) => grants.find(secret, async () => undefined)
   return { clock, asked, grants: { find } }
 }
