@@ -40,6 +40,7 @@ export async function startIngest({
   testSecret,
   load = new InFlight(),
   metricsElsewhere = false,
+  arrivesWithinMs,
   logger = createLogger({ level: 'silent', name: 'test' }),
 }: {
   wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
@@ -51,6 +52,8 @@ export async function startIngest({
   testSecret?: string
   load?: InFlight
   metricsElsewhere?: boolean
+  /** The time for a request to arrive, where the server's own is too long for a test. */
+  arrivesWithinMs?: number
   logger?: Logger
 } = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-'))
@@ -92,6 +95,7 @@ export async function startIngest({
     graceMs: 500,
     overload: { inFlight: load, onRefused: countRefused({ metrics, logger }) },
     comesAgain: isOfApp,
+    ...(arrivesWithinMs !== undefined && { arrivesWithinMs }),
   })
   let keys = 0
   let readings = 0
@@ -195,11 +199,12 @@ export async function startIngest({
 /** One ingest API for all tests of a file, and a key that may report to it. */
 export function ingestForAllTests(
   use: (given: { ingest: IngestHarness; key: string }) => void,
+  options?: Parameters<typeof startIngest>[0],
 ): void {
   let ingest: IngestHarness | undefined
 
   beforeAll(async () => {
-    ingest = await startIngest()
+    ingest = await startIngest(options)
     use({ ingest, key: (await ingest.createKey()).secret })
   })
 
