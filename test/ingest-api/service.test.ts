@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
@@ -13,6 +11,7 @@ import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import type { ReportRejected } from '../../schemas/report-rejected.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { eventually } from '../eventually.ts'
+import { ownDirectory } from '../own-directory.ts'
 import { T0 } from '../samples.ts'
 
 /** Resolves with the number of repeats of its tasks. */
@@ -26,7 +25,7 @@ class NotedLifecycle extends Lifecycle {
 }
 
 test('the ingest API says that it lives, stores within 15 s that a key was used, and writes what it refused before it ends', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'gps-ingest-service-'))
+  const directory = await ownDirectory()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new NotedLifecycle({ logger, deadlineMs: 10_000 })
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
@@ -75,5 +74,4 @@ test('the ingest API says that it lives, stores within 15 s that a key was used,
   expect(rejected).toMatchObject([{ keyId: 'key-1', error: 'INVALID_PARAMS', body: '{' }])
   await store.close()
   await eventLog.close()
-  await rm(directory, { recursive: true })
 })

@@ -186,6 +186,19 @@ describe('connections without a request', () => {
     expect(client.received()).toMatch(/^HTTP\/1.1 408 /)
   })
 
+  test('a connection on which a request is worked on is not closed as idle', async () => {
+    await serve({ idleMs: 200, ...QUICK })
+    const working = await come(FEW, get('/wait'))
+    await eventually(() => begun('/wait') === 1)
+    const idle = await come(FEW, get('/'))
+    // Node takes it for one in use.
+    const dripping = setInterval(() => idle.socket.write('\r\n'), 20)
+    await eventually(() => idle.socket.destroyed)
+    clearInterval(dripping)
+    for (const proceed of waiting.splice(0)) proceed()
+    await eventually(() => isServed(working))
+  })
+
   const QUICK = { arrivesWithinMs: 500 }
 })
 

@@ -1,9 +1,7 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { importHistory } from '../../../commands/import/import-history.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
 import { exitCode, importSummary } from '../../../commands/import/summary.ts'
@@ -17,10 +15,10 @@ import {
   type Received,
   type Reply,
 } from '../../client/stand-in-service.ts'
+import { ownDirectory } from '../../own-directory.ts'
 import { history } from './read-history.ts'
 
-const directory = mkdtempSync(join(tmpdir(), 'gps-import-'))
-afterAll(() => rm(directory, { recursive: true }))
+const directory = await ownDirectory()
 
 const LACKS_SCOPE = 'this API key lacks the scope positions:import'
 

@@ -1,30 +1,24 @@
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import type { SpoolFile } from '../../../event-log/spool/spool-file.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { armFault, FaultyDatabase } from '../../model/faulty-driver.ts'
 
 jest.unstable_mockModule('@photostructure/sqlite', () => ({ DatabaseSync: FaultyDatabase }))
 const { openSpoolFile } = await import('../../../event-log/spool/spool-file.ts')
 
-let folder: string
+const folder = directoryForEachTest()
 let file: SpoolFile
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'spool-file-'))
-  file = open()
-})
+beforeEach(() => void (file = open()))
 
-afterEach(async () => {
-  await file.close()
-  rmSync(folder, { recursive: true })
-})
+afterEach(() => file.close())
 
 function open(): SpoolFile {
   const limits = { maxBytes: 2 ** 20, maxAgeSeconds: 3600 }
-  return openSpoolFile(join(folder, 'spool.sqlite'), { ...limits, clock: { now: () => T0 } })
+  return openSpoolFile(join(folder(), 'spool.sqlite'), { ...limits, clock: { now: () => T0 } })
 }
 
 async function reopen(): Promise<void> {
@@ -67,7 +61,7 @@ test.each(['done, but fails', 'busy'] as const)(
 
 test('a disk too full to remove from it gets the reserved space, which is reserved again at the end', async () => {
   await file.write(Array.from({ length: 600 }, () => positionReported()))
-  const ballast = join(folder, 'spool.sqlite.ballast')
+  const ballast = join(folder(), 'spool.sqlite.ballast')
   const keptBytes = statSync(ballast).size
   armFault('full', 1)
   file.remove(file.next()!.upTo)

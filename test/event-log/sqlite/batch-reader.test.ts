@@ -1,25 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { batchReader } from '../../../event-log/sqlite/batch-reader.ts'
 import { openLogDatabase } from '../../../event-log/sqlite/log-database.ts'
 import type { Database } from '../../../runtime/sqlite/database.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported } from '../../samples.ts'
 
-let folder: string
+const folder = directoryForEachTest()
 let database: Database
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'batch-reader-'))
-  database = openLogDatabase(join(folder, 'log.sqlite'))
+  database = openLogDatabase(join(folder(), 'log.sqlite'))
 })
 
-afterEach(() => {
-  database.close()
-  rmSync(folder, { recursive: true })
-})
+afterEach(() => database.close())
 
 function put(value: Uint8Array): void {
   database

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -8,23 +6,22 @@ import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.t
 import { REJECTIONS_KEPT_MS, type ReportRejected } from '../../../schemas/report-rejected.ts'
 import { aGroup } from '../../contracts/event-log-suite.ts'
 import { readRejections } from '../../contracts/rejection-reader.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { eventually } from '../../eventually.ts'
 import { reportRejected, T0 } from '../../samples.ts'
 
-let folder: string
+const folder = directoryForEachTest()
 let file: string
 let now: number
 const opened: EventLog[] = []
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rejections-'))
-  file = join(folder, 'log.sqlite')
+  file = join(folder(), 'log.sqlite')
   now = T0
 })
 
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((log) => log.close()))
-  rmSync(folder, { recursive: true })
 })
 
 test('rejections older than 7 days go when new ones are appended', async () => {

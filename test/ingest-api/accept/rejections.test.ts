@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
@@ -9,12 +7,13 @@ import { DependencyError } from '../../../runtime/errors.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import type { RejectionError, ReportRejected } from '../../../schemas/report-rejected.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { T0 } from '../../samples.ts'
 
 const clock = { time: T0, now: () => clock.time }
 const away = new DependencyError('the log is away', { retriable: true })
 
-let directory: string
+const directory = directoryForEachTest()
 let eventLog: EventLog
 let metrics: Metrics
 /** Replaced where the log is to fail or to hang. */
@@ -22,10 +21,9 @@ let append: EventLog['rejections']['append']
 let warnings: number
 let rejections: RejectionQueue
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'gps-rejections-'))
+beforeEach(() => {
   clock.time = T0
-  eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
+  eventLog = openSqliteEventLog({ file: join(directory(), 'log.sqlite'), clock })
   metrics = createMetrics()
   append = (events) => eventLog.rejections.append(events)
   warnings = 0
@@ -40,10 +38,7 @@ beforeEach(async () => {
   })
 })
 
-afterEach(async () => {
-  await eventLog.close()
-  await rm(directory, { recursive: true })
-})
+afterEach(() => eventLog.close())
 
 function refuse(
   count: number,

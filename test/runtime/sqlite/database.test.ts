@@ -1,27 +1,25 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { Database, type DatabaseOptions } from '../../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../../runtime/sqlite/sqlite-errors.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
 
 const NOTES = ['CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT, size REAL) STRICT']
 
 describe('database files', () => {
-  let directory: string
+  const directory = directoryForEachTest()
   let file: string
   const opened: { close(): void }[] = []
 
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'database-'))
-    file = join(directory, 'notes.sqlite')
+    file = join(directory(), 'notes.sqlite')
   })
 
   afterEach(() => {
     for (const database of opened.splice(0)) database.close()
-    rmSync(directory, { recursive: true })
   })
 
   test('a database file survives a power cut after each commit', () => {
@@ -110,7 +108,7 @@ describe('database files', () => {
           retriable: false,
           message:
             `${file} has schema version 1, but not its table notes: another version of the ` +
-            `program wrote it; move the directory ${directory} elsewhere, or remove it`,
+            `program wrote it; move the directory ${directory()} elsewhere, or remove it`,
         })
       }
       expect(() => open(next)).toThrow('but not its table notes')
