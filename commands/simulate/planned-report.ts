@@ -1,4 +1,5 @@
 import type { TimedReport } from '../../client/client.ts'
+import { isoTime } from '../../schemas/iso-8601.ts'
 import { deviceState } from './device-state.ts'
 import { movingDevice } from './moving-device.ts'
 import type { TimedPoint } from './track-times.ts'
@@ -74,8 +75,4 @@ export function replayedTrack({
     report: { deviceId, latitude, longitude, altitude, timestamp: isoTime(time) },
   }))
   return { deviceId, count: reports.length, reports }
-}
-
-function isoTime(time: number): string {
-  return new Date(time).toISOString()
 }

@@ -1,3 +1,4 @@
+import { isoTime } from '../../schemas/iso-8601.ts'
 import { dateText, dayBounds, dayText, isDay, nextDay } from './days.ts'
 
 /** Whole days, from the first to the last, both included. */
@@ -29,6 +30,11 @@ export function isOneDay({ first, last }: Span): boolean {
 /** From the beginning of the first day to the end of the last, in milliseconds. */
 export function spanBounds({ first, last }: Span, zone: string): { from: number; to: number } {
   return { from: dayBounds(first, zone).from, to: dayBounds(last, zone).to }
+}
+
+/** A range as the API's parameters write it. */
+export function rangeQuery({ from, to }: { readonly from: number; readonly to: number }) {
+  return { from: isoTime(from), to: isoTime(to) }
 }
 
 /** `Sun 22 Nov`, `16 – 22 Nov`, `Nov 2026`, `2026`. */

@@ -3,6 +3,7 @@ import { inShownOrder, type DeviceAttributes } from './attributes.ts'
 import { metresBetween } from '../../schemas/geo/distance.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report-fields.ts'
 import { isPathless } from '../../schemas/geo/unknown-path.ts'
+import { rangeQuery } from './span.ts'
 import { toMercator } from './mercator.ts'
 
 type ApiTrack = components['schemas']['Track']
@@ -76,12 +77,13 @@ const USUAL_POINTS = 2_000
 const LEAST_POINTS = 100
 
 /** The queries for the track of a range of any length, with as many points as for one of a day. */
-export function partsOfTrack({ from, to }: { from: string; to: string }) {
-  const [begin, end] = [Date.parse(from), Date.parse(to)]
-  const count = Math.max(1, Math.ceil((end - begin) / LONGEST_MS))
+export function partsOfTrack({ from, to }: { readonly from: number; readonly to: number }) {
+  const count = Math.max(1, Math.ceil((to - from) / LONGEST_MS))
   const points = Math.max(LEAST_POINTS, Math.floor(USUAL_POINTS / count))
-  const bound = (n: number) => new Date(n === count ? end : begin + n * LONGEST_MS).toISOString()
-  return Array.from({ length: count }, (_, n) => ({ from: bound(n), to: bound(n + 1), points }))
+  const bound = (n: number) => (n === count ? to : from + n * LONGEST_MS)
+  return Array.from({ length: count }, (_, n) => {
+    return { ...rangeQuery({ from: bound(n), to: bound(n + 1) }), points }
+  })
 }
 
 /** Tracks of adjoining ranges as one. */

@@ -1,4 +1,4 @@
-import { spanBounds, type Span } from '../../core/span.ts'
+import { rangeQuery, spanBounds, type Span } from '../../core/span.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { nextDays, type DayCounts } from '../../core/day-counts.ts'
@@ -28,9 +28,8 @@ export function useDayTotalsStore(deviceId: string, zone: string): DayTotalsStor
   const store = useMemo(
     () =>
       dayTotalsStore(async (span, signal) => {
-        const { from, to } = spanBounds(span, zone)
-        const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
-        return totalsByDay(await loadEpisodes({ deviceId, ...range }, signal), span, zone)
+        const range = { deviceId, ...spanBounds(span, zone) }
+        return totalsByDay(await loadEpisodes(range, signal), span, zone)
       }),
     [deviceId, zone],
   )
@@ -117,15 +116,10 @@ export function useActivity(deviceId: string, span: Span, zone: string): DayCoun
   const { first, last } = span
   const { data } = useLoad(
     (signal) => {
-      const { from, to } = spanBounds({ first, last }, zone)
+      const days = spanBounds({ first, last }, zone)
       return api.get('/devices/{deviceId}/activity', {
         path: { deviceId },
-        query: {
-          from: new Date(from).toISOString(),
-          to: new Date(to).toISOString(),
-          step: 'day',
-          tz: zone,
-        },
+        query: { ...rangeQuery(days), step: 'day', tz: zone },
         signal,
       })
     },

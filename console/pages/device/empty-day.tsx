@@ -1,7 +1,7 @@
 import { api } from '../../api/client.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { dateText, dayText } from '../../core/days.ts'
-import { isOneDay, type Span } from '../../core/span.ts'
+import { isOneDay, rangeQuery, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointOf } from '../../core/track.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
@@ -31,9 +31,10 @@ export function EmptyDay({
           query: { ...query, limit: 1 },
           signal,
         })
-      const { items: before } = await read({ to: from, order: 'desc' })
+      const bounds = rangeQuery({ from, to })
+      const { items: before } = await read({ to: bounds.from, order: 'desc' })
       const { items } =
-        before.length > 0 ? { items: before } : await read({ from: to, order: 'asc' })
+        before.length > 0 ? { items: before } : await read({ from: bounds.to, order: 'asc' })
       return { isBefore: before.length > 0, nearest: items.map(pointOf) }
     },
     [deviceId, from, to],
@@ -68,7 +69,7 @@ export function EmptyDay({
       </div>
       <TrackMap
         points={data.nearest}
-        shows={from}
+        shows={String(from)}
         at={point?.at ?? 0}
         status="past"
         stops={[]}

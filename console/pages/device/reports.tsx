@@ -6,6 +6,7 @@ import { shownClock, shownDateTime, shownLength, shownSpeed } from '../../ui/sho
 import { attributeFacts } from '../../ui/device-parts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
 import { urlOf } from '../../api/client.ts'
+import { rangeQuery } from '../../core/span.ts'
 import type { DeviceRange } from './track-data.ts'
 
 const ROWS = 15
@@ -90,7 +91,7 @@ export function Exports({ range: { deviceId, from, to } }: { range: DeviceRange 
             download
             href={urlOf('/devices/{deviceId}/positions', {
               path: { deviceId },
-              query: { from, to, format },
+              query: { ...rangeQuery({ from, to }), format },
             })}
           >
             {format.toUpperCase()}

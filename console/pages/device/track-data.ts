@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
+import { rangeQuery } from '../../core/span.ts'
 import {
   pointOf,
   joinTracks,
@@ -16,10 +17,11 @@ import { readEpisodes, type Episode } from '../../core/trips.ts'
 const RESTS_MS = 150
 const READ_EACH_WAY = 25
 
+/** Times in milliseconds; `rangeQuery` writes them for the service. */
 export type DeviceRange = {
   readonly deviceId: string
-  readonly from: string
-  readonly to: string
+  readonly from: number
+  readonly to: number
 }
 
 type Reports = {
@@ -43,17 +45,19 @@ export function useReports(
   const drawn = track?.points ?? []
   const isThinned = track !== undefined && track.total > drawn.length
   const resting = useResting(at)
-  const read = (query: { from: string; to: string; order: 'asc' | 'desc' }, signal: AbortSignal) =>
+  const read = (
+    { order, ...range }: { from: number; to: number; order: 'asc' | 'desc' },
+    signal: AbortSignal,
+  ) =>
     api.get('/devices/{deviceId}/positions', {
       path: { deviceId },
-      query: { ...query, limit: READ_EACH_WAY },
+      query: { ...rangeQuery(range), order, limit: READ_EACH_WAY },
       signal,
     })
   const { data } = useLoad(
     async (signal) => {
-      const begin = Date.parse(from)
-      if (!isThinned || resting < begin || resting >= Date.parse(to)) return undefined
-      const middle = new Date(Math.floor(resting) + 1).toISOString()
+      if (!isThinned || resting < from || resting >= to) return undefined
+      const middle = Math.floor(resting) + 1
       const [before, after] = await Promise.all([
         read({ from, to: middle, order: 'desc' }, signal),
         read({ from: middle, to, order: 'asc' }, signal),
@@ -135,7 +139,7 @@ export async function loadEpisodes(
   for (let cursor: string | undefined; ;) {
     const page = await api.get('/devices/{deviceId}/trips', {
       path: { deviceId },
-      query: { from, to, cursor },
+      query: { ...rangeQuery({ from, to }), cursor },
       signal,
     })
     items.push(...page.items)

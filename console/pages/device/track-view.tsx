@@ -47,7 +47,7 @@ export function TrackView({
   const { from, to } = useMemo(() => spanBounds(span, zone), [span, zone])
   const isOne = isOneDay(span)
   const endsToday = span.last >= today
-  const range = { deviceId, from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+  const range = { deviceId, from, to }
   const { data, failure, reload } = useLoad(
     (signal) => loadTrack(range, signal),
     [deviceId, from, to],

@@ -120,7 +120,8 @@ describe('a track', () => {
 })
 
 describe('a track of years', () => {
-  const query = (from: string, to: string) => partsOfTrack({ from, to })
+  const query = (from: string, to: string) =>
+    partsOfTrack({ from: Date.parse(from), to: Date.parse(to) })
 
   test('is asked for in parts of at most 400 days, without a seam and with as many points in all', () => {
     const year = query('2025-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')
