@@ -15,7 +15,10 @@ type Paths<V extends Verb> = {
 type Short<P> = P extends `${typeof PREFIX}${infer Rest}` ? Rest : never
 type Called<V extends Verb, S extends string> = paths[`${typeof PREFIX}${S}` & keyof paths][V]
 
-type Given<O> = O extends { parameters: { query?: infer Q; path?: infer P }; requestBody?: infer B }
+type CallArguments<O> = O extends {
+  parameters: { query?: infer Q; path?: infer P }
+  requestBody?: infer B
+}
   ? Optional<'query', Q> & Needed<'path', P> & Body<B>
   : never
 type Optional<Name extends string, T> = [T] extends [undefined]
@@ -37,13 +40,14 @@ type Data<O> = O extends { responses: infer R }
     : never
   : never
 
-type Options = { readonly signal?: AbortSignal }
+type CallOptions = { readonly signal?: AbortSignal }
 
 function caller<V extends Verb>(verb: V) {
   return <S extends Short<Paths<V>>>(
     path: S,
-    given: Given<Called<V, S>> & Options,
-  ): Promise<Data<Called<V, S>>> => call(verb, path, given as Parts) as Promise<Data<Called<V, S>>>
+    given: CallArguments<Called<V, S>> & CallOptions,
+  ): Promise<Data<Called<V, S>>> =>
+    call(verb, path, given as CallParts) as Promise<Data<Called<V, S>>>
 }
 
 /**
@@ -66,13 +70,13 @@ export function onSessionEnded(renew: () => Promise<boolean>): void {
   renewSession = renew
 }
 
-type Parts = Options & {
+type CallParts = CallOptions & {
   readonly path?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
 }
 
-async function call(verb: Verb, path: string, parts: Parts): Promise<unknown> {
+async function call(verb: Verb, path: string, parts: CallParts): Promise<unknown> {
   try {
     return await callOnce(verb, path, parts)
   } catch (failure) {
@@ -83,7 +87,7 @@ async function call(verb: Verb, path: string, parts: Parts): Promise<unknown> {
 }
 
 /** Like `api`, for the calls of signing in itself. */
-export async function callOnce(verb: Verb, path: string, parts: Parts = {}): Promise<unknown> {
+export async function callOnce(verb: Verb, path: string, parts: CallParts = {}): Promise<unknown> {
   const { body, signal } = parts
   const timeout = AbortSignal.timeout(LONGEST_MS)
   let response: Response
@@ -110,7 +114,7 @@ export async function callOnce(verb: Verb, path: string, parts: Parts = {}): Pro
   throw failureOf(response, envelope)
 }
 
-export function urlOf(path: string, { path: names = {}, query = {} }: Parts = {}): string {
+export function urlOf(path: string, { path: names = {}, query = {} }: CallParts = {}): string {
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(names[name] ?? ''),
   )

@@ -4,7 +4,7 @@ import { me, startSession, askToSignIn, renewing, staySignedIn } from '../live/s
 import { Frame } from './frame.tsx'
 import { OpenShare } from './open-page.tsx'
 import { SHARE_PAGE } from './pages.ts'
-import { place } from '../ui/router.ts'
+import { pageAddress } from '../ui/router.ts'
 import {
   FirstPasswordPage,
   SignInPage,
@@ -39,7 +39,7 @@ export function App() {
 }
 
 function Content() {
-  if (place.value.path === SHARE_PAGE.path) return <OpenShare />
+  if (pageAddress.value.path === SHARE_PAGE.path) return <OpenShare />
   if (me.value === null) return <SignInPage />
   if (me.value?.operator.mustChangePassword) return <FirstPasswordPage />
   if (me.value !== undefined) return <Frame />

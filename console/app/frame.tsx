@@ -8,7 +8,7 @@ import type { ComponentChildren } from 'preact'
 import { may } from '../live/session.ts'
 import { GROUPS, PAGES, type PageLink } from './pages.ts'
 import { Menu } from '../ui/menu.tsx'
-import { place } from '../ui/router.ts'
+import { pageAddress } from '../ui/router.ts'
 
 /** The frame around every page of a signed-in operator. */
 export function Frame() {
@@ -50,14 +50,14 @@ type NavigationEntry = PageLink & { readonly path: string }
 function Navigation() {
   return (
     <nav aria-label="Console">
-      <Groups of={offered()} />
+      <Groups of={offeredEntries()} />
     </nav>
   )
 }
 
 /** On a phone: five places in reach of the thumb, the others under "More". */
 function PhoneBar() {
-  const places = offered()
+  const places = offeredEntries()
   const others = places.filter(({ inBar }) => inBar === undefined)
   const more = (
     <>
@@ -137,7 +137,7 @@ function closeMenu({ currentTarget }: MouseEvent): void {
 }
 
 /** The places that the operator's role has something to see of. */
-function offered(): readonly NavigationEntry[] {
+function offeredEntries(): readonly NavigationEntry[] {
   return PAGES.flatMap(({ path, link, needs }) =>
     link === undefined || (needs !== undefined && !may(needs)) ? [] : [{ ...link, path }],
   )
@@ -145,6 +145,6 @@ function offered(): readonly NavigationEntry[] {
 
 /** A device's page belongs to the map, that of a key to the keys. */
 function isHere(path: string): boolean {
-  const { path: here } = place.value
+  const { path: here } = pageAddress.value
   return here === path || here.startsWith(path === '/' ? '/devices/' : `${path}/`)
 }

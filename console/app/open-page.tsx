@@ -4,35 +4,36 @@ import { MapPinOff } from 'lucide'
 import { PAGES, SHARE_PAGE, type ConsolePage } from './pages.ts'
 import { matchPath, addressOf } from '../core/address.ts'
 import { Page } from '../ui/page.tsx'
-import { place } from '../ui/router.ts'
+import { pageAddress } from '../ui/router.ts'
 import { Empty, Failed, Loading } from '../ui/states.tsx'
 import { useLoad } from '../ui/use-load.ts'
 import { toFailure } from '../core/failure.ts'
 
 /** The page at the current address. */
 export function OpenPage() {
-  const { path } = place.value
+  const { path } = pageAddress.value
   for (const page of PAGES) {
-    const given = matchPath(page.path, path)
-    if (given === 'unreadable') return <NoSuchPage />
-    if (given !== undefined) return <LoadedPage key={path} page={page} given={given} />
+    const parameters = matchPath(page.path, path)
+    if (parameters === 'unreadable') return <NoSuchPage />
+    if (parameters !== undefined)
+      return <LoadedPage key={path} page={page} parameters={parameters} />
   }
   return <NoSuchPage />
 }
 
 /** The page of a share, regardless of who is signed in. */
 export function OpenShare() {
-  return <LoadedPage page={SHARE_PAGE} given={{}} />
+  return <LoadedPage page={SHARE_PAGE} parameters={{}} />
 }
 
 const loaded = new Map<string, ComponentType<Readonly<Record<string, string>>>>()
 
 function LoadedPage({
   page,
-  given,
+  parameters,
 }: {
   page: ConsolePage
-  given: Readonly<Record<string, string>>
+  parameters: Readonly<Record<string, string>>
 }) {
   const [broken, forget] = useErrorBoundary() as [unknown, () => void]
   const known = loaded.get(page.path)
@@ -47,7 +48,7 @@ function LoadedPage({
     return <Failed failure={toFailure(broken)} onRetry={forget} />
   }
   const Component = known ?? (data === undefined ? undefined : loaded.get(data))
-  if (Component !== undefined) return <Component {...given} />
+  if (Component !== undefined) return <Component {...parameters} />
   return failure === undefined ? <Loading /> : <Outdated />
 }
 

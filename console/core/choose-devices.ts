@@ -7,7 +7,7 @@ export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'd
 /** `match`: what fits the search best comes first. */
 export type Sort = { readonly by: ColumnId | 'match'; readonly isDescending: boolean }
 
-type Choice = {
+type DeviceFilter = {
   /** Empty: devices of all statuses. */
   readonly statuses: ReadonlySet<ShownStatus>
   /** Empty: devices with any labels, or none. */
@@ -16,7 +16,7 @@ type Choice = {
 }
 
 /** As in an address: `-seen`, or nothing for the best order of a search or of names. */
-export function readSort(text: string, { words }: Pick<Choice, 'words'>): Sort {
+export function readSort(text: string, { words }: Pick<DeviceFilter, 'words'>): Sort {
   const isDescending = text.startsWith('-')
   const by = COLUMNS.find(({ id }) => id === text.replace('-', ''))?.id
   if (by !== undefined) return { by, isDescending }
@@ -44,9 +44,9 @@ export function countByLabel(devices: Iterable<LiveDevice>): ReadonlyMap<string,
 
 const byText = new Intl.Collator(undefined, { numeric: true, sensitivity: 'variant' })
 
-export function choose(
+export function chooseDevices(
   devices: Iterable<LiveDevice>,
-  { statuses, label, words }: Choice,
+  { statuses, label, words }: DeviceFilter,
 ): LiveDevice[] {
   const chosen: LiveDevice[] = []
   for (const device of devices) {
@@ -57,7 +57,7 @@ export function choose(
   return chosen
 }
 
-type Order = Pick<DeviceColumn, 'compare' | 'isMissing'>
+type DeviceOrder = Pick<DeviceColumn, 'compare' | 'isMissing'>
 
 /**
  * Sorts in place: pinned devices first, those without a value last; then by the sort, then by id, so
@@ -76,7 +76,7 @@ export function sortDevices(
   },
 ): LiveDevice[] {
   const rank = (device: LiveDevice) => (pinned.has(device.deviceId) ? 0 : 1)
-  const { compare, isMissing = () => false }: Order =
+  const { compare, isMissing = () => false }: DeviceOrder =
     COLUMNS.find(({ id }) => id === sort.by) ?? byMatch(words)
   const turn = sort.isDescending ? -1 : 1
   return devices.sort(
@@ -89,7 +89,7 @@ export function sortDevices(
 }
 
 /** As the API sorts what it finds. */
-function byMatch(words: readonly SearchKey[]): Order {
+function byMatch(words: readonly SearchKey[]): DeviceOrder {
   const ranks = new Map<LiveDevice, number>()
   const rank = (device: LiveDevice) => {
     const label = labelOf(device)

@@ -12,7 +12,7 @@ export type ClockError = {
   readonly isLast: boolean
 }
 
-type Dated = Pick<ApiPosition, 'timestamp' | 'receivedAt' | 'imported'>
+type DatedPosition = Pick<ApiPosition, 'timestamp' | 'receivedAt' | 'imported'>
 
 const DAY_MS = 86_400_000
 /** The number of the week that GPS sends begins at 0 again after 1024 weeks. */
@@ -25,7 +25,10 @@ const BEHIND_MS = 180 * DAY_MS
  * leave the last position, so the device seems to stay where it is.
  * @param positions some with dates of the past, in any order.
  */
-export function clockError(last: Dated, positions: readonly Dated[]): ClockError | undefined {
+export function clockError(
+  last: DatedPosition,
+  positions: readonly DatedPosition[],
+): ClockError | undefined {
   const lastMs = Date.parse(last.receivedAt)
   const [newest] = [last, ...positions]
     .filter((one) => one.imported !== true && delayMs(one) > BEHIND_MS)
@@ -40,6 +43,6 @@ export function clockError(last: Dated, positions: readonly Dated[]): ClockError
   return { kind: 'clock-behind', datedMs, receivedMs, isRollover, isLast }
 }
 
-function delayMs({ timestamp, receivedAt }: Dated): number {
+function delayMs({ timestamp, receivedAt }: DatedPosition): number {
   return Date.parse(receivedAt) - Date.parse(timestamp)
 }

@@ -17,7 +17,7 @@ export type ColumnId =
   | 'first'
 
 /** The moment and the units of a row's texts. */
-type Telling = { readonly now: number; readonly units?: Units }
+type TextContext = { readonly now: number; readonly units?: Units }
 
 /** Something that the list can show of each device, and be sorted by. */
 export type DeviceColumn = {
@@ -31,7 +31,7 @@ export type DeviceColumn = {
   /** Whether people look for the greatest first. */
   readonly isDescending?: true
   /** For people; undefined: not known. */
-  readonly text: (device: LiveDevice, telling: Telling) => string | undefined
+  readonly text: (device: LiveDevice, context: TextContext) => string | undefined
   /** For programs, in a CSV file: SI units, times in ISO 8601. */
   readonly value: (device: LiveDevice) => string | number | undefined
 }

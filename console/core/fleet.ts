@@ -1,6 +1,6 @@
 import {
   ageTo,
-  hearTelemetry,
+  takeTelemetry,
   isLater,
   moveTo,
   newDevice,
@@ -27,22 +27,25 @@ export class Fleet {
   /** Applies a position from the stream; it may come twice, and late. */
   position({ deviceId, ...position }: ApiRecord, now: number): void {
     const device = this.#seen(deviceId, position)
-    hear(device, Date.parse(position.receivedAt), now)
+    noteReceipt(device, Date.parse(position.receivedAt), now)
     if (isRepeat(position, device.position)) {
       const { receivedAt, battery, attributes } = position
       if (battery === undefined && attributes === undefined) return
-      const told = { ...(battery !== undefined && { battery }), ...(attributes && { attributes }) }
-      hearTelemetry(device, { receivedAt, ...told })
+      const telemetry = {
+        ...(battery !== undefined && { battery }),
+        ...(attributes && { attributes }),
+      }
+      takeTelemetry(device, { receivedAt, ...telemetry })
     } else if (isLater(position, device.position)) moveTo(device, position, { isNext: true })
   }
 
   /** Applies a status from the stream. */
-  status(told: ApiDevice, now: number): void {
-    const device = this.#seen(told.deviceId, told.lastPosition)
+  status(apiDevice: ApiDevice, now: number): void {
+    const device = this.#seen(apiDevice.deviceId, apiDevice.lastPosition)
     device.settingsAt = this.#step
-    settle(device, told)
-    hear(device, Date.parse(told.lastSeenAt), now)
-    locate(device, told)
+    applySettings(device, apiDevice)
+    noteReceipt(device, Date.parse(apiDevice.lastSeenAt), now)
+    applyPosition(device, apiDevice)
   }
 
   erased(deviceId: string): void {
@@ -61,14 +64,14 @@ export class Fleet {
           listed.add(item.deviceId)
           if ((this.#erased.get(item.deviceId) ?? -1) > begun) continue
           const device = this.#get(item.deviceId, item.lastPosition)
-          if (device.settingsAt <= begun) settle(device, item)
-          hear(device, Date.parse(item.lastSeenAt), now)
-          locate(device, item)
+          if (device.settingsAt <= begun) applySettings(device, item)
+          noteReceipt(device, Date.parse(item.lastSeenAt), now)
+          applyPosition(device, item)
         }
       },
       end: () => {
-        for (const [deviceId, { toldAt }] of this.devices) {
-          if (!listed.has(deviceId) && toldAt <= begun) this.devices.delete(deviceId)
+        for (const [deviceId, { updatedAtStep }] of this.devices) {
+          if (!listed.has(deviceId) && updatedAtStep <= begun) this.devices.delete(deviceId)
         }
         this.#erased.clear()
       },
@@ -91,7 +94,7 @@ export class Fleet {
     this.#step += 1
     this.#erased.delete(deviceId)
     const device = this.#get(deviceId, position)
-    device.toldAt = this.#step
+    device.updatedAtStep = this.#step
     return device
   }
 
@@ -105,13 +108,13 @@ export class Fleet {
   }
 }
 
-function settle(device: LiveDevice, told: ApiDevice): void {
-  if (device.name !== told.name) rename(device, told.name)
-  device.labels = told.labels
-  device.disabled = told.disabled
-  device.expectedIntervalSeconds = told.expectedIntervalSeconds
-  device.reportCount = told.reportCount
-  device.firstSeenAt = told.firstSeenAt
+function applySettings(device: LiveDevice, apiDevice: ApiDevice): void {
+  if (device.name !== apiDevice.name) rename(device, apiDevice.name)
+  device.labels = apiDevice.labels
+  device.disabled = apiDevice.disabled
+  device.expectedIntervalSeconds = apiDevice.expectedIntervalSeconds
+  device.reportCount = apiDevice.reportCount
+  device.firstSeenAt = apiDevice.firstSeenAt
 }
 
 /** The same record, sent again. */
@@ -119,14 +122,14 @@ function isRepeat(one: ApiPosition, other: ApiPosition): boolean {
   return one.recordId === other.recordId && one.receivedAt > other.receivedAt
 }
 
-function locate(device: LiveDevice, { lastPosition, telemetry }: ApiDevice): void {
+function applyPosition(device: LiveDevice, { lastPosition, telemetry }: ApiDevice): void {
   // The stream may have begun with a repeat; the record itself came earlier.
   if (isRepeat(device.position, lastPosition)) device.position = lastPosition
   else if (isLater(lastPosition, device.position)) moveTo(device, lastPosition, { isNext: false })
-  hearTelemetry(device, telemetry)
+  takeTelemetry(device, telemetry)
 }
 
-function hear(device: LiveDevice, at: number, now: number): void {
+function noteReceipt(device: LiveDevice, at: number, now: number): void {
   if (at > device.lastSeenMs) device.lastSeenMs = at
   ageTo(device, now)
 }

@@ -37,7 +37,7 @@ export type LiveDevice = {
   y: number
   searchKey: SearchKey
   /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
-  toldAt: number
+  updatedAtStep: number
   settingsAt: number
 }
 
@@ -58,7 +58,7 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     status: 'online',
     ...toMercator(position.longitude, position.latitude),
     searchKey: deviceSearchKey(null, deviceId),
-    toldAt: -1,
+    updatedAtStep: -1,
     settingsAt: -1,
   }
 }
@@ -91,9 +91,10 @@ export function moveTo(
 }
 
 /** Takes telemetry that is newer than what is known. */
-export function hearTelemetry(device: LiveDevice, told: ApiTelemetry | undefined): void {
-  if (told === undefined || told.receivedAt <= (device.telemetry?.receivedAt ?? '')) return
-  if (!isReplaced(told, device.position)) device.telemetry = told
+export function takeTelemetry(device: LiveDevice, telemetry: ApiTelemetry | undefined): void {
+  if (telemetry === undefined || telemetry.receivedAt <= (device.telemetry?.receivedAt ?? ''))
+    return
+  if (!isReplaced(telemetry, device.position)) device.telemetry = telemetry
 }
 
 /** An imported position says nothing about now. */

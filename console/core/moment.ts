@@ -29,7 +29,7 @@ const SECOND_MS = 1_000
  * The moment of the report so many reports after a moment, or before it (negative steps), and the
  * steps that lead beyond the reports. Reports of the same moment are one.
  */
-export function walk(
+export function stepReports(
   reports: readonly Report[],
   from: number,
   steps: number,

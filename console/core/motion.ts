@@ -1,19 +1,18 @@
-import { metresBetween } from '../../schemas/geo/distance.ts'
+import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 
 /** Whether a device moves, as far as its positions tell. */
 export type Motion = {
   /** Metres a second at the newest position; undefined: not known. */
   readonly speed: number | undefined
   /** The place where it has been since `sinceMs`. */
-  readonly place: Place
+  readonly place: Coordinates
   /** Undefined: it was there already when the first position was read. */
   readonly sinceMs: number | undefined
   /** When the newest position was true. */
   readonly atMs: number
 }
 
-type Place = { readonly latitude: number; readonly longitude: number }
-type Position = Place & { readonly speed?: number; readonly accuracy?: number }
+type MeasuredPosition = Coordinates & { readonly speed?: number; readonly accuracy?: number }
 
 /** Receivers of parked devices report some speed, too; a walker is faster. */
 const MOVING_SPEED = 1
@@ -30,7 +29,7 @@ const SPEED_WITHIN_MS = 300_000
  */
 export function motionAfter(
   before: Motion | undefined,
-  position: Position,
+  position: MeasuredPosition,
   { atMs, isNext }: { readonly atMs: number; readonly isNext: boolean },
 ): Motion {
   const { speed: reportedSpeed, accuracy = 0 } = position

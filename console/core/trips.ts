@@ -1,3 +1,4 @@
+import type { Coordinates } from '../../schemas/geo/distance.ts'
 import type { components } from '../api/schema.ts'
 import type { DayCounts } from './day-counts.ts'
 import { nextDay } from './days.ts'
@@ -5,28 +6,27 @@ import type { Span } from './span.ts'
 import { date } from './times.ts'
 
 type ApiItem = components['schemas']['TripOrStop']
-type Place = { readonly latitude: number; readonly longitude: number }
 /** Where something reaches beyond the days that are shown. */
-type Open = ApiItem['open']
+type OpenEnds = ApiItem['open']
 
 export type Trip = {
   readonly kind: 'trip'
   readonly from: number
   readonly to: number
-  readonly open: Open
+  readonly open: OpenEnds
   readonly distanceMetres: number
   readonly movingSeconds: number
   readonly maxSpeed: number | undefined
-  readonly start: Place
-  readonly end: Place
+  readonly start: Coordinates
+  readonly end: Coordinates
 }
 
 type Stop = {
   readonly kind: 'stop'
   readonly from: number
   readonly to: number
-  readonly open: Open
-  readonly position: Place
+  readonly open: OpenEnds
+  readonly position: Coordinates
 }
 
 /** A time of which nothing is known. */

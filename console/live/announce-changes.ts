@@ -14,22 +14,22 @@ export function watchWords(): number {
   return changedWords.value
 }
 
-let painting: ReturnType<typeof setTimeout> | undefined
+let paintTimer: ReturnType<typeof setTimeout> | undefined
 let paintedAt = 0
-let telling: ReturnType<typeof setTimeout> | undefined
+let wordsTimer: ReturnType<typeof setTimeout> | undefined
 let wordsAt = -Infinity
 
 /** Announces a change of the fleet: soon, and once for many changes. */
 export function markChanged(): void {
-  if (painting !== undefined || document.hidden) return
+  if (paintTimer !== undefined || document.hidden) return
   const waitMs = Math.max(0, paintedAt + PAINT_EVERY_MS - performance.now())
-  painting = setTimeout(() => {
-    painting = undefined
+  paintTimer = setTimeout(() => {
+    paintTimer = undefined
     paintedAt = performance.now()
     fleetChanges.value += 1
-    telling ??= setTimeout(
+    wordsTimer ??= setTimeout(
       () => {
-        telling = undefined
+        wordsTimer = undefined
         wordsAt = performance.now()
         changedWords.value += 1
       },

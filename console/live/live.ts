@@ -91,11 +91,11 @@ function openAccount(): () => void {
     lister.listFor(next.wholeSince)
     if (next.opening === opening) return
     opening = next.opening
-    tell('opened', {})
+    notifyListeners('opened', {})
   }
 
   const stream = streamWhileVisible({
-    onEvents: take,
+    onEvents: applyEvents,
     onConnection: connected,
     onUnauthorized: askToSignIn,
   })
@@ -117,18 +117,18 @@ function age(): void {
   markChanged()
 }
 
-function take(events: readonly AccountEvent[]): void {
+function applyEvents(events: readonly AccountEvent[]): void {
   const now = serverNow()
   for (const { name, data } of events) {
     const value: unknown = JSON.parse(data)
     if (name === 'position') fleet.position(value as ApiRecord, now)
     else if (name === 'device-status') fleet.status(value as ApiDevice, now)
     else if (name === 'device-erased') fleet.erased((value as { deviceId: string }).deviceId)
-    tell(name, value)
+    notifyListeners(name, value)
   }
   if (events.length > 0) markChanged()
 }
 
-function tell(name: string, data: unknown): void {
+function notifyListeners(name: string, data: unknown): void {
   for (const listener of listeners) listener(name, data)
 }

@@ -69,7 +69,7 @@ async function run(options: OpenStreamOptions, closing: AbortSignal): Promise<vo
 /** The id of the last event, and when it arrived. */
 type Mark = { id: string; at: number }
 
-type Ended = {
+type ConnectionEnd = {
   readonly status: number
   /** 0 if the stream was not opened. */
   readonly openMs: number
@@ -80,7 +80,7 @@ async function connect(
   options: OpenStreamOptions,
   mark: Mark,
   closing: AbortSignal,
-): Promise<Ended> {
+): Promise<ConnectionEnd> {
   const { url, headers = {}, onOpen, onEvents, silentMs = 15_000 } = options
   const isResumed = mark.id !== ''
   const silent = new AbortController()

@@ -6,7 +6,7 @@ export const DEVICE_RADIUS = 7
 /** The ring around the selected device. */
 export const SELECTED_RADIUS = DEVICE_RADIUS + 7
 
-export type Drawn = {
+export type DrawnDevice = {
   /** `past` is a place where the device once was, and says nothing of its connection. */
   readonly status: ShownStatus | 'past'
   readonly heading?: number | undefined
@@ -26,7 +26,7 @@ export function drawDevice(
   context: CanvasRenderingContext2D,
   x: number,
   y: number,
-  { status, heading, isSelected = false }: Drawn,
+  { status, heading, isSelected = false }: DrawnDevice,
   palette: Palette,
 ): void {
   const turn = heading === undefined ? undefined : Math.round(heading / HEADING_STEP) * HEADING_STEP
@@ -39,7 +39,7 @@ export function drawDevice(
 /** Paints around (0, 0). */
 function paintDevice(
   context: CanvasRenderingContext2D,
-  { status, heading, isSelected }: Drawn,
+  { status, heading, isSelected }: DrawnDevice,
   palette: Palette,
 ): void {
   const colour = status === 'past' ? palette.text : palette[status]
@@ -74,7 +74,7 @@ function paintDevice(
   } else context.fill()
 }
 
-function shape(context: CanvasRenderingContext2D, status: Drawn['status']): void {
+function shape(context: CanvasRenderingContext2D, status: DrawnDevice['status']): void {
   context.beginPath()
   switch (status) {
     case 'past':

@@ -14,7 +14,7 @@ export function drawLabel(
   context: CanvasRenderingContext2D,
   x: number,
   y: number,
-  { text, note, obstacles, viewWidth }: Label,
+  { text, note, obstacles, viewWidth }: MapLabel,
   palette: Palette,
 ): void {
   const name = cut(text)
@@ -35,7 +35,7 @@ export function drawLabel(
   context.font = LABEL_FONT
 }
 
-type Label = {
+type MapLabel = {
   readonly text: string
   readonly note?: string | undefined
   readonly obstacles: readonly Circle[]

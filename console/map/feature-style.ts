@@ -7,7 +7,7 @@ import type { FeatureLike } from 'ol/Feature.js'
 const FONT = 'system-ui, sans-serif'
 
 /** The style of names: `font` is its weight and size. */
-export function label(
+export function labelStyle(
   font: string,
   { colour, halo, along = false }: { colour: string; halo: string; along?: boolean },
 ): Style {
@@ -26,7 +26,7 @@ export function label(
  * The style with this name; of overlapping names the one with the greatest weight is drawn.
  * OpenLayers uses one style after the other, so one object of a kind is enough.
  */
-export function named(style: Style, name: string, weight: number): Style {
+export function withName(style: Style, name: string, weight: number): Style {
   style.getText()?.setText(name)
   style.setZIndex(weight)
   return style

@@ -18,13 +18,17 @@ import { metre } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { shownUnits } from '../ui/shown.ts'
 
-export type Shown = {
+export type ShownFleet = {
   readonly devices: readonly LiveDevice[]
   readonly selected: LiveDevice | undefined
   readonly now: number
 }
 
-type Placed = { readonly cluster: Cluster<LiveDevice>; readonly x: number; readonly y: number }
+type PlacedCluster = {
+  readonly cluster: Cluster<LiveDevice>
+  readonly x: number
+  readonly y: number
+}
 
 const LABELLED_AT_MOST = 60
 /** If there are more devices, only their names are shown, and the motion of the selected one. */
@@ -40,13 +44,13 @@ const KEPT_WHILE_MOVING_MS = 500
 export class FleetPainter {
   readonly #map: OlMap
   readonly #canvas: MapCanvas
-  #shown: Shown = { devices: [], selected: undefined, now: 0 }
+  #shown: ShownFleet = { devices: [], selected: undefined, now: 0 }
   #grouped: { level: number; at: number; clusters: Cluster<LiveDevice>[] } | undefined
   /** Whether devices have changed since they were grouped. */
   #areOld = false
   /** The rings of clusters that have been drawn since. */
   readonly #rings = new Map<Cluster<LiveDevice>, RingPart[]>()
-  #placed: Placed[] = []
+  #placed: PlacedCluster[] = []
 
   constructor(map: OlMap) {
     this.#map = map
@@ -57,7 +61,7 @@ export class FleetPainter {
   }
 
   /** Shows these devices; call `paint` again after each change of one. */
-  paint(shown: Shown): void {
+  paint(shown: ShownFleet): void {
     // The selected device leaves its cluster without a delay.
     if (shown.selected !== this.#shown.selected) this.#grouped = undefined
     this.#areOld = true
@@ -67,7 +71,7 @@ export class FleetPainter {
 
   /** The topmost cluster under a finger or the mouse. */
   at([x = 0, y = 0]: readonly number[]): Cluster<LiveDevice> | undefined {
-    let best: Placed | undefined
+    let best: PlacedCluster | undefined
     let nearest = Infinity
     for (const placed of this.#placed) {
       const distance = Math.hypot(placed.x - x, placed.y - y)
@@ -172,6 +176,6 @@ export class FleetPainter {
   }
 }
 
-function circleOf({ cluster: { devices }, x, y }: Placed): Circle {
+function circleOf({ cluster: { devices }, x, y }: PlacedCluster): Circle {
   return { x, y, radius: devices.length === 1 ? DEVICE_RADIUS : clusterRadius(devices.length) }
 }

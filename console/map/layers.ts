@@ -23,7 +23,7 @@ type Layer = components['schemas']['ConsoleMap']
 export const WORLD = 'World (offline)'
 
 /** The layers that the service offers besides the base map; undefined: not read yet. */
-export const offered = signal<readonly Layer[] | undefined>(undefined)
+export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
 
 /** Whether a layer that others see is shown unasked: the sender of a link has chosen it for its page. */
 export const areStreetsShown = signal(false)
@@ -33,7 +33,7 @@ const chosenName = keptPreference('layer', '', (text) => text)
 
 /** The layer shown above the base map, if any. One that others see is shown only once it is chosen. */
 const shown = computed(() => {
-  const layers = offered.value ?? []
+  const layers = offeredLayers.value ?? []
   if (chosenName.value === WORLD) return undefined
   const chosen = layers.find(({ name }) => name === chosenName.value)
   return chosen ?? layers.find(({ seenBy }) => seenBy === null || areStreetsShown.value)
@@ -46,7 +46,7 @@ const fileCredit = signal<string | undefined>(undefined)
 export const shownCredit = computed(() => shown.value?.attribution ?? fileCredit.value)
 
 /** The area in which the shown layer has names. */
-export const covered = signal<Extent | undefined>(undefined)
+export const coveredArea = signal<Extent | undefined>(undefined)
 
 export function showLayer(name: string): void {
   chosenName.value = name
@@ -54,10 +54,10 @@ export function showLayer(name: string): void {
 
 /** Keeps the chosen layer on the map until it is closed; if one of its tiles fails, the world shows. */
 export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
-  if (offered.peek() === undefined) {
+  if (offeredLayers.peek() === undefined) {
     api
       .get('/console', { signal: closing })
-      .then(({ maps }) => (offered.value = maps))
+      .then(({ maps }) => (offeredLayers.value = maps))
       .catch(() => undefined)
   }
   const end = effect(() => {
@@ -70,10 +70,10 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
         if (until.aborted) return
         const area = made.getExtent() ?? EVERYWHERE
         made.getSource()?.on('tileloadend', () => {
-          covered.value = area
+          coveredArea.value = area
         })
         made.getSource()?.on('tileloaderror', () => {
-          covered.value = undefined
+          coveredArea.value = undefined
         })
         if (made instanceof VectorTileLayer) hideBelow(map, made, until)
         map.addLayer(made)
@@ -81,7 +81,7 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
       .catch(() => undefined)
     return () => {
       ending.abort()
-      covered.value = undefined
+      coveredArea.value = undefined
       fileCredit.value = undefined
       for (const above of map.getLayers().getArray().slice()) {
         if (above.getZIndex() === ABOVE) map.removeLayer(above)

@@ -4,7 +4,7 @@ import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
 import { scaleFor } from '../core/measures.ts'
 import { shownUnits } from '../ui/shown.ts'
-import { offered, shownLayerName, WORLD, shownCredit } from './layers.ts'
+import { offeredLayers, shownLayerName, WORLD, shownCredit } from './layers.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { retryWorld, worldState } from './open-map.ts'
 
@@ -26,7 +26,7 @@ export function MapFoot({
   children?: ComponentChildren
 }) {
   const { zoom, metresPerPixel } = useView(map)
-  const isChoice = offered.value !== undefined && offered.value.length > 0
+  const isChoice = offeredLayers.value !== undefined && offeredLayers.value.length > 0
   const lacksStreets = zoom >= STREETS_ZOOM && shownLayerName.value === WORLD && isChoice
   return (
     <div class="map-foot">

@@ -9,7 +9,7 @@ import { MapFoot } from './map-foot.tsx'
 import { openMap, panBy, zoomBy } from './open-map.ts'
 import { Minus, Plus, Layers } from 'lucide'
 import { IconButton, Icon } from '../ui/icon.tsx'
-import { offered, showLayer, shownLayerName, WORLD } from './layers.ts'
+import { offeredLayers, showLayer, shownLayerName, WORLD } from './layers.ts'
 
 /**
  * A map of the world in the page, with buttons, scale and credits.
@@ -113,10 +113,10 @@ function MapButtons({ map, children }: { map: OlMap | undefined; children?: Comp
 /** Chooses what a map shows; `id` is that of the choice, for other buttons that open it. */
 function LayersButton({ id }: { id: string }) {
   const button = useRef<HTMLButtonElement>(null)
-  const layers = [{ name: WORLD, seenBy: null }, ...(offered.value ?? [])]
+  const layers = [{ name: WORLD, seenBy: null }, ...(offeredLayers.value ?? [])]
 
   /** Below the button, or as far down as there is room, whichever way the choice was opened. */
-  function place({ currentTarget: choice }: { currentTarget: HTMLElement }) {
+  function placeChoice({ currentTarget: choice }: { currentTarget: HTMLElement }) {
     const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
     const { clientWidth, clientHeight } = document.documentElement
     const lowest = clientHeight - choice.offsetHeight - 6
@@ -129,7 +129,7 @@ function LayersButton({ id }: { id: string }) {
       <button ref={button} type="button" aria-label="Layers" title="Layers" popovertarget={id}>
         <Icon of={Layers} />
       </button>
-      <div id={id} class="layers raised" popover="auto" onToggle={place}>
+      <div id={id} class="layers raised" popover="auto" onToggle={placeChoice}>
         <fieldset class="stack near">
           <legend>Layers</legend>
           {layers.map(({ name, seenBy }) => (

@@ -1,7 +1,7 @@
 import type { FeatureLike } from 'ol/Feature.js'
 import type Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { numberOf, wordOf, label, named } from './feature-style.ts'
+import { numberOf, wordOf, labelStyle, withName } from './feature-style.ts'
 
 /** Weights of names: above those of roads, by layer and kind, and then by size. */
 const WEIGHTS = { country: 60, region: 40, town: 20, quarter: 15, water: 12, place: 1, house: 0 }
@@ -16,12 +16,12 @@ const HOUSES_FROM = 18
  */
 export function nameStyle(palette: Palette, language: string) {
   const { halo } = palette
-  const country = label('600 12px', { colour: palette.label, halo })
-  const town = label('500 13px', { colour: palette.strongLabel, halo })
-  const city = label('600 15px', { colour: palette.strongLabel, halo })
-  const quarter = label('500 12px', { colour: palette.label, halo })
-  const water = label('italic 12px', { colour: palette.waterLabel, halo })
-  const small = label('11px', { colour: palette.label, halo })
+  const country = labelStyle('600 12px', { colour: palette.label, halo })
+  const town = labelStyle('500 13px', { colour: palette.strongLabel, halo })
+  const city = labelStyle('600 15px', { colour: palette.strongLabel, halo })
+  const quarter = labelStyle('500 12px', { colour: palette.label, halo })
+  const water = labelStyle('italic 12px', { colour: palette.waterLabel, halo })
+  const small = labelStyle('11px', { colour: palette.label, halo })
 
   return (feature: FeatureLike, zoom: number): Style | undefined => {
     const from = numberOf(feature, 'min_zoom', 0)
@@ -31,14 +31,16 @@ export function nameStyle(palette: Palette, language: string) {
         // The schema counts zooms of tiles twice as wide.
         return text === '' || zoom + 1 < from ? undefined : place(feature, zoom, text)
       case 'water':
-        return text === '' || zoom < from ? undefined : named(water, text, WEIGHTS.water)
+        return text === '' || zoom < from ? undefined : withName(water, text, WEIGHTS.water)
       case 'pois':
         return text === '' || zoom < Math.max(from + 1, PLACES_FROM)
           ? undefined
-          : named(small, text, WEIGHTS.place)
+          : withName(small, text, WEIGHTS.place)
       case 'buildings': {
         const number = wordOf(feature, 'addr_housenumber')
-        return number === '' || zoom < HOUSES_FROM ? undefined : named(small, number, WEIGHTS.house)
+        return number === '' || zoom < HOUSES_FROM
+          ? undefined
+          : withName(small, number, WEIGHTS.house)
       }
       default:
         return undefined
@@ -49,14 +51,16 @@ export function nameStyle(palette: Palette, language: string) {
     const rank = numberOf(feature, 'population_rank', 0)
     switch (wordOf(feature, 'kind')) {
       case 'country':
-        return zoom > 8 ? undefined : named(country, text.toUpperCase(), WEIGHTS.country + rank)
+        return zoom > 8 ? undefined : withName(country, text.toUpperCase(), WEIGHTS.country + rank)
       case 'region':
-        return zoom < 6 || zoom > 11 ? undefined : named(country, text, WEIGHTS.region)
+        return zoom < 6 || zoom > 11 ? undefined : withName(country, text, WEIGHTS.region)
       case 'locality':
-        return zoom > 16 ? undefined : named(rank >= CITY ? city : town, text, WEIGHTS.town + rank)
+        return zoom > 16
+          ? undefined
+          : withName(rank >= CITY ? city : town, text, WEIGHTS.town + rank)
       case 'macrohood':
       case 'neighbourhood':
-        return zoom < 13 ? undefined : named(quarter, text, WEIGHTS.quarter)
+        return zoom < 13 ? undefined : withName(quarter, text, WEIGHTS.quarter)
       default:
         return undefined
     }

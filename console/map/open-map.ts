@@ -7,7 +7,7 @@ import { boundsOf } from '../core/bounds.ts'
 import type { MapPoint } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
-import { addChosenLayer, covered } from './layers.ts'
+import { addChosenLayer, coveredArea } from './layers.ts'
 import { isWorldHidden } from './hide-below.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { vectorLayer } from './vector-layer.ts'
@@ -85,7 +85,7 @@ async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
     })
   }
   if (closing.aborted) return
-  const style = () => worldStyle(palette.value, covered.value)
+  const style = () => worldStyle(palette.value, coveredArea.value)
   const layer = vectorLayer(world, style, { zIndex: 0, closing })
   map.getLayers().insertAt(0, layer)
   const hiding = effect(() => layer.setVisible(!isWorldHidden.value))

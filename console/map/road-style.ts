@@ -2,7 +2,7 @@ import type { FeatureLike } from 'ol/Feature.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { isMarked, numberOf, wordOf, label, named } from './feature-style.ts'
+import { isMarked, numberOf, wordOf, labelStyle, withName } from './feature-style.ts'
 
 /** Below the roads are the areas, above them the names. */
 const CASINGS = 10
@@ -42,7 +42,7 @@ export function roadStyle(palette: Palette) {
   const below = new Style({ stroke: casing })
   const fill = new Stroke({ lineCap: 'round', lineJoin: 'round' })
   const above = new Style({ stroke: fill })
-  const name = label('11px', { colour: palette.strongLabel, halo: palette.halo, along: true })
+  const name = labelStyle('11px', { colour: palette.strongLabel, halo: palette.halo, along: true })
 
   return (feature: FeatureLike, zoom: number): Style[] => {
     const word = wordOf(feature, 'kind')
@@ -63,7 +63,11 @@ export function roadStyle(palette: Palette) {
       below.setZIndex(isBridge(feature) ? CASINGS + rank - 0.5 : CASINGS)
     }
     const text = zoom >= namedFrom ? wordOf(feature, 'name') : ''
-    return [...(isCased ? [below] : []), above, ...(text === '' ? [] : [named(name, text, rank)])]
+    return [
+      ...(isCased ? [below] : []),
+      above,
+      ...(text === '' ? [] : [withName(name, text, rank)]),
+    ]
   }
 }
 

@@ -1,12 +1,11 @@
 import type OlMap from 'ol/Map.js'
-import { drawDevice, type Drawn } from './draw-device.ts'
+import { drawDevice, type DrawnDevice } from './draw-device.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { speedColour } from './speed-scale.ts'
 import { palette } from '../ui/palette.ts'
 import { toMercator } from '../core/mercator.ts'
 import { placeAt, type TrackPoint } from '../core/track.ts'
-
-type Place = { readonly latitude: number; readonly longitude: number }
+import type { Episode } from '../core/trips.ts'
 
 const ARROW_PIXELS = 90
 /** How far from the line a click may be. */
@@ -19,9 +18,9 @@ export type PaintedTrack = {
   readonly speedStep: number
   /** The marker's time and status. */
   readonly at: number
-  readonly status: Drawn['status']
+  readonly status: DrawnDevice['status']
   /** The places where it stopped. */
-  readonly stops: readonly { readonly position: Place }[]
+  readonly stops: readonly Pick<Extract<Episode, { kind: 'stop' }>, 'position'>[]
   /** The time whose part of the track is set off. */
   readonly selected: { readonly from: number; readonly to: number } | undefined
 }

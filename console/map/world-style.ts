@@ -5,7 +5,7 @@ import Fill from 'ol/style/Fill.js'
 import Stroke from 'ol/style/Stroke.js'
 import Style from 'ol/style/Style.js'
 import type { Palette } from '../core/palette.ts'
-import { label, named, zoomAt } from './feature-style.ts'
+import { labelStyle, withName, zoomAt } from './feature-style.ts'
 
 /**
  * The style of our own map of the world: quiet, so that devices stand out; larger places are named
@@ -23,10 +23,10 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
     zIndex: 3,
     stroke: new Stroke({ color: palette.border, width: 1, lineDash: [4, 3] }),
   })
-  const country = label('600 12px', { colour: palette.label, halo })
-  const town = label('12px', { colour: palette.label, halo })
-  const city = label('500 13px', { colour: palette.strongLabel, halo })
-  const lakeName = label('italic 12px', { colour: palette.waterLabel, halo })
+  const country = labelStyle('600 12px', { colour: palette.label, halo })
+  const town = labelStyle('12px', { colour: palette.label, halo })
+  const city = labelStyle('500 13px', { colour: palette.strongLabel, halo })
+  const lakeName = labelStyle('italic 12px', { colour: palette.waterLabel, halo })
   const dots = [2, 3, 4].map((radius) => dot(radius, palette))
 
   // The other map would also cover the end of a name that begins outside.
@@ -45,7 +45,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
         return lake
       case 'lakeNames':
         if (zoomAt(resolution) < LAKES_FROM || isCovered(feature, resolution)) return undefined
-        return named(lakeName, String(feature.get('name')), 0)
+        return withName(lakeName, String(feature.get('name')), 0)
       case 'rivers': {
         const zoom = zoomAt(resolution)
         if (Number(feature.get('min_zoom')) > zoom + 1) return undefined
@@ -64,7 +64,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
           size < (resolution / 1_000) ** 2 * 6
         )
           return undefined
-        return named(
+        return withName(
           country,
           String(feature.get('name')).toUpperCase(),
           COUNTRIES_FIRST + step(size),
@@ -73,7 +73,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
       case 'towns': {
         const people = Number(feature.get('people'))
         if (people < leastPeople(resolution) || isCovered(feature, resolution)) return undefined
-        const style = named(
+        const style = withName(
           people > 500_000 ? city : town,
           String(feature.get('name')),
           step(people),

@@ -6,12 +6,12 @@ import { FailedLine } from './states.tsx'
 export type Values = Readonly<Record<string, string>>
 
 /** The faults of a form's fields, and the fields that were empty. */
-type Told = {
+type FormFaults = {
   readonly faults: ReadonlyMap<string, FieldFault>
   readonly empty: ReadonlySet<string>
 }
 
-const Faults = createContext<Told>({ faults: new Map(), empty: new Set() })
+const Faults = createContext<FormFaults>({ faults: new Map(), empty: new Set() })
 
 /**
  * A form that calls the API. The API's messages about a field appear at the field of that `name`;
@@ -43,7 +43,7 @@ export function Form({
       fault,
     ]),
   )
-  const isToldAtFields = faults.size > 0 && [...faults.keys()].every((name) => names.has(name))
+  const isShownAtFields = faults.size > 0 && [...faults.keys()].every((name) => names.has(name))
 
   function run(event: Event) {
     event.preventDefault()
@@ -71,7 +71,7 @@ export function Form({
   return (
     <form ref={form} class="stack" noValidate onSubmit={run}>
       <Faults.Provider value={{ faults, empty: empty.current }}>{children}</Faults.Provider>
-      {failure !== undefined && !isToldAtFields && <FailedLine failure={failure} />}
+      {failure !== undefined && !isShownAtFields && <FailedLine failure={failure} />}
       <div class="row">
         <button type="submit" class={danger ? 'primary danger' : 'primary'} disabled={isRunning}>
           {button}
@@ -112,14 +112,14 @@ export function Field({
   const id = useId()
   const { faults, empty } = useContext(Faults)
   const fault = faults.get(name)
-  const told = fault && faultText(fault, label, empty.has(name))
-  const describedBy = [hint === undefined ? '' : `${id}-hint`, told ? `${id}-fault` : '']
+  const faultWords = fault && faultText(fault, label, empty.has(name))
+  const describedBy = [hint === undefined ? '' : `${id}-hint`, faultWords ? `${id}-fault` : '']
     .filter(Boolean)
     .join(' ')
   const attributes: FieldAttributes = {
     id,
     name,
-    'aria-invalid': told !== undefined,
+    'aria-invalid': faultWords !== undefined,
     'aria-describedby': describedBy === '' ? undefined : describedBy,
   }
   return (
@@ -135,9 +135,9 @@ export function Field({
           {hint}
         </p>
       )}
-      {told !== undefined && (
+      {faultWords !== undefined && (
         <p id={`${id}-fault`} class="fault" role="alert">
-          {told}
+          {faultWords}
         </p>
       )}
     </div>

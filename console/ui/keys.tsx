@@ -12,16 +12,16 @@ export type KeyActions = Readonly<
 >
 
 /** The part of a page that must have the focus. */
-type Part = { readonly title: string; readonly element: RefObject<Element | null> }
+type PagePart = { readonly title: string; readonly element: RefObject<Element | null> }
 
-const registered = new Set<{ keys: KeyActions; readonly part: Part | undefined }>()
+const registered = new Set<{ keys: KeyActions; readonly part: PagePart | undefined }>()
 export const helpIsOpen = signal(false)
 
 /**
  * Handles keys while the component is rendered, and lists them in the help: in `part` of the page
  * only, or everywhere except where the operator types.
  */
-export function useKeys(keys: KeyActions, part?: Part): void {
+export function useKeys(keys: KeyActions, part?: PagePart): void {
   const entry = useRef({ keys, part }).current
   entry.keys = keys
   useEffect(() => {

@@ -4,7 +4,7 @@ import { Failed, FailedLine, Loading } from './states.tsx'
 import { Table, type Column } from './table.tsx'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
-import { left } from './router.ts'
+import { historyState } from './router.ts'
 import { useLoad } from './use-load.ts'
 
 /** A page with a list of the API: loading, unavailable, empty, or a table with a button for more. */
@@ -98,7 +98,7 @@ export function usePages<T>(
   inputs: readonly unknown[],
 ): Paged<T> {
   const key = JSON.stringify(inputs)
-  const wanted = useRef(left.at(`rows ${key}`))
+  const wanted = useRef(historyState.at(`rows ${key}`))
   const { data, failure, isLoading, reload, set } = useLoad<PageOfItems<T>>(async (signal) => {
     let page = await read(undefined, signal)
     while (page.nextCursor !== null && page.items.length < wanted.current) {
@@ -110,7 +110,7 @@ export function usePages<T>(
   }, inputs)
   const shown = data?.items.length
   useEffect(() => {
-    if (shown !== undefined) left.keep(`rows ${key}`, shown)
+    if (shown !== undefined) historyState.keep(`rows ${key}`, shown)
   }, [key, shown])
 
   const [next, setNext] = useState<{ isLoading: boolean; failure?: ApiFailure }>({

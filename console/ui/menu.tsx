@@ -32,7 +32,7 @@ export function Menu({
 
   const placedAt = useRef(0)
 
-  function place({ newState }: { newState: string }) {
+  function placePanel({ newState }: { newState: string }) {
     if (newState !== 'open' || opener.current === null || opened.current === null) return
     const rectangle = opener.current.getBoundingClientRect()
     placedAt.current = rectangle.top
@@ -68,7 +68,7 @@ export function Menu({
         id={id}
         class={`menu raised ${panel}`}
         popover="auto"
-        onBeforeToggle={place}
+        onBeforeToggle={placePanel}
       >
         {children(id)}
       </div>

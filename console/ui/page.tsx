@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { place } from './router.ts'
+import { pageAddress } from './router.ts'
 
 /** A page: its heading, its actions, its content. The heading gets the focus on arrival. */
 export function Page({
@@ -33,8 +33,9 @@ export function Page({
 export function arriveAt(heading: HTMLHeadingElement | null): void {
   if (heading === null) return
   // Back scrolls to the previous place instead.
-  if (arrived !== undefined && arrived !== place.value.path) heading.focus({ preventScroll: true })
-  arrived = place.value.path
+  if (arrived !== undefined && arrived !== pageAddress.value.path)
+    heading.focus({ preventScroll: true })
+  arrived = pageAddress.value.path
 }
 
 export function useTitle(title: string): void {

@@ -2,7 +2,7 @@ import { effect, signal } from '@preact/signals'
 import { addresses, addressOf } from '../core/address.ts'
 
 /** The current place: the content of the address bar. */
-export const place = signal(readPlace())
+export const pageAddress = signal(readPageAddress())
 
 export type PageAddress = {
   readonly path: string
@@ -10,7 +10,7 @@ export type PageAddress = {
   readonly hash: string
 }
 
-function readPlace(): PageAddress {
+function readPageAddress(): PageAddress {
   const { pathname, search, hash } = location
   return { path: addresses.pathAt(pathname) ?? pathname, query: new URLSearchParams(search), hash }
 }
@@ -31,7 +31,7 @@ function entryHere(): Map<string, number> {
 }
 
 /** Values kept for the current place, for when Back returns here. */
-export const left = {
+export const historyState = {
   at: (name: string): number => entryHere().get(name) ?? 0,
   keep: (name: string, value: number): void => void entryHere().set(name, value),
 }
@@ -42,8 +42,8 @@ export function startRouter(): void {
   entry = numberIn(history.state)
   addEventListener('popstate', ({ state }) => {
     entry = numberIn(state)
-    place.value = readPlace()
-    scrollTo(left.at('scroll'))
+    pageAddress.value = readPageAddress()
+    scrollTo(historyState.at('scroll'))
   })
   document.addEventListener('click', followLink)
   document.addEventListener('scroll', keepScroll, { capture: true, passive: true })
@@ -59,13 +59,13 @@ export function go(path: string, { replace = false }: { replace?: boolean } = {}
     history.pushState(entry, '', to)
     scroller()?.scrollTo(0, 0)
   }
-  place.value = readPlace()
+  pageAddress.value = readPageAddress()
 }
 
 const scroller = () => document.getElementById('content')
 
 function keepScroll({ target }: Event): void {
-  if (target === scroller() && !isReturning) left.keep('scroll', scroller()?.scrollTop ?? 0)
+  if (target === scroller() && !isReturning) historyState.keep('scroll', scroller()?.scrollTop ?? 0)
 }
 
 const RETURNS_MS = 3_000
@@ -95,7 +95,7 @@ function scrollTo(top: number): void {
 
 /** Sets parameters of the address without a new history entry; `undefined` removes one. */
 export function setQuery(changes: Readonly<Record<string, string | undefined>>): void {
-  const { path, query, hash } = place.value
+  const { path, query, hash } = pageAddress.value
   const next = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === '') next.delete(name)
@@ -121,7 +121,7 @@ export function namedIn<Name extends string>(
 let mapQuery = new URLSearchParams()
 
 effect(() => {
-  if (place.value.path === '/') mapQuery = place.value.query
+  if (pageAddress.value.path === '/') mapQuery = pageAddress.value.query
 })
 
 /** The map as it was left, its search, sort and filter included, with this device selected. */

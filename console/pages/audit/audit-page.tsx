@@ -7,7 +7,7 @@ import { may } from '../../live/session.ts'
 import { Filters, FilterRange, FilterSelect, FilterText, NoMatch } from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { namedIn, place } from '../../ui/router.ts'
+import { namedIn, pageAddress } from '../../ui/router.ts'
 import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
@@ -26,7 +26,7 @@ type Filter = { readonly [N in (typeof FILTERS)[number]]?: string }
 
 /** The account's audit: every action and its actor, newest first. */
 export function AuditPage() {
-  const filter = namedIn(place.value.query, FILTERS)
+  const filter = namedIn(pageAddress.value.query, FILTERS)
   const list = usePages(
     (cursor, signal) => api.get('/audit', { query: { ...filter, cursor }, signal }),
     [filter],

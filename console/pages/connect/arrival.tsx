@@ -5,7 +5,13 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { changeDraft } from './draft.ts'
-import { adviceFor, outcomeOf, type ConnectOutcome, type TestAnswer, type Seen } from './outcome.ts'
+import {
+  adviceFor,
+  outcomeOf,
+  type ConnectOutcome,
+  type TestAnswer,
+  type RecentReports,
+} from './outcome.ts'
 import { addressOf } from '../../core/address.ts'
 import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
@@ -30,13 +36,13 @@ export function Arrival({
   const outcome = outcomeOf({ deviceId, since, seen, answer })
   return (
     <section class={`arrival stack near ${outcome.kind}`} aria-label="Arrival" aria-live="polite">
-      <Told outcome={outcome} deviceId={deviceId} />
+      <OutcomeText outcome={outcome} deviceId={deviceId} />
       {failure !== undefined && <FailedLine failure={failure} />}
     </section>
   )
 }
 
-function Told({ outcome, deviceId }: { outcome: ConnectOutcome; deviceId: string }) {
+function OutcomeText({ outcome, deviceId }: { outcome: ConnectOutcome; deviceId: string }) {
   switch (outcome.kind) {
     case 'waiting':
       return (
@@ -85,7 +91,7 @@ function Arrived({
       {isOther && (
         <p>
           It is new, and not <Isolated class="strong">{deviceId}</Isolated>. Is it yours?{' '}
-          <ItsId deviceId={device.deviceId} />
+          <UseThisId deviceId={device.deviceId} />
         </p>
       )}
       <p>
@@ -97,7 +103,7 @@ function Arrived({
   )
 }
 
-function ItsId({ deviceId }: { deviceId: string }) {
+function UseThisId({ deviceId }: { deviceId: string }) {
   return (
     <button type="button" class="small" onClick={() => changeDraft({ deviceId })}>
       Yes, that is its id
@@ -125,7 +131,7 @@ function Refused({
       {sentAs !== undefined && sentAs !== wanted ? (
         <p>
           It calls itself <Isolated class="strong">{sentAs}</Isolated>. Is it yours?{' '}
-          <ItsId deviceId={sentAs} />
+          <UseThisId deviceId={sentAs} />
         </p>
       ) : (
         <p>{adviceFor(error)}</p>
@@ -147,14 +153,14 @@ function Refused({
   )
 }
 
-type Rejection = Seen['rejections'][number] & { readonly keyId?: string | undefined }
+type Rejection = RecentReports['rejections'][number] & { readonly keyId?: string | undefined }
 
 /** Follows the stream and the lists for reports of a device and refusals of a key. */
 function useArrival(
   deviceId: string,
   keyId: string | undefined,
-): { readonly seen: Seen; readonly failure: ApiFailure | undefined } {
-  const [told, setTold] = useState<Rejection>()
+): { readonly seen: RecentReports; readonly failure: ApiFailure | undefined } {
+  const [latest, setLatest] = useState<Rejection>()
   watchWords()
   const { data, failure, reload } = useLoad(
     async (signal) => {
@@ -165,17 +171,17 @@ function useArrival(
     [deviceId, keyId],
   )
   useEffect(() => {
-    setTold(undefined)
+    setLatest(undefined)
     startLive()
     return onStreamEvent((name, value) => {
       if (name === 'opened') return reload()
       const rejection = value as Rejection
       const isWanted =
         keyId === undefined ? rejection.deviceId === deviceId : rejection.keyId === keyId
-      if (name === 'rejection' && isWanted) setTold(rejection)
+      if (name === 'rejection' && isWanted) setLatest(rejection)
     })
   }, [deviceId, keyId])
-  const rejections = [...(told === undefined ? [] : [told]), ...(data ?? [])]
+  const rejections = [...(latest === undefined ? [] : [latest]), ...(data ?? [])]
   return {
     seen: { devices: seenDevices(deviceId), rejections },
     failure: failure ?? lister.failure.value,
@@ -183,7 +189,7 @@ function useArrival(
 }
 
 /** The device itself, and the newest of the other devices. */
-function seenDevices(deviceId: string): Seen['devices'] {
+function seenDevices(deviceId: string): RecentReports['devices'] {
   let newest: LiveDevice | undefined
   for (const device of fleet.devices.values()) {
     if (device.deviceId === deviceId) continue

@@ -10,7 +10,7 @@ import { changeDraft, draft, justNow, type Draft } from './draft.ts'
 import { useEffect, useState } from 'preact/hooks'
 import { TriangleAlert } from 'lucide'
 import { Icon } from '../../ui/icon.tsx'
-import { go, place } from '../../ui/router.ts'
+import { go, pageAddress } from '../../ui/router.ts'
 import { readHandoff, type Handoff } from './handoff.ts'
 
 /** Creates the device's key, or takes a pasted one. */
@@ -135,10 +135,10 @@ async function identify(secret: string) {
 export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void }) {
   const [brought, setBrought] = useState<Handoff & { readonly why: string }>()
   useEffect(() => {
-    const handoff = readHandoff(place.value.hash)
+    const handoff = readHandoff(pageAddress.value.hash)
     if (handoff === undefined) return
     // The key must not stay in the address and the history.
-    go(place.value.path, { replace: true })
+    go(pageAddress.value.path, { replace: true })
     keyOfAccount(handoff.key).then(
       (key) => use(handoff, key),
       (thrown: unknown) => setBrought({ ...handoff, why: reason(thrown) }),

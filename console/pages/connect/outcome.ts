@@ -33,7 +33,7 @@ export type ConnectOutcome =
     }
 
 /** The service's data on the key's reports and on the devices that reported last. */
-export type Seen = {
+export type RecentReports = {
   readonly devices: readonly Device[]
   readonly rejections: readonly Rejection[]
 }
@@ -50,7 +50,7 @@ export function outcomeOf({
 }: {
   deviceId: string
   since: string
-  seen: Seen
+  seen: RecentReports
   answer?: TestAnswer | undefined
 }): ConnectOutcome {
   const found: (ConnectOutcome & { at: string })[] = []

@@ -51,12 +51,12 @@ export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefine
 function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<readonly DayTotals[]>) {
   const days = signal<KnownDays>(new Map())
   const failure = signal<ApiFailure | undefined>(undefined)
-  const wants = new Set<Want>()
+  const wants = new Set<WantedDays>()
   const ending = new AbortController()
   let isReading = false
 
   /** The days requested last come first. */
-  function next(): { want: Want; span: Span } | undefined {
+  function next(): { want: WantedDays; span: Span } | undefined {
     for (const want of [...wants].reverse()) {
       const missing = [...want.counts].filter(
         ([day, { count }]) => count > 0 && days.peek().get(day)?.count !== count,
@@ -93,7 +93,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<reado
     /** Why reading has stopped, until it is tried again. */
     failure,
     /** Reads these days, until the function that it returns is called. */
-    want: (want: Want) => {
+    want: (want: WantedDays) => {
       wants.add(want)
       readNext()
       return () => void wants.delete(want)
@@ -109,7 +109,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<reado
   }
 }
 
-type Want = { readonly counts: DayCounts; readonly near: string }
+type WantedDays = { readonly counts: DayCounts; readonly near: string }
 
 /** The number of a device's reports on each day of a span; undefined until it is known. */
 export function useActivity(deviceId: string, span: Span, zone: string): DayCounts | undefined {

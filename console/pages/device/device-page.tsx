@@ -13,7 +13,7 @@ import { ShareLink, Labels, StatusShape } from '../../ui/device-parts.tsx'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, Page, useTitle } from '../../ui/page.tsx'
 import { shownZone } from '../../ui/preferences.ts'
-import { mapPath, place } from '../../ui/router.ts'
+import { mapPath, pageAddress } from '../../ui/router.ts'
 import { Empty, Failed, Loading, Loaded } from '../../ui/states.tsx'
 import { date } from '../../core/times.ts'
 import { useLoad } from '../../ui/use-load.ts'
@@ -44,9 +44,9 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const key = useKeyOf(data, AGAIN)
   useEffect(
     () =>
-      onStreamEvent((name, told) => {
+      onStreamEvent((name, event) => {
         // Another operator has erased the device: the page's content no longer exists.
-        const isThis = (told as { deviceId?: unknown }).deviceId === deviceId
+        const isThis = (event as { deviceId?: unknown }).deviceId === deviceId
         if (name === 'device-erased' && isThis) reload()
       }),
     [deviceId],
@@ -55,7 +55,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
   const live = fleet.devices.get(deviceId)
   const zone = shownZone()
   const today = date(now.value, zone)
-  const asked = spanIn(place.value.query, today)
+  const asked = spanIn(pageAddress.value.query, today)
   const totals = useDayTotalsStore(deviceId, zone)
   const span = useMemo(() => asked, [asked.first, asked.last])
 

@@ -1,3 +1,4 @@
+import type { Coordinates } from '../../../schemas/geo/distance.ts'
 import { shownTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/live-device.ts'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { attributeFacts } from '../../ui/device-parts.tsx'
@@ -116,10 +117,8 @@ export function AtMoment({
   )
 }
 
-type Place = { readonly latitude: number; readonly longitude: number }
-
 /** Coordinates, to copy, and to open in other maps. */
-function PlaceLinks({ place }: { place: Place }) {
+function PlaceLinks({ place }: { place: Coordinates }) {
   const coordinates = coordinatesText(place)
   return (
     <div class="stack tight">
@@ -146,7 +145,7 @@ function PlaceLinks({ place }: { place: Place }) {
   )
 }
 
-function linksTo({ latitude, longitude }: Place): readonly (readonly [string, string])[] {
+function linksTo({ latitude, longitude }: Coordinates): readonly (readonly [string, string])[] {
   const osm = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}`
   return [
     ['OpenStreetMap', `${osm}#map=17/${latitude}/${longitude}`],

@@ -100,12 +100,12 @@ function SilenceReasonWords({ of: reason, ...props }: SilenceProps & { of: Silen
   )
 }
 
-type Words = { readonly why: ComponentChildren; readonly remedy: ComponentChildren }
+type ReasonAndRemedy = { readonly why: ComponentChildren; readonly remedy: ComponentChildren }
 
 function wordsOf(
   reason: SilenceReason,
   { deviceId, device, usedKey, onChange }: SilenceProps,
-): Words {
+): ReasonAndRemedy {
   const key = usedKey ? <KeyLink of={usedKey} /> : null
   switch (reason.kind) {
     case 'key-revoked':

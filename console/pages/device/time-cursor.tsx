@@ -4,7 +4,7 @@ import { IconButton } from '../../ui/icon.tsx'
 import { Select } from '../../ui/select-field.tsx'
 import { momentOf, momentInAddress } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
-import { place, setQuery } from '../../ui/router.ts'
+import { pageAddress, setQuery } from '../../ui/router.ts'
 import { date, time } from '../../core/times.ts'
 import { useKeys } from '../../ui/keys.tsx'
 import type { ComponentChildren } from 'preact'
@@ -19,7 +19,7 @@ export function useMoment(
   span: Span,
   zone: string,
 ): readonly [at: number | undefined, choose: (at: number) => void] {
-  const asked = place.value.query.get('at') ?? ''
+  const asked = pageAddress.value.query.get('at') ?? ''
   const [moving, setMoving] = useState<number>()
   const written = useRef(asked)
   useEffect(() => setMoving(undefined), [span, zone])
@@ -152,7 +152,7 @@ function TimeField({
 }
 
 /** A stretch of time that is marked on the axis. */
-type Band = { readonly from: number; readonly to: number }
+type TimeBand = { readonly from: number; readonly to: number }
 
 /**
  * One axis of time for a slider and the plots below it: bands, the cursor, and clicks are the same
@@ -171,8 +171,8 @@ export function TimeStrip({
   first: number
   last: number
   at: number
-  bands: readonly Band[]
-  selected: Band | undefined
+  bands: readonly TimeBand[]
+  selected: TimeBand | undefined
   onMove: (at: number) => void
   /** Goes to the report before (-1) or after (1). */
   onStep: (by: -1 | 1) => void
@@ -181,7 +181,7 @@ export function TimeStrip({
 }) {
   const share = (moment: number) => Math.max(0, Math.min(1, (moment - first) / (last - first)))
   const percent = (part: number) => `${100 * part}%`
-  const extent = ({ from, to }: Band) => ({
+  const extent = ({ from, to }: TimeBand) => ({
     left: percent(share(from)),
     width: percent(share(to) - share(from)),
   })

@@ -10,7 +10,7 @@ import {
   type TrackPoint,
 } from '../../core/track.ts'
 import { useLoad } from '../../ui/use-load.ts'
-import { walk } from '../../core/moment.ts'
+import { stepReports } from '../../core/moment.ts'
 import { readEpisodes, type Episode } from '../../core/trips.ts'
 
 /** A replay moves many times a second; the service is asked only once it rests. */
@@ -107,7 +107,7 @@ export function useSteps(
   function go(by: number): void {
     const before = cursor.current
     const steps = before.waiting + by
-    const { at: next, left } = isEach ? walk(reports, before.at, steps) : { at, left: steps }
+    const { at: next, left } = isEach ? stepReports(reports, before.at, steps) : { at, left: steps }
     const isEnd = left < 0 ? isFirst : isLast
     cursor.current = { at: next, waiting: isEach && isEnd ? 0 : left }
     if (next !== before.at) choose(next)

@@ -182,10 +182,10 @@ export function DeviceRow({
   onSelect: () => void
 }) {
   const { deviceId, name, status } = device
-  const telling = { now: now.value, units: shownUnits() }
+  const context = { now: now.value, units: shownUnits() }
   const text = (of: (id: ColumnId) => boolean) =>
     COLUMNS.flatMap((column) =>
-      columns.includes(column.id) && of(column.id) ? (column.text(device, telling) ?? []) : [],
+      columns.includes(column.id) && of(column.id) ? (column.text(device, context) ?? []) : [],
     ).join(' · ')
   return (
     <button

@@ -13,7 +13,7 @@ import { announce } from '../../ui/announcer.tsx'
 import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon.tsx'
 import { sortDevices } from '../../core/choose-devices.ts'
-import { chosenDevices, order, select } from './map-state.ts'
+import { chosenDevices, listOrder, select } from './map-state.ts'
 
 /** The last view of the map, kept while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
@@ -156,6 +156,6 @@ export function selectAndShow(device: LiveDevice): void {
 
 /** Selects what fits the search best. */
 export function selectFirst(): void {
-  const [first] = sortDevices([...chosenDevices()], order())
+  const [first] = sortDevices([...chosenDevices()], listOrder())
   if (first !== undefined) selectAndShow(first)
 }

@@ -7,9 +7,9 @@ import { exportCsv } from './export-csv.ts'
 import {
   chosenDevices,
   columns,
-  order,
+  listOrder,
   toggleColumn,
-  found,
+  foundDevices,
   search,
   searchText,
   statuses,
@@ -18,7 +18,7 @@ import {
   chosenLabel,
   sort,
   sortBy,
-  words,
+  searchedWords,
   isMarking,
 } from './map-state.ts'
 import { useRef } from 'preact/hooks'
@@ -44,7 +44,7 @@ export function ListFilters() {
     },
     { title: 'In the search', element: input },
   )
-  const counts = countByStatus(found())
+  const counts = countByStatus(foundDevices())
   return (
     <div class="list-filters stack near">
       <div class="search">
@@ -108,7 +108,7 @@ export function ListMenu() {
               class="plain"
               popovertarget={id}
               popovertargetaction="hide"
-              onClick={() => exportCsv(sortDevices([...chosenDevices()], order()))}
+              onClick={() => exportCsv(sortDevices([...chosenDevices()], listOrder()))}
             >
               Export the list as CSV
             </button>
@@ -160,7 +160,7 @@ function SortChoice() {
     <>
       <Select
         aria-label="Sort by"
-        options={words.value.length > 0 ? [['match', 'Best match'], ...options] : options}
+        options={searchedWords.value.length > 0 ? [['match', 'Best match'], ...options] : options}
         value={by}
         onChange={(next) => {
           const column = COLUMNS.find(({ id }) => id === next)

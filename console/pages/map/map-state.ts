@@ -2,34 +2,40 @@ import { computed, signal } from '@preact/signals'
 import { me } from '../../live/session.ts'
 import { fleet } from '../../live/live.ts'
 import { searchWords } from '../../../schemas/device-search.ts'
-import { choose, readSort, STATUSES, writeSort, type Sort } from '../../core/choose-devices.ts'
+import {
+  chooseDevices,
+  readSort,
+  STATUSES,
+  writeSort,
+  type Sort,
+} from '../../core/choose-devices.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
 import { keptPreference } from '../../ui/preferences.ts'
-import { place, setQuery } from '../../ui/router.ts'
+import { pageAddress, setQuery } from '../../ui/router.ts'
 
 /**
  * The operator's choices for the map, kept in the address so that it can be sent to somebody else.
  */
 
-export const searchText = computed(() => place.value.query.get('q') ?? '')
+export const searchText = computed(() => pageAddress.value.query.get('q') ?? '')
 
 export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
-  const named = (place.value.query.get('status') ?? '').split(',')
+  const named = (pageAddress.value.query.get('status') ?? '').split(',')
   return new Set(STATUSES.filter((status) => named.includes(status)))
 })
 
 /** The words that are searched for. */
-export const words = computed(() => searchWords(searchText.value))
+export const searchedWords = computed(() => searchWords(searchText.value))
 
 /** The label that the listed devices have; empty: any or none. */
-export const chosenLabel = computed(() => place.value.query.get('label') ?? '')
+export const chosenLabel = computed(() => pageAddress.value.query.get('label') ?? '')
 
 export const sort = computed<Sort>(() =>
-  readSort(place.value.query.get('sort') ?? '', { words: words.value }),
+  readSort(pageAddress.value.query.get('sort') ?? '', { words: searchedWords.value }),
 )
 
-export const selectedId = computed(() => place.value.query.get('device') ?? undefined)
+export const selectedId = computed(() => pageAddress.value.query.get('device') ?? undefined)
 
 export function search(text: string): void {
   setQuery({ q: text })
@@ -43,7 +49,7 @@ export function toggleStatus(status: ShownStatus): void {
 
 /** The facts that the list shows of each device besides its name. */
 export const columns = computed<readonly ColumnId[]>(() => {
-  const named = place.value.query.get('columns')
+  const named = pageAddress.value.query.get('columns')
   if (named === null) return USUAL_COLUMNS
   const ids = named.split(',')
   return COLUMNS.flatMap(({ id }) => (ids.includes(id) ? id : []))
@@ -65,7 +71,7 @@ export function filterByLabel(next: string): void {
 }
 
 export function sortBy(next: Sort): void {
-  const isUsual = writeSort(next) === writeSort(readSort('', { words: words.value }))
+  const isUsual = writeSort(next) === writeSort(readSort('', { words: searchedWords.value }))
   setQuery({ sort: isUsual ? undefined : writeSort(next) })
 }
 
@@ -80,23 +86,23 @@ export function selectedDevice(): LiveDevice | undefined {
 
 /** The devices of the list and the map, from the current fleet. */
 export function chosenDevices(): readonly LiveDevice[] {
-  const all = found()
+  const all = foundDevices()
   if (statuses.value.size === 0) return all
-  return choose(all, { statuses: statuses.value, label: '', words: [] })
+  return chooseDevices(all, { statuses: statuses.value, label: '', words: [] })
 }
 
 /** The devices of the search and the label, of every status. */
-export function found(): readonly LiveDevice[] {
-  return choose(fleet.devices.values(), {
+export function foundDevices(): readonly LiveDevice[] {
+  return chooseDevices(fleet.devices.values(), {
     statuses: new Set(),
     label: chosenLabel.value,
-    words: words.value,
+    words: searchedWords.value,
   })
 }
 
 /** How the list is ordered. */
-export function order() {
-  return { sort: sort.value, pinned: pinned.value, words: words.value }
+export function listOrder() {
+  return { sort: sort.value, pinned: pinned.value, words: searchedWords.value }
 }
 
 /** Stored by account: several people may use one browser. */

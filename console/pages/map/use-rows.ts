@@ -2,7 +2,7 @@ import { useEffect, useState, useRef } from 'preact/hooks'
 import { keepOrder, sortDevices } from '../../core/choose-devices.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { watchWords } from '../../live/announce-changes.ts'
-import { chosenDevices, chosenLabel, order, searchText, statuses } from './map-state.ts'
+import { chosenDevices, chosenLabel, listOrder, searchText, statuses } from './map-state.ts'
 
 type RowsInView = {
   /** The indexes of the rows that must be in the document. */
@@ -83,7 +83,7 @@ export function useOrdered(): { devices: readonly LiveDevice[]; hold: () => void
   const heldAt = useRef(-Infinity)
   watchWords()
   const devices = [...chosenDevices()]
-  const { sort, pinned } = order()
+  const { sort, pinned } = listOrder()
   const key = JSON.stringify([
     sort,
     searchText.value,
@@ -101,7 +101,7 @@ export function useOrdered(): { devices: readonly LiveDevice[]; hold: () => void
       key,
       at: now,
       // Sorting a nearly sorted list takes a tenth of the comparisons.
-      devices: isHeld ? known : sortDevices(known, order()),
+      devices: isHeld ? known : sortDevices(known, listOrder()),
     }
   }
   return {

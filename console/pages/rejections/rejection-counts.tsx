@@ -66,9 +66,9 @@ export function RejectionTotals({
   )
 }
 
-type Count = readonly [value: string, words: string, count: number]
+type NamedCount = readonly [value: string, words: string, count: number]
 
-function sum(counts: readonly Count[]): number {
+function sum(counts: readonly NamedCount[]): number {
   return counts.reduce((total, [, , count]) => total + count, 0)
 }
 
@@ -80,7 +80,7 @@ function Counts({
 }: {
   noun: string
   name: keyof ShownRejections
-  counts: readonly Count[]
+  counts: readonly NamedCount[]
   total: number
 }) {
   const others = counts.slice(NAMED)

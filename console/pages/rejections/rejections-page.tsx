@@ -5,20 +5,20 @@ import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
 import { NoMatch, Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { namedIn, place } from '../../ui/router.ts'
+import { namedIn, pageAddress } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import {
   addRejection,
   withNewest,
-  alike,
+  groupRejections,
   reportsIn,
   ERROR_NAMES,
   causeOf,
   remedyOf,
   type Rejection,
   type ShownRejections,
-  type Alike,
+  type RejectionGroup,
 } from './rejections.ts'
 import { RejectionTotals } from './rejection-counts.tsx'
 import type { components } from '../../api/schema.ts'
@@ -34,7 +34,7 @@ const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 
 /** Rejected reports and the reasons, live. */
 export function RejectionsPage() {
-  const filter = namedIn(place.value.query, FILTERS) as ShownRejections
+  const filter = namedIn(pageAddress.value.query, FILTERS) as ShownRejections
   const list = usePages(
     (cursor, signal) => api.get('/rejections', { query: { ...filter, cursor }, signal }),
     [filter],
@@ -47,7 +47,7 @@ export function RejectionsPage() {
   return (
     <ListPage
       title="Rejections"
-      list={{ ...list, items: items && alike(items) }}
+      list={{ ...list, items: items && groupRejections(items) }}
       columns={rejectionColumns(names)}
       keyOf={({ latest }) => latest.rejectionId}
       filters={<RejectionFilters filter={filter} keys={keys.data?.items ?? []} />}
@@ -128,7 +128,7 @@ function RejectionFilters({ filter, keys }: { filter: ShownRejections; keys: rea
 }
 
 /** `names`: the names of keys, by id. */
-function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<Alike>[] {
+function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<RejectionGroup>[] {
   return [
     {
       title: 'Time',

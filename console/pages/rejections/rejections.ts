@@ -42,7 +42,7 @@ export function causeOf({ message }: Pick<Rejection, 'message'>): string {
 }
 
 /** Rejections with the same cause, device and key. */
-export type Alike = {
+export type RejectionGroup = {
   readonly latest: Rejection
   /** How many reports they are, and when the first of them came. */
   readonly count: number
@@ -50,8 +50,8 @@ export type Alike = {
 }
 
 /** @param rejections the latest first, and so are the groups. */
-export function alike(rejections: readonly Rejection[]): readonly Alike[] {
-  const groups = new Map<string, Alike>()
+export function groupRejections(rejections: readonly Rejection[]): readonly RejectionGroup[] {
+  const groups = new Map<string, RejectionGroup>()
   for (const one of rejections) {
     const { error, keyId, deviceId, count, receivedAt: firstAt } = one
     const kind = JSON.stringify([error, causeOf(one), keyId, deviceId])

@@ -2,7 +2,7 @@ import { Link2Off } from 'lucide'
 import { now } from '../../ui/clock.ts'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { useTitle } from '../../ui/page.tsx'
-import { place } from '../../ui/router.ts'
+import { pageAddress } from '../../ui/router.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { shownMoment } from '../../ui/shown.ts'
 import { Ago } from '../../ui/time.tsx'
@@ -20,7 +20,7 @@ import { palette } from '../../ui/palette.ts'
 
 /** The page for people with a link: `/share#token`. */
 export function SharePage() {
-  const { shared, failure, isLive } = useShared(place.value.hash.slice(1))
+  const { shared, failure, isLive } = useShared(pageAddress.value.hash.slice(1))
   useTitle(shared === undefined ? 'Shared positions' : isolate(shared.name))
   const isOver =
     failure?.status === 404 ||

@@ -8,15 +8,15 @@ export type ViewedDevice = components['schemas']['SharedDevice']
 /**
  * Updates a share with a stream event of one of its devices; late reports do not move the device.
  */
-export function withPosition(shared: Shared, told: ViewedDevice): Shared {
-  const before = shared.items.find(({ ref }) => ref === told.ref)
-  if (before !== undefined && before.timestamp >= told.timestamp) return shared
-  const { latitude, longitude, timestamp } = told
+export function withPosition(shared: Shared, update: ViewedDevice): Shared {
+  const before = shared.items.find(({ ref }) => ref === update.ref)
+  if (before !== undefined && before.timestamp >= update.timestamp) return shared
+  const { latitude, longitude, timestamp } = update
   const from = Date.parse(timestamp) - shared.trailMinutes * 60_000
   const trail = [...(before?.trail ?? []), { latitude, longitude, timestamp }].filter(
     (point) => Date.parse(point.timestamp) >= from,
   )
-  const now: ViewedDevice = { ...told, ...(shared.trailMinutes > 0 && { trail }) }
+  const now: ViewedDevice = { ...update, ...(shared.trailMinutes > 0 && { trail }) }
   const items =
     before === undefined
       ? [...shared.items, now]

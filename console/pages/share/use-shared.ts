@@ -4,7 +4,7 @@ import { failureOf, toFailure, unreachable, type ApiFailure } from '../../core/f
 import { openStream } from '../../live/open-stream.ts'
 import { withPosition, type Shared, type ViewedDevice } from './shared-view.ts'
 import { addressOf } from '../../core/address.ts'
-import { areStreetsShown, offered } from '../../map/layers.ts'
+import { areStreetsShown, offeredLayers } from '../../map/layers.ts'
 import { now } from '../../ui/clock.ts'
 
 type SharedState = {
@@ -31,7 +31,7 @@ export function useShared(token: string): SharedState {
     let reading = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined
     /** The newest position of each device since the stream was opened: the list may be older. */
-    const told = new Map<string, ViewedDevice>()
+    const newestPositions = new Map<string, ViewedDevice>()
 
     function read(againMs: number): void {
       clearTimeout(timer)
@@ -44,9 +44,9 @@ export function useShared(token: string): SharedState {
           noteServerTime(Date.parse(shared.asOf))
           now.value = serverNow()
           areStreetsShown.value = shared.showsStreets
-          offered.value ??= shared.maps
+          offeredLayers.value ??= shared.maps
           setState(({ isLive }) => ({
-            shared: [...told.values()].reduce(withPosition, shared),
+            shared: [...newestPositions.values()].reduce(withPosition, shared),
             isLive,
           }))
           timer = setTimeout(read, againMs, READ_AGAIN_MS)
@@ -74,8 +74,9 @@ export function useShared(token: string): SharedState {
           .filter(({ name }) => name === 'position')
           .map(({ data }) => JSON.parse(data) as ViewedDevice)
         for (const one of positions) {
-          const before = told.get(one.ref)
-          if (before === undefined || before.timestamp < one.timestamp) told.set(one.ref, one)
+          const before = newestPositions.get(one.ref)
+          if (before === undefined || before.timestamp < one.timestamp)
+            newestPositions.set(one.ref, one)
         }
         setState(({ shared, ...before }) => ({
           ...before,
@@ -84,7 +85,7 @@ export function useShared(token: string): SharedState {
       },
       onLost() {
         // A device may have left the share.
-        told.clear()
+        newestPositions.clear()
         setState((before) => ({ ...before, isLive: false }))
         // Either the share has ended, or only its stream was refused.
         read(READ_AGAIN_MS)

@@ -35,7 +35,7 @@ export function DevicePicker({
   choose: (devices: readonly Pickable[]) => void
 }) {
   const [typed, setTyped] = useState('')
-  const q = useLater(typed.trim(), TYPED_MS)
+  const q = useDebounced(typed.trim(), TYPED_MS)
   const [label, setLabel] = useState('')
   const labels = useLoad((signal) => api.get('/labels', { signal }), [])
   const { data, failure } = useLoad(
@@ -165,7 +165,7 @@ export function DevicePicker({
 }
 
 /** The text once it has not changed for this long. */
-function useLater(text: string, ms: number): string {
+function useDebounced(text: string, ms: number): string {
   const [later, setLater] = useState(text)
   useEffect(() => {
     const timer = setTimeout(() => setLater(text), ms)

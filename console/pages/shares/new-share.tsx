@@ -9,7 +9,7 @@ import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { shownZone } from '../../ui/preferences.ts'
-import { place } from '../../ui/router.ts'
+import { pageAddress } from '../../ui/router.ts'
 import { SelectField } from '../../ui/select-field.tsx'
 import { shownMoment } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
@@ -180,7 +180,7 @@ function Tick({
 /** The devices that the address names, with their own names. */
 function useAskedDevices() {
   const state = useState<readonly Pickable[]>(() =>
-    place
+    pageAddress
       .peek()
       .query.getAll('device')
       .map((deviceId) => ({ deviceId, name: fleet.devices.get(deviceId)?.name ?? null })),

@@ -5,7 +5,7 @@ import { may } from '../../live/session.ts'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { place, setQuery } from '../../ui/router.ts'
+import { pageAddress, setQuery } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import { minutesText } from '../../core/times.ts'
 import { actionColumn, type Column } from '../../ui/table.tsx'
@@ -19,7 +19,7 @@ export function SharesPage() {
   const list = usePages((cursor, signal) => api.get('/shares', { query: { cursor }, signal }), [])
   const { dialog, open } = useDialog(list.reload)
   // A device's page and its card on the map link here with the device to share.
-  const isAsked = may('shares.edit') && place.value.query.has('device')
+  const isAsked = may('shares.edit') && pageAddress.value.query.has('device')
   const actions = actionColumn<Share>(
     ({ name }) => name,
     (share) => {

@@ -110,12 +110,12 @@ const COLUMNS: readonly Column<Instance>[] = [
 ]
 
 type Minute = components['schemas']['SystemMinute']
-type Value = (minute: Minute) => number | null
+type MinuteValue = (minute: Minute) => number | null
 
 const HISTORY_EVERY_MS = 60_000
 const HEIGHT = 130
 
-const PLOTS: readonly { readonly title: string; readonly value: Value }[] = [
+const PLOTS: readonly { readonly title: string; readonly value: MinuteValue }[] = [
   { title: 'Accepted positions per minute', value: ({ accepted }) => accepted },
   { title: 'Rejections per minute', value: ({ refused }) => refused },
   { title: 'Lag in seconds', value: ({ lag }) => lag?.seconds ?? null },
@@ -149,7 +149,7 @@ function Plot({
 }: {
   title: string
   minutes: readonly Minute[]
-  value: Value
+  value: MinuteValue
 }) {
   const data = useMemo<PlotData>(
     () => [minutes.map(({ start }) => Date.parse(start) / 1_000), minutes.map(value)],

@@ -18,10 +18,10 @@ const BACKUP_MS = 2 * DAY_MS
 const NEW_MS = DAY_MS
 
 /** `now`: milliseconds since the epoch; `receivingSince`: when the oldest data came in, as ISO text. */
-type Moment = { readonly now: number; readonly receivingSince: string | undefined }
+type SystemMoment = { readonly now: number; readonly receivingSince: string | undefined }
 
 /** Everything that is wrong with the service, the worst first. */
-export function troublesOf(system: System, moment: Moment): readonly Trouble[] {
+export function troublesOf(system: System, moment: SystemMoment): readonly Trouble[] {
   const found = [
     withoutIngestApi(system),
     behind(system),
@@ -73,7 +73,10 @@ function fullDisk({ storage }: System): Trouble | undefined {
   }
 }
 
-function oldBackup({ lastBackupAt }: System, { now, receivingSince }: Moment): Trouble | undefined {
+function oldBackup(
+  { lastBackupAt }: System,
+  { now, receivingSince }: SystemMoment,
+): Trouble | undefined {
   if (lastBackupAt === undefined) return undefined
   if (lastBackupAt === null) {
     if (receivingSince === undefined || now - Date.parse(receivingSince) <= NEW_MS) return undefined

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { searchWords } from '../../../schemas/device-search.ts'
-import { choose, countByLabel, sortDevices } from '../../../console/core/choose-devices.ts'
+import { chooseDevices, countByLabel, sortDevices } from '../../../console/core/choose-devices.ts'
 import { COLUMNS } from '../../../console/core/device-columns.ts'
 import { Fleet, MOST_DEVICES } from '../../../console/core/fleet.ts'
 import type { ApiDevice } from '../../../console/core/live-device.ts'
@@ -49,7 +49,7 @@ test('100 000 devices are listed in seconds, and found, counted and sorted again
   const all = [...fleet.devices.values()]
   const words = searchWords('van 77')
   const found = cost(() => {
-    const matches = choose(all, { statuses: new Set(), label: '', words })
+    const matches = chooseDevices(all, { statuses: new Set(), label: '', words })
     sortDevices(matches, { sort: { by: 'match', isDescending: false }, pinned: new Set(), words })
   })
   const counted = cost(() => countByLabel(all))

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { DEVICE_SORTS } from '../../../schemas/device-order.ts'
 import { searchWords } from '../../../schemas/device-search.ts'
 import {
-  choose,
+  chooseDevices,
   countByLabel,
   countByStatus,
   keepOrder,
@@ -53,7 +53,7 @@ describe('which devices are listed', () => {
 
   test('every word is found in name or id; whole words and shorter names come first', () => {
     const words = searchWords('van 7')
-    const found = choose(fleet, { statuses: new Set(), label: '', words })
+    const found = chooseDevices(fleet, { statuses: new Set(), label: '', words })
     expect(ids(sortDevices(found, { sort: ascending('match'), pinned: none, words }))).toEqual([
       'van-07',
       'truck-07',
@@ -63,9 +63,9 @@ describe('which devices are listed', () => {
   })
 
   test('a status excludes the others, and all are counted', () => {
-    expect(ids(choose(fleet, { statuses: new Set(['idle']), label: '', words: [] }))).toEqual([
-      'van-07',
-    ])
+    expect(
+      ids(chooseDevices(fleet, { statuses: new Set(['idle']), label: '', words: [] })),
+    ).toEqual(['van-07'])
     expect(countByStatus(fleet)).toEqual({ online: 3, idle: 1, offline: 0, disabled: 0 })
   })
 })
@@ -73,7 +73,7 @@ describe('which devices are listed', () => {
 test('a label excludes the devices without it, and each is counted', () => {
   const labelled = (deviceId: string, ...labels: string[]) => ({ ...device(deviceId), labels })
   const fleet = [labelled('a', 'Night', 'South'), labelled('b', 'South'), labelled('c')]
-  const chosen = choose(fleet, { statuses: new Set(), label: 'South', words: [] })
+  const chosen = chooseDevices(fleet, { statuses: new Set(), label: 'South', words: [] })
   expect(ids(chosen)).toEqual(['a', 'b'])
   expect([...countByLabel(fleet)]).toEqual([
     ['Night', 1],

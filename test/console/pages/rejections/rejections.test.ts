@@ -1,6 +1,6 @@
 import { expect, test, describe } from '@jest/globals'
 import {
-  alike,
+  groupRejections,
   causeOf,
   remedyOf,
   addRejection,
@@ -28,18 +28,18 @@ test('rejections with the same cause, device and key are one, with their number 
   const nameless = rejection()
   delete nameless.deviceId
   const first = rejection({ count: 40 })
-  expect(alike([latest, ...other, nameless, first])).toEqual([
+  expect(groupRejections([latest, ...other, nameless, first])).toEqual([
     { latest, count: 41, firstAt: first.receivedAt },
     ...[...other, nameless].map((one) => ({ latest: one, count: 1, firstAt: one.receivedAt })),
   ])
-  expect(alike([])).toEqual([])
+  expect(groupRejections([])).toEqual([])
 })
 
 test('rejections by a limit are one group, regardless of each sender’s waiting time', () => {
   const limit = 'this device may report 300 times in 60 s'
   const limited = (seconds: number) =>
     rejection({ error: 'RATE_LIMITED', message: `${limit}: send it again in ${seconds} s` })
-  const [group, ...others] = alike([limited(45), limited(46)])
+  const [group, ...others] = groupRejections([limited(45), limited(46)])
   expect([group?.count, others]).toEqual([2, []])
   expect(causeOf(limited(45))).toBe('This device may report 300 times in 60 s.')
 })
