@@ -7,7 +7,7 @@ import {
 } from '../../schemas/formats/histories/format.ts'
 import { reportOf } from '../../schemas/formats/histories/report-of.ts'
 import { INEXACT_ID, INEXACT_ID_FAULT } from '../../schemas/formats/values.ts'
-import type { Outgoing } from './outbox.ts'
+import type { Outgoing } from './send-history.ts'
 import { readPoints } from '../../schemas/formats/histories/read-points.ts'
 import type { ImportTally } from './tally.ts'
 import { textOf } from './text-of.ts'

@@ -2,8 +2,7 @@ import { senderKeys } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { importHistory } from './import-history.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
-import { exitCode, importSummary } from './summary.ts'
-import { ImportTally } from './tally.ts'
+import { ImportTally, exitCode, importSummary } from './tally.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,

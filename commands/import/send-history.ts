@@ -2,8 +2,8 @@ import { sendTogether } from '../../client/send-together.ts'
 import { retrying, type Patience } from '../../client/retry.ts'
 import type { Target } from '../../client/post.ts'
 import type { ReportRefusal } from '../../client/report.ts'
-import type { Outgoing } from './outbox.ts'
 import type { ImportTally } from './tally.ts'
+import type { UnjudgedReport } from '../../schemas/formats/histories/report-of.ts'
 
 const SCOPE = 'positions:import'
 const IMPORT = '/api/v1/gps/import'
@@ -43,4 +43,50 @@ function remedyOf({ error, message }: ReportRefusal): string {
   return error === 'FORBIDDEN' && message.includes(SCOPE)
     ? '. Create another key: in the console, Keys → New key, with the permission “Import history”'
     : ''
+}
+
+/** The limits of the service for one request. */
+const MOST_REPORTS = 1_000
+const MOST_BYTES = 1024 * 1024
+/** `{"reports":[]}`, and more than a comma for each report. */
+const WRAPPING_BYTES = 2_048
+
+export type Outgoing = { readonly report: UnjudgedReport; readonly where: string }
+
+/**
+ * Gathers reports into batches and sends them one after the other, in order. While one is on its way,
+ * the next is gathered.
+ */
+export function openOutbox(send: (batch: readonly Outgoing[]) => Promise<void>): {
+  /** Rejects with the reason why an earlier batch could not be sent. */
+  add(outgoing: Outgoing): Promise<void>
+  /** Resolves once everything has been sent. */
+  flush(): Promise<void>
+} {
+  let batch: Outgoing[] = []
+  let bytes = WRAPPING_BYTES
+  let sending = Promise.resolve()
+
+  async function sendBatch(): Promise<void> {
+    await sending
+    const full = batch
+    batch = []
+    bytes = WRAPPING_BYTES
+    sending = send(full)
+    // The next batch, or the end, rejects with it.
+    sending.catch(() => undefined)
+  }
+
+  return {
+    async add(outgoing) {
+      const size = Buffer.byteLength(JSON.stringify(outgoing.report))
+      if (batch.length === MOST_REPORTS || bytes + size > MOST_BYTES) await sendBatch()
+      batch.push(outgoing)
+      bytes += size
+    },
+    async flush() {
+      if (batch.length > 0) await sendBatch()
+      await sending
+    },
+  }
 }

@@ -3,9 +3,8 @@ import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { holdData, openStore } from '../open.ts'
 import { whenReady } from '../when-ready.ts'
-import { newPassword } from './new-password.ts'
+import { newPassword, setPassword } from './set-password.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
-import { setPassword } from './set-password.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,

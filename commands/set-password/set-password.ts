@@ -1,8 +1,28 @@
 import { randomBytes } from 'node:crypto'
-import { hashPassword, verifyPassword } from '../../admin-api/sign-in/password.ts'
+import { buffer } from 'node:stream/consumers'
+import { newPasswordRule } from '../../admin-api/sign-in/credential-rules.ts'
+import { generatePassword, hashPassword, verifyPassword } from '../../admin-api/sign-in/password.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Audit, Operators } from '../../store/back-office.ts'
+
+const RULE = newPasswordRule('the password on standard input').required()
+
+type NewPassword = { readonly password: string; readonly isGenerated: boolean }
+
+/**
+ * Reads the password from standard input, without the final line break; generates one on a terminal.
+ * @throws {Error} if the password breaks the rules.
+ */
+export async function newPassword(
+  input: NodeJS.ReadableStream & { readonly isTTY?: boolean },
+): Promise<NewPassword> {
+  if (input.isTTY === true) return { password: generatePassword(), isGenerated: true }
+  const password = decoded(await buffer(input)).replace(/\r?\n$/, '')
+  const checked = RULE.check(password, { field: 'password', now: 0 })
+  if ('faults' in checked) throw new Error(checked.faults[0]?.message)
+  return { password: checked.made, isGenerated: false }
+}
 
 /**
  * Sets the password of the operator with this e-mail, case ignored, and ends all its sessions.
@@ -39,4 +59,13 @@ export async function setPassword(
 
 function unknown(email: string): Error {
   return new Error(`no operator signs in with the e-mail ${email}; nothing has changed`)
+}
+
+/** Not decoded leniently: with replacement characters nobody could type the password. */
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new Error('the password on standard input must be UTF-8', { cause: error })
+  }
 }

@@ -7,10 +7,9 @@ import { UnreadableError } from '../../schemas/formats/histories/format.ts'
 import { decodeText } from '../../schemas/formats/histories/text-encoding.ts'
 import { HELP, parseOptions, type GpxSource, type Options } from './options.ts'
 import { movingDevices, replayedTrack, type DevicePlan } from './planned-report.ts'
-import { GpxError, readGpx } from './read-gpx.ts'
+import { GpxError, readGpx, timeTrack } from './recorded-track.ts'
 import { runSimulation } from './run-simulation.ts'
 import { isFlawless, simulationSummary } from './summary.ts'
-import { timeTrack } from './track-times.ts'
 
 /** Shell and npm often both forward a signal; a second one within this time is ignored. */
 const SAME_SIGNAL_MS = 1_000

@@ -2,7 +2,7 @@ import type { TimedReport } from '../../client/client.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
 import { deviceState } from './device-state.ts'
 import { movingDevice } from './moving-device.ts'
-import type { TimedPoint } from './track-times.ts'
+import type { TimedPoint } from './recorded-track.ts'
 
 /** A report to send in order, no earlier than `dueMs` after the start. */
 export type PlannedReport = { readonly dueMs: number; readonly report: TimedReport }

@@ -4,11 +4,9 @@ import type { Timing } from '../../client/timing.ts'
 import { keptConnections } from './kept-connections.ts'
 import type { DevicePlan } from './planned-report.ts'
 import { showProgress, type Screen } from '../progress.ts'
-import { progressLine } from './progress-line.ts'
-import type { RunResult } from './summary.ts'
+import { progressLine, type RunResult } from './summary.ts'
 import { count, newTally } from './tally.ts'
-import { readRecords } from './read-records.ts'
-import { VisibilityCheck } from './visibility-check.ts'
+import { VisibilityCheck, readRecords } from './visibility-check.ts'
 
 const MOST_CONNECTIONS = 256
 const READING_CONNECTIONS = 32

@@ -1,7 +1,7 @@
-import type { ServiceAnswer } from '../../client/answer.ts'
+import { readAnswer, type ServiceAnswer } from '../../client/answer.ts'
 import type { Timing } from '../../client/timing.ts'
 import { SampledPercentiles } from './percentiles.ts'
-import type { ReadRecord } from './read-records.ts'
+import type { KeptConnections } from './kept-connections.ts'
 
 export type Visibility = {
   /** Milliseconds from the 200 until the record could be read. */
@@ -99,4 +99,22 @@ export class VisibilityCheck {
 
 function pauseMs(elapsedMs: number): number {
   return Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, elapsedMs / 4))
+}
+
+/** Rejects if there is no answer. */
+export type ReadRecord = (recordId: string) => Promise<ServiceAnswer>
+
+/** Reads records from the admin API. */
+export function readRecords({
+  adminUrl,
+  readKey,
+  fetch,
+}: { adminUrl: URL; readKey: string } & Pick<KeptConnections, 'fetch'>): ReadRecord {
+  const base = `${adminUrl.origin}${adminUrl.pathname.replace(/\/+$/, '')}/api/v1/positions`
+  return async (recordId) =>
+    readAnswer(
+      await fetch(`${base}/${encodeURIComponent(recordId)}`, {
+        headers: { authorization: `Bearer ${readKey}` },
+      }),
+    )
 }

@@ -4,10 +4,9 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { importHistory } from '../../../commands/import/import-history.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
-import { exitCode, importSummary } from '../../../commands/import/summary.ts'
+import { ImportTally, exitCode, importSummary } from '../../../commands/import/tally.ts'
 import { tellFaults } from '../../../runtime/errors.ts'
 import { NO_TIMESTAMP, parseImportedReport } from '../../../schemas/position-report.ts'
-import { ImportTally } from '../../../commands/import/tally.ts'
 import {
   jumpingTiming,
   refused,

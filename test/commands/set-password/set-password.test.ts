@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from '@jest/globals'
-import { newPassword } from '../../../commands/set-password/new-password.ts'
+import { newPassword } from '../../../commands/set-password/set-password.ts'
 
 const piped = (...chunks: (string | Uint8Array)[]) =>
   Readable.from(chunks.map((chunk) => Buffer.from(chunk)))

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { progressLine } from '../../../commands/simulate/progress-line.ts'
+import { progressLine } from '../../../commands/simulate/summary.ts'
 import { newTally } from '../../../commands/simulate/tally.ts'
 
 function tally() {
