@@ -2,7 +2,7 @@ import { TEST_REPORT_HEADER } from '../runtime/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ApiError, unavailable } from '../runtime/errors.ts'
 import { errorEnvelope, succeed } from '../runtime/http.ts'
-import { isInForce } from '../store/back-office.ts'
+import { isInForce } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
 import {
   route,

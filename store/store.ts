@@ -1,4 +1,6 @@
-import type { Audit, Instances, Keys, Operators, Outdated, Shares } from './back-office.ts'
+import type { Audit, Instances, Outdated, Shares } from './back-office.ts'
+import type { Keys } from './keys.ts'
+import type { Operators } from './operators.ts'
 import type { Rejections } from './rejections.ts'
 import type { Generations } from './generations.ts'
 import type { Devices, Erasures, ReadModels } from './read-models.ts'

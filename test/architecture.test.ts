@@ -14,6 +14,8 @@ const ports = [
   'store/read-models.ts',
   'store/generations.ts',
   'store/back-office.ts',
+  'store/keys.ts',
+  'store/operators.ts',
   'store/rejections.ts',
 ]
 

@@ -1,4 +1,4 @@
-import { ROLES, type Account } from '../../store/back-office.ts'
+import { ROLES, type Account } from '../../store/operators.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'

@@ -3,7 +3,7 @@ import { clientOf } from '../../runtime/client-address.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'
-import type { Account, Operator } from '../../store/back-office.ts'
+import type { Account, Operator } from '../../store/operators.ts'
 import { ACCOUNT, ACCOUNT_WITH_ADMIN, accountView } from './account-view.ts'
 import {
   pathParameter,

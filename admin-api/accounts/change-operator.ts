@@ -1,6 +1,6 @@
 import { clientOf } from '../../runtime/client-address.ts'
 import { succeed } from '../../runtime/http.ts'
-import type { Operator } from '../../store/back-office.ts'
+import type { Operator } from '../../store/operators.ts'
 import {
   pathParameter,
   route,

@@ -1,6 +1,6 @@
 import { ApiError } from '../../runtime/errors.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import type { OperatorKept } from '../../store/back-office.ts'
+import type { OperatorKept } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import type { PasswordTurns } from '../sign-in/password.ts'

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { clientOf } from '../../runtime/client-address.ts'
 import { succeed } from '../../runtime/http.ts'
 import { ulid } from '../../schemas/record-id.ts'
-import type { Operator } from '../../store/back-office.ts'
+import type { Operator } from '../../store/operators.ts'
 import {
   pathParameter,
   route,

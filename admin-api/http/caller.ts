@@ -4,13 +4,8 @@ import type { HttpContext, HttpState } from '../../runtime/http.ts'
 import { bearerToken, unauthorized } from '../../runtime/http-request.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
-import {
-  isInForce,
-  type Account,
-  type ApiKey,
-  type Operator,
-  type Session,
-} from '../../store/back-office.ts'
+import { isInForce, type ApiKey } from '../../store/keys.ts'
+import type { Account, Operator, Session } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { LookUp } from './known-secrets.ts'
 import { isSessionInForce, sessionToken } from './session-cookie.ts'

@@ -1,6 +1,7 @@
 import { ApiError } from '../../runtime/errors.ts'
 import { insufficientScope } from '../../runtime/http-request.ts'
-import { ROLES, type Role, type Scope } from '../../store/back-office.ts'
+import type { Scope } from '../../store/keys.ts'
+import { ROLES, type Role } from '../../store/operators.ts'
 import type { Caller, OperatorCaller } from './caller.ts'
 
 /** The right that a caller needs: at least this role, or as a key the scope `admin` or this one. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { SESSION_IDLE_MS, SESSION_LONGEST_MS, type Session } from '../../store/back-office.ts'
+import { SESSION_IDLE_MS, SESSION_LONGEST_MS, type Session } from '../../store/operators.ts'
 import type { HttpContext, HttpState } from '../../runtime/http.ts'
 
 const NAME = 'gps_session'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
-import type { ApiKey } from '../../store/back-office.ts'
+import type { ApiKey } from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,

@@ -1,10 +1,4 @@
-import {
-  KEY_STATUSES,
-  keyStatus,
-  SCOPES,
-  type ApiKey,
-  type Scope,
-} from '../../store/back-office.ts'
+import { KEY_STATUSES, keyStatus, SCOPES, type ApiKey, type Scope } from '../../store/keys.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../http/admin-route.ts'

@@ -4,7 +4,7 @@ import { succeed } from '../../runtime/http.ts'
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
 import { ulid } from '../../schemas/record-id.ts'
-import type { ApiKey, Keys } from '../../store/back-office.ts'
+import type { ApiKey, Keys } from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,

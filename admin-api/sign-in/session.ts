@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { secretHash } from '../../schemas/api-key.ts'
-import { ROLES, type Account, type Operator, type Session } from '../../store/back-office.ts'
+import { ROLES, type Account, type Operator, type Session } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import {
   route,

@@ -3,7 +3,7 @@ import { beforeDeadline, type Clock } from '../../runtime/clock.ts'
 import { mapInTurns, ownTurn } from '../../runtime/end-of-turn.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
-import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
+import type { ApiKey, KeyGrant } from '../../store/keys.ts'
 import { judgeReport, type JudgedReport } from './judge-report.ts'
 import {
   beyondDeviceLimit,

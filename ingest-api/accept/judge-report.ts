@@ -12,7 +12,7 @@ import {
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { newUlid, recordIdFor } from '../../schemas/record-id.ts'
 import { withOptionalFields } from '../../schemas/report-fields.ts'
-import type { ApiKey, KeyGrant } from '../../store/back-office.ts'
+import type { ApiKey, KeyGrant } from '../../store/keys.ts'
 import type { Refused, SubmittedHeartbeat, SubmittedReport } from './outcome.ts'
 
 /** The verdict on one report, before its device's limit. */

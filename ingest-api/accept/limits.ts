@@ -9,7 +9,7 @@ import {
   type RateLimit,
 } from '../../runtime/rate-counters.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { ApiKey } from '../../store/back-office.ts'
+import type { ApiKey } from '../../store/keys.ts'
 
 /** A limit, its remainder, and the time until it resets. */
 export type Allowance = RateLimit & {

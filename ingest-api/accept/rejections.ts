@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { RejectionError, ReportRejected } from '../../schemas/report-rejected.ts'
-import type { ApiKey } from '../../store/back-office.ts'
+import type { ApiKey } from '../../store/keys.ts'
 import { rejectedContentOf, type Received } from './rejected-content.ts'
 
 /** Refusals stored individually, per key and second; the rest is counted. */

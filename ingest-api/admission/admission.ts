@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { bearerToken, insufficientScope, unauthorized } from '../../runtime/http-request.ts'
 import { isApiKey, secretHash } from '../../schemas/api-key.ts'
-import { isInForce, type KeyGrant, type Scope } from '../../store/back-office.ts'
+import { isInForce, type KeyGrant, type Scope } from '../../store/keys.ts'
 import {
   beyondKeyLimit,
   rateLimitHeaders,

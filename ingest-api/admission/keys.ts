@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { GoodSecrets } from '../../runtime/auth-failures.ts'
 import { type Clock, within } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
-import { isInForce, type KeyGrant, type Keys } from '../../store/back-office.ts'
+import { isInForce, type KeyGrant, type Keys } from '../../store/keys.ts'
 
 /** A cached grant of this age is refreshed in the background. */
 const REFRESH_AFTER_MS = 2_000

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { unavailable, type ApiError, type Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http-request.ts'
 import type { Holder, HttpAnswer, InFlight } from '../../runtime/in-flight.ts'
-import type { ApiKey } from '../../store/back-office.ts'
+import type { ApiKey } from '../../store/keys.ts'
 import type { SubmittedPosition } from '../accept/outcome.ts'
 
 /** The longest that a request waits for store and log together; its answer must be sent within 6 s. */

@@ -1,4 +1,4 @@
-import type { Account, Operator, Operators } from '../back-office.ts'
+import type { Account, Operator, Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { changed } from './changing.ts'
 import type { AccountDocument } from './kinds.ts'

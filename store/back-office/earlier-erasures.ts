@@ -1,4 +1,5 @@
-import type { Audit, Operators } from '../back-office.ts'
+import type { Audit } from '../back-office.ts'
+import type { Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { changed } from './changing.ts'
 import { SERVICE_ID, type AnnouncedErasure, type ServiceDocument } from './kinds.ts'

@@ -1,4 +1,4 @@
-import type { ApiKey, Keys } from '../back-office.ts'
+import type { ApiKey, Keys } from '../keys.ts'
 import type { DocumentStore, Revisioned } from '../documents.ts'
 import { changed } from './changing.ts'
 import { hashText, type KeyDocument, type AccountDocument } from './kinds.ts'

@@ -1,13 +1,7 @@
 import type { InstanceReport } from '../../schemas/instance-report.ts'
-import type {
-  Account,
-  ApiKey,
-  AuditEntry,
-  InstanceMinute,
-  Operator,
-  Session,
-  Share,
-} from '../back-office.ts'
+import type { AuditEntry, InstanceMinute, Share } from '../back-office.ts'
+import type { ApiKey } from '../keys.ts'
+import type { Account, Operator, Session } from '../operators.ts'
 import type { Kind } from '../documents.ts'
 
 /** A hash as text, for documents and ids. Times are milliseconds since the epoch. */

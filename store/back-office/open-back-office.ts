@@ -1,4 +1,6 @@
-import type { Audit, Instances, Keys, Operators, Shares } from '../back-office.ts'
+import type { Audit, Instances, Shares } from '../back-office.ts'
+import type { Keys } from '../keys.ts'
+import type { Operators } from '../operators.ts'
 import type { Erasures } from '../read-models.ts'
 import type { Rejections } from '../rejections.ts'
 import type { OpenDocuments } from '../documents.ts'

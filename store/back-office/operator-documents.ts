@@ -1,4 +1,4 @@
-import type { Operator } from '../back-office.ts'
+import type { Operator } from '../operators.ts'
 import type { DocumentStore, Revisioned } from '../documents.ts'
 import type { OperatorDocument } from './kinds.ts'
 import type { Rights } from './rights.ts'

@@ -1,5 +1,5 @@
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Operator, Operators } from '../back-office.ts'
+import type { Operator, Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import type { AccountDocument, OperatorDocument, SessionDocument } from './kinds.ts'

@@ -1,5 +1,6 @@
 import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
-import { SESSION_LONGEST_MS, SESSION_IDLE_MS, type Outdated } from '../back-office.ts'
+import type { Outdated } from '../back-office.ts'
+import { SESSION_LONGEST_MS, SESSION_IDLE_MS } from '../operators.ts'
 import type { Document, Kind, OpenDocuments } from '../documents.ts'
 import { INSTANCE_HOURS, INSTANCES, REJECTION_KIND, SESSIONS, SHARES } from './kinds.ts'
 

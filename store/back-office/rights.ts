@@ -1,4 +1,4 @@
-import type { Operator, OperatorKept } from '../back-office.ts'
+import type { Operator, OperatorKept } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Operators } from '../back-office.ts'
+import type { Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { accountOf } from './accounts.ts'
 import {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { newShareToken } from '../../schemas/share-token.ts'
-import type { Scope } from '../../store/back-office.ts'
+import type { Scope } from '../../store/keys.ts'
 import { T0 } from '../samples.ts'
 import { CHEAP_HASH, PASSWORD, type AdminHarness } from './admin-harness.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { newApiKey, secretHash } from '../../schemas/api-key.ts'
-import { SCOPES, type ApiKey } from '../../store/back-office.ts'
+import { SCOPES, type ApiKey } from '../../store/keys.ts'
 import { T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { account, apiKey } from './store-samples.ts'

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import type { Operator } from '../../store/back-office.ts'
+import type { Operator } from '../../store/operators.ts'
 import { T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { account, operator } from './store-samples.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from '@jest/globals'
-import type { Operator } from '../../store/back-office.ts'
+import type { Operator } from '../../store/operators.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { account, operator } from './store-samples.ts'
 

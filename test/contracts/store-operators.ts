@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import type { Session } from '../../store/back-office.ts'
+import type { Session } from '../../store/operators.ts'
 import { T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { account, operator } from './store-samples.ts'

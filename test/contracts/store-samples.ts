@@ -5,7 +5,8 @@ import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { DeviceStatus, Origin } from '../../schemas/read-models.ts'
 import { ulid } from '../../schemas/record-id.ts'
-import type { Account, ApiKey, Operator } from '../../store/back-office.ts'
+import type { ApiKey } from '../../store/keys.ts'
+import type { Account, Operator } from '../../store/operators.ts'
 import type {
   PositionEntry,
   ProjectionBatch,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { isInForce, keyStatus } from '../../store/back-office.ts'
+import { isInForce, keyStatus } from '../../store/keys.ts'
 import { apiKey } from '../contracts/store-samples.ts'
 import { T0 } from '../samples.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import type { ApiKey } from '../../../store/back-office.ts'
+import type { ApiKey } from '../../../store/keys.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { bearer, type Data } from '../admin-harness.ts'

@@ -7,7 +7,7 @@ import {
   endOfSession,
   type Right,
 } from '../../../console/core/session-rules.ts'
-import { ROLES as ROLES_OF_API } from '../../../store/back-office.ts'
+import { ROLES as ROLES_OF_API } from '../../../store/operators.ts'
 import { EXPECTED } from '../../admin-api/access-table.ts'
 
 /** The calls that the controls with a right make. */

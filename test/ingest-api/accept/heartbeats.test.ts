@@ -9,7 +9,7 @@ import { DependencyError } from '../../../runtime/errors.ts'
 import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
 import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
 import type { AppendedEvent } from '../../../schemas/appended-event.ts'
-import type { KeyGrant } from '../../../store/back-office.ts'
+import type { KeyGrant } from '../../../store/keys.ts'
 import { T0 } from '../../samples.ts'
 
 const grant: KeyGrant = {

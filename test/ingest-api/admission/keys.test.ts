@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
 import { GoodSecrets } from '../../../runtime/auth-failures.ts'
 import { ApiError } from '../../../runtime/errors.ts'
-import type { KeyGrant } from '../../../store/back-office.ts'
+import type { KeyGrant } from '../../../store/keys.ts'
 import { T0 } from '../../samples.ts'
 
 // From here on time advances only on demand.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { openBackOffice, BACK_OFFICE } from '../../../store/back-office/open-back-office.ts'
-import type { Operator } from '../../../store/back-office.ts'
+import type { Operator } from '../../../store/operators.ts'
 import type { DocumentStore, OpenDocuments } from '../../../store/documents.ts'
 import { Database } from '../../../runtime/sqlite/database.ts'
 import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
