@@ -72,8 +72,6 @@ export type AdminDependencies = {
   readonly metrics: Metrics
   /** Aborted when the process begins to shut down. */
   readonly stopping: AbortSignal
-  /** Called with the variable that this process lacks to read a log entry. */
-  readonly onMissing?: (variable: string) => void
   /** Overrides of the live stream's defaults. */
   readonly stream?: Partial<StreamOptions>
 }
@@ -82,9 +80,8 @@ export type AdminDependencies = {
 export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
 
 /** Every call under the prefix, with the access it requires. */
-export function adminRoutes(deps: AdminDependencies): AdminRoute[] {
+export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)): AdminRoute[] {
   const turns = passwordTurns()
-  const streams = liveStreams(deps)
   const histories = historyTurns()
   return [
     ...sessionRoutes({ ...deps, turns, basePath: basePathOf(deps.consolePublicUrl) }),
@@ -141,8 +138,8 @@ export function createAdminApp({
   const { clock, logger, metrics, stopping } = given
   const late = lateEntries(given.store, { stopping })
   const store = { ...given.store, appendAudit: late.appendAudit }
-  let missing: string | undefined
-  const deps = { ...given, store, onMissing: (variable: string) => (missing = variable) }
+  const deps = { ...given, store }
+  const streams = liveStreams(deps)
   const router = new Router<HttpState>({ strict: true, sensitive: true })
   serviceRoutes(router, {
     name: 'gps-admin-api',
@@ -150,12 +147,13 @@ export function createAdminApp({
     metricsElsewhere,
     async ready() {
       await ready()
+      const missing = streams.missingVariable()
       if (missing === undefined) return
       throw new Error(`the log holds events that cannot be read while ${missing} is not set`)
     },
     stopping,
   })
-  const routes = adminRoutes(deps)
+  const routes = adminRoutes(deps, streams)
   const { consolePublicUrl } = deps
   const basePath = basePathOf(consolePublicUrl)
   documentRoutes(router, adminDocument(routes, { prefix: PREFIX }), { basePath })

@@ -97,11 +97,11 @@ export function createIngestApp({
   const reportMetrics = new ReportMetrics({ metrics, rejections })
   const admit = admitSenders({ keyCache, failures, usage, clock, trustProxy, testSecret })
   const accepting = { eventLog, metrics: reportMetrics, clock }
-  const largeTurns = new WorkTurns({ atOnce: LARGE_AT_ONCE })
+  const turns = new WorkTurns({ atOnce: LARGE_AT_ONCE, fromBytes: LARGE_BODY_BYTES })
   const reporting = {
     admit,
     keyLimit,
-    turnsFor: (bytes: number) => (bytes < LARGE_BODY_BYTES ? undefined : largeTurns),
+    turns,
     accept: acceptReports({ ...accepting, keyLimit, deviceLimit }),
   }
   const endpoints = [
@@ -134,7 +134,7 @@ export function createIngestApp({
     const deviceLimit = new DeviceLimit({ limit: 'off', openCounters })
     const turns = new WorkTurns({ atOnce: IMPORTS_AT_ONCE })
     const accept = acceptReports({ ...accepting, keyLimit, deviceLimit })
-    return { admit, keyLimit, turnsFor: () => turns, accept }
+    return { admit, keyLimit, turns, accept }
   }
 }
 

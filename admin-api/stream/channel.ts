@@ -32,6 +32,8 @@ export type Channel = {
     readonly joined: number
     readonly leave: () => void
   }
+  /** The variable that this process lacked to read an entry of the log, if there was one. */
+  missingVariable(): string | undefined
 }
 
 type Open = {
@@ -47,7 +49,6 @@ export function channel({
   clock,
   logger,
   metrics,
-  onMissing,
   stopping,
   options: {
     ringEntries,
@@ -64,14 +65,13 @@ export function channel({
   clock: Clock
   logger: Logger
   metrics: Metrics
-  /** Called with the variable that this process lacks to read a log entry. */
-  onMissing?: ((variable: string) => void) | undefined
   stopping: AbortSignal
   options: ChannelOptions
 }): Channel {
   let open: Open | undefined
   let readers = 0
   let lingering: NodeJS.Timeout | undefined
+  let missingVariable: string | undefined
   stopping.addEventListener('abort', close)
 
   function start(): Open {
@@ -87,7 +87,7 @@ export function channel({
       unreadableEveryMs,
       onUnreadable({ missing }) {
         metrics.streamUnreadable.inc()
-        if (missing !== undefined) onMissing?.(missing)
+        missingVariable = missing ?? missingVariable
       },
       onReport: (event, origin) => statuses.of(event.accountId)?.reported(event, origin),
     })
@@ -131,5 +131,7 @@ export function channel({
         },
       }
     },
+
+    missingVariable: () => missingVariable,
   }
 }

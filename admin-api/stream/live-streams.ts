@@ -23,8 +23,6 @@ export type StreamDependencies = {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly stopping: AbortSignal
-  /** Called with the variable that this process lacks to read a log entry. */
-  readonly onMissing?: (variable: string) => void
   /** Overrides of the service's defaults. */
   readonly stream?: Partial<StreamOptions>
 }
@@ -38,6 +36,8 @@ export type LiveStreams = {
    * @throws {ApiError} 429 if there are too many streams, 503 while the process stops.
    */
   open(ctx: AdminContext, reader: StreamOpening): Promise<void>
+  /** The variable that this process lacked to read an entry of the log, if there was one. */
+  missingVariable(): string | undefined
 }
 
 export type StreamOpening = {
@@ -128,7 +128,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     return ending
   }
 
-  return { options, open }
+  return { options, open, missingVariable: () => channels.missingVariable() }
 }
 
 function onceEnded(signal: AbortSignal, work: () => void): void {

@@ -1,6 +1,6 @@
 import { tellFaults } from '../../runtime/errors.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
-import { isListed } from '../../schemas/device-list.ts'
+import { isListed } from '../../schemas/device-id.ts'
 import type { DeviceSeen } from '../../schemas/device-seen.ts'
 import { withMisspelt } from '../../schemas/misspelt-fields.ts'
 import type { WritableReport } from '../../schemas/plain-report.ts'

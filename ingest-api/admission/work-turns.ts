@@ -22,9 +22,12 @@ const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
  * bytes of their bodies alone, whose number `InFlight` limits: once parsed they take ten times as much.
  */
 export class WorkTurns {
+  /** Requests with smaller bodies need no turn. */
+  readonly fromBytes: number
   readonly #turns: Turns
 
-  constructor({ atOnce }: { atOnce: number }) {
+  constructor({ atOnce, fromBytes = 0 }: { atOnce: number; fromBytes?: number }) {
+    this.fromBytes = fromBytes
     this.#turns = new Turns({ atOnce, waiting: WAITING, waitsMs: WAITS_MS, refusal: overloaded })
   }
 

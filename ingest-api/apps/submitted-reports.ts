@@ -1,7 +1,7 @@
 import { mapInTurns } from '../../runtime/end-of-turn.ts'
 import type { Fault } from '../../runtime/errors.ts'
 import { fittingAttributes } from '../../schemas/attributes.ts'
-import { isListed } from '../../schemas/device-list.ts'
+import { isListed } from '../../schemas/device-id.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import type { SubmittedPosition, SubmittedReport } from '../accept/outcome.ts'
 import type { AppItem } from '../../schemas/formats/senders/app-request.ts'

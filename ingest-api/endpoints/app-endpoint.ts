@@ -42,7 +42,7 @@ export function appEndpoints({
   admit,
   keyLimit,
   metrics,
-  turnsFor,
+  turns,
   clock,
   accept,
   isKnownDevice,
@@ -50,8 +50,8 @@ export function appEndpoints({
   readonly admit: Admit
   readonly keyLimit: KeyLimit
   readonly metrics: ReportMetrics
-  /** The turns in which a body of this size is worked on; none: at once. */
-  readonly turnsFor: (bytes: number) => WorkTurns | undefined
+  /** The turns in which large bodies are worked on. */
+  readonly turns: WorkTurns
   readonly clock: Clock
   readonly accept: Accept
   readonly isKnownDevice: IsKnownDevice
@@ -91,8 +91,7 @@ export function appEndpoints({
       return app.answer(head)
     }
     if (body instanceof ApiError) return refuse(body)
-    const turns = turnsFor(body.length)
-    if (turns !== undefined) {
+    if (body.length >= turns.fromBytes) {
       await turns.begin(request)
       if (!isMultipart(request) && (await hasTooManyParts(body))) return refuse(TOO_MANY_PARTS)
     }

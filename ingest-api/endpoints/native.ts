@@ -73,19 +73,19 @@ export const IMPORT_CALL: NativeCall = {
 
 /**
  * Serves one of these calls. All accepted reports are durable before the answer.
- * @param turnsFor the turns in which a body of this size is worked on; none: at once.
+ * @param turns the turns in which large bodies are worked on.
  */
 export function nativeEndpoint(
   call: NativeCall,
   {
     admit,
     keyLimit,
-    turnsFor,
+    turns,
     accept,
   }: {
     readonly admit: Admit
     readonly keyLimit: KeyLimit
-    readonly turnsFor: (bytes: number) => WorkTurns | undefined
+    readonly turns: WorkTurns
     readonly accept: Accept
   },
 ): Endpoint {
@@ -93,7 +93,7 @@ export function nativeEndpoint(
 
   async function reportsOf(request: SenderRequest): Promise<readonly SubmittedPosition[]> {
     const bytes = await readJson(request, limitBytes)
-    await turnsFor(bytes.length)?.begin(request)
+    if (bytes.length >= turns.fromBytes) await turns.begin(request)
     return call.reportsIn(parseJson(bytes), request)
   }
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { isListed } from '../../schemas/device-list.ts'
+import { isListed } from '../../schemas/device-id.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { isListed } from '../../schemas/device-list.ts'
+import { isListed } from '../../schemas/device-id.ts'
 import { deviceSearchKey, isFound, searchWords } from '../../schemas/device-search.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
 import type { DeviceQuery } from '../../store/read-models.ts'

@@ -1,8 +1,9 @@
 import { MessageChannel, Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { joinThread, type Peer } from '../../embedded/calls.ts'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { joinThread, paced, type Peer } from '../../embedded/calls.ts'
 import { untilEnded } from '../../embedded/until-ended.ts'
 import { DependencyError } from '../../runtime/errors.ts'
+import { fakeTimers } from '../fake-timers.ts'
 
 const far = {
   double: async (numbers: ReadonlyMap<string, number>) =>
@@ -84,4 +85,22 @@ test('a worker thread that ends while the process stops is no failure', async ()
     },
   }
   await untilEnded(thread, { worker: peer, lifecycle })
+})
+
+test('frequent figures are printed immediately, then at their pace, and the last one too', () => {
+  fakeTimers('performance', 'setTimeout')
+  const told: number[] = []
+  let said = 0
+  const tell = paced(20, () => told.push(said))
+  for (let ms = 0; ms < 50; ms += 1) {
+    said += 1
+    tell()
+    jest.advanceTimersByTime(1)
+  }
+  expect(told).toEqual([1, 20, 40])
+  jest.advanceTimersByTime(20)
+  expect(told).toEqual([1, 20, 40, 50])
+  jest.advanceTimersByTime(1_000)
+  expect(told).toHaveLength(4)
+  jest.useRealTimers()
 })
