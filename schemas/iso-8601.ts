@@ -1,8 +1,13 @@
+const SECONDS = String.raw`(?<second>\d\d)(?:[.,](?<fraction>\d+))?`
+const OFFSET = String.raw`(?:[Zz]|(?<sign>[+-])(?<offsetHours>\d\d)(?::?(?<offsetMinutes>\d\d))?)?`
 const SHAPES = [
   // Extended: 2026-01-31T23:59:59.123+02:00. Basic: 20260131T235959,123Z.
-  /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/,
-  /^(\d{4})(\d\d)(\d\d)[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)?$/,
-]
+  String.raw`(?<year>\d{4})-(?<month>\d\d)-(?<day>\d\d)[Tt](?<hour>\d\d):(?<minute>\d\d)(?::${SECONDS})?`,
+  String.raw`(?<year>\d{4})(?<month>\d\d)(?<day>\d\d)[Tt](?<hour>\d\d)(?<minute>\d\d)(?:${SECONDS})?`,
+].map((dateAndTime) => new RegExp(`^${dateAndTime}${OFFSET}$`))
+
+type Part = 'year' | 'month' | 'day' | 'hour' | 'minute' | 'second' | 'fraction'
+type Parts = { readonly [Name in Part | 'sign' | 'offsetHours' | 'offsetMinutes']?: string }
 
 /** The form in which JavaScript, and so most senders, write a time: 2026-01-31T23:59:59.123Z. */
 const USUAL = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z$/
@@ -44,34 +49,26 @@ function digit(text: string, at: number): number {
 function parseAny(text: string): number | undefined {
   for (const shape of SHAPES) {
     const match = shape.exec(text)
-    if (match !== null) return milliseconds(match)
+    if (match?.groups !== undefined) return milliseconds(match.groups)
   }
   return undefined
 }
 
-function milliseconds(match: RegExpExecArray): number | undefined {
-  const [year, month, day, hour, minute, second] = match
-    .slice(1, 7)
-    .map((digits: string | undefined) => Number(digits ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+function milliseconds(parts: Parts): number | undefined {
+  const number = (part: string | undefined) => Number(part ?? 0)
+  const [year, month, day] = [number(parts.year), number(parts.month), number(parts.day)]
+  const [hour, minute, second] = [number(parts.hour), number(parts.minute), number(parts.second)]
+  const [offsetHours, offsetMinutes] = [number(parts.offsetHours), number(parts.offsetMinutes)]
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
   if (hour > 23 || minute > 59 || second > 59) return undefined
-  const offsetHours = Number(match[9] ?? 0)
-  const offsetMinutes = Number(match[10] ?? 0)
   if (offsetHours > 23 || offsetMinutes > 59) return undefined
 
-  const fraction = Number((match[7] ?? '').slice(0, 3).padEnd(3, '0'))
+  const fraction = Number((parts.fraction ?? '').slice(0, 3).padEnd(3, '0'))
   const local = Date.UTC(2000, month - 1, day, hour, minute, second, fraction)
   // Date.UTC reads years below 100 as 19xx, so the year is set separately.
   const withYear = new Date(local).setUTCFullYear(year, month - 1, day)
   const offset = (offsetHours * 60 + offsetMinutes) * 60_000
-  return match[8] === '-' ? withYear + offset : withYear - offset
+  return parts.sign === '-' ? withYear + offset : withYear - offset
 }
 
 function daysIn(year: number, month: number): number {

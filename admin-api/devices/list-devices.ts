@@ -39,13 +39,14 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     const list = { name: 'devices', accountId, filter }
     const now = clock.now()
     const page = devicePage(filter, now)
-    const after = readCursor(cursor, list, ['text', 'measure or none'])
+    const [lastId, lastValue] = readCursor(cursor, list, ['text', 'measure or none']) ?? []
     const places = await store.placeDevices({
       accountId,
       ...page,
       ...(devices !== undefined && { devices }),
       limit: limit + 1,
-      ...(after !== undefined && { after: { deviceId: after[0], value: after[1] } }),
+      ...(lastId !== undefined &&
+        lastValue !== undefined && { after: { deviceId: lastId, value: lastValue } }),
     })
     const shown = places.slice(0, limit)
     const last = places.length > limit ? shown.at(-1) : undefined

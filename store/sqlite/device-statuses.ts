@@ -185,32 +185,48 @@ function encodedOffsets(offsets: Offsets): string {
 }
 
 function status(row: Row): DeviceStatus {
-  const recordId = row[8]
-  const heartbeats = row[14]
+  const [
+    ,
+    accountId,
+    deviceId,
+    lastKeyId,
+    firstSeenAt,
+    lastSeenAt,
+    lastReceivedAt,
+    reportCount,
+    recordId,
+    latitude,
+    longitude,
+    timestamp,
+    receivedAt,
+    applied,
+    heartbeats,
+    lastKeyEventId,
+  ] = row
   const partition = row[LAST_PARTITION] as number | null
   const readings = row[READINGS] as string | null
   return {
-    accountId: row[1],
-    deviceId: row[2],
-    firstSeenAt: row[4],
-    lastSeenAt: row[5],
-    lastReceivedAt: row[6],
-    lastKeyAt: (row[LAST_KEY_AT] as number | null) ?? row[6],
-    lastKeyEventId: row[15] ?? recordId,
-    lastKeyId: row[3],
-    reportCount: row[7],
+    accountId,
+    deviceId,
+    firstSeenAt,
+    lastSeenAt,
+    lastReceivedAt,
+    lastKeyAt: (row[LAST_KEY_AT] as number | null) ?? lastReceivedAt,
+    lastKeyEventId: lastKeyEventId ?? recordId,
+    lastKeyId,
+    reportCount,
     lastPosition: {
       recordId,
-      latitude: row[9],
-      longitude: row[10],
-      timestamp: row[11],
-      receivedAt: row[12],
+      latitude,
+      longitude,
+      timestamp,
+      receivedAt,
       ...optionalFieldsIn(row, FIRST_OPTIONAL),
     },
     ...(partition !== null && {
       lastOrigin: { partition, offset: row[LAST_PARTITION + 1] as number },
     }),
-    applied: JSON.parse(row[13]) as Offsets,
+    applied: JSON.parse(applied) as Offsets,
     ...(heartbeats !== null && {
       heartbeats: JSON.parse(heartbeats) as NonNullable<DeviceStatus['heartbeats']>,
     }),
