@@ -34,7 +34,7 @@ export type Endpoint = {
 /**
  * Answers senders' requests, and leaves all others to `app`. A router, answers written header by
  * header, listeners for the end of a request and a chain of middleware would cost a report as much
- * again as a bare server (docs/decisions/koa-on-the-way-of-a-report.md).
+ * again as a bare server (docs/decisions/requests.md).
  */
 export function answerSenders(
   app: HttpApp,
