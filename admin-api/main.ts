@@ -14,7 +14,7 @@ await runProgram('gps-admin-api', async (program) => {
     clientId: 'gps-admin-api',
     clock,
     logger,
-    onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
+    onFatal: (error) => lifecycle.fail(error, 'event log failed'),
   })
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({ url, clock, logger })

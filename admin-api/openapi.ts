@@ -40,7 +40,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   rejections: { name: 'Rejections', description: 'Refused reports of known keys' },
   stream: { name: 'Stream', description: 'Live events' },
   audit: { name: 'Audit', description: 'Changes, and who made them' },
-  system: { name: 'System', description: 'How the service is doing' },
+  system: { name: 'System', description: 'The state of the service' },
   console: { name: 'Console', description: 'Settings for the console’s pages' },
 }
 

@@ -77,7 +77,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
     route({
       method: 'GET',
       path: '/rejections/summary',
-      summary: 'How many reports were refused, by error, key and device',
+      summary: 'Counts refused reports by error, key and device',
       description: `Counts the reports in the list, for the ${MOST_NAMED} keys and devices with the most.`,
       needs: 'viewer',
       query: FILTER_PARAMETERS,
@@ -87,7 +87,7 @@ export function rejectionRoutes({ store }: { store: Store }): AdminRoute[] {
     route({
       method: 'GET',
       path: '/rejections',
-      summary: 'Lists reports that were refused, the latest first',
+      summary: 'Lists refused reports, newest first',
       description: DESCRIPTION,
       needs: 'viewer',
       query: REJECTION_PARAMETERS,

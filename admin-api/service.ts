@@ -107,6 +107,6 @@ export async function startAdminApi(
       }))
   canSignIn = true
   // Logged last: a client that waits for this line may then sign in.
-  logger.info({ url: server.url }, 'admin API listens')
+  logger.info({ url: server.url }, 'admin API listening')
   return { url: server.url, generated }
 }

@@ -51,7 +51,7 @@ export function systemHistoryRoute({
   return route({
     method: 'GET',
     path: '/system/history',
-    summary: 'How the service has been doing, minute by minute, from the oldest',
+    summary: 'The state of the service minute by minute, oldest first',
     description:
       'Made of the last report of each running service in each minute, kept for 24 hours. A value that no service reported is null.',
     needs: 'viewer',

@@ -44,7 +44,7 @@ export function systemRoutes({
     {
       method: 'GET',
       path: '/system',
-      summary: 'How the service is doing',
+      summary: 'The state of the service',
       description:
         'Made of what each running service writes down every 10 s; one that has not for 30 s is left out.',
       needs: 'viewer',

@@ -74,7 +74,7 @@ export function openEventLog(
     clock,
     logger,
     onFatal(error) {
-      logger.fatal({ err: error }, 'the event log cannot go on')
+      logger.fatal({ err: error }, 'event log failed')
       onFatal()
     },
   })

@@ -3,8 +3,8 @@ import type { Lifecycle } from '../runtime/lifecycle.ts'
 
 /**
  * Resolves when the thread has ended with code 0. Without the worker nothing is projected and nobody can
- * sign in, so its end stops the process, with code 1 unless the process was already stopping. The failure
- * of the process is the error that ended the thread.
+ * sign in, so its end stops the process, with code 1 unless the process was already stopping. The process
+ * fails with the error that ended the thread.
  */
 export function untilEnded(
   thread: Worker,

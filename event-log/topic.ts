@@ -33,8 +33,8 @@ export interface Topic<Entry> {
   read(): AsyncIterable<TopicBatch<Entry>>
 
   /**
-   * Removes batches in the order in which they were read, except the entries to keep, which come after all
-   * others then. After a crash, some may be kept twice.
+   * Removes batches in reading order, except the entries to keep, which are appended again. After a crash,
+   * some may be kept twice.
    */
   remove(batch: TopicBatch<Entry>, options: { readonly keep: readonly Entry[] }): Promise<void>
 

@@ -20,7 +20,7 @@ await runProgram('gps-ingest-api', async (program) => {
     clientId: 'gps-ingest-api',
     clock,
     logger,
-    onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
+    onFatal: (error) => lifecycle.fail(error, 'event log failed'),
   })
   const spool = config.spool && openSpoolBefore(kafkaLog, config.spool, logger)
   const eventLog = spool ?? kafkaLog

@@ -105,7 +105,7 @@ export async function startIngestApi(
     comesAgain: isOfApp,
   })
   lifecycle.onClose('ingest API', () => server.close())
-  logger.info({ url: server.url }, 'ingest API listens')
+  logger.info({ url: server.url }, 'ingest API listening')
   return server.url
 }
 

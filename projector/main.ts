@@ -16,7 +16,7 @@ await runProgram('gps-projector', async (program) => {
     clock,
     logger,
     onReaderRenewed: () => metrics.logReadersRenewed.inc(),
-    onFatal: (error) => lifecycle.fail(error, 'the event log cannot go on'),
+    onFatal: (error) => lifecycle.fail(error, 'event log failed'),
   })
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({

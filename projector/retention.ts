@@ -9,8 +9,8 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 /**
  * Removes data received more than `retentionDays` ago: first from the log, so that a concurrent
  * rebuild brings nothing back, then from the read models. Those only contain reports that have been
- * projected: a device that was silent for so long up to that point is removed; one that may have
- * reported since stays.
+ * projected: a device that was silent for `retentionDays` up to that point is removed; a
+ * device that may have reported since stays.
  */
 export async function applyRetention({
   eventLog,

@@ -21,7 +21,7 @@ export async function serveHealth(
         },
         stopping: lifecycle.stopping,
       }),
-    { port, variable: 'PROJECTOR_PORT', what: 'projector listens' },
+    { port, variable: 'PROJECTOR_PORT', what: 'projector listening' },
     program,
   )
 }

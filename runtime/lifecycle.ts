@@ -107,12 +107,15 @@ export class Lifecycle {
 
   #leaveUndone(name: string): void {
     const level = this.#hasFailed ? 'debug' : 'warn'
-    this.#logger[level]({ what: name }, 'left undone, as the process stops')
+    this.#logger[level]({ what: name }, 'shutdown task did not finish')
   }
 
   #exit(code: number): void {
     const deadline = setTimeout(() => {
-      this.#logger.error({ deadlineMs: this.#deadlineMs }, 'not stopped within the deadline')
+      this.#logger.error(
+        { deadlineMs: this.#deadlineMs },
+        'shutdown not finished within the deadline',
+      )
       process.exit(1)
     }, this.#deadlineMs)
     deadline.unref()
@@ -136,7 +139,7 @@ export class Lifecycle {
       } catch (error) {
         failed = true
         const level = this.#hasFailed ? 'debug' : 'error'
-        this.#logger[level]({ err: error, what }, 'could not be closed')
+        this.#logger[level]({ err: error, what }, 'closing failed')
       }
     }
     // The main thread of a process stops after the worker.

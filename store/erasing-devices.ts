@@ -17,8 +17,8 @@ export type Forgetting = Pick<Shares, 'unshareDevice'> &
   }
 
 /**
- * The order of an erasure's steps, for both databases. `hide` precedes `beginLife`: whoever reads the
- * new life finds the device hidden, or as it has reported since.
+ * The order of an erasure's steps, for both databases. `hide` precedes `beginLife`, so that a
+ * reader of the new life finds the device hidden, or as it has reported since.
  */
 export function erasingDevices({
   announced,
@@ -58,7 +58,7 @@ export function erasingDevices({
     else if (known.forgottenUpTo === undefined) await announced.replace({ ...known, forgottenUpTo })
   }
 
-  /** The hidden devices, page by page: those that are finished are gone from the next one. */
+  /** The hidden devices, page by page; the next page no longer has those that are finished. */
   function pageHidden(device: Parameters<Erasures['finishErasures']>[0]) {
     return device === undefined
       ? announced.find({ index: 'hidden', from: 0, limit: FINISHED_AT_ONCE })
@@ -99,8 +99,8 @@ export function erasingDevices({
 }
 
 /**
- * Whether what was written about a device in one life belongs to its current one. Without a current
- * life the device was never erased, or so long ago that nothing from before is left.
+ * Whether data written about a device in one life belongs to its current life. Without a current life
+ * the device was never erased, or all data from before has expired.
  */
 export function isSameLife(life: string | undefined, current: string | undefined): boolean {
   return current === undefined || life === current

@@ -106,8 +106,8 @@ export type HistoryPage = {
 
 /**
  * Devices erased by operators, from the request until the projector has applied it. An erasure begins
- * another life of the device. What operators wrote about it in the life before is gone, and a change
- * that belongs to that life is refused, whenever it reaches the store.
+ * another life of the device. Data that operators wrote about it in the previous life is removed,
+ * and a change that belongs to that life is refused, even if it reaches the store later.
  */
 export interface Erasures {
   /**

@@ -80,7 +80,7 @@ export async function listens(
   what: string,
   { withinMs = 120_000 }: { withinMs?: number } = {},
 ): Promise<string> {
-  const line = new RegExp(`"url":"([^"]+)","msg":"${what} listens"`)
+  const line = new RegExp(`"url":"([^"]+)","msg":"${what} listening"`)
   let ended = false
   program.ended.then(
     () => (ended = true),
@@ -90,7 +90,7 @@ export async function listens(
     withinMs,
   }).catch(() => {
     program.process.kill('SIGKILL')
-    throw new Error(`no "${what} listens" within ${withinMs} ms:\n${program.output()}`)
+    throw new Error(`no "${what} listening" within ${withinMs} ms:\n${program.output()}`)
   })
   if (found === 'ended') throw new Error(`ended before it listened:\n${program.output()}`)
   return found

@@ -120,7 +120,7 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
     route({
       method: 'POST',
       path: '/accounts',
-      summary: 'Makes an account and its first admin',
+      summary: 'Creates an account and its first admin',
       needs: 'platform',
       body: NEW_ACCOUNT,
       bodyExample: {
@@ -134,7 +134,7 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
     route({
       method: 'PATCH',
       path: '/accounts/:id',
-      summary: 'Suspends an account, or lets it go on',
+      summary: 'Suspends or reinstates an account',
       description:
         'The keys and operators of a suspended account are refused within 5 s; its data stay. ' +
         'Nobody suspends their own: 409.',

@@ -28,7 +28,7 @@ export const NEW_OPERATOR: JsonSchema = {
   title: 'OperatorWithPassword',
   properties: {
     ...(OPERATOR['properties'] as JsonSchema),
-    password: { type: 'string', description: 'If one was made; it is shown this once' },
+    password: { type: 'string', description: 'If one was generated; shown only in this answer' },
   },
 }
 

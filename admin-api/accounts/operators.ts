@@ -95,7 +95,7 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
     route({
       method: 'POST',
       path: '/operators',
-      summary: 'Lets somebody sign in to the account',
+      summary: 'Creates an operator of the account',
       description:
         'An e-mail is unique in the whole service, case ignored. Without a password one is made, and ' +
         'shown in this answer only; the operator has to change it at the first sign-in. Only an ' +

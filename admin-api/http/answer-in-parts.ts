@@ -14,10 +14,10 @@ type Parts = {
 }
 
 /**
- * Answers with a list that is read part by part. A long one is written at the caller's pace: two parts
- * of it are in memory at a time, other calls have their turn after each, and reading ends when the caller
+ * Answers with a list that is read part by part. A long list is written at the caller's pace: two parts
+ * are in memory at a time, other calls have their turn after each, and reading ends when the caller
  * disconnects. The first parts are read before this returns, so an unavailable store is a 503; a later
- * failure cuts the connection, so that nobody takes a partial list for a complete one.
+ * failure cuts the connection, so that callers cannot mistake a partial list for a complete one.
  */
 export async function answerInParts(
   ctx: AdminContext,

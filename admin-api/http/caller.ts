@@ -91,7 +91,7 @@ async function keyCaller(
     try {
       await store.touchKeys(new Map([[key.id, now]]))
     } catch (error) {
-      logger.warn({ err: error, keyId: key.id }, 'the use of a key could not be noted')
+      logger.warn({ err: error, keyId: key.id }, 'recording the use of a key failed')
     }
   }
   return { kind: 'key', accountId: key.accountId, key }

@@ -43,7 +43,7 @@ export function identifyKeyRoute({
   return route({
     method: 'POST',
     path: '/keys/identify',
-    summary: 'Tells which API key a secret is',
+    summary: 'Finds the API key a secret belongs to',
     description:
       'Also one that is revoked or expired, and the secret from before a rotation. 10 times in 60 s.',
     needs: 'admin',

@@ -55,7 +55,7 @@ const PROPERTIES = {
   revokedAt: TIME_OR_NULL,
   previousValidUntil: {
     ...TIME_OR_NULL,
-    description: 'After a rotation: until when the secret before works too',
+    description: 'After a rotation: when the previous secret stops working',
   },
   deviceIds: { type: ['array', 'null'], items: { type: 'string' } },
   rateLimit: { type: ['integer', 'null'], description: 'Positions per 60 s' },
@@ -66,7 +66,7 @@ export const KEY: JsonSchema = objectOf(PROPERTIES, { title: 'Key' })
 export const KEY_WITH_SECRET: JsonSchema = objectOf(
   {
     ...PROPERTIES,
-    key: { type: 'string', description: 'The secret, shown this once' },
+    key: { type: 'string', description: 'The secret, shown only in this answer' },
   },
   { title: 'KeyWithSecret' },
 )

@@ -77,7 +77,7 @@ export function keyRoutes({
     route({
       method: 'POST',
       path: '/keys',
-      summary: 'Makes an API key; its secret is shown this once',
+      summary: 'Creates an API key; its secret is shown only in this answer',
       needs: 'admin',
       body: NEW_KEY,
       bodyExample: { name: 'Tracker 7', scopes: ['positions:write'], deviceIds: ['tracker-7'] },
@@ -100,7 +100,7 @@ export function keyRoutes({
     {
       method: 'GET',
       path: '/keys/:id',
-      summary: 'One API key',
+      summary: 'Returns an API key',
       needs: 'viewer',
       answer: { data: KEY },
       handle: show,

@@ -62,7 +62,7 @@ export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock })
   return route({
     method: 'POST',
     path: '/keys/:id/rotate',
-    summary: 'Gives an API key a new secret, shown this once',
+    summary: 'Gives an API key a new secret, shown only in this answer',
     description:
       'The secret until now works for `graceSeconds` more (7 days unless given, 30 at most); ' +
       'one from before that no longer, so rotate again only once senders have the new one.',

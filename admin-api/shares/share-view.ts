@@ -51,7 +51,7 @@ export const SHARE: JsonSchema = objectOf(PROPERTIES, { title: 'Share' })
 export const SHARE_WITH_TOKEN: JsonSchema = objectOf(
   {
     ...PROPERTIES,
-    token: { type: 'string', description: 'The secret of the link, shown this once' },
+    token: { type: 'string', description: 'The secret of the link, shown only in this answer' },
   },
   { title: 'ShareWithToken' },
 )

@@ -98,7 +98,7 @@ export function sharedRoutes({
             clock.now() < current.expiresAt
           )
         } catch (error) {
-          logger.debug({ err: error }, 'a share’s reader could not be checked')
+          logger.debug({ err: error }, 'checking the reader of a share failed')
           return clock.now() < share.expiresAt
         }
       },
@@ -130,7 +130,7 @@ export function sharedRoutes({
     {
       method: 'GET',
       path: '/shared/stream',
-      summary: 'The positions of a share’s devices as they come',
+      summary: 'The positions of a share’s devices as they happen',
       description: DESCRIPTION,
       needs: 'share',
       answer: {

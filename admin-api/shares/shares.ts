@@ -157,7 +157,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     route({
       method: 'POST',
       path: '/shares',
-      summary: 'Makes a link that shows some devices; its token is shown this once',
+      summary: 'Creates a link that shows some devices; its token is shown only in this answer',
       description: DESCRIPTION,
       needs: 'dispatcher',
       body: NEW_SHARE,
@@ -185,7 +185,7 @@ export function shareRoutes({ store, clock }: { store: Store; clock: Clock }): A
     {
       method: 'DELETE',
       path: '/shares/:id',
-      summary: 'Revokes a share: its link shows nothing any more',
+      summary: 'Revokes a share; its link stops working',
       needs: 'dispatcher',
       answer: {},
       handle: revoke,

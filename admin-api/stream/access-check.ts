@@ -48,7 +48,7 @@ export function accessCheck({
     try {
       return (await answer) === readable(letIn)
     } catch (error) {
-      logger.debug({ err: error }, 'a reader’s access could not be checked')
+      logger.debug({ err: error }, 'checking the access of a reader failed')
       return true
     }
   }

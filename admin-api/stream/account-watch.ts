@@ -27,7 +27,7 @@ export function accountWatch<Look extends { look(): Promise<void> }>({
     const { signal } = ending
     const look = start(accountId, signal)
     periodically({ what, everyMs, task: () => look.look(), signal, logger }).catch(
-      (error: unknown) => logger.error({ err: error, what }, 'no longer watched'),
+      (error: unknown) => logger.error({ err: error, what }, 'watching failed'),
     )
     const begun = { look, end: () => ending.abort(), readers: 0 }
     accounts.set(accountId, begun)

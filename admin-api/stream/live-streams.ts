@@ -100,7 +100,7 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     const { chunkBytes } = options
     const stalledForMs = answerWithFrames(ctx, reader.frames, { signal, chunkBytes })
     periodically({
-      what: 'whether a reader of the live stream may go on',
+      what: 'access and progress of a stream reader',
       everyMs: checkEveryMs,
       async task() {
         const ms = await stalledForMs()

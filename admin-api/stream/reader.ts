@@ -165,7 +165,7 @@ export function streamReader(
       catchingUp = false
       endTurn()
       items.return(false).catch((error: unknown) => {
-        logger.debug({ err: error }, 'a reader of the past did not end well')
+        logger.debug({ err: error }, 'ending a reader of the past failed')
       })
     }
   }

@@ -73,7 +73,7 @@ export function streamRoutes({
     route({
       method: 'GET',
       path: '/stream',
-      summary: 'Positions, device statuses and more as they come',
+      summary: 'Positions, device statuses and other events as they happen',
       description: DESCRIPTION,
       needs: 'viewer',
       scope: 'positions:read',

@@ -75,7 +75,7 @@ async function serve(program: Program): Promise<void> {
     onMigration: (file) =>
       logger.info(
         { file },
-        'brings the store up to this version: a minute for ten million records',
+        'upgrading the store to this version: takes a minute for ten million records',
       ),
   })
   lifecycle.onClose('store', () => store.close())

@@ -60,7 +60,7 @@ export function notErased({
         deadline ??= performance.now() + pendingMs
         if (performance.now() > deadline) return undefined
       } catch (error) {
-        logger.warn({ err: error }, 'a reader of the past waits for the store')
+        logger.warn({ err: error }, 'reader of the past waiting for the store')
       }
       await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
     }

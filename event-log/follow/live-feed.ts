@@ -93,7 +93,7 @@ export function startLiveFeed({
   let caughtUp = false
   let begun = false
 
-  run().catch((error: unknown) => logger.error({ err: error }, 'the live stream has ended'))
+  run().catch((error: unknown) => logger.error({ err: error }, 'live stream failed'))
   return {
     began: beginning.promise,
     hasBegun: () => begun,
@@ -129,7 +129,7 @@ export function startLiveFeed({
           await endOfTurn()
         }
       } catch (error) {
-        if (!signal.aborted) logger.warn({ err: error }, 'the live stream waits for the log')
+        if (!signal.aborted) logger.warn({ err: error }, 'live stream waiting for the log')
       }
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }

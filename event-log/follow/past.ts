@@ -52,7 +52,7 @@ export async function* readPast({
     try {
       yield* readOn()
     } catch (error) {
-      logger.warn({ err: error }, 'a reader of the past waits for the log')
+      logger.warn({ err: error }, 'reader of the past waiting for the log')
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
@@ -73,7 +73,7 @@ export async function* readPast({
     } finally {
       ending.abort()
       items.return?.().catch((error: unknown) => {
-        logger.debug({ err: error }, 'a reader of the past did not end well')
+        logger.debug({ err: error }, 'ending a reader of the past failed')
       })
     }
   }

@@ -35,7 +35,7 @@ export async function placeInLog(
       const place = noFurtherThan(claimed, ends)
       return { place, beyond: !hasReached(place, claimed) }
     } catch (error) {
-      logger.warn({ err: error }, 'a reader waits for the log')
+      logger.warn({ err: error }, 'reader waiting for the log')
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
@@ -70,7 +70,7 @@ export async function isStillThere(
       const time = await timeInLog(last, { eventLog, signal })
       return time === 'removed' || time === last.time
     } catch (error) {
-      logger.warn({ err: error }, 'a reader waits for the log')
+      logger.warn({ err: error }, 'reader waiting for the log')
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }

@@ -3,7 +3,7 @@ import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { LogPlace } from './mark.ts'
 
-/** The entries shown to readers, in the order in which they became known. */
+/** The entries shown to readers, oldest first as this process learned them. */
 export type RingEntry =
   | (PositionEntry & {
       /** The text for every reader that is in step; rendered by the first of them. */

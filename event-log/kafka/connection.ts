@@ -117,7 +117,7 @@ function logTo(logger: Logger): logCreator {
       >
       logger.warn(
         { namespace, reason: message, broker, groupId, topic, partition, retryCount },
-        'kafka client has trouble',
+        'kafka client reported a problem',
       )
     }
 }

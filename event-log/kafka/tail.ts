@@ -108,7 +108,7 @@ async function untilAnswered(
     try {
       return await bounds()
     } catch (error) {
-      logger.warn({ err: error }, 'a live reader waits')
+      logger.warn({ err: error }, 'live reader waiting')
     }
     await pauses.pause(signal)
   }

@@ -20,7 +20,7 @@ type Sent = { readonly append: Append; readonly sentAt: number }
 
 /**
  * Passes appends on to the log. When the log refuses one for a temporary reason, or does not confirm one
- * in time, `onAway` gets all unconfirmed appends, in the order in which they were sent. The log may
+ * in time, `onAway` gets all unconfirmed appends in sending order. The log may
  * still write and confirm them, behind an erasure that came after their acknowledgement. So each is
  * marked as spooled from the start.
  */

@@ -49,7 +49,7 @@ export type SpoolFile = {
   /** The oldest events; undefined while none are on disk. */
   next(): Waiting | undefined
   /**
-   * Removes the events up to a place. Even if it throws, they are neither returned nor counted any more
+   * Removes the events up to a place. Even if it throws, they are no longer returned or counted
    * while the file is open.
    */
   remove(upTo: number): void

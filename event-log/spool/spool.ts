@@ -107,7 +107,7 @@ export function openSpool({
 
   function beginSpooling(error: unknown, unconfirmed: readonly Append[]): void {
     spooling = true
-    logger.warn({ err: error }, 'the event log is away, reports go to the spool')
+    logger.warn({ err: error }, 'event log unavailable, reports go to the spool')
     unconfirmed.forEach(spool)
     draining = drain()
   }
@@ -133,7 +133,7 @@ export function openSpool({
         if (file.isEmpty()) return endSpooling()
       } catch (error) {
         isBack = false
-        logger.warn({ err: error }, 'the spool cannot be drained yet')
+        logger.warn({ err: error }, 'draining the spool failed, trying again')
         release()
         await pauses.pause(closing.signal)
       }
@@ -158,7 +158,7 @@ export function openSpool({
 
   function endSpooling(): void {
     spooling = false
-    logger.info({}, 'the spool is drained, reports go to the event log again')
+    logger.info({}, 'spool drained, reports go to the event log again')
     release()
   }
 }

@@ -11,7 +11,7 @@ import {
 export type Rights = { readonly isAdmin: boolean; readonly platform: boolean }
 
 /**
- * The lists in the account's and in the service's document alone decide who is an admin or an
+ * Only the lists in the documents of the account and of the service make an operator an admin or an
  * operator of the platform. A list only loses an operator while it holds another one that exists,
  * even under concurrent changes: a change that relies on another operator first gives its document
  * a new revision, so that a removal that read it before has to check the list again.

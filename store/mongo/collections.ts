@@ -29,7 +29,7 @@ export type Erased = {
   readonly upTo: Offsets
   /** The time of the newest erasure, per partition. */
   readonly at: Readonly<Record<number, Date>>
-  /** The eventIds of the last erasures, in the order in which they were applied. */
+  /** The eventIds of the last erasures, in the order of application. */
   readonly ids: readonly string[]
 }
 

@@ -86,7 +86,7 @@ export async function openMongoStore({
       await Promise.race([indexing, pause(INDEXED_WITHIN_MS, undefined, { signal, ref: false })])
       if (retention !== undefined) {
         await claimRetention(readModels, retention.wanted, (error) =>
-          logger.warn({ err: error }, 'the index by which records expire is not there yet'),
+          logger.warn({ err: error }, 'index by which records expire not made yet'),
         )
       }
       return readModels

@@ -52,7 +52,7 @@ export function openMongoRateCounters({
     connecting ??= untilSucceeded(prepare, {
       logger,
       signal: closing.signal,
-      failure: 'rate limits count in this process alone: MongoDB cannot be used',
+      failure: 'counting rate limits in this process alone: MongoDB cannot be used',
     }).finally(() => (connecting = undefined))
   }
 
@@ -79,7 +79,7 @@ export function openMongoRateCounters({
       try {
         return await answered(call(), answerMs)
       } catch (error) {
-        if (shared) logger.warn({ err: error }, 'rate limits count in this process alone')
+        if (shared) logger.warn({ err: error }, 'counting rate limits in this process alone')
         shared = false
         connect()
         return otherwise()

@@ -17,7 +17,7 @@ const ORDERED: Readonly<Record<Index, readonly string[]>> = {
 }
 
 /**
- * The statement for the place, in an index, of the last of the next devices, whatever filters they pass;
+ * The statement for the place, in an index, of the last of the next devices, regardless of filters;
  * no row if there are fewer.
  */
 export function endOfPart(

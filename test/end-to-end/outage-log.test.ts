@@ -8,7 +8,7 @@ import type { RunningProgram } from '../running-programs.ts'
 import { logLines } from './log-lines.ts'
 
 /** The attempts that a program makes, as it logs them for debugging. */
-const TRIED = [/"msg":"event log is not ready yet"/g, /"msg":"MongoDB cannot be used yet/g]
+const TRIED = [/"msg":"event log not ready yet"/g, /"msg":"MongoDB cannot be used yet/g]
 const TIMES = 3
 /** Each attempt waits for as long as it may. */
 const TIMES_SILENT = 1

@@ -4,8 +4,8 @@ import type { Message } from 'kafkajs'
 export type LogMessage = Pick<Message, 'key' | 'value' | 'headers'> & { readonly time?: number }
 
 /**
- * A message encoded for a record batch. To kafkajs it is a message like any other, of which it reads
- * only the partition.
+ * A message encoded for a record batch. kafkajs treats it as any message and reads only its
+ * partition.
  */
 export class EncodedRecord {
   readonly key: string | Buffer | null
