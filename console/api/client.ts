@@ -127,7 +127,9 @@ export function urlOf(path: string, { path: names = {}, query = {} }: CallParts 
 
 let offsetMs = 0
 
-/** The server's clock, which decides how old a report is; this machine's may be minutes off. */
+/**
+ * The time by the server's clock, which report ages refer to; this machine's may be minutes off.
+ */
 export function serverNow(): number {
   return Date.now() + offsetMs
 }

@@ -1,16 +1,16 @@
+import type { Signal } from '@preact/signals'
 import { CircleUserRound } from 'lucide'
+import { addressOf } from '../core/address.ts'
 import { me, signOut } from '../live/session.ts'
-import { passwordIsOpen } from '../pages/sign-in/sign-in.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Isolated } from '../ui/isolated.tsx'
-import { Menu } from '../ui/menu.tsx'
-import { FailedLine } from '../ui/states.tsx'
 import { helpIsOpen } from '../ui/keys.tsx'
-import { useAction } from '../ui/use-action.ts'
-import { addressOf } from '../core/address.ts'
-import type { Signal } from '@preact/signals'
+import { Menu } from '../ui/menu.tsx'
 import { clockHours, lengthUnit, speedUnit, theme, zoneChoice } from '../ui/preferences.ts'
 import { SelectField, type Choices } from '../ui/select-field.tsx'
+import { FailedLine } from '../ui/states.tsx'
+import { useAction } from '../ui/use-action.ts'
+import { passwordIsOpen } from '../pages/sign-in/sign-in.tsx'
 
 /** The signed-in operator, the settings of this browser, and signing out. */
 export function AccountMenu() {
@@ -63,7 +63,7 @@ export function AccountMenu() {
   )
 }
 
-/** The fields in which an operator chooses how this browser shows everything. */
+/** The operator's display settings in this browser. */
 
 const THEMES = { system: 'System', light: 'Light', dark: 'Dark' }
 const SPEEDS = { 'km/h': 'km/h', mph: 'mph', knots: 'Knots' }

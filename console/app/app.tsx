@@ -1,27 +1,27 @@
 import { signal } from '@preact/signals'
+import { Clock } from 'lucide'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
-import { me, startSession, askToSignIn, renewing, staySignedIn } from '../live/session.ts'
+import { clockTime, endOfSession } from '../core/session-rules.ts'
+import { askToSignIn, me, renewing, startSession, staySignedIn } from '../live/session.ts'
+import { Announcer } from '../ui/announcer.tsx'
+import { now } from '../ui/clock.ts'
+import { Icon } from '../ui/icon.tsx'
+import { KeyHelp, useKeys } from '../ui/keys.tsx'
+import { pageAddress } from '../ui/router.ts'
+import { Failed, FailedLine, Loading } from '../ui/states.tsx'
+import { undoLatest } from '../ui/toasts.tsx'
+import { useAction } from '../ui/use-action.ts'
+import {
+  ChangePassword,
+  FirstPasswordPage,
+  RenewSession,
+  SignInPage,
+} from '../pages/sign-in/sign-in.tsx'
 import { Frame } from './frame.tsx'
 import { OpenShare } from './open-page.tsx'
 import { SHARE_PAGE } from './pages.ts'
-import { pageAddress } from '../ui/router.ts'
-import {
-  FirstPasswordPage,
-  SignInPage,
-  RenewSession,
-  ChangePassword,
-} from '../pages/sign-in/sign-in.tsx'
-import { Announcer } from '../ui/announcer.tsx'
-import { KeyHelp, useKeys } from '../ui/keys.tsx'
-import { Failed, Loading, FailedLine } from '../ui/states.tsx'
-import { undoLatest } from '../ui/toasts.tsx'
-import { Clock } from 'lucide'
-import { clockTime, endOfSession } from '../core/session-rules.ts'
-import { now } from '../ui/clock.ts'
-import { Icon } from '../ui/icon.tsx'
-import { useAction } from '../ui/use-action.ts'
 
-/** Why the service has not answered who is signed in. */
+/** The failure of the first request, which asks for the signed-in operator. */
 export const startFailure = signal<ApiFailure | undefined>(undefined)
 
 export function App() {

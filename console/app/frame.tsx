@@ -1,14 +1,14 @@
-import { Navigation2, Ellipsis } from 'lucide'
+import type { ComponentChildren } from 'preact'
+import { Ellipsis, Navigation2 } from 'lucide'
+import { addressOf } from '../core/address.ts'
+import { may } from '../live/session.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { isPhone } from '../ui/phone.ts'
+import { pageAddress } from '../ui/router.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { OpenPage } from './open-page.tsx'
-import { Icon } from '../ui/icon.tsx'
-import { isPhone } from '../ui/phone.ts'
-import { addressOf } from '../core/address.ts'
-import type { ComponentChildren } from 'preact'
-import { may } from '../live/session.ts'
 import { GROUPS, PAGES, type PageLink } from './pages.ts'
-import { Menu } from '../ui/menu.tsx'
-import { pageAddress } from '../ui/router.ts'
 
 /** The frame around every page of a signed-in operator. */
 export function Frame() {
@@ -38,7 +38,7 @@ function Rail() {
   )
 }
 
-/** By script: the address of the link is below the base of the page, not below the page itself. */
+/** By script: the base of the page turns the link's fragment into an address of another page. */
 function skipToPage(event: MouseEvent): void {
   event.preventDefault()
   document.getElementById('content')?.focus()
@@ -136,14 +136,14 @@ function closeMenu({ currentTarget }: MouseEvent): void {
   }
 }
 
-/** The places that the operator's role has something to see of. */
+/** The pages that the operator's role may read. */
 function offeredEntries(): readonly NavigationEntry[] {
   return PAGES.flatMap(({ path, link, needs }) =>
     link === undefined || (needs !== undefined && !may(needs)) ? [] : [{ ...link, path }],
   )
 }
 
-/** A device's page belongs to the map, that of a key to the keys. */
+/** A device's page counts as part of the map, a key's page as part of the keys. */
 function isHere(path: string): boolean {
   const { path: here } = pageAddress.value
   return here === path || here.startsWith(path === '/' ? '/devices/' : `${path}/`)

@@ -21,7 +21,7 @@ export function OpenPage() {
   return <NoSuchPage />
 }
 
-/** The page of a share, regardless of who is signed in. */
+/** The page of a share: the same for everybody, signed in or not. */
 export function OpenShare() {
   return <LoadedPage page={SHARE_PAGE} parameters={{}} />
 }
@@ -52,7 +52,10 @@ function LoadedPage({
   return failure === undefined ? <Loading /> : <Outdated />
 }
 
-/** Shown if the server no longer has this version's files of the page, or cannot be reached. */
+/**
+ * Shown if the page's files cannot be loaded: the console was updated, or the server is
+ * unreachable.
+ */
 function Outdated() {
   return (
     <Page title="This page cannot be loaded">

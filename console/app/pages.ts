@@ -21,7 +21,7 @@ export type ConsolePage = {
   readonly path: string
   readonly load: () => Promise<ComponentType<never>>
   readonly link?: PageLink
-  /** The right without which the API refuses everything that the page shows. */
+  /** The right that every call of the page needs. */
   readonly needs?: OperatorRight
 }
 
@@ -30,7 +30,7 @@ export type PageLink = {
   readonly name: string
   readonly icon: IconNode
   readonly group: (typeof GROUPS)[number]
-  /** Its word in the bar of a phone; without one the link is under "More" there. */
+  /** Its label in a phone's bar; a link without one is under "More". */
   readonly inBar?: string
 }
 

@@ -34,7 +34,7 @@ export function attributeTitle(name: string): string {
   return unit === undefined ? attributeName(name) : `${attributeName(name)}, ${unit}`
 }
 
-/** The attributes in the order in which the page shows them: those whose meaning is agreed first. */
+/** The attributes in display order: those with an agreed meaning first. */
 export function inShownOrder(names: Iterable<string>): string[] {
   const rank = (name: string) => (known(name) === undefined ? 1 : 0)
   return [...names].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))

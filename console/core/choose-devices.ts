@@ -4,7 +4,7 @@ import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 
 export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'disabled']
 
-/** `match`: what fits the search best comes first. */
+/** `match`: the best match of the search comes first. */
 export type Sort = { readonly by: ColumnId | 'match'; readonly isDescending: boolean }
 
 type DeviceFilter = {
@@ -15,7 +15,10 @@ type DeviceFilter = {
   readonly words: readonly SearchKey[]
 }
 
-/** As in an address: `-seen`, or nothing for the best order of a search or of names. */
+/**
+ * Reads a sort from the address: `-seen`; an empty text means best match in a search, and otherwise
+ * by name.
+ */
 export function readSort(text: string, { words }: Pick<DeviceFilter, 'words'>): Sort {
   const isDescending = text.startsWith('-')
   const by = COLUMNS.find(({ id }) => id === text.replace('-', ''))?.id
@@ -60,8 +63,8 @@ export function chooseDevices(
 type DeviceOrder = Pick<DeviceColumn, 'compare' | 'isMissing'>
 
 /**
- * Sorts in place: pinned devices first, those without a value last; then by the sort, then by id, so
- * that equal devices do not flicker.
+ * Sorts in place: pinned devices first, devices without a value last, in between by the sort. Ties
+ * are ordered by id, so that equal devices do not swap places.
  */
 export function sortDevices(
   devices: LiveDevice[],
@@ -88,7 +91,7 @@ export function sortDevices(
   )
 }
 
-/** As the API sorts what it finds. */
+/** The order of the API's own search. */
 function byMatch(words: readonly SearchKey[]): DeviceOrder {
   const ranks = new Map<LiveDevice, number>()
   const rank = (device: LiveDevice) => {
@@ -102,8 +105,8 @@ function byMatch(words: readonly SearchKey[]): DeviceOrder {
 }
 
 /**
- * The previous order of the devices, without those that are gone; new devices come last. For a list
- * under somebody's finger: nothing may move away from it.
+ * Keeps the previous order of devices and appends new ones, so that no row moves away from a
+ * finger.
  */
 export function keepOrder(devices: LiveDevice[], before: readonly LiveDevice[]): LiveDevice[] {
   const left = new Set(devices)

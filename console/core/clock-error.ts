@@ -6,23 +6,23 @@ export type ClockError = {
   /** The date of its newest report, and when that arrived. */
   readonly datedMs: number
   readonly receivedMs: number
-  /** Whether it is the error of a GPS receiver that counts weeks with ten bits only. */
+  /** Whether a GPS receiver that counts weeks in ten bits explains the error. */
   readonly isRollover: boolean
-  /** Whether the last position has such a date too; else it is from before. */
+  /** Whether the last position has a wrong date, too; if not, it is older than the error. */
   readonly isLast: boolean
 }
 
 type DatedPosition = Pick<ApiPosition, 'timestamp' | 'receivedAt' | 'imported'>
 
 const DAY_MS = 86_400_000
-/** The number of the week that GPS sends begins at 0 again after 1024 weeks. */
+/** GPS week numbers start over at 0 after 1024 weeks. */
 export const ROLLOVER_MS = 1_024 * 7 * DAY_MS
-/** No app stores reports for so long. */
+/** No app stores reports for this long. */
 const BEHIND_MS = 180 * DAY_MS
 
 /**
- * The error of a device's clock; undefined if none is known. Reports with dates of the past go into history and
- * leave the last position, so the device seems to stay where it is.
+ * The error of a device's clock; undefined if none is known. Reports dated in the past go into the
+ * history and do not change the last position, so the device seems to stay where it is.
  * @param positions some with dates of the past, in any order.
  */
 export function clockError(
@@ -37,7 +37,7 @@ export function clockError(
   if (newest === undefined) return undefined
   const { datedMs, receivedMs } = newest
   const isLast = last.imported !== true && delayMs(last) > BEHIND_MS
-  // A last position that arrived later has the right date.
+  // A correctly dated last position arrived later.
   if (receivedMs < lastMs && last.imported !== true) return undefined
   const isRollover = Math.abs(receivedMs - datedMs - ROLLOVER_MS) < DAY_MS
   return { kind: 'clock-behind', datedMs, receivedMs, isRollover, isLast }

@@ -13,7 +13,7 @@ export type Cluster<D> = {
   readonly devices: readonly D[]
 }
 
-/** At a zoom that separates streets, the devices in a yard are separated too. */
+/** From this zoom on, devices in one yard are separated, too. */
 const CLOSE_ZOOM = 15
 /** Half the distance at which two devices become one cluster, in pixels, with room for their names. */
 const ROOM = 16
@@ -22,7 +22,7 @@ const CLOSE_ROOM = 9
 const GAP = 2
 const MOST_RADIUS = 26
 
-/** Closer than this devices are one cluster at any zoom. */
+/** Devices closer than this share a cluster at any zoom. */
 export const ONE_SPOT_PIXELS = 2 * CLOSE_ROOM
 
 /** The radius of the ring around a cluster's number, in pixels. */
@@ -55,7 +55,7 @@ export function clusters<D extends MapPoint>(
   }
 
   for (const spot of together.values()) add(spot)
-  // A cluster that has grown may overlap others, so it is looked at again, at the end.
+  // A merged cluster may overlap others, so it is checked again at the end.
   for (let mark = 0; mark < byMark.length; mark += 1) {
     const group = byMark[mark]
     const near = group && marks.overlapping(mark)
@@ -78,7 +78,10 @@ export function clusters<D extends MapPoint>(
 
 type Group<D> = { x: number; y: number; readonly devices: D[] }
 
-/** Devices in one small square of the world are one cluster anyway, and are found quickly. */
+/**
+ * Groups devices by small squares first: they would share a cluster anyway, and squares are fast to
+ * look up.
+ */
 function spots<D extends MapPoint>(devices: Iterable<D>, alone: D | undefined, across: number) {
   const squares = new Map<number, Group<D>>()
   for (const device of devices) {
@@ -94,7 +97,7 @@ function spots<D extends MapPoint>(devices: Iterable<D>, alone: D | undefined, a
   return squares
 }
 
-/** Adds the devices of another group, which may be nearer the other way round the world. */
+/** Adds the devices of another group, on the shorter way around the world. */
 function join<D>(group: Group<D>, { x, y, devices }: Group<D>): void {
   for (const device of devices) group.devices.push(device)
   const share = devices.length / group.devices.length
@@ -106,14 +109,14 @@ function join<D>(group: Group<D>, { x, y, devices }: Group<D>): void {
 /** The order of the parts, clockwise from the top. */
 const STATUSES = ['online', 'idle', 'offline', 'disabled'] as const satisfies readonly ShownStatus[]
 
-/** The number of distinguishable shares of a ring. */
+/** The resolution of a ring's shares. */
 export const RING_STEPS = 48
 
 export type RingPart = { readonly status: ShownStatus; readonly steps: number }
 
 /**
- * The parts of a ring that tell the statuses of devices: each as large as its share, but no status
- * that one of them has is left out.
+ * The parts of a ring that shows the statuses of devices in proportion; every status that occurs
+ * gets at least one step.
  */
 export function statusRing(devices: readonly { readonly status: ShownStatus }[]): RingPart[] {
   const counts = new Map<ShownStatus, number>()
@@ -122,7 +125,7 @@ export function statusRing(devices: readonly { readonly status: ShownStatus }[])
     const exact = ((counts.get(status) ?? 0) / devices.length) * RING_STEPS
     return exact === 0 ? [] : [{ status, exact, steps: Math.max(1, Math.floor(exact)) }]
   })
-  // Rounding down leaves some steps, raising to one may take too many.
+  // Rounding down leaves steps over; the minimum of one step may use too many.
   for (let left = RING_STEPS - sumOf(parts); left !== 0; left -= Math.sign(left)) {
     const lacks = (part: (typeof parts)[number]) => Math.sign(left) * (part.exact - part.steps)
     const able = parts.filter(({ steps }) => left > 0 || steps > 1)

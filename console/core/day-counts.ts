@@ -3,12 +3,12 @@ import { dayCount, type Span } from './span.ts'
 /** How many records a device has of each day; days without any may be missing. */
 export type DayCounts = ReadonlyMap<string, { readonly count: number }>
 
-/** The service reads this number within a second. */
+/** The service reads as many records within a second. */
 const MOST_RECORDS = 100_000
 
 /**
- * The days to ask for next: of the month that is nearest to a day, as many as one request may read.
- * Undefined if nothing is missing.
+ * The days to read next: those nearest to a day, within one month and within the size of one
+ * request. Undefined if nothing is missing.
  */
 export function nextDays(missing: DayCounts, near: string): Span | undefined {
   const away = (day: string) => Math.abs(dayCount({ first: near, last: day }) - 1)

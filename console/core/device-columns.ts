@@ -16,19 +16,19 @@ export type ColumnId =
   | 'reports'
   | 'first'
 
-/** The moment and the units of a row's texts. */
+/** The current time and the units of a row's texts. */
 type TextContext = { readonly now: number; readonly units?: Units }
 
-/** Something that the list can show of each device, and be sorted by. */
+/** A column that the list can show and sort by. */
 export type DeviceColumn = {
   readonly id: ColumnId
   readonly title: string
   /** Its name in the API. */
   readonly field: string
   readonly compare: (a: LiveDevice, b: LiveDevice) => number
-  /** Whether a device has no value here; such devices come last either way. */
+  /** Whether a device has no value; such devices come last in either direction. */
   readonly isMissing?: (device: LiveDevice) => boolean
-  /** Whether people look for the greatest first. */
+  /** Whether the column is first sorted in descending order. */
   readonly isDescending?: true
   /** For people; undefined: not known. */
   readonly text: (device: LiveDevice, context: TextContext) => string | undefined
@@ -134,7 +134,10 @@ export const COLUMNS: readonly DeviceColumn[] = [
   },
 ]
 
-/** Devices as a CSV file (RFC 4180), one a line, in SI units and ISO 8601, with the API's names. */
+/**
+ * Devices as a CSV file (RFC 4180), one per line, in SI units and ISO 8601, with the API's field
+ * names.
+ */
 export function devicesCsv(devices: readonly LiveDevice[]): string {
   const head = [...COLUMNS.map(({ field }) => field), 'latitude', 'longitude']
   const rows = devices.map((device) => [

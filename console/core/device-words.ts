@@ -18,13 +18,14 @@ export function connectionText(
   return `${STATUS_WORDS[status]}, ${ago(lastSeenMs, now)}`
 }
 
-/** A position this much older than the newest receipt says nothing about now. */
+/** A position this much older than the newest receipt says nothing about the current motion. */
 const OLD_MS = 300_000
 const MINUTE_MS = 60_000
 
 /**
- * `Moving 31 km/h`, `Stopped 12 min`, `Stopped` where it is not known since when, `Was moving 31
- * km/h` of a device that no longer reports, `position 2 d old`; undefined if nothing is known.
+ * `Moving 31 km/h`, `Stopped 12 min`, `Stopped` if the beginning of the stop is unknown, `Was
+ * moving 31 km/h` of a device that no longer reports, `position 2 d old`; undefined if nothing is
+ * known.
  */
 export function motionText(
   { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,

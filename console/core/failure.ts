@@ -87,8 +87,8 @@ function textOf(value: unknown): string | undefined {
 }
 
 /**
- * A form's message at a field: a sentence of the page as it is, the API's with the field's label in
- * place of its name, or what to do where nothing was entered.
+ * A form's message at a field: the page's own sentences unchanged, the API's with the field's label
+ * in place of its name; for an empty field, an instruction.
  */
 export function faultText({ field, message }: FieldFault, label: string, isEmpty: boolean): string {
   if (/^[A-Z]/.test(message)) return message

@@ -11,7 +11,7 @@ import {
   type LiveDevice,
 } from './live-device.ts'
 
-/** The maximum number of devices: beyond it the latest are shown, and the page says so. */
+/** The maximum number of devices: beyond it, only the latest are shown, and the page says so. */
 export const MOST_DEVICES = 100_000
 
 /**
@@ -123,7 +123,7 @@ function isRepeat(one: ApiPosition, other: ApiPosition): boolean {
 }
 
 function applyPosition(device: LiveDevice, { lastPosition, telemetry }: ApiDevice): void {
-  // The stream may have begun with a repeat; the record itself came earlier.
+  // The stream may begin with a repeat; the record itself arrived earlier.
   if (isRepeat(device.position, lastPosition)) device.position = lastPosition
   else if (isLater(lastPosition, device.position)) moveTo(device, lastPosition, { isNext: false })
   takeTelemetry(device, telemetry)
@@ -137,8 +137,8 @@ function noteReceipt(device: LiveDevice, at: number, now: number): void {
 type FleetList = {
   page(items: readonly ApiDevice[], now: number): void
   /**
-   * The list has covered the latest devices, as many as are kept: a device that neither the list
-   * nor, since it began, the stream has mentioned is gone, or no longer among the latest.
+   * Removes devices that neither the list nor the stream has mentioned since the list began: they
+   * no longer exist, or are no longer among the latest.
    */
   end(): void
 }

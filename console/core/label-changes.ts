@@ -1,10 +1,10 @@
-/** Whether all of the devices get a label, or none keeps it. */
+/** Whether all devices get a label, or none keeps it. */
 export type LabelChoice = 'all' | 'none'
 
 export type ChosenLabels = { readonly add: string[]; readonly remove: string[] }
 export type Labelled = { readonly deviceId: string; readonly labels: readonly string[] }
 
-/** The labels to add and to remove, so that each choice holds; what holds already is left out. */
+/** The labels to add and to remove for the choices; labels that need no change are left out. */
 export function labelChanges(
   devices: readonly { readonly labels: readonly string[] }[],
   choices: ReadonlyMap<string, LabelChoice>,
@@ -19,8 +19,8 @@ export function labelChanges(
 }
 
 /**
- * The changes that take `change` back, with the devices of each: a device loses only labels that it
- * lacked before, and gets back only those that it had.
+ * The changes that undo `change`, each with its devices: a device loses only labels that were added
+ * to it, and gets back only those that it had.
  */
 export function undoLabels(
   before: readonly Labelled[],

@@ -26,9 +26,9 @@ const SIDES = [
 type Side = (typeof SIDES)[number]
 
 /**
- * The place of the label of a device at (x, y): the first side where it is in view and covers
- * nothing else, or else the first where it is in view. `x` is that of the label's left end, middle
- * or right end, as `align` says, and `y` is the middle of its first line.
+ * Where the label of a device at (x, y) is drawn: on the first side where it is in view and covers
+ * nothing, or else on the first where it is in view. `x` is the label's left end, middle or right
+ * end, depending on `align`; `y` is the middle of its first line.
  */
 export function labelPlace(
   { x, y }: { readonly x: number; readonly y: number },

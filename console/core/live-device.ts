@@ -25,7 +25,7 @@ export type LiveDevice = {
   firstSeenAt: string
   lastSeenMs: number
   position: ApiPosition
-  /** Battery and attributes from after the position. */
+  /** Battery and attributes newer than the position. */
   telemetry: ApiTelemetry | undefined
   motion: Motion
   status: ShownStatus
@@ -90,14 +90,14 @@ export function moveTo(
   device.y = y
 }
 
-/** Takes telemetry that is newer than what is known. */
+/** Applies telemetry if it is newer than the current one. */
 export function takeTelemetry(device: LiveDevice, telemetry: ApiTelemetry | undefined): void {
   if (telemetry === undefined || telemetry.receivedAt <= (device.telemetry?.receivedAt ?? ''))
     return
   if (!isReplaced(telemetry, device.position)) device.telemetry = telemetry
 }
 
-/** An imported position says nothing about now. */
+/** An imported position replaces no telemetry. */
 function isReplaced({ receivedAt }: ApiTelemetry, position: ApiPosition): boolean {
   return position.imported !== true && receivedAt < position.receivedAt
 }

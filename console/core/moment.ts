@@ -22,12 +22,12 @@ export function momentInAddress(at: number, span: Span, zone: string): string {
 
 type Report = { readonly at: number }
 
-/** A moment that was typed is the end of its second. */
+/** A typed moment is the end of its second. */
 const SECOND_MS = 1_000
 
 /**
- * The moment of the report so many reports after a moment, or before it (negative steps), and the
- * steps that lead beyond the reports. Reports of the same moment are one.
+ * Steps from a moment to the n-th report after it, or before it if `steps` is negative; `left` is
+ * the number of steps beyond the first or last report. Reports of the same moment count as one.
  */
 export function stepReports(
   reports: readonly Report[],

@@ -1,24 +1,24 @@
 import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
 
-/** Whether a device moves, as far as its positions tell. */
+/** A device's motion, judged by its positions. */
 export type Motion = {
   /** Metres a second at the newest position; undefined: not known. */
   readonly speed: number | undefined
   /** The place where it has been since `sinceMs`. */
   readonly place: Coordinates
-  /** Undefined: it was there already when the first position was read. */
+  /** Undefined if it was already there at the first position read. */
   readonly sinceMs: number | undefined
-  /** When the newest position was true. */
+  /** The time of the newest position. */
   readonly atMs: number
 }
 
 type MeasuredPosition = Coordinates & { readonly speed?: number; readonly accuracy?: number }
 
-/** Receivers of parked devices report some speed, too; a walker is faster. */
+/** Receivers of parked devices report speeds below this; a walker is faster. */
 const MOVING_SPEED = 1
 /** A parked device's positions are at most this far apart, or as far as its accuracy. */
 const STILL_METRES = 50
-/** Over a longer time the speed between two positions says nothing about now. */
+/** Over a longer time, the average between two positions says nothing about the current speed. */
 const SPEED_WITHIN_MS = 300_000
 
 /**

@@ -1,13 +1,13 @@
-/** Cells that share a list are only looked through in vain. */
+/** Cells that share a list only cost time. */
 const LISTS = 2 ** 15
 const END = -1
 
 /**
- * Marks around a cylinder by number, found by nearness.
+ * A spatial index of marks on a cylinder, by number.
  *
- * @param most how many marks are ever added.
- * @param around the length of the way around, after which `x` begins again at 0.
- * @param cell twice the radius of most marks: wider cells hold more marks to look at in vain.
+ * @param most the maximum number of marks.
+ * @param around the circumference, after which `x` begins again at 0.
+ * @param cell twice the radius of most marks: wider cells hold more marks to compare in vain.
  */
 export function nearMarks({ most, around, cell }: { most: number; around: number; cell: number }) {
   const columns = Math.max(1, Math.floor(around / cell))

@@ -1,4 +1,4 @@
-/** The tokens of style/tokens.css that canvases paint with, where CSS does not apply. */
+/** The tokens of ui/style/tokens.css that canvases use, where CSS does not apply. */
 export const TOKENS = {
   water: '--map-water',
   land: '--map-land',

@@ -1,4 +1,4 @@
-/** The least role that has each right; each role has all that those before it have. */
+/** The lowest role that has each right; a role has all rights of the roles below it. */
 const NEEDED = {
   'audit.read': 'admin',
   'devices.edit': 'dispatcher',

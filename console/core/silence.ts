@@ -7,7 +7,7 @@ type ApiKey = components['schemas']['Key']
 type Rejection = components['schemas']['Rejection']
 type Minute = components['schemas']['SystemMinute']
 
-/** Facts about a device that is not online; undefined: not known, or not for this operator. */
+/** Facts about a device that is not online; undefined: unknown, or hidden from this operator. */
 export type SilenceFacts = {
   /** Undefined if no device has the id. */
   readonly device:
@@ -54,9 +54,9 @@ export type SilenceReason =
   | { readonly kind: 'battery-low'; readonly fraction: number }
 
 const MINUTE_MS = 60_000
-/** Fewer intervals between reports do not make a habit. */
+/** Fewer intervals between reports show no pattern. */
 const LEAST_INTERVALS = 4
-/** Reports that arrive this much later were stored on the way. */
+/** Reports that arrive this late were stored on the device. */
 const LATE_MS = 5 * MINUTE_MS
 const NEWEST = 5
 const LOW_BATTERY = 0.15
@@ -66,7 +66,7 @@ export function silenceReasons(facts: SilenceFacts, now: number): readonly Silen
   const { device } = facts
   const key = keyEnded(facts, now)
   const refused = refusedSince(facts)
-  // Since its key ended it reports with another one.
+  // Since that key ended, it has reported with another one.
   const hasOtherKey = key !== undefined && refused !== undefined && refused.lastMs > key.sinceMs
   const reasons = hasOtherKey ? [refused, key] : [key, refused]
   return [
@@ -92,7 +92,7 @@ function keyEnded({ device, key }: SilenceFacts, now: number) {
   const ends = [
     { kind: 'key-revoked', at: revokedAt, isUsed: true },
     { kind: 'key-expired', at: expiresAt, isUsed: true },
-    // Only a device that has not reported since may still have the secret from before.
+    // Only a device that has not reported since may still have the previous secret.
     {
       kind: 'key-rotated',
       at: previousValidUntil,
@@ -171,7 +171,7 @@ function lowBattery({ device }: SilenceFacts) {
     : undefined
 }
 
-/** The middle one of the values, or the smaller of two; of none it is NaN. */
+/** The median, or the lower of two middle values; NaN without values. */
 function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? NaN
 }

@@ -42,7 +42,7 @@ export function spanText(span: Span, today: string): string {
   const { first, last } = span
   if (isOneDay(span)) return dayText(first, today)
   if (isSame(span, yearOf(first))) return first.slice(0, 4)
-  // A date of another year has its year, which a month always has.
+  // A month always has its year, a date only if it is not the current one.
   if (isSame(span, monthOf(first))) return dateText(first, '').slice(2)
   const from = dateText(first, today)
   const isSameMonth = first.slice(0, 7) === last.slice(0, 7)

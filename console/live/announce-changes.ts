@@ -6,7 +6,7 @@ const WORDS_EVERY_MS = 500
 /** Counts changes of the fleet, at most ten a second and only while the page is visible. */
 export const fleetChanges = signal(0)
 
-/** Like `changed`, for text that people read: at most twice a second. */
+/** Like `fleetChanges`, for text that people read: at most twice a second. */
 const changedWords = signal(0)
 
 /** For components that read the fleet: renders them again when its text changes. */

@@ -3,7 +3,7 @@ import { toFailure, type ApiFailure } from '../core/failure.ts'
 import { MOST_DEVICES, type Fleet } from '../core/fleet.ts'
 import type { ApiDevice } from '../core/live-device.ts'
 
-/** The lists of a fleet: which of them are read, and what came of them. */
+/** Reads the lists of a fleet, and reports their state. */
 type FleetLister = {
   /**
    * Whether a list has been read at all: only then does an empty fleet mean that there are no
@@ -21,13 +21,16 @@ type FleetLister = {
    * list is read again once the stream is open.
    */
   readAhead(): void
-  /** The stream misses nothing since `since`: reads the list, unless this was done for `since`. */
+  /**
+   * Since its opening number `since`, the stream has missed nothing: reads the list, unless it was
+   * read for that opening.
+   */
   listFor(since: number): void
-  /** The stream is lost: a list that is being read would not belong to the next one. */
+  /** Stops reading after the stream is lost: the list would not belong to the next stream. */
   stop(): void
   /** Retries a failed read immediately. */
   readonly retry: () => void
-  /** The stream brings new devices: the fleet is trimmed only after many. */
+  /** Trims the fleet once the stream has added many devices. */
   trim(): void
   /** Ends all reading and forgets all devices. */
   close(): void
@@ -37,7 +40,7 @@ type DevicePage = { readonly items: readonly ApiDevice[]; readonly nextCursor: s
 
 const RETRY_MS = 3_000
 const LONGEST_RETRY_MS = 60_000
-/** A gap may follow a gap, and each of them requires a list. */
+/** Gaps may follow each other, and each requires a new list. */
 const LIST_EVERY_MS = 30_000
 /** Devices of the stream beyond `MOST_DEVICES` before the fleet is trimmed. */
 const SPARE = 1_000
@@ -87,7 +90,7 @@ export function listFleet({
     }
   }
 
-  /** Reads the whole list again and again until it succeeds or the stream is lost. */
+  /** Retries the whole list until it succeeds or the stream is lost. */
   async function readUntilRead(ending: AbortSignal, waitMs: number): Promise<void> {
     let retryMs = firstRetryMs
     if (waitMs > 0) await pause(waitMs)

@@ -7,15 +7,15 @@ import { listFleet } from './list-fleet.ts'
 import { askToSignIn, me } from './session.ts'
 import { streamWhileVisible, type AccountEvent, type StreamState } from './visible-stream.ts'
 
-/** All devices of the account; components that show them read them again on `changed`. */
+/** All devices of the account; components that show them call `watchWords`. */
 export const fleet = new Fleet()
 
-/** The first page comes soon, the others are few. */
+/** A small first page arrives soon; large ones keep the number of calls low. */
 const FIRST_PAGE = 1_000
 const PAGE = 5_000
 const AGE_EVERY_MS = 1_000
 
-/** The lists of the fleet; it is read again automatically until it is current. */
+/** Reads the fleet's lists, and repeats failed reads until the fleet is current. */
 export const lister = listFleet({
   fleet,
   readPage: (cursor, ending) =>
@@ -77,7 +77,7 @@ export function startLive(): void {
   })
 }
 
-/** Opens all that follows the account; the returned function ends it. */
+/** Opens everything that follows the account; the returned function closes it. */
 function openAccount(): () => void {
   let opening = 0
 

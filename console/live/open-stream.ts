@@ -19,7 +19,7 @@ export type OpenStreamOptions = {
    * events.
    */
   readonly resumeAfter?: string | undefined
-  /** A mark older than this is not used: everything since then costs more than a list. */
+  /** A mark older than this is not used: replaying the events since then costs more than a list. */
   readonly resumeMs?: number
   /** Without any data for this long the connection counts as lost: a heartbeat comes every 4 s. */
   readonly silentMs?: number

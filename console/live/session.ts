@@ -76,7 +76,7 @@ function settleRenewal(isRenewed: boolean): void {
   renewing.value = false
 }
 
-/** The page's data belongs to the account: it ends with the page, and so does its address. */
+/** The page's data and its address belong to the account, so both end with the session. */
 function leave(): void {
   const isHere = Boolean(me.value)
   me.value = null
@@ -106,7 +106,7 @@ export async function staySignedIn(): Promise<void> {
 function extendVisible(): void {
   if (document.hidden || renewing.value || !me.value) return
   if (Date.now() - askedAt < EXTEND_EVERY_MS) return
-  // Without an answer the session has not changed; the next attempt will show.
+  // Without an answer the session's state is unknown; the next attempt decides.
   extend().catch(() => undefined)
 }
 
@@ -125,7 +125,7 @@ async function renewed(): Promise<void> {
   settleRenewal(true)
 }
 
-/** A right of a role, or one of operators of the platform. */
+/** A right of a role, or of platform admins. */
 export type OperatorRight = RoleRight | 'accounts.edit'
 
 /** Whether the operator sees the controls that need this right; the API checks it again. */

@@ -16,7 +16,7 @@ const EVENTS = ['position', 'device-status', 'rejection', 'device-erased']
 
 /**
  * Keeps the account's stream open while the tab is visible: a browser opens six connections to a
- * server, and hidden tabs need none. A tab that is shown again resumes where it was.
+ * server, and hidden tabs need none. A tab that is shown again resumes its stream.
  */
 export function streamWhileVisible({
   onEvents,

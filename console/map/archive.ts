@@ -1,7 +1,8 @@
 import { EtagMismatch, FetchSource, type RangeResponse, type Source } from 'pmtiles'
 
 /**
- * In our own file this covers the header, the directories and the tiles of the first zoom levels.
+ * In our own file, these bytes hold the header, the directories and the tiles of the first zoom
+ * levels.
  */
 const START_BYTES = 65_536
 

@@ -7,7 +7,7 @@ export const DEVICE_RADIUS = 7
 export const SELECTED_RADIUS = DEVICE_RADIUS + 7
 
 export type DrawnDevice = {
-  /** `past` is a place where the device once was, and says nothing of its connection. */
+  /** `past` marks a former position, without a connection status. */
   readonly status: ShownStatus | 'past'
   readonly heading?: number | undefined
   readonly isSelected?: boolean
@@ -19,8 +19,8 @@ const ARROW_REACH = DEVICE_RADIUS + 9
 const LINE_REACH = 3
 
 /**
- * A device at (x, y): colour and shape both show its status, so that neither is needed alone; an
- * arrow shows its heading if known, including 0°.
+ * A device at (x, y): colour and shape both show its status, so that nobody depends on one of them;
+ * an arrow shows its heading if known, including 0°.
  */
 export function drawDevice(
   context: CanvasRenderingContext2D,
@@ -108,7 +108,7 @@ function paintArrow(context: CanvasRenderingContext2D, heading: number): void {
   context.closePath()
 }
 
-/** The number of a cluster's devices in a ring, whose parts tell their statuses. */
+/** The number of a cluster's devices in a ring, whose parts show their statuses. */
 export function drawCluster(
   context: CanvasRenderingContext2D,
   x: number,
@@ -189,7 +189,7 @@ function stamp(
     if (made !== null) paint(made)
     stamps.set(name, picture)
   }
-  // Between two pixels of the screen the picture would be blurred, and slow.
+  // Off the pixel grid, the picture would be blurred, and slower to copy.
   const [left, top] = [Math.round(x * ratio) - half, Math.round(y * ratio) - half]
   context.drawImage(picture, left / ratio, top / ratio, (2 * half) / ratio, (2 * half) / ratio)
 }

@@ -7,8 +7,8 @@ const NOTE_FONT = '400 11px system-ui, sans-serif'
 const MOST_LETTERS = 28
 
 /**
- * Draws the name of the device at (x, y), and a note below the name, where they cover nothing else
- * if there is such a place. The context's font is `LABEL_FONT`.
+ * Draws the name of the device at (x, y), with a note below, if possible where they cover nothing
+ * else. The context's font is `LABEL_FONT`.
  */
 export function drawLabel(
   context: CanvasRenderingContext2D,

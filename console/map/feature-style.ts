@@ -16,15 +16,16 @@ export function labelStyle(
       font: `${font} ${FONT}`,
       fill: new Fill({ color: colour }),
       stroke: new Stroke({ color: halo, width: 3 }),
-      // A name along a line that is shorter than itself would run out of its bends.
+      // With `overflow`, a name longer than its line would run straight on past its bends.
       ...(along ? { placement: 'line', maxAngle: 0.6 } : { overflow: true }),
     }),
   })
 }
 
 /**
- * The style with this name; of overlapping names the one with the greatest weight is drawn.
- * OpenLayers uses one style after the other, so one object of a kind is enough.
+ * Sets the name of a style; of overlapping names, the one with the greatest weight is drawn.
+ * OpenLayers uses each style before it asks for the next, so one object can serve all features of a
+ * kind.
  */
 export function withName(style: Style, name: string, weight: number): Style {
   style.getText()?.setText(name)
@@ -49,7 +50,7 @@ export function numberOf(feature: FeatureLike, name: string, otherwise: number):
   return typeof value === 'number' ? value : otherwise
 }
 
-/** Whether a mark of Protomaps' schema is set: it is true, or a number other than 0. */
+/** Whether a flag of Protomaps' schema is set: true, or a number other than 0. */
 export function isMarked(feature: FeatureLike, name: string): boolean {
   return Boolean(valueOf(feature, name))
 }
@@ -59,7 +60,7 @@ export function shapeOf(feature: FeatureLike): 'area' | 'line' | 'point' {
   return type.endsWith('Polygon') ? 'area' : type.endsWith('LineString') ? 'line' : 'point'
 }
 
-/** The third version of the schema writes `pmap:` before all of its words but names. */
+/** Version 3 of the schema prefixes all of its properties except names with `pmap:`. */
 function valueOf(feature: FeatureLike, name: string): unknown {
   return feature.get(name) ?? feature.get(`pmap:${name}`)
 }

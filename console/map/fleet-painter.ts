@@ -31,7 +31,7 @@ type PlacedCluster = {
 }
 
 const LABELLED_AT_MOST = 60
-/** If there are more devices, only their names are shown, and the motion of the selected one. */
+/** Above this number, only the selected device shows its motion, the others only their names. */
 const NOTED_AT_MOST = 15
 const FINGER_PIXELS = 22
 const MARGIN_PIXELS = 40
@@ -48,7 +48,7 @@ export class FleetPainter {
   #grouped: { level: number; at: number; clusters: Cluster<LiveDevice>[] } | undefined
   /** Whether devices have changed since they were grouped. */
   #areOld = false
-  /** The rings of clusters that have been drawn since. */
+  /** The rings of the clusters drawn since then. */
   readonly #rings = new Map<Cluster<LiveDevice>, RingPart[]>()
   #placed: PlacedCluster[] = []
 
@@ -100,7 +100,7 @@ export class FleetPainter {
     )
     const { selected } = this.#shown
     if (selected === undefined) return
-    // The device's mark would hide the number of a cluster beneath it.
+    // Otherwise the device's mark would hide the number of a cluster beneath it.
     for (const [x, y] of places(selected, MARGIN_PIXELS)) {
       this.#placed = this.#placed.map((one) => {
         const { length } = one.cluster.devices
@@ -110,7 +110,7 @@ export class FleetPainter {
     }
   }
 
-  /** Grouping takes as long as a frame may, so while the map moves it waits. */
+  /** Grouping takes the time of a whole frame, so it waits while the map moves. */
   #clusters(zoom: number, isMoving: boolean): Cluster<LiveDevice>[] {
     const level = Math.floor(zoom + 1e-6)
     const now = performance.now()

@@ -9,8 +9,8 @@ import type VectorTileLayer from 'ol/layer/VectorTile.js'
 export const isWorldHidden = signal(false)
 
 /**
- * Keeps `isWorldHidden` until `closing`: drawing both maps takes twice as long. The base map shows
- * outside the file's area, and where the file lacks a tile.
+ * Keeps `isWorldHidden` up to date until `closing`: drawing both maps takes twice as long. The base
+ * map shows outside the file's area, and where the file lacks a tile.
  */
 export function hideBelow(map: OlMap, streets: VectorTileLayer, closing: AbortSignal): void {
   const view = map.getView()
@@ -34,7 +34,7 @@ export function hideBelow(map: OlMap, streets: VectorTileLayer, closing: AbortSi
     else gaps.push(source?.getTileGrid()?.getTileCoordExtent(tile.getTileCoord()) ?? [])
     look()
   }
-  // The source's own events leave out tiles that are empty.
+  // The source sends no events about empty tiles.
   source?.on('tileloadstart', ({ tile }) => {
     tile.addEventListener('change', () => settle(tile))
   })

@@ -25,13 +25,19 @@ export const WORLD = 'World (offline)'
 /** The layers that the service offers besides the base map; undefined: not read yet. */
 export const offeredLayers = signal<readonly Layer[] | undefined>(undefined)
 
-/** Whether a layer that others see is shown unasked: the sender of a link has chosen it for its page. */
+/**
+ * Whether a layer of an outside provider is shown without a choice: the sender of a link chose it
+ * for its page.
+ */
 export const areStreetsShown = signal(false)
 
 /** The name of the layer that the operator has chosen; empty: none yet. */
 const chosenName = keptPreference('layer', '', (text) => text)
 
-/** The layer shown above the base map, if any. One that others see is shown only once it is chosen. */
+/**
+ * The layer shown above the base map, if any. A layer whose provider sees the viewed area is shown
+ * only once it is chosen.
+ */
 const shown = computed(() => {
   const layers = offeredLayers.value ?? []
   if (chosenName.value === WORLD) return undefined
@@ -41,7 +47,7 @@ const shown = computed(() => {
 
 export const shownLayerName = computed(() => shown.value?.name ?? WORLD)
 
-/** The sources of its data, as the shown file names them. */
+/** The credits named in the shown file. */
 const fileCredit = signal<string | undefined>(undefined)
 export const shownCredit = computed(() => shown.value?.attribution ?? fileCredit.value)
 
@@ -52,7 +58,10 @@ export function showLayer(name: string): void {
   chosenName.value = name
 }
 
-/** Keeps the chosen layer on the map until it is closed; if one of its tiles fails, the world shows. */
+/**
+ * Keeps the chosen layer on the map until it is closed; if one of its tiles fails, the base map
+ * shows its names.
+ */
 export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
   if (offeredLayers.peek() === undefined) {
     api
@@ -109,7 +118,7 @@ async function makeLayer({ kind, url: given, maxZoom }: Layer, closing: AbortSig
   const options = {
     zIndex: ABOVE,
     extent: transformExtent([minLon, minLat, maxLon, maxLat], 'EPSG:4326', 'EPSG:3857'),
-    // Further out it would need hundreds of its tiles.
+    // Further out, a view would need hundreds of its tiles.
     minZoom: minZoom - 0.5,
   }
   if (Number(tileType) === VECTOR_TILES) {

@@ -4,7 +4,7 @@ import type { MapPoint } from '../core/mercator.ts'
 /** Half the world's width in the units of the map's projection. */
 export const HALF_WORLD = 20_037_508.342789244
 
-/** Sharp on screens with smaller pixels; a higher ratio costs more than it shows. */
+/** Sharp on high-density screens; a higher ratio costs more than it shows. */
 const MOST_RATIO = 2
 
 type Pixel = readonly [x: number, y: number]
@@ -15,7 +15,8 @@ export type MapView = {
   readonly width: number
   readonly world: number
   /**
-   * The pixel of a point: among its copies the one nearest to the middle, or to the point `beside`.
+   * The pixel of a point: of its copies around the world, the one nearest to the middle, or to the
+   * point `beside`.
    */
   readonly project: (point: MapPoint, beside?: MapPoint) => Pixel
   /**

@@ -8,13 +8,13 @@ import { offeredLayers, shownLayerName, WORLD, shownCredit } from './layers.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { retryWorld, worldState } from './open-map.ts'
 
-/** From here on the base map has nothing more to show. */
+/** From this zoom on, the base map shows nothing more. */
 const STREETS_ZOOM = 12
 
 /**
  * The lower edge of a map: its scale, its sources, and a note on missing streets.
  *
- * @param layersId is the id of the choice of layers.
+ * @param layersId the id of the layer chooser.
  */
 export function MapFoot({
   map,
@@ -90,7 +90,7 @@ function useView(map: OlMap | undefined) {
 
 const WORLD_CREDITS = 'Natural Earth · GeoNames'
 
-/** The pages of the licences, to which their names lead. */
+/** The licences that the credits link to. */
 const LICENCES: Readonly<Record<string, string>> = {
   OpenStreetMap: 'https://www.openstreetmap.org/copyright',
   GeoNames: 'https://creativecommons.org/licenses/by/4.0/',

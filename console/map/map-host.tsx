@@ -2,14 +2,14 @@ import 'ol/ol.css'
 import './map.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Layers, Minus, Plus } from 'lucide'
 import type OlMap from 'ol/Map.js'
+import { Icon, IconButton } from '../ui/icon.tsx'
 import { useKeys, type KeyActions } from '../ui/keys.tsx'
 import { palette } from '../ui/palette.ts'
+import { offeredLayers, showLayer, shownLayerName, WORLD } from './layers.ts'
 import { MapFoot } from './map-foot.tsx'
 import { openMap, panBy, zoomBy } from './open-map.ts'
-import { Minus, Plus, Layers } from 'lucide'
-import { IconButton, Icon } from '../ui/icon.tsx'
-import { offeredLayers, showLayer, shownLayerName, WORLD } from './layers.ts'
 
 /**
  * A map of the world in the page, with buttons, scale and credits.
@@ -97,7 +97,7 @@ export function MapHost<P>({
   )
 }
 
-/** Buttons over a map: zooming, and below it the map's other functions. */
+/** Buttons over a map: zoom, and below them the map's other functions. */
 function MapButtons({ map, children }: { map: OlMap | undefined; children?: ComponentChildren }) {
   return (
     <div class="map-buttons stack near">
@@ -110,12 +110,12 @@ function MapButtons({ map, children }: { map: OlMap | undefined; children?: Comp
   )
 }
 
-/** Chooses what a map shows; `id` is that of the choice, for other buttons that open it. */
+/** The chooser of a map's layer; other buttons open it by its `id`. */
 function LayersButton({ id }: { id: string }) {
   const button = useRef<HTMLButtonElement>(null)
   const layers = [{ name: WORLD, seenBy: null }, ...(offeredLayers.value ?? [])]
 
-  /** Below the button, or as far down as there is room, whichever way the choice was opened. */
+  /** Below the button, or as far down as there is room; another button may have opened it. */
   function placeChoice({ currentTarget: choice }: { currentTarget: HTMLElement }) {
     const { bottom = 0, right = 0 } = button.current?.getBoundingClientRect() ?? {}
     const { clientWidth, clientHeight } = document.documentElement

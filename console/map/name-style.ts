@@ -28,7 +28,7 @@ export function nameStyle(palette: Palette, language: string) {
     const text = wordOf(feature, `name:${language}`) || wordOf(feature, 'name')
     switch (feature.get('layer')) {
       case 'places':
-        // The schema counts zooms of tiles twice as wide.
+        // The schema's zoom levels refer to tiles twice as wide.
         return text === '' || zoom + 1 < from ? undefined : place(feature, zoom, text)
       case 'water':
         return text === '' || zoom < from ? undefined : withName(water, text, WEIGHTS.water)

@@ -19,10 +19,12 @@ const LOOK_AGAIN_MS = 4_000
 const PAN_PIXELS = 128
 
 const world = new Archive(addressOf('/map/world.pmtiles'))
-// Any importer of this module is about to open a map.
+// Starts now, because every importer of this module is about to open a map.
 world.start().catch(() => undefined)
 
-/** Whether the base map is there. A new service builds it first, so the page keeps looking for it. */
+/**
+ * The state of the base map. A new service has to build it first, so the page keeps looking for it.
+ */
 export const worldState = signal<'loading' | 'shown' | 'failed'>('loading')
 
 /** A map of the world in an element, with the chosen layer over it, and no devices yet. */
@@ -98,7 +100,7 @@ export function fitPoints(
   points: Iterable<MapPoint>,
   {
     animated = isAnimated(),
-    // A single place says nothing without the towns around it.
+    // A single place means nothing without the towns around it.
     aloneZoom = 10,
   }: { animated?: boolean; aloneZoom?: number } = {},
 ): void {

@@ -7,7 +7,10 @@ import { isMarked, numberOf, wordOf, labelStyle, withName } from './feature-styl
 /** Below the roads are the areas, above them the names. */
 const CASINGS = 10
 
-/** How wide a road is at zoom 16, in pixels, from where on it is drawn and named, and how far up. */
+/**
+ * By kind: the width in pixels at zoom 16, the zooms from which a road is drawn and named, and its
+ * rank in drawing order.
+ */
 const ROADS = {
   highway: { width: 9, from: 5, namedFrom: 13, rank: 4, colour: 'highway' },
   major_road: { width: 7.5, from: 7, namedFrom: 14, rank: 3, colour: 'road' },
@@ -26,7 +29,7 @@ const OTHER_WORDS = new Map<string, RoadKind>([
   ['tram', 'rail'],
 ])
 
-/** Parts of the width, by what OpenStreetMap calls a road. */
+/** Fractions of the width, by OpenStreetMap's class of the road. */
 const PARTS = new Map([
   ['secondary', 0.85],
   ['tertiary', 0.75],
@@ -71,7 +74,7 @@ export function roadStyle(palette: Palette) {
   }
 }
 
-/** The third version says `link`, and `level` for bridges and tunnels. */
+/** Version 3 of the schema has `link`, and `level` for bridges and tunnels. */
 function isLink(feature: FeatureLike): boolean {
   return isMarked(feature, 'is_link') || isMarked(feature, 'link')
 }

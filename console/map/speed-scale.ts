@@ -5,7 +5,7 @@ export const SPEED_COLOURS = ['#3b4cc0', '#2c8ecb', '#26a884', '#c9a227', '#d149
 
 const ROUND_STEPS = [1, 2, 3, 4, 5, 10, 15, 20, 25, 30, 40, 50, 100, 200, 300]
 
-/** How much faster each colour is than the one before, in m/s: a round number of the unit. */
+/** The speed step from colour to colour, in m/s: a round number in the unit. */
 export function speedStep(fastest: number, unit: Units['speed']): number {
   const least = speedIn(unit, fastest) / SPEED_COLOURS.length
   return (ROUND_STEPS.find((step) => step >= least) ?? Math.ceil(least)) / speedIn(unit, 1)

@@ -21,7 +21,7 @@ export type PaintedTrack = {
   readonly status: DrawnDevice['status']
   /** The places where it stopped. */
   readonly stops: readonly Pick<Extract<Episode, { kind: 'stop' }>, 'position'>[]
-  /** The time whose part of the track is set off. */
+  /** The time range whose part of the track is highlighted. */
   readonly selected: { readonly from: number; readonly to: number } | undefined
 }
 
@@ -49,7 +49,7 @@ export class TrackPainter {
     this.#canvas.paint()
   }
 
-  /** The time at which the device was nearest to a pixel; of several times the latest. */
+  /** The time at which the device was nearest to a pixel; the latest, if there are several. */
   #timeAt([x = 0, y = 0]: readonly number[]): number | undefined {
     const project = this.#project
     const points = this.#track?.points ?? []
@@ -147,12 +147,12 @@ type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 type Stroke = { readonly dash: readonly number[]; readonly width: number; readonly colour: string }
 
 const LINE = { dash: [], width: 4 }
-/** The device went this way, but did not report. */
+/** The device went this way without reporting. */
 const SILENCE = { dash: [0, 9], width: 4 }
 /** Nobody knows which way it went. */
 const GAP = { dash: [3, 6], width: 2 }
 
-/** Draws successive lines of one stroke as one: a stroke for each takes many times as long. */
+/** Draws successive lines of one style in one stroke: separate strokes take many times as long. */
 class Pen {
   readonly #context: CanvasRenderingContext2D
   #stroke: Stroke | undefined

@@ -88,7 +88,7 @@ export function worldStyle(palette: Palette, covered: Extent | undefined) {
 
 const NAME_PIXELS = 100
 const LAKES_FROM = 7
-/** From here on a name is wider than its town is far from the next one. */
+/** Below this zoom, names are wider than the distance between towns. */
 const DOTS_FROM = 6.5
 
 function dot(radius: number, { label: colour, halo }: Palette): Circle {

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { Toasts } from './toasts.tsx'
 
-/** Changes are announced to screen readers at most this often, always the newest one. */
+/** The minimum time between announcements; of those in between, the newest is announced. */
 const ANNOUNCED_EVERY_MS = 5_000
 
 const spoken = signal('')
@@ -24,8 +24,8 @@ export function announce(text: string): void {
 }
 
 /**
- * The announcements of the page, and again of each open dialog, which makes everything outside it
- * inert: nothing is announced there.
+ * The announcements of the page, repeated in each open dialog: a dialog makes everything outside it
+ * inert, so nothing is announced there.
  */
 export function Announcer() {
   return (

@@ -36,7 +36,7 @@ export function Labels({ of: labels }: { of: readonly string[] }) {
   )
 }
 
-/** Attributes by what the page calls them; a text stays isolated. */
+/** Attributes with their labels; texts are isolated. */
 export function attributeFacts(attributes: DeviceAttributes = {}): Fact[] {
   return inShownOrder(Object.keys(attributes)).map((name) => {
     const value = attributes[name] ?? ''

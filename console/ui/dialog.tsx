@@ -6,7 +6,7 @@ import { IconButton } from './icon.tsx'
 
 /**
  * A modal dialog, open as long as it is rendered. Esc and the close button call `onClose`; the
- * browser keeps the focus inside, and afterwards it is where it was.
+ * browser keeps the focus inside, and returns it afterwards.
  *
  * @param onClose absent if the dialog must be answered.
  */
@@ -21,7 +21,7 @@ export function Dialog({
 }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  // Synchronously: where one dialog replaces another, the first must have given the focus back.
+  // A layout effect: if one dialog replaces another, the first must return the focus before.
   useLayoutEffect(() => {
     const element = dialog.current
     const giveFocusBack = rememberFocus()
@@ -33,7 +33,8 @@ export function Dialog({
       if (activeElement instanceof HTMLElement && element?.contains(activeElement))
         activeElement.blur()
       giveFocusBack()
-      // What has the focus again may go in the same render, or be disabled, which a frame shows.
+      // The element that gets the focus may be removed or disabled in this render; two frames later
+      // that is known.
       requestAnimationFrame(() => requestAnimationFrame(giveFocusBack))
     }
   }, [])
@@ -47,8 +48,8 @@ export function Dialog({
         onClose?.()
       }}
       onClose={({ currentTarget }) => {
-        // Browsers do not let a dialog trap anybody: after a few times Esc closes it whatever the
-        // page says.
+        // Browsers do not let a dialog trap anybody: after a few attempts, Esc closes it even
+        // against `onCancel`.
         if (!currentTarget.isConnected) return
         if (onClose === undefined) currentTarget.showModal()
         else onClose()

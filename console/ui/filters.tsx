@@ -30,7 +30,7 @@ export function Filters({
   )
 }
 
-/** A list that the filters of these names leave empty, and the way to see all of it. */
+/** The text of a list that its filters leave empty, with a button that clears them. */
 export function NoMatch({
   title,
   filters,
@@ -53,7 +53,7 @@ export function NoMatch({
   )
 }
 
-/** A filter in the address, chosen from a list; a value that the list lacks is offered too. */
+/** A filter in the address, chosen from a list; a value missing from the list is offered, too. */
 export function FilterSelect({
   name,
   label,

@@ -8,8 +8,8 @@ import { Form, type Values } from './form.tsx'
 export type DialogProps = { readonly onDone: () => void; readonly onClose: () => void }
 
 /**
- * A dialog with one form, also for confirming. After `submit` it says `done` and closes; without
- * `done` it stays, because `submit` has something to show.
+ * A dialog with one form, also for confirmations. After `submit` it shows `done` and closes;
+ * without `done` it stays open, because `submit` has something to show.
  */
 export function FormDialog({
   title,

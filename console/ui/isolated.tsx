@@ -1,8 +1,8 @@
 import { Fragment } from 'preact'
 
 /**
- * A text from outside (an id, a name, a message), isolated from the text around it, whatever its
- * writing direction. `title` shows it in full where it is cut off.
+ * A text from outside (an id, a name, a message), isolated from the text around it, so that its
+ * writing direction does not matter. `title` shows it in full where it is cut off.
  */
 export function Isolated({ children, class: name }: { children: string; class?: string }) {
   return (
@@ -30,7 +30,9 @@ export function isolate(text: string): string {
   return `\u2068${text}\u2069`
 }
 
-/** The name of a button's object, which sighted users see in the row: only for screen readers. */
+/**
+ * The name of the thing a button acts on, for screen readers only: sighted users see it in the row.
+ */
 export function UnseenName({ children }: { children: string }) {
   return (
     <span class="unseen">

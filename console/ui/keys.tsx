@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx'
 
 /**
  * Actions by `KeyboardEvent.key`, labelled as a button would be. Keys with the same label share a
- * line of the help. The browser's own action of the key does not happen.
+ * line of the help. The browser's default action is prevented.
  */
 export type KeyActions = Readonly<
   Record<string, { readonly label: string; readonly run: (event: KeyboardEvent) => void }>

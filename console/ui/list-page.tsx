@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import { Page } from './page.tsx'
-import { Failed, FailedLine, Loading } from './states.tsx'
-import { Table, type Column } from './table.tsx'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
+import { Page } from './page.tsx'
 import { historyState } from './router.ts'
+import { Failed, FailedLine, Loading } from './states.tsx'
+import { Table, type Column } from './table.tsx'
 import { useLoad } from './use-load.ts'
 
 /** A page with a list of the API: loading, unavailable, empty, or a table with a button for more. */

@@ -39,7 +39,7 @@ export function Menu({
     placeBeside(opened.current, rectangle)
   }
 
-  // The panel would stay where its button no longer is.
+  // Otherwise the panel would stay behind when its button scrolls away.
   useEffect(() => {
     const close = () => {
       const element = opened.current
@@ -76,7 +76,7 @@ export function Menu({
   )
 }
 
-/** Closes the menus that Tab leaves: they would cover what has the focus now. */
+/** Closes a menu when Tab leaves it: it would cover the focused element. */
 export function startMenus(): void {
   document.addEventListener('focusout', ({ target, relatedTarget: next }) => {
     const menu = target instanceof Element && target.closest<HTMLElement>(':popover-open')

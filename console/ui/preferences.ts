@@ -50,7 +50,7 @@ export function keptPreference<T extends string>(
   return value
 }
 
-/** One of a few texts, at first the first of them. */
+/** One of a few texts; the first is the default. */
 function keptChoice<const T extends string>(name: string, choices: readonly [T, ...T[]]) {
   return keptPreference<T>(
     name,

@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import { addresses, addressOf } from '../core/address.ts'
 
-/** The current place: the content of the address bar. */
+/** The current address of the page, as in the address bar. */
 export const pageAddress = signal(readPageAddress())
 
 export type PageAddress = {
@@ -30,7 +30,7 @@ function entryHere(): Map<string, number> {
   return made
 }
 
-/** Values kept for the current place, for when Back returns here. */
+/** Values kept for the current history entry, for when Back returns to it. */
 export const historyState = {
   at: (name: string): number => entryHere().get(name) ?? 0,
   keep: (name: string, value: number): void => void entryHere().set(name, value),
@@ -38,7 +38,7 @@ export const historyState = {
 
 export function startRouter(): void {
   const numberIn = (state: unknown) => (typeof state === 'number' ? state : 0)
-  // Entries from before a reload have numbers, too, but no kept values.
+  // Entries from before a reload have numbers, but no kept values.
   entry = numberIn(history.state)
   addEventListener('popstate', ({ state }) => {
     entry = numberIn(state)

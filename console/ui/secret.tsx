@@ -1,6 +1,6 @@
-import { CopyButton } from './copy-button.tsx'
 import type { ComponentChildren } from 'preact'
 import { KeyRound } from 'lucide'
+import { CopyButton } from './copy-button.tsx'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 

@@ -4,7 +4,7 @@ import { Field, type FieldAttributes } from './form.tsx'
 /** Values and what they are called. */
 export type Choices = readonly (readonly [value: string, words: string])[]
 
-/** A choice of one value. Without `onChange` it belongs to a form and only begins at `value`. */
+/** A choice of one value. Without `onChange` it belongs to a form, and `value` is its default. */
 export function Select({
   options,
   value,

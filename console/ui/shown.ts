@@ -13,8 +13,8 @@ import { now } from './clock.ts'
 import { clockHours, lengthUnit, shownZone, speedUnit } from './preferences.ts'
 
 /**
- * Measures and times as the operator has chosen them in the account menu. A component that calls one
- * of these is drawn again when the choice changes.
+ * Measures and times as the operator has chosen them in the account menu. A component that calls
+ * one of these functions is rendered again when the choice changes.
  */
 
 export function shownUnits(): Units {

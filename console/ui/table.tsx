@@ -6,7 +6,7 @@ export type Column<T> = {
   readonly cell: (row: T) => ComponentChildren
   /** Numbers are aligned to the right. */
   readonly isNumber?: boolean
-  /** Sentences take as many lines as they need; anything else stays in one, so that rows have one height. */
+  /** Sentences wrap; anything else stays on one line, so that rows have one height. */
   readonly isProse?: boolean
 }
 

@@ -32,8 +32,8 @@ const COUNT_STEPS = Array.from({ length: 10 }, (_, zeros) => 10 ** zeros).flatMa
 ])
 
 /**
- * The values' axis spans at least a hundredth of the greatest value: a closer look would show noise, and
- * marks with the same labels.
+ * The axis of values spans at least a hundredth of the greatest value: a closer view would show
+ * noise, and repeat labels.
  */
 const LEAST_PART = 0.01
 
@@ -130,7 +130,7 @@ export function TimePlot({
     }
   }, [data, zone, colours, hours, height, isCount, from, to, hasTimes])
 
-  // Its height is there before its lines are: what is beside it is laid out only once.
+  // The height is set before the lines are drawn, so that the layout around it does not jump.
   const style = { height: `${height}px` }
   return <div ref={host} style={style} role="img" aria-label={label} />
 }

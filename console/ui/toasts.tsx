@@ -21,13 +21,13 @@ const toasts = signal<readonly Toast[]>([])
 const places = signal<readonly string[]>([])
 let made = 0
 
-/** Takes back what was done last, as long as its toast is shown. */
+/** Undoes the latest change, as long as its toast is shown. */
 export const undoLatest = computed<(() => void) | undefined>(() => {
   const one = toasts.value.findLast(({ undo }) => undo !== undefined)
   return one && (() => takeBack(one))
 })
 
-/** Shows for a while that something has been done; `undo` takes it back at the press of a button. */
+/** Confirms for a while that something was done; with `undo`, a button reverts it. */
 export function toast(
   text: string,
   { undo, isFault = false }: { undo?: (() => Promise<void>) | undefined; isFault?: boolean } = {},
@@ -63,7 +63,7 @@ export function Toasts() {
   }, [place])
   const shown = places.value.at(-1) === place ? toasts.value : []
 
-  /** The focus goes back to where it was before it came here. */
+  /** Returns the focus to where it was before it moved here. */
   function leave(work: () => void) {
     const before = focusedBefore.current
     work()
@@ -87,7 +87,7 @@ export function Toasts() {
   )
 }
 
-/** Stays while it is pointed at or has the focus. */
+/** Stays while the pointer is over it, or while it has the focus. */
 function ToastLine({ of: one, leave }: { of: Toast; leave: (work: () => void) => void }) {
   const line = useRef<HTMLDivElement>(null)
   useEffect(() => {

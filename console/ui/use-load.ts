@@ -57,7 +57,7 @@ export function useLoad<T>(
   useEffect(() => {
     if (everyMs === undefined) return undefined
     const timer = setInterval(() => {
-      // An answer that takes longer than the interval would never be shown.
+      // Otherwise an answer that takes longer than the interval would never be shown.
       if (!document.hidden && !isUnderWay.current) reload()
     }, everyMs)
     return () => clearInterval(timer)

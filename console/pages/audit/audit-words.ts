@@ -115,7 +115,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
   }
 }
 
-/** One of the settings that people look for; the raw entry has the others. */
+/** A setting in words; the raw entry has those left out. */
 function settingText(
   setting: string,
   value: unknown,

@@ -1,24 +1,24 @@
+import { useEffect, useState } from 'preact/hooks'
 import { CircleCheck, CircleX, Hourglass } from 'lucide'
+import { api } from '../../api/client.ts'
+import { addressOf } from '../../core/address.ts'
 import { sentence, type ApiFailure } from '../../core/failure.ts'
+import type { LiveDevice } from '../../core/live-device.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { fleet, lister, onStreamEvent, startLive } from '../../live/live.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { useLoad } from '../../ui/use-load.ts'
 import { changeDraft } from './draft.ts'
 import {
   adviceFor,
   outcomeOf,
   type ConnectOutcome,
-  type TestAnswer,
   type RecentReports,
+  type TestAnswer,
 } from './outcome.ts'
-import { addressOf } from '../../core/address.ts'
-import { useEffect, useState } from 'preact/hooks'
-import { api } from '../../api/client.ts'
-import { watchWords } from '../../live/announce-changes.ts'
-import { fleet, lister, onStreamEvent, startLive } from '../../live/live.ts'
-import type { LiveDevice } from '../../core/live-device.ts'
-import { useLoad } from '../../ui/use-load.ts'
 
 /** Whether the device has reported, or why its reports were refused. */
 export function Arrival({

@@ -1,16 +1,16 @@
+import { useEffect, useState } from 'preact/hooks'
+import { TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
-import { ApiFailure, faultAt, toFailure, sentence } from '../../core/failure.ts'
+import { ApiFailure, faultAt, sentence, toFailure } from '../../core/failure.ts'
 import { may } from '../../live/session.ts'
 import { Field, Form } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
+import { go, pageAddress } from '../../ui/router.ts'
 import { Secret } from '../../ui/secret.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { changeDraft, draft, justNow, type Draft } from './draft.ts'
-import { useEffect, useState } from 'preact/hooks'
-import { TriangleAlert } from 'lucide'
-import { Icon } from '../../ui/icon.tsx'
-import { go, pageAddress } from '../../ui/router.ts'
 import { readHandoff, type Handoff } from './handoff.ts'
 
 /** Creates the device's key, or takes a pasted one. */
@@ -23,7 +23,9 @@ export function ChooseKey({
 }: {
   /** The id that the device reports with; empty while it has none. */
   arrivesAs: string
-  /** Whether the guide has come: until then a key would be limited to an id that is never sent. */
+  /**
+   * Whether the guide is loaded: before that, a key would be limited to an id that is never sent.
+   */
   isKnown: boolean
   hasManyDevices: boolean
   secret: string | undefined
@@ -40,7 +42,7 @@ export function ChooseKey({
     onSecret(made)
   })
 
-  /** Going back to another name makes no second key. */
+  /** Renames the key after the device was renamed, instead of creating a second one. */
   const rename = useAction(async () => {
     if (key === undefined) return
     const { name } = await api.patch('/keys/{id}', { path: { id: key.id }, body: wanted })
@@ -130,7 +132,8 @@ async function identify(secret: string) {
 
 /**
  * The key in a link or QR code: used once the service confirms that it belongs to this account,
- * otherwise only after a question. Anybody can make such a link, with a key of their own account.
+ * otherwise only after the operator agrees. Anybody can make such a link, with a key of their own
+ * account.
  */
 export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void }) {
   const [brought, setBrought] = useState<Handoff & { readonly why: string }>()

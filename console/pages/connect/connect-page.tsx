@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { guideOf, GUIDES } from '../../guides/guides.ts'
+import { TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
+import { guideOf, GUIDES } from '../../guides/guides.ts'
 import { may } from '../../live/session.ts'
 import { Field } from '../../ui/form.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Page } from '../../ui/page.tsx'
 import { FailedLine } from '../../ui/states.tsx'
@@ -13,10 +15,8 @@ import { BroughtKey, ChooseKey } from './choose-key.tsx'
 import { changeDraft, draft, justNow } from './draft.ts'
 import type { TestAnswer } from './outcome.ts'
 import { SendTest } from './send-test.tsx'
-import './connect.css'
-import { TriangleAlert } from 'lucide'
-import { Icon } from '../../ui/icon.tsx'
 import { BringHistory, SenderSetup } from './sender-setup.tsx'
+import './connect.css'
 
 const NO_ADDRESS = 'https://ADDRESS-OF-THE-SERVICE'
 const NO_KEY = 'YOUR_KEY'
@@ -165,7 +165,7 @@ function Step({
   )
 }
 
-/** Chooses the app, program or server that is connected. */
+/** The choice of an app, program or server to connect. */
 function ChooseSender({ sender, choose }: { sender: string; choose: (sender: string) => void }) {
   return GUIDES.map(({ title, guides }) => (
     <fieldset key={title} class="senders row">

@@ -34,7 +34,7 @@ export const draft = computed<Draft>(() => {
   const { of, ...known } = parsed(stored.value)
   return {
     sender: FIRST_SENDER,
-    // Empty: phones that all kept a name from here would be one device.
+    // Empty: phones that all kept a suggested name would be one device.
     deviceId: '',
     since: openedAt,
     ...(of === owner() && known),
@@ -45,7 +45,7 @@ export function changeDraft(change: Partial<Draft>): void {
   stored.value = JSON.stringify({ of: owner(), ...draft.value, ...change })
 }
 
-/** The server's time as known here, less its possible error. */
+/** The server's time as estimated here, minus the possible error. */
 export function justNow(): string {
   return new Date(serverNow() - CLOCK_OFF_MS).toISOString()
 }

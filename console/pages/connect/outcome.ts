@@ -67,7 +67,7 @@ export function outcomeOf({
     const { at, error = String(answer.status) } = answer
     found.push(answer.status === 200 ? { kind: 'accepted', at } : refused({ ...answer, error }, at))
   }
-  // If two outcomes share a moment, the more informative one comes first.
+  // If two outcomes have the same time, the first one found is more informative.
   return found.reduce<ConnectOutcome & { at: string }>((a, b) => (b.at > a.at ? b : a), {
     kind: 'waiting',
     at: '',

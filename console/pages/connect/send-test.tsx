@@ -61,7 +61,7 @@ export function SendTest({
   )
 }
 
-/** Erases the device, as long as nothing but the test report has made it. */
+/** Erases the device if the test report is all that it has. */
 function RemoveTest({ deviceId, onRemoved }: { deviceId: string; onRemoved: () => void }) {
   const remove = useAction(async () => {
     const path = { deviceId }

@@ -1,12 +1,12 @@
-import type { Guide, Setup, CopyableText, SetupLink } from '../../guides/guide.ts'
+import { encode } from 'uqr'
+import type { CopyableText, Guide, Setup, SetupLink } from '../../guides/guide.ts'
+import { commonTroubles } from '../../guides/guides.ts'
+import { shell } from '../../guides/shell.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
 import { Loading } from '../../ui/states.tsx'
 import { handoffUrl } from './handoff.ts'
-import { commonTroubles } from '../../guides/guides.ts'
-import { CopyButton } from '../../ui/copy-button.tsx'
-import { encode } from 'uqr'
-import { shell } from '../../guides/shell.ts'
 
-/** How to set the sender up. */
+/** The instructions for setting up a sender. */
 export function SenderSetup({
   setup,
   sender,
@@ -17,7 +17,7 @@ export function SenderSetup({
   sender: string
   /** The guide of that sender; undefined while it is loading. */
   guide: Guide | undefined
-  /** Undefined if the page does not have the secret (any more): then it shows a placeholder. */
+  /** Undefined if the page does not have the secret: then it shows a placeholder. */
   secret: string | undefined
 }) {
   return (
@@ -170,7 +170,7 @@ function ByLink({ link: { text, url, onlyScanned }, name }: { link: SetupLink; n
   )
 }
 
-/** The text of a guide: words between backticks are entered or read literally. */
+/** The text of a guide: words between backticks are set as code. */
 function Prose({ text }: { text: string }) {
   return (
     <>
@@ -195,7 +195,7 @@ function QrCode({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** How the history of a device comes in from the system that it reported to so far. */
+/** The command that imports a device's history from the previous system. */
 export function BringHistory({ address, deviceId }: { address: string; deviceId: string }) {
   const command = `npm run import -- --url ${shell(address)} --device ${shell(deviceId)} FILE`
   return (
@@ -205,7 +205,8 @@ export function BringHistory({ address, deviceId }: { address: string; deviceId:
         <p>
           From Traccar, OwnTracks Recorder, Dawarich, Google, PhoneTrack, GPX files and others, with
           a key that has the scope <code>positions:import</code> in the environment variable{' '}
-          <code>GPS_KEY</code>. <code>docs/moving.md</code> says step by step how to get the files.
+          <code>GPS_KEY</code>. <code>docs/moving.md</code> explains step by step how to get the
+          files.
         </p>
         <Snippet title="Import" text={command} />
       </div>

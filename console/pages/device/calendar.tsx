@@ -6,7 +6,7 @@ import { Icon, IconButton } from '../../ui/icon.tsx'
 import type { DeviceDays } from './device-days.ts'
 import { YearMap } from './year-map.tsx'
 
-/** A year of days by what was reported on each, and ranges to choose: a week, a month, any. */
+/** A year of days, shaded by the reports of each, and ranges to choose: a week, a month, any. */
 export function Calendar({
   deviceId,
   span,

@@ -6,14 +6,13 @@ import { fleet } from '../../live/live.ts'
 import { shownCount } from '../../ui/shown.ts'
 import { toast } from '../../ui/toasts.tsx'
 
-/** A session has eight calls under way; some are left for the page itself. */
+/** A session may have eight calls in progress; the rest are for the page itself. */
 const CALLS_AT_ONCE = 4
 
 /**
- * Disables or enables devices that are not so yet, and offers to take it back for those that were
- * changed.
+ * Disables or enables devices, and offers to undo it for those that changed.
  *
- * @param onDone called after the change, and again after it was taken back.
+ * @param onDone called after the change, and again after it was undone.
  * @throws {ApiFailure} if not all were changed.
  */
 export async function switchDevices(
@@ -36,8 +35,8 @@ export async function switchDevices(
 }
 
 /**
- * Ends at the first failure. Of many devices, those that are gone are left out; so are those that
- * somebody else has switched already, which the page may not know.
+ * Stops at the first failure. Of several devices, skips those that no longer exist, and those that
+ * somebody else has switched meanwhile.
  */
 async function switchAll(deviceIds: readonly string[], disabled: boolean) {
   const waiting = [...deviceIds]
@@ -72,7 +71,7 @@ async function isSwitched(deviceId: string, disabled: boolean): Promise<boolean>
     const device = await api.get('/devices/{deviceId}', { path: { deviceId } })
     return device.disabled === disabled
   } catch (thrown) {
-    // One whose data have expired can be switched all the same.
+    // A device whose data have expired can still be switched.
     if (toFailure(thrown).status === 404) return false
     throw thrown
   }
@@ -84,7 +83,7 @@ type Change = {
   readonly expectedIntervalSeconds?: number | null
 }
 
-/** Changes settings, in the fleet too: the stream sends them only with the next report. */
+/** Changes settings, also in the fleet: the stream sends them only with the next report. */
 export async function changeDevice(device: ApiDevice, body: Change): Promise<void> {
   const { deviceId } = device
   const changed = await api.patch('/devices/{deviceId}', { path: { deviceId }, body })

@@ -12,8 +12,8 @@ import { dayWords, useActivity, useDayKeys, type DeviceDays } from './device-day
 const DAYS = 30
 
 /**
- * Picks days: the ones before, the ones after, a typed one, one of the last with data, or any from
- * the calendar.
+ * Picks days: the previous, the next, a typed one, one of the latest with data, or any from the
+ * calendar.
  */
 export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
   const day = span.last < today ? span.last : today

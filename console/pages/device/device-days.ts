@@ -1,29 +1,32 @@
-import { rangeQuery, spanBounds, type Span } from '../../core/span.ts'
-import { signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import { signal } from '@preact/signals'
+import { api } from '../../api/client.ts'
 import { nextDays, type DayCounts } from '../../core/day-counts.ts'
 import { toFailure, type ApiFailure } from '../../core/failure.ts'
-import { sumOfDays, totalsByDay, type DayTotals, type KnownDays } from '../../core/trips.ts'
-import { loadEpisodes } from './track-data.ts'
-import { api } from '../../api/client.ts'
+import { rangeQuery, spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
+import { sumOfDays, totalsByDay, type DayTotals, type KnownDays } from '../../core/trips.ts'
 import { useKeys, type KeyActions } from '../../ui/keys.tsx'
 import { shownCount } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
+import { loadEpisodes } from './track-data.ts'
 
-/** A device, the days of it that are shown, today, the zone in which they are days, and their totals. */
+/** The days of a device that its page shows, in the operator's zone. */
 export type DeviceDays = {
   readonly deviceId: string
   readonly span: Span
   readonly today: string
   readonly zone: string
-  /** How far it went on each of its days. */
+  /** The distance travelled on each day. */
   readonly totals: DayTotalsStore
 }
 
 type DayTotalsStore = ReturnType<typeof dayTotalsStore>
 
-/** A device's totals of each day, for all parts of its page: each day is read once, while its reports are as many. */
+/**
+ * A device's totals of each day, for all parts of its page: a day is read again only when its
+ * number of reports has changed.
+ */
 export function useDayTotalsStore(deviceId: string, zone: string): DayTotalsStore {
   const store = useMemo(
     () =>
@@ -39,7 +42,7 @@ export function useDayTotalsStore(deviceId: string, zone: string): DayTotalsStor
 
 /**
  * Sums over days of the device, as far as the store knows them; it reads the others, those nearest
- * to a day first. Nothing is asked while the counts are unknown.
+ * to a day first. While the counts are unknown, nothing is read.
  */
 export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefined, near: string) {
   useEffect(() => counts && store.want({ counts, near }), [store, counts, near])
@@ -47,7 +50,7 @@ export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefine
   return (span: Span) => sumOfDays(span, counts ?? new Map(), known)
 }
 
-/** One request at a time: a year of a busy device takes the service long. */
+/** One request at a time: a year of a busy device takes the service a long time. */
 function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<readonly DayTotals[]>) {
   const days = signal<KnownDays>(new Map())
   const failure = signal<ApiFailure | undefined>(undefined)
@@ -90,7 +93,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<reado
 
   return {
     days,
-    /** Why reading has stopped, until it is tried again. */
+    /** The failure that stopped reading, until a retry. */
     failure,
     /** Reads these days, until the function that it returns is called. */
     want: (want: WantedDays) => {
@@ -137,8 +140,8 @@ export function dayWords(day: string, count: number, distance?: string): string 
 }
 
 /**
- * Keys that move the focus among the days of `element`, which are one stop of the Tab key, by so
- * many days each. From right to left the days run the other way, and so do the keys.
+ * Keys that move the focus among the days of `element`, which are one stop of the Tab key; `steps`
+ * has the number of days for each key. In right-to-left pages, days and keys run the other way.
  */
 export function useDayKeys(
   part: Parameters<typeof useKeys>[1] & object,

@@ -80,8 +80,8 @@ function KeyWords({ of: key }: { of: Key | null }) {
 type Props = DialogProps & { readonly device: ApiDevice; readonly usedKey: Key | null }
 
 /**
- * Takes the right to report from a lost device: its key is revoked if no other device reports with
- * it, else the device is disabled.
+ * Stops reports of a lost device: revokes its key if no other device reports with it, and otherwise
+ * disables the device.
  */
 function LostDevice({ device, usedKey: key, ...props }: Props) {
   const title = 'I lost this device'
@@ -133,7 +133,7 @@ function LostDevice({ device, usedKey: key, ...props }: Props) {
 
 function WhyDisable({ of: key }: { of: Key | null }) {
   if (key === null) {
-    return <p>Its key is unknown. Reports of a disabled device are rejected, whatever its key.</p>
+    return <p>Its key is unknown. Reports of a disabled device are rejected with any key.</p>
   }
   if (key.status === 'revoked') {
     return (

@@ -11,7 +11,10 @@ import { useLoad } from '../../ui/use-load.ts'
 import { TrackMap } from './track-map.tsx'
 import type { DeviceRange } from './track-data.ts'
 
-/** A day without reports: where the device was known to be last, or else first, and the way there. */
+/**
+ * A day without reports: the last known place before it, or else the first after it, with a link to
+ * that day.
+ */
 export function EmptyDay({
   range: { deviceId, from, to },
   span,

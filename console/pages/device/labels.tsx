@@ -20,7 +20,7 @@ import { toast } from '../../ui/toasts.tsx'
 import './labels.css'
 import { may } from '../../live/session.ts'
 
-/** Opens the labels of a device, for those who may change them. */
+/** Opens the labels of a device; absent without the right to change them. */
 export function LabelButton({
   device,
   onDone = () => undefined,
@@ -43,10 +43,10 @@ export function LabelButton({
   )
 }
 
-/** As many devices as one call changes. */
+/** The maximum number of devices in one call. */
 const CALL_DEVICES = 1_000
 
-/** Gives labels to devices, one or many, and takes them away. */
+/** Adds labels to one or several devices, and removes them. */
 export function LabelDevices({
   devices,
   onDone,
@@ -83,7 +83,8 @@ export function LabelDevices({
     if (refused > 0 && devices.length === 1) {
       throw faultAt('label', 'A device can have at most 16 labels. Remove one first.')
     }
-    const rest = refused === 0 ? '' : `; ${refused} of them have 16 labels already, or are gone`
+    const rest =
+      refused === 0 ? '' : `; ${refused} of them already have 16 labels, or no longer exist`
     const undos = undoLabels(
       before.filter(({ deviceId }) => changed.has(deviceId)),
       change,
@@ -151,7 +152,10 @@ export function LabelDevices({
   )
 }
 
-/** Resolves with the ids of the devices that exist and have no label too many. */
+/**
+ * Resolves with the ids of the changed devices: not of those that do not exist, or would have too
+ * many labels.
+ */
 async function changeLabels(
   devices: readonly string[],
   change: ChosenLabels,

@@ -19,7 +19,7 @@ type PlotProps = {
   zone: string
 }
 
-/** Speed, altitude and an attribute over time; the lowest plot has the marks of time. */
+/** Speed, altitude and an attribute over time; the lowest plot has the time axis. */
 export function Plots(props: PlotProps) {
   const { points } = props
   if (points.length < 2) return null
@@ -51,7 +51,7 @@ export function Plots(props: PlotProps) {
   )
 }
 
-/** Which attribute has a plot of its own; nothing if none of them is a number. */
+/** The choice of an attribute to plot; absent if none of them is a number. */
 export function PlotChoice({ points }: { points: readonly TrackPoint[] }) {
   const names = useMemo(() => numericAttributes(points), [points])
   if (names.length === 0) return null

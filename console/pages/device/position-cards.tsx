@@ -54,7 +54,10 @@ function delayText(laterMs: number): string {
   return laterMs < 1_000 ? 'none' : duration(laterMs)
 }
 
-/** As the list of trips says it: a device found at the same place after a silence was stopped there. */
+/**
+ * The words of the list of trips: a device found at the same place after a silence was stopped
+ * there.
+ */
 const SILENCE_WORDS = {
   stop: ': it stopped at the same place',
   gap: ': its location is unknown',
@@ -62,7 +65,7 @@ const SILENCE_WORDS = {
 }
 const SECOND_MS = 1_000
 
-/** The latest report until the chosen moment. */
+/** The latest report up to the chosen moment. */
 export function AtMoment({
   at,
   point,
@@ -117,7 +120,7 @@ export function AtMoment({
   )
 }
 
-/** Coordinates, to copy, and to open in other maps. */
+/** Coordinates to copy, and to open in other maps. */
 function PlaceLinks({ place }: { place: Coordinates }) {
   const coordinates = coordinatesText(place)
   return (

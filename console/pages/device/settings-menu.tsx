@@ -134,7 +134,7 @@ function EraseDevice({ device: { deviceId }, onClose }: OfDevice) {
     >
       <p>
         This deletes all its records, its status and its settings for good. If it reports again, it
-        starts afresh.
+        starts as a new device.
       </p>
       <Field
         name="deviceId"

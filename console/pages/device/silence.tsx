@@ -1,26 +1,26 @@
+import type { ComponentChildren } from 'preact'
+import { addressOf } from '../../core/address.ts'
+import type { ClockError } from '../../core/clock-error.ts'
 import {
   shownTelemetry,
   type ApiDevice,
   type LiveDevice,
   type ShownStatus,
 } from '../../core/live-device.ts'
-import { silenceReasons, type SilenceReason } from '../../core/silence.ts'
-import { now } from '../../ui/clock.ts'
-import { Loaded, FailedLine } from '../../ui/states.tsx'
-import { useSilenceFacts } from './silence-facts.ts'
-import type { ComponentChildren } from 'preact'
-import { addressOf } from '../../core/address.ts'
-import type { ClockError } from '../../core/clock-error.ts'
 import { batteryText } from '../../core/measures.ts'
+import { silenceReasons, type SilenceReason } from '../../core/silence.ts'
 import { duration } from '../../core/times.ts'
 import { may } from '../../live/session.ts'
+import { now } from '../../ui/clock.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownAt, shownClock } from '../../ui/shown.ts'
+import { FailedLine, Loaded } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { KeyLink } from '../keys/key-devices.tsx'
 import type { Key } from '../keys/key-words.ts'
 import { causeOf, remedyOf } from '../rejections/rejections.ts'
 import { changeDevice } from './change-devices.ts'
+import { useSilenceFacts } from './silence-facts.ts'
 import { clockWords } from './wrong-clock.tsx'
 
 /** The reasons why a device is not online, the most likely first, each with its remedy. */

@@ -1,13 +1,13 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
-import { IconButton } from '../../ui/icon.tsx'
-import { Select } from '../../ui/select-field.tsx'
-import { momentOf, momentInAddress } from '../../core/moment.ts'
+import { momentInAddress, momentOf } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
-import { pageAddress, setQuery } from '../../ui/router.ts'
 import { date, time } from '../../core/times.ts'
+import { IconButton } from '../../ui/icon.tsx'
 import { useKeys } from '../../ui/keys.tsx'
-import type { ComponentChildren } from 'preact'
+import { pageAddress, setQuery } from '../../ui/router.ts'
+import { Select } from '../../ui/select-field.tsx'
 import { shownClock } from '../../ui/shown.ts'
 import { PLOT_INSET } from '../../ui/time-plot.tsx'
 
@@ -24,8 +24,8 @@ export function useMoment(
   const written = useRef(asked)
   useEffect(() => setMoving(undefined), [span, zone])
   useEffect(() => {
-    // Back, or a link, leads elsewhere. Of a moment from here the address has only the seconds, and
-    // by the time that it has them, the cursor may be further on.
+    // Only an address that was not written here moves the cursor: by Back, or by a link. The
+    // address has whole seconds, and the cursor may have moved on since it was written.
     if (asked !== written.current) setMoving(undefined)
     written.current = asked
   }, [asked])
@@ -155,8 +155,8 @@ function TimeField({
 type TimeBand = { readonly from: number; readonly to: number }
 
 /**
- * One axis of time for a slider and the plots below it: bands, the cursor, and clicks are the same
- * for all of them. Time runs from left to right in every language.
+ * One time axis for a slider and the plots below it, which share bands, cursor and clicks. Time
+ * runs from left to right in every language.
  */
 export function TimeStrip({
   first,

@@ -13,7 +13,7 @@ import { useLoad } from '../../ui/use-load.ts'
 import { stepReports } from '../../core/moment.ts'
 import { readEpisodes, type Episode } from '../../core/trips.ts'
 
-/** A replay moves many times a second; the service is asked only once it rests. */
+/** A replay moves many times a second; reports are read only once it rests. */
 const RESTS_MS = 150
 const READ_EACH_WAY = 25
 
@@ -26,16 +26,16 @@ export type DeviceRange = {
 
 type Reports = {
   readonly reports: readonly TrackPoint[]
-  /** Whether none between them is missing. */
+  /** Whether the reports are complete, with none missing between them. */
   readonly isEach: boolean
-  /** Whether the range has none before them, and none after. */
+  /** Whether they include the first report of the range, and the last. */
   readonly isFirst: boolean
   readonly isLast: boolean
 }
 
 /**
- * The reports around a moment, each of them: a long track is drawn without most of its points, so
- * the ones around the cursor are read once it rests. Until then they are those that are drawn.
+ * All reports around a moment: a long track is drawn with a part of its points only, so the reports
+ * around the cursor are read once it rests. Until then, the drawn points take their place.
  */
 export function useReports(
   { deviceId, from, to }: DeviceRange,
@@ -66,7 +66,7 @@ export function useReports(
     },
     [deviceId, from, to, isThinned, resting],
   )
-  // Until those around the next moment have come, the ones before are still near enough.
+  // Until the reports around the next moment arrive, the previous ones are near enough.
   const latest = useRef(data)
   latest.current = data ?? latest.current
   const around = latest.current
@@ -116,7 +116,9 @@ export function useSteps(
   return go
 }
 
-/** The track of a range; years come one after the other, because each takes the service seconds. */
+/**
+ * The track of a range; years are read one after the other, because each takes the service seconds.
+ */
 export async function loadTrack(
   { deviceId, from, to }: DeviceRange,
   signal: AbortSignal,

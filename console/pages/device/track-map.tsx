@@ -8,8 +8,8 @@ import { shownUnits, shownNumber, shownSpeed } from '../../ui/shown.ts'
 import { speedIn } from '../../core/measures.ts'
 
 /**
- * A track on a map. The view is fitted once to the days and to what is selected of them; after that
- * only the operator moves it.
+ * A track on a map. The view is fitted once to the days, and to each selected part of them; after
+ * that only the operator moves it.
  *
  * @param points undefined while they are being read: the map itself takes as long.
  */
@@ -24,7 +24,7 @@ export function TrackMap({
   onMove,
 }: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected'> & {
   points: readonly TrackPoint[] | undefined
-  /** Names the content that the view was fitted to: another text fits it again. */
+  /** Identifies the shown days: a new value fits the view again. */
   shows: string
   isFollowing: boolean
   onMove: (at: number) => void
@@ -49,7 +49,7 @@ export function TrackMap({
           const wanted = `${shows} ${selected?.from}`
           if (points !== undefined && fittedTo.current !== wanted) {
             fittedTo.current = wanted
-            // The strip below has come with the points, and taken its room.
+            // The strip below appears with the points, and shrinks the map.
             map.updateSize()
             fitPoints(map, within(points, selected), { animated: false })
           }
@@ -66,7 +66,7 @@ export function TrackMap({
   )
 }
 
-/** The points of what is selected; all of them if nothing is, or none lies in it. */
+/** The points of the selected part; all points if nothing is selected, or the part has none. */
 function within(
   points: readonly TrackPoint[],
   selected: PaintedTrack['selected'],

@@ -26,7 +26,7 @@ const EVERY_MS = 30_000
 
 /**
  * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
- * them; beside it what is known of that moment, above `silence`, the trips and `children`.
+ * them; beside them the report of that moment, then `silence`, the trips and `children`.
  */
 export function TrackView({
   deviceId,
@@ -53,9 +53,9 @@ export function TrackView({
     [deviceId, from, to],
     isOne && endsToday ? { everyMs: EVERY_MS } : {},
   )
-  // A year's trips are a list that nobody reads, and take the service seconds.
+  // Nobody reads the list of a year's trips, and it takes the service seconds.
   const hasTrips = dayCount(span) <= MOST_DAYS_OF_MONTH
-  // The service reads all records for either: the map has the first turn.
+  // The service reads all records for either, so the map goes first.
   const mayLoad = hasTrips && data !== undefined
   const episodes = useLoad(
     async (signal) => (mayLoad ? loadEpisodes(range, signal) : undefined),

@@ -11,8 +11,8 @@ import { useActivity, useDayTotals, type DeviceDays } from './device-days.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
 
 /**
- * Trips, stops and gaps along the shown days; a click shows one of them on map and plots. Of too many
- * days there are only the distances.
+ * Trips, stops and gaps along the shown days; a click shows one of them on map and plots. For too
+ * many days, only the distances are shown.
  */
 export function Trips({
   of: loaded,
@@ -25,7 +25,7 @@ export function Trips({
   onSelect: (episode: Episode) => void
 }) {
   const { deviceId, span, today, zone } = page
-  /** The time of day, with its day where that is not the one shown. */
+  /** The time of day, with the day if it is not the one shown. */
   function clock(at: number): string {
     const day = date(at, zone)
     const text = shownClock(at, { hasSeconds: false })
@@ -104,7 +104,7 @@ function CsvLink({ episodes, name }: { episodes: readonly Episode[]; name: strin
 /** Days whose reports the service counts in one call. */
 const MOST_DAYS = 1_000
 
-/** How far it went on each day of a week or month, in each month of a longer time, and in all. */
+/** The distance of each day of a week or month, of each month of a longer range, and of all. */
 function Distances(page: DeviceDays) {
   const { span } = page
   const shown = isOneDay(span) ? weekOf(span.first) : span
@@ -145,7 +145,7 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
   )
 }
 
-/** What is known of them, and a mark that more is being read. */
+/** The known totals, with an ellipsis while more are being read. */
 function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'): string {
   const { trips, distanceMetres, lastedMs, isWhole } = sum
   if (trips === 0) return isWhole ? 'no trips' : '…'

@@ -39,7 +39,7 @@ export function useClockError(
   deviceId: string,
   known: { readonly lastSeenMs: number; readonly position: ApiPosition } | undefined,
 ): ClockError | undefined {
-  // Something has arrived since its last position.
+  // A report has arrived that did not change the last position.
   const isSuspect = known !== undefined && known.lastSeenMs > Date.parse(known.position.receivedAt)
   const dated = useLoad(
     async (signal) => {

@@ -15,7 +15,10 @@ const SHADES = 4
 /** The measure shown for a year: `distance`, or else the number of reports. */
 const shading = keptPreference('shading', '', (text) => text)
 
-/** The days of a year as cells, a column for each week, the darker the more was reported or driven. */
+/**
+ * The days of a year as cells, one column per week; darker cells have more reports, or a longer
+ * distance.
+ */
 export function YearMap({
   deviceId,
   year,

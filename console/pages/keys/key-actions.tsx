@@ -14,7 +14,10 @@ import { DevicesOfKey, KeyDevices } from './key-devices.tsx'
 import { may } from '../../live/session.ts'
 import type { MenuAction } from '../../ui/menu.tsx'
 
-/** The actions on a key, and the place of their dialogs: a revoked key changes no more, and viewers change none. */
+/**
+ * The actions on a key, and their dialogs: a revoked key cannot be changed, and viewers change
+ * none.
+ */
 export function useKeyActions(onDone: () => void) {
   const { dialog, open } = useDialog(onDone)
   const actionsOn = (key: Key): MenuAction[] =>
@@ -54,7 +57,9 @@ function EditKey({ of, ...props }: DialogProps & { of: Key }) {
   )
 }
 
-/** Only changed fields: a field holds minutes, and an expiry in the past cannot be set again. */
+/**
+ * The changed fields only: a field has no seconds, and an expiry in the past cannot be set again.
+ */
 function changesOf(of: Key, wanted: ReturnType<typeof readLimits>) {
   const { name, expiresAt, deviceIds, rateLimit } = wanted
   return {
@@ -134,7 +139,7 @@ function ReplaceSecret({ of, ...props }: DialogProps & { of: Key }) {
         label="The old secret keeps working"
         hint={
           graceSeconds === 0 ? (
-            'It stops working at once.'
+            'It stops working immediately.'
           ) : (
             <>
               Until <Time at={new Date(now.value + graceSeconds * 1_000).toISOString()} />. Give

@@ -5,7 +5,7 @@ import { Ago, Moment } from '../../ui/time.tsx'
 import { KeyLink } from './key-devices.tsx'
 import { scopeWords, KEY_STATUS_WORDS, type Key } from './key-words.ts'
 
-/** About a key besides its name. */
+/** The columns of a key without its name. */
 export const KEY_FACTS: readonly Column<Key>[] = [
   {
     title: 'Status',

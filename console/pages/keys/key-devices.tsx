@@ -19,7 +19,7 @@ export function KeyDevices({ of: { id, name }, onClose }: DialogProps & { of: Ke
   )
 }
 
-/** Their list, with a way to each. */
+/** The list of these devices, each with a link. */
 export function DevicesOfKey({ keyId, onLeave }: { keyId: string; onLeave?: () => void }) {
   const devices = useLoad(
     (signal) => api.get('/devices', { query: { keyId, limit: SHOWN + 1 }, signal }),
@@ -50,7 +50,7 @@ export function DevicesOfKey({ keyId, onLeave }: { keyId: string; onLeave?: () =
   )
 }
 
-/** The name of a key, which leads to its page. */
+/** The name of a key, as a link to its page. */
 export function KeyLink({ of: { id, name } }: { of: { id: string; name: string } }) {
   return (
     <a href={addressOf(keyPath(id))}>

@@ -1,30 +1,30 @@
+import { useState } from 'preact/hooks'
 import { KeyRound } from 'lucide'
 import { api } from '../../api/client.ts'
+import { addressOf } from '../../core/address.ts'
+import { ApiFailure, faultAt } from '../../core/failure.ts'
 import { may } from '../../live/session.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Facts } from '../../ui/facts.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Field, Form, type Values } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
+import { shownZone } from '../../ui/preferences.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
+import { Ago, Time } from '../../ui/time.tsx'
+import { KeySecret, LimitFields, useKeyActions } from './key-actions.tsx'
+import { KEY_COLUMNS } from './key-columns.tsx'
 import {
   KEY_STATUS_WORDS,
   readLimits,
-  SCOPE_WORDS,
   SCOPE_NAMES,
+  SCOPE_WORDS,
   type Key,
   type KeyWithSecret,
 } from './key-words.ts'
-import { addressOf } from '../../core/address.ts'
 import './keys.css'
-import { useState } from 'preact/hooks'
-import { ApiFailure, faultAt } from '../../core/failure.ts'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Facts } from '../../ui/facts.tsx'
-import { Field, Form, type Values } from '../../ui/form.tsx'
-import { Isolated } from '../../ui/isolated.tsx'
-import { Ago, Time } from '../../ui/time.tsx'
-import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
-import { shownZone } from '../../ui/preferences.ts'
-import { useKeyActions, LimitFields, KeySecret } from './key-actions.tsx'
-import { KEY_COLUMNS } from './key-columns.tsx'
 
 export function KeysPage() {
   const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
@@ -73,7 +73,7 @@ function NoKeys() {
   )
 }
 
-/** Identifies the key of a secret that somebody has found in a sender. */
+/** Finds the key that a secret belongs to. */
 function IdentifyKey({ onClose }: { onClose: () => void }) {
   const [found, setFound] = useState<Key | 'none'>()
 

@@ -3,7 +3,7 @@ import type { LiveDevice } from '../../core/live-device.ts'
 import { isMoving, type Motion } from '../../core/motion.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 
-/** The shortest stop that the API tells: below it, "Stopped" says enough. */
+/** The shortest stop that the API reports; below it, "Stopped" says enough. */
 const STOP_SECONDS = 60
 
 /** The stops asked for, and the only call under way: scrolling through the list must not flood the API. */
@@ -11,7 +11,7 @@ const asked = new Set<Motion['place']>()
 let isAsking = false
 
 /**
- * Reads from the history since when devices are stopped that were so when the page was opened. One
+ * Reads from the history when devices stopped that were already stopped as the page was opened. One
  * call at a time, and once for each stop.
  */
 export async function askStoppedSince(devices: readonly LiveDevice[]): Promise<void> {
@@ -34,7 +34,7 @@ export async function askStoppedSince(devices: readonly LiveDevice[]): Promise<v
   return askStoppedSince(devices)
 }
 
-/** Whether the device is stopped, and it is not known since when. */
+/** Whether the device is stopped since an unknown time. */
 function isUnknown({ status, motion }: LiveDevice): boolean {
   return (
     status === 'online' &&

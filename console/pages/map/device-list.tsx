@@ -1,25 +1,25 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Pin } from 'lucide'
+import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
+import { now } from '../../ui/clock.ts'
+import { StatusShape } from '../../ui/device-parts.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
+import { shownUnits } from '../../ui/shown.ts'
 import { askStoppedSince } from './ask-stopped-since.ts'
 import { selectAndShow } from './fleet-map.tsx'
 import {
   columns,
+  isMarking,
+  marked,
   pinned,
   selectedDevice,
   selectedId,
-  isMarking,
-  marked,
   toggleMark,
 } from './map-state.ts'
 import { useOrdered, useRowsInView } from './use-rows.ts'
-import { Pin } from 'lucide'
-import { now } from '../../ui/clock.ts'
-import { Icon } from '../../ui/icon.tsx'
-import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
-import { shownUnits } from '../../ui/shown.ts'
-import { StatusShape } from '../../ui/device-parts.tsx'
 
 const ROW_REM = 3.25
 const PAGE_ROWS = 10
@@ -36,7 +36,7 @@ export function DeviceList() {
   const indexOf = (id: string | undefined) =>
     id === undefined ? -1 : devices.findIndex(({ deviceId }) => deviceId === id)
   const selected = selectedId.value
-  // One row is a stop of the Tab key: the map after thousands of rows stays near.
+  // Only one row is a stop of the Tab key, so that the map stays within reach.
   const stop = [reached, selected].map(indexOf).find((index) => index >= 0) ?? 0
   const { indexes, allPixels, rowPixels, show } = useRowsInView(scroller, {
     count: devices.length,
@@ -52,7 +52,7 @@ export function DeviceList() {
     const shown = indexes.flatMap((index) => devices[index] ?? [])
     askStoppedSince([selectedDevice() ?? [], shown].flat()).catch(() => undefined)
   })
-  // Before the next key comes. A row that moves in the document loses the focus.
+  // Runs before the next key arrives. A row that moves in the document loses the focus.
   useLayoutEffect(() => {
     const isLost = hasFocus.current && document.activeElement === document.body
     if ((isGoing.current || isLost) && indexOf(reached) >= 0) {
@@ -165,7 +165,7 @@ export function focusList(): void {
   document.querySelector<HTMLElement>('.device-list [data-index="0"] button')?.focus()
 }
 
-/** One device of the list: its name, and what the operator wants to see of it. */
+/** One device of the list: its name and the chosen columns. */
 export function DeviceRow({
   device,
   isSelected,

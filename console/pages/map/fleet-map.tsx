@@ -121,7 +121,7 @@ function openFleet(map: OlMap, props: () => FleetMapProps): FleetPainter {
   }
   const target = map.getTargetElement() as HTMLElement
   map.on('pointerdrag', () => {
-    // Returned, the false would keep the map from being dragged.
+    // A block, because a returned false would stop the map from being dragged.
     following.value = false
   })
   map.on('click', ({ pixel }) => click(map, painter, pixel, props()))
@@ -154,7 +154,7 @@ export function selectAndShow(device: LiveDevice): void {
   showOnMap(device)
 }
 
-/** Selects what fits the search best. */
+/** Selects the best match of the search. */
 export function selectFirst(): void {
   const [first] = sortDevices([...chosenDevices()], listOrder())
   if (first !== undefined) selectAndShow(first)

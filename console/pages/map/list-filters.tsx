@@ -1,38 +1,38 @@
-import { Ellipsis, Search, ArrowDownWideNarrow, ArrowUpNarrowWide } from 'lucide'
-import { sortDevices, countByStatus, STATUSES, countByLabel } from '../../core/choose-devices.ts'
-import { COLUMNS } from '../../core/device-columns.ts'
-import { Icon, IconButton } from '../../ui/icon.tsx'
-import { Menu } from '../../ui/menu.tsx'
-import { exportCsv } from './export-csv.ts'
-import {
-  chosenDevices,
-  columns,
-  listOrder,
-  toggleColumn,
-  foundDevices,
-  search,
-  searchText,
-  statuses,
-  toggleStatus,
-  filterByLabel,
-  chosenLabel,
-  sort,
-  sortBy,
-  searchedWords,
-  isMarking,
-} from './map-state.ts'
 import { useRef } from 'preact/hooks'
-import { watchWords } from '../../live/announce-changes.ts'
-import { lister, fleet } from '../../live/live.ts'
+import { ArrowDownWideNarrow, ArrowUpNarrowWide, Ellipsis, Search } from 'lucide'
+import { countByLabel, countByStatus, sortDevices, STATUSES } from '../../core/choose-devices.ts'
+import { COLUMNS } from '../../core/device-columns.ts'
 import { STATUS_WORDS } from '../../core/device-words.ts'
 import { MOST_DEVICES } from '../../core/fleet.ts'
-import { useKeys } from '../../ui/keys.tsx'
-import { shownCount } from '../../ui/shown.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { fleet, lister } from '../../live/live.ts'
 import { StatusShape } from '../../ui/device-parts.tsx'
-import { selectFirst } from './fleet-map.tsx'
-import { focusList } from './device-list.tsx'
+import { Icon, IconButton } from '../../ui/icon.tsx'
 import { isolate } from '../../ui/isolated.tsx'
+import { useKeys } from '../../ui/keys.tsx'
+import { Menu } from '../../ui/menu.tsx'
 import { Select } from '../../ui/select-field.tsx'
+import { shownCount } from '../../ui/shown.ts'
+import { focusList } from './device-list.tsx'
+import { exportCsv } from './export-csv.ts'
+import { selectFirst } from './fleet-map.tsx'
+import {
+  chosenDevices,
+  chosenLabel,
+  columns,
+  filterByLabel,
+  foundDevices,
+  isMarking,
+  listOrder,
+  search,
+  searchedWords,
+  searchText,
+  sort,
+  sortBy,
+  statuses,
+  toggleColumn,
+  toggleStatus,
+} from './map-state.ts'
 
 export function ListFilters() {
   watchWords()

@@ -14,9 +14,7 @@ import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
 import { keptPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
 
-/**
- * The operator's choices for the map, kept in the address so that it can be sent to somebody else.
- */
+/** The operator's choices for the map, kept in the address so that it can be shared. */
 
 export const searchText = computed(() => pageAddress.value.query.get('q') ?? '')
 
@@ -25,7 +23,7 @@ export const statuses = computed<ReadonlySet<ShownStatus>>(() => {
   return new Set(STATUSES.filter((status) => named.includes(status)))
 })
 
-/** The words that are searched for. */
+/** The words of the search. */
 export const searchedWords = computed(() => searchWords(searchText.value))
 
 /** The label that the listed devices have; empty: any or none. */
@@ -129,7 +127,7 @@ function pinnedByAccount(): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Several devices at this place, which the map cannot separate. */
+/** Several devices at one place, which the map cannot separate. */
 export const spot = signal<readonly LiveDevice[] | undefined>(undefined)
 
 /** Whether the list has boxes that select several devices. */

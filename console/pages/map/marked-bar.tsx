@@ -17,7 +17,7 @@ import type { LiveDevice } from '../../core/live-device.ts'
 const SHARED_DEVICES = 50
 const NONE = { devices: [], hidden: 0 } as const
 
-/** How many devices are selected, and what can be done with all of them that the list shows. */
+/** The number of selected devices, and the actions on those that the list shows. */
 export function MarkedBar() {
   watchWords()
   const { dialog, open } = useDialog(() => undefined)
@@ -94,7 +94,7 @@ export function MarkedBar() {
   )
 }
 
-/** Disables many devices, after asking: what they report meanwhile is lost. */
+/** Disables several devices, after asking: their reports are lost until they are enabled again. */
 function DisableDevices({ devices, ...props }: DialogProps & { devices: readonly LiveDevice[] }) {
   const left = devices.filter(({ disabled }) => !disabled)
   const count = shownCount(left.length, 'device')

@@ -20,7 +20,7 @@ const SPARE = 8
 /**
  * The rows in view, out of many rows of one height.
  *
- * @param also a row that stays in the document wherever it is, because Tab goes to it.
+ * @param also a row that stays in the document, in view or not, because Tab goes to it.
  */
 export function useRowsInView(
   scroller: { readonly current: HTMLElement | null },
@@ -71,7 +71,7 @@ export function useRowsInView(
 
 /** How often the order is updated; a row's text changes with the clock anyway. */
 const REORDER_EVERY_MS = 1_000
-/** For this time after the last movement of a finger, pointer or key nothing moves away from it. */
+/** The order stays for this long after the last movement of a finger, pointer or key. */
 const HELD_MS = 2_000
 
 /**

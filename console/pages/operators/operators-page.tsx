@@ -1,16 +1,16 @@
+import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
+import type { components } from '../../api/schema.ts'
+import { ROLE_NAMES } from '../../core/session-rules.ts'
 import { may, me } from '../../live/session.ts'
-import { useDialog, FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Field } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
-import { actionColumn, type Column } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
-import { useState } from 'preact/hooks'
-import { ROLE_NAMES } from '../../core/session-rules.ts'
-import { Field } from '../../ui/form.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { SelectField } from '../../ui/select-field.tsx'
-import type { components } from '../../api/schema.ts'
+import { actionColumn, type Column } from '../../ui/table.tsx'
+import { Time } from '../../ui/time.tsx'
 
 /** The operators of the account. */
 export function OperatorsPage() {
@@ -19,7 +19,7 @@ export function OperatorsPage() {
     [],
   )
   const { dialog, open } = useDialog(list.reload)
-  // The last admin stays. As long as a part of the list is missing, the API decides.
+  // The last admin cannot be removed. While a part of the list is missing, the API decides.
   const isKept = (of: ApiOperator) => list.more === undefined && isLastAdmin(of, list.items ?? [])
   const actions = actionColumn<ApiOperator>(
     ({ email }) => email,
@@ -168,8 +168,8 @@ function RemoveOperator({ of: { id, email }, ...props }: OfOperator) {
       done="Operator removed and signed out everywhere."
     >
       <p>
-        <Isolated class="strong">{email}</Isolated> is signed out at once and cannot sign in again.
-        The audit keeps what they did.
+        <Isolated class="strong">{email}</Isolated> is signed out immediately and cannot sign in
+        again. The audit keeps what they did.
       </p>
     </FormDialog>
   )

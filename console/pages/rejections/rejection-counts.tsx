@@ -8,7 +8,7 @@ import { ERROR_NAMES, type ShownRejections } from './rejections.ts'
 import './rejections.css'
 
 const NAMED = 5
-/** The summary counts no more keys or devices one by one. */
+/** The maximum number of keys or devices that the summary lists. */
 const SUMMARIZED = 100
 const EVERY_MS = 10_000
 

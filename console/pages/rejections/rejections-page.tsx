@@ -72,10 +72,7 @@ function Nothing({ isFiltered }: { isFiltered: boolean }) {
   )
 }
 
-/**
- * The rejections that the stream has sent since the filter was chosen, and those that it may have
- * missed.
- */
+/** The rejections from the stream since the filter was chosen, and those it may have missed. */
 function useNewest(filter: ShownRejections): readonly Rejection[] {
   const [newest, setNewest] = useState<readonly Rejection[]>([])
   useEffect(() => {

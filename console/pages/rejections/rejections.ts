@@ -33,7 +33,7 @@ function permissionFor(message: string): string {
   }
   const scope = SCOPE_NAMES.find((one) => message.includes(one))
   if (scope !== undefined) return `Use a key with the permission “${SCOPE_WORDS[scope]}”.`
-  return 'Ask whoever runs the service.'
+  return 'Ask the people who run the service.'
 }
 
 /** The fault in a sentence, without the waiting time, which concerns the sender alone. */

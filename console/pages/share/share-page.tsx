@@ -1,24 +1,24 @@
-import { Link2Off } from 'lucide'
-import { now } from '../../ui/clock.ts'
-import { isolate, Isolated } from '../../ui/isolated.tsx'
-import { useTitle } from '../../ui/page.tsx'
-import { pageAddress } from '../../ui/router.ts'
-import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
-import { shownMoment } from '../../ui/shown.ts'
-import { Ago } from '../../ui/time.tsx'
-import { NO_POSITION, silenceText, statusOf, type ViewedDevice } from './shared-view.ts'
-import { useShared } from './use-shared.ts'
-import './share.css'
 import { useRef } from 'preact/hooks'
+import { Link2Off } from 'lucide'
 import { toMercator } from '../../core/mercator.ts'
 import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
 import { drawLabel, LABEL_FONT } from '../../map/draw-label.ts'
 import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints } from '../../map/open-map.ts'
+import { now } from '../../ui/clock.ts'
+import { isolate, Isolated } from '../../ui/isolated.tsx'
+import { useTitle } from '../../ui/page.tsx'
 import { palette } from '../../ui/palette.ts'
+import { pageAddress } from '../../ui/router.ts'
+import { shownMoment } from '../../ui/shown.ts'
+import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { NO_POSITION, silenceText, statusOf, type ViewedDevice } from './shared-view.ts'
+import { useShared } from './use-shared.ts'
+import './share.css'
 
-/** The page for people with a link: `/share#token`. */
+/** The page that a link opens: `/share#token`. */
 export function SharePage() {
   const { shared, failure, isLive } = useShared(pageAddress.value.hash.slice(1))
   useTitle(shared === undefined ? 'Shared positions' : isolate(shared.name))

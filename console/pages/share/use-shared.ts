@@ -22,7 +22,10 @@ const READ_AGAIN_MS = 60_000
  */
 const STORED_BY_MS = 3_000
 
-/** The content of a share, live: stream first, then the list, again after each lost connection. */
+/**
+ * The content of a share, live: opens the stream, then reads the list, and both again after each
+ * lost connection.
+ */
 export function useShared(token: string): SharedState {
   const [state, setState] = useState<SharedState>({ isLive: false })
   useEffect(() => {

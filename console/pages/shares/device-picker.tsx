@@ -164,7 +164,7 @@ export function DevicePicker({
   )
 }
 
-/** The text once it has not changed for this long. */
+/** The text once it has stopped changing for `ms`. */
 function useDebounced(text: string, ms: number): string {
   const [later, setLater] = useState(text)
   useEffect(() => {

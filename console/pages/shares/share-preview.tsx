@@ -50,7 +50,7 @@ export function SharePreview({
         {devices.length > LISTED && <li>and {devices.length - LISTED} more</li>}
       </ul>
       <p>
-        The map shows {showsNow ? `${place} at once, then ` : ''}
+        The map shows {showsNow ? `${place} immediately, then ` : ''}
         {isOne ? 'where it is, ' : 'where they are, '}
         {trail === undefined ? 'without a trail.' : `with a trail of ${trail.toLowerCase()}.`}
       </p>

@@ -88,7 +88,7 @@ function RevokeShare({ of: { id, name }, ...props }: DialogProps & { of: Share }
       button="Revoke link"
       danger
       submit={() => api.delete('/shares/{id}', { path: { id } })}
-      done="Link revoked. It shows nothing any more."
+      done="Link revoked. It no longer shows anything."
     >
       <p>
         Whoever has <Isolated class="strong">{name}</Isolated> open sees nothing more within 5

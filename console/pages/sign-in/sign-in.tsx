@@ -1,16 +1,16 @@
+import { signal } from '@preact/signals'
 import { Navigation2 } from 'lucide'
-import { signIn, staySignedIn, me, renewing, signOut } from '../../live/session.ts'
+import { api } from '../../api/client.ts'
+import { faultAt } from '../../core/failure.ts'
+import { me, renewing, signIn, signOut, staySignedIn } from '../../live/session.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Field, Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
 import { useTitle } from '../../ui/page.tsx'
-import './sign-in.css'
-import { Dialog } from '../../ui/dialog.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
-import { signal } from '@preact/signals'
-import { api } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
-import { FormDialog } from '../../ui/form-dialog.tsx'
+import './sign-in.css'
 
 export function SignInPage() {
   useTitle('Sign in')
@@ -45,7 +45,7 @@ export function SignInPage() {
   )
 }
 
-/** Where an operator whose password was made for them chooses one. */
+/** The page on which an operator with a generated password chooses their own. */
 export function FirstPasswordPage() {
   useTitle('Change your password')
   return (

@@ -1,22 +1,22 @@
+import { useMemo } from 'preact/hooks'
 import { CircleCheck, TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
+import { numberText } from '../../core/measures.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { Loaded } from '../../ui/states.tsx'
 import { Page } from '../../ui/page.tsx'
+import { shownZone } from '../../ui/preferences.ts'
+import { Loaded } from '../../ui/states.tsx'
 import { Table, type Column } from '../../ui/table.tsx'
+import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { figuresOf } from './figures.ts'
 import { troublesOf, type Trouble } from './troubles.ts'
 import './system.css'
-import { useMemo } from 'preact/hooks'
-import { numberText } from '../../core/measures.ts'
-import { shownZone } from '../../ui/preferences.ts'
-import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 
 type Instance = components['schemas']['Instance']
 
@@ -59,7 +59,7 @@ export function SystemPage() {
 }
 
 /**
- * Only without any backup does it matter since when there are data. A device's times may come from an
+ * The age of the data matters only if there is no backup. A device's times may come from an
  * imported history; the receipt of its first record does not.
  */
 async function readSystem(signal: AbortSignal) {

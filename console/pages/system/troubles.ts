@@ -14,7 +14,7 @@ const LAG_SECONDS = 60
 const FREE_BYTES = 1e9
 const BACKUP_MS = 2 * DAY_MS
 
-/** Without any backup, data older than this are worth one; a newcomer is not alarmed before. */
+/** Data older than this should have a backup; a newcomer is not alarmed before. */
 const NEW_MS = DAY_MS
 
 /** `now`: milliseconds since the epoch; `receivingSince`: when the oldest data came in, as ISO text. */

@@ -107,7 +107,7 @@ describeConsole('the dialog that shares devices', () => {
       .getByText('It may have no network. Its last known position is from')
       .first()
       .waitFor()
-    await shown.getByText('The map shows its last known place at once').waitFor()
+    await shown.getByText('The map shows its last known place immediately').waitFor()
     const now = dialog(page).getByRole('checkbox', { name: 'Also where it is now' })
     expect(await now.isChecked()).toBe(true)
     expect(await accessFaults(page)).toEqual([])

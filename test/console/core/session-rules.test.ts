@@ -1,14 +1,14 @@
-import { expect, test, describe } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { rolesFrom } from '../../../admin-api/http/rights.ts'
-import {
-  roleMay,
-  ROLE_NAMES,
-  clockTime,
-  endOfSession,
-  type Right,
-} from '../../../console/core/session-rules.ts'
 import { ROLES as ROLES_OF_API } from '../../../store/operators.ts'
 import { EXPECTED } from '../../admin-api/access-table.ts'
+import {
+  clockTime,
+  endOfSession,
+  ROLE_NAMES,
+  roleMay,
+  type Right,
+} from '../../../console/core/session-rules.ts'
 
 /** The calls that the controls with a right make. */
 const CALLS: Readonly<Record<Right, readonly string[]>> = {

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { METRIC } from '../../../console/core/measures.ts'
 import {
   ago,
   agoInWords,
@@ -6,15 +8,13 @@ import {
   date,
   dateTime,
   duration,
+  fromInput,
   minutesText,
   offset,
   preciseDuration,
   time,
-  fromInput,
   toInput,
 } from '../../../console/core/times.ts'
-import { METRIC } from '../../../console/core/measures.ts'
-import fc from 'fast-check'
 
 const NOON = Date.parse('2026-01-31T12:30:05.678Z')
 

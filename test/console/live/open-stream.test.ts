@@ -2,14 +2,14 @@ import { getEventListeners } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
+import fc from 'fast-check'
+import { eventually } from '../../eventually.ts'
 import {
-  openStream,
   eventReader,
+  openStream,
   type OpenStreamOptions,
   type StreamEvent,
 } from '../../../console/live/open-stream.ts'
-import { eventually } from '../../eventually.ts'
-import fc from 'fast-check'
 
 describe('a stream', () => {
   type Answer = (response: ServerResponse) => void

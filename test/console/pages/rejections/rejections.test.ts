@@ -53,7 +53,7 @@ test.each([
   ['FORBIDDEN', 'this API key may not report for this deviceId', 'devices of the key'],
   ['FORBIDDEN', 'this API key lacks the scope positions:write', 'permission “Send reports”'],
   ['FORBIDDEN', 'this API key lacks the scope positions:import', 'permission “Import history”'],
-  ['FORBIDDEN', 'the account is suspended', 'whoever runs the service'],
+  ['FORBIDDEN', 'the account is suspended', 'the people who run the service'],
 ] as const)('the remedy for %s, "%s", says %s', (error, message, remedy) => {
   expect(remedyOf({ error, message })).toContain(remedy)
 })
