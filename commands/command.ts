@@ -40,7 +40,7 @@ export async function runCommand<Options>(
 }
 
 /**
- * Lets the command go on if its output is lost, on a full disk or in a pipe that nobody reads. The
+ * Keeps the command running if its output is lost, on a full disk or in a pipe that nobody reads. The
  * returned function waits until standard output is written, and returns what went wrong.
  */
 function watchOutput(): () => Promise<Error | undefined> {

@@ -71,7 +71,7 @@ export function areOwnNames(names: readonly string[]): boolean {
   return ['latitude', 'longitude', 'timestamp'].every((name) => names.includes(name))
 }
 
-/** The usual spelling of the name of a field, whatever its case. */
+/** The usual spelling of a field's name, which may be in any case. */
 export function usualName(name: string): string {
   const trimmed = name.trim()
   return USUAL.get(trimmed.toLowerCase()) ?? trimmed

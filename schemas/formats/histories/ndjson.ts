@@ -14,7 +14,7 @@ export const ndjsonFormat: Format = {
     if (head.startsWith('[')) return false
     const lines = firstLines(head)
     const [line = ''] = lines
-    // Of one line it is a GeoJSON file.
+    // A file of one line is a GeoJSON file.
     if (lines.length > 1 && isFeature(line)) return true
     return lines.filter(isPosition).length * 2 >= Math.max(1, lines.length)
   },

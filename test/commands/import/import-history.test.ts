@@ -15,7 +15,7 @@ import {
   type Reply,
 } from '../../client/stand-in-service.ts'
 import { ownDirectory } from '../../own-directory.ts'
-import { history } from './read-history.ts'
+import { history } from '../../schemas/formats/histories/read-history.ts'
 
 const directory = await ownDirectory()
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { T0 } from '../../../samples.ts'
-import { readHistory, told } from '../../../commands/import/read-history.ts'
+import { readHistory, asReports } from '../../../schemas/formats/histories/read-history.ts'
 import { startAdmin, type AdminHarness } from '../../admin-harness.ts'
 import { ofCsv, ofLines, ofXml } from './read-files.ts'
 
@@ -87,7 +87,7 @@ describe('the name and labels of a device', () => {
     const read = async () => {
       const { text } = await file(format, `plain ${format}`)
       const { found, format: recognised } = await readHistory(Buffer.from(text))
-      return { recognised, reports: told(found) }
+      return { recognised, reports: asReports(found) }
     }
     const before = await read()
     expect(before).toMatchObject({ recognised: format, reports: [{ attributes: { alarm: '=1' } }] })

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { isoTime } from '../../../../schemas/iso-8601.ts'
 import { parsePositionReport, type PositionReport } from '../../../../schemas/position-report.ts'
 import { anyText } from '../../../any-text.ts'
-import { readHistory, told } from '../../../commands/import/read-history.ts'
+import { readHistory, asReports } from '../../../schemas/formats/histories/read-history.ts'
 import { T0 } from '../../../samples.ts'
 import { startAdmin, type AdminHarness } from '../../admin-harness.ts'
 
@@ -131,7 +131,7 @@ async function importedAgain(format: string, deviceId: string) {
   const path = `/devices/${encodeURIComponent(deviceId)}/positions?format=${format}&order=asc`
   const { text } = await harness.api('GET', path, { headers })
   const { format: recognised, found } = await readHistory(Buffer.from(text))
-  return { recognised, reports: told(found) }
+  return { recognised, reports: asReports(found) }
 }
 
 describe.each(['geojson', 'gpx', 'csv', 'ndjson'])('an export as %s', (format) => {

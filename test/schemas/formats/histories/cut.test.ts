@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { UnreadableError, type FileItem } from '../../../../schemas/formats/histories/format.ts'
 import { readPoints } from '../../../../schemas/formats/histories/read-points.ts'
 import { textOf } from '../../../../commands/import/text-of.ts'
-import { history } from '../../../commands/import/read-history.ts'
+import { history } from './read-history.ts'
 
 const FILES = [
   ...['records.json', 'timeline-android.json', 'location-history-ios.json', '2024-03.rec'],

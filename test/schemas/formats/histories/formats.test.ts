@@ -2,13 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { NO_TIMESTAMP } from '../../../../schemas/position-report.ts'
-import {
-  history,
-  readHistory,
-  readHistoryAt,
-  told,
-  toldIn,
-} from '../../../commands/import/read-history.ts'
+import { history, readHistory, readHistoryAt, asReports, reportsInText } from './read-history.ts'
 
 const SAMPLES = [
   ['records.json', 'google-records'],
@@ -79,7 +73,7 @@ describe('every format', () => {
 describe('Google', () => {
   test('degrees of Records.json are divided, so that they equal those of the Timeline', async () => {
     const { found } = await readHistory(history('records.json'))
-    expect(told(found)).toEqual([
+    expect(asReports(found)).toEqual([
       {
         deviceId: 'given',
         latitude: 53.369055,
@@ -110,20 +104,20 @@ describe('Google', () => {
 
   test('degrees of Records.json that have overflowed 32 bits are put right', async () => {
     const { found } = await readHistory(history('records-overflow.json'))
-    expect(told(found)).toMatchObject([
+    expect(asReports(found)).toMatchObject([
       { latitude: 42, longitude: -85 },
       { latitude: -33.8621879, longitude: 151.2 },
       { latitude: 42, longitude: -85 },
     ])
     const location = { latitudeE7: -3956345417, longitudeE7: -3444967296, timestampMs: 1.7e12 }
-    expect(await toldIn(JSON.stringify({ locations: [location] }))).toMatchObject([
+    expect(await reportsInText(JSON.stringify({ locations: [location] }))).toMatchObject([
       { latitude: 33.8621879, longitude: 85 },
     ])
   })
 
   test('points of one minute keep the order of the file', async () => {
     const { found } = await readHistory(history('timeline-same-minute.json'))
-    expect(told(found)).toMatchObject(
+    expect(asReports(found)).toMatchObject(
       [0, 2, 4, 6, 8, 10, 12, 14].map((n) => ({ latitude: (48_100 + n) / 1000 })),
     )
   })
@@ -138,7 +132,7 @@ describe('Google', () => {
       ...(attributes !== undefined && { attributes }),
     })
     const drive = { activity: 'in_passenger_vehicle' }
-    expect(told(found)).toEqual([
+    expect(asReports(found)).toEqual([
       at(50.0506312, 14.3439906, '2024-04-03T06:14:00.000Z'),
       at(50.050632, -14.34399, '2024-04-03T06:46:00.000Z'),
       at(50.06, 14.35, '2024-04-03T08:00:00.000Z', { event: 'visit' }),
@@ -160,7 +154,7 @@ describe('Google', () => {
 
   test('the points of an iOS Timeline have their minutes after the start of the segment', async () => {
     const { found } = await readHistory(history('location-history-ios.json'))
-    expect(told(found)).toMatchObject([
+    expect(asReports(found)).toMatchObject([
       { latitude: 29.725358, longitude: -95.482259, timestamp: '2025-07-29T13:01:00.000Z' },
       { latitude: 29.725688, longitude: -95.477992, timestamp: '2025-07-29T14:05:00.000Z' },
       { latitude: 29.7257, timestamp: '2025-07-29T15:00:00.000Z' },
@@ -174,14 +168,14 @@ describe('Google', () => {
 test('no format takes the name of a network', async () => {
   for (const [file] of SAMPLES) {
     const { found } = await readHistory(history(file))
-    expect(JSON.stringify(told(found))).not.toContain('Home')
+    expect(JSON.stringify(asReports(found))).not.toContain('Home')
   }
 })
 
 describe('OwnTracks Recorder', () => {
   test('a line means what the app has published, under the device of its topic', async () => {
     const { found } = await readHistory(history('2024-03.rec'))
-    expect(told(found)).toMatchObject([
+    expect(asReports(found)).toMatchObject([
       {
         deviceId: 'jane/phone',
         latitude: 52.225,
@@ -199,7 +193,7 @@ describe('OwnTracks Recorder', () => {
       expect.stringMatching(/JSON/),
       { latitude: 52.229, speed: 0.833333 },
     ])
-    expect(told(found)[1]).not.toHaveProperty('accuracy')
+    expect(asReports(found)[1]).not.toHaveProperty('accuracy')
   })
 
   const rec = (payload: object, topic = '*') =>
@@ -234,7 +228,7 @@ describe('OwnTracks Recorder', () => {
 describe('Traccar', () => {
   test('positions mean what Traccar forwards, under the numbers of its devices', async () => {
     const { found } = await readHistory(history('traccar-positions.json'))
-    expect(told(found)).toMatchObject([
+    expect(asReports(found)).toMatchObject([
       {
         deviceId: '7',
         latitude: 52.52,
@@ -260,10 +254,10 @@ describe('Traccar', () => {
 
   test('a row of the CSV report reads the same with any commas and quotes in its address', async () => {
     const { found } = await readHistory(history('traccar-route.csv'))
-    const [first] = told((await readHistory(history('traccar-positions.json'))).found)
+    const [first] = asReports((await readHistory(history('traccar-positions.json'))).found)
     const attributes = { driverUniqueId: '00123', ignition: true, odometer: 104233.4 }
-    expect(told(found)[0]).toEqual({ ...(first as object), attributes })
-    expect(told(found)[1]).toMatchObject({ attributes: { odometer: 104240 } })
+    expect(asReports(found)[0]).toEqual({ ...(first as object), attributes })
+    expect(asReports(found)[1]).toMatchObject({ attributes: { odometer: 104240 } })
     expect(found.map(({ place }) => place)).toEqual([2, 3])
   })
 
@@ -272,19 +266,19 @@ describe('Traccar', () => {
     const row = (outdated: boolean, valid: boolean) =>
       `7,2024-05-01T06:00:00Z,${outdated},${valid},52.5,13.4\n`
     const text = `${header}\n${row(false, true)}${row(true, true)}${row(false, false)}`
-    expect(await toldIn(text)).toEqual([
+    expect(await reportsInText(text)).toEqual([
       expect.objectContaining({ latitude: 52.5 }),
       'entries without a position',
       'entries without a position',
     ])
-    expect((await toldIn(text))[0]).not.toHaveProperty('attributes')
+    expect((await reportsInText(text))[0]).not.toHaveProperty('attributes')
   })
 })
 
 describe('GPX', () => {
   test("PhoneTrack's tracks are its devices", async () => {
     const { found } = await readHistory(history('phonetrack.gpx'))
-    expect(told(found)).toMatchObject([
+    expect(asReports(found)).toMatchObject([
       {
         deviceId: 'jane',
         latitude: 47.544715,
@@ -303,7 +297,7 @@ describe('GPX', () => {
 
   test('the name of any other track is not a device, and points without a time are skipped', async () => {
     const { found } = await readHistory(history('../tracks/ridge-walk.gpx'))
-    const texts = told(found)
+    const texts = asReports(found)
     expect(texts[0]).toMatchObject({ deviceId: 'given' })
     expect(found[texts.indexOf(NO_TIMESTAMP.message)]?.place).toBe(68)
   })
@@ -312,22 +306,22 @@ describe('GPX', () => {
 describe('our own exports', () => {
   test('a device that is named like the beginning of another format leaves the format as it is', async () => {
     const csv = 'deviceId,latitude,longitude,timestamp\n<gpx>,1,2,2024-01-01T00:00:00Z\n'
-    expect(await toldIn(csv)).toMatchObject([{ deviceId: '<gpx>' }])
+    expect(await reportsInText(csv)).toMatchObject([{ deviceId: '<gpx>' }])
   })
 
   test('a row of CSV means the same as a line of NDJSON', async () => {
-    const [fromCsv] = told((await readHistory(history('own.csv'))).found)
+    const [fromCsv] = asReports((await readHistory(history('own.csv'))).found)
     expect(fromCsv).toMatchObject({
       deviceId: 'van 7',
       battery: 0.5,
       heading: 270,
       attributes: { ignition: true, note: 'a;=1' },
     })
-    expect(told((await readHistory(history('own.ndjson'))).found)).toEqual([fromCsv])
+    expect(asReports((await readHistory(history('own.ndjson'))).found)).toEqual([fromCsv])
   })
 
   test('apostrophes that protect a text from spreadsheets are taken off, others stay', async () => {
-    const [, formula] = told((await readHistory(history('own.csv'))).found)
+    const [, formula] = asReports((await readHistory(history('own.csv'))).found)
     expect(formula).toMatchObject({ deviceId: '=1;+2', latitude: -52.5, longitude: -13.5 })
     const header = 'deviceId,latitude,longitude,timestamp'
     const row = (id: string) => `${header}\n"${id}",1,2,2024-01-01T00:00:00Z\n`
@@ -337,7 +331,7 @@ describe('our own exports', () => {
       ["a'=1", "a'=1"],
       ["a;''+1;'b", "a;'+1;'b"],
     ] as const) {
-      expect(await toldIn(row(written))).toMatchObject([{ deviceId: id }])
+      expect(await reportsInText(row(written))).toMatchObject([{ deviceId: id }])
     }
   })
 })

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import { NO_TIMESTAMP } from '../../../../schemas/position-report.ts'
-import { history, readHistory, told, toldIn } from '../../../commands/import/read-history.ts'
+import { history, readHistory, asReports, reportsInText } from './read-history.ts'
 
 test("Dawarich's battery is a percentage, even if it is 1", async () => {
   const { found } = await readHistory(history('dawarich.geojson'))
-  expect(told(found)).toMatchObject([
+  expect(asReports(found)).toMatchObject([
     {
       deviceId: 'jane',
       latitude: 55.755826,
@@ -28,7 +28,7 @@ test("Dawarich's battery is a percentage, even if it is 1", async () => {
 
 test("Overland's features mean what the app sends", async () => {
   const { found } = await readHistory(history('overland.geojson'))
-  expect(told(found)).toMatchObject([
+  expect(asReports(found)).toMatchObject([
     {
       deviceId: 'jane',
       latitude: 37.3318,
@@ -60,7 +60,7 @@ test('each point of a line has the time in the same place of coordTimes', async 
     { coordTimes: [[a, b], [c]] },
     { coordinateProperties: { times: [[a, b], [c]] } },
   ]) {
-    expect(await toldIn(collection(lines, properties))).toMatchObject([
+    expect(await reportsInText(collection(lines, properties))).toMatchObject([
       { longitude: 1, latitude: 2, timestamp: '2024-01-01T00:00:00.000Z' },
       { longitude: 3, latitude: 4, altitude: 5, timestamp: '2024-01-01T00:00:01.000Z' },
       { longitude: 6, latitude: 7, timestamp: '2024-01-01T00:00:02.000Z' },
@@ -73,25 +73,24 @@ test('each point of a line has the time in the same place of coordTimes', async 
       [3, 4],
     ],
   }
-  expect(await toldIn(collection(line, { coordTimes: [a], deviceId: 'van' }))).toMatchObject([
-    { deviceId: 'van', timestamp: '2024-01-01T00:00:00.000Z' },
-    NO_TIMESTAMP.message,
-  ])
-  expect(await toldIn(collection(line, {}))).toEqual(['a line must have coordTimes'])
+  expect(await reportsInText(collection(line, { coordTimes: [a], deviceId: 'van' }))).toMatchObject(
+    [{ deviceId: 'van', timestamp: '2024-01-01T00:00:00.000Z' }, NO_TIMESTAMP.message],
+  )
+  expect(await reportsInText(collection(line, {}))).toEqual(['a line must have coordTimes'])
 })
 
 test('a line names its device as points do', async () => {
   const line = { type: 'LineString', coordinates: [[1, 2]] }
   for (const name of ['deviceId', 'device_id', 'tracker_id']) {
     const properties = { coordTimes: ['2024-01-01T00:00:00Z'], [name]: 'van' }
-    expect(await toldIn(collection(line, properties))).toMatchObject([{ deviceId: 'van' }])
+    expect(await reportsInText(collection(line, properties))).toMatchObject([{ deviceId: 'van' }])
   }
 })
 
 test('the root of a file may be a single feature or a geometry, its members in any order', async () => {
   const { format, found } = await readHistory(history('feature.geojson'))
   expect(format).toBe('geojson')
-  expect(told(found)).toMatchObject([
+  expect(asReports(found)).toMatchObject([
     { latitude: 52.1, longitude: 13.1, timestamp: '2024-01-01T00:00:00.000Z' },
     { latitude: 52.2, longitude: 13.2, timestamp: '2024-01-01T00:01:00.000Z' },
   ])
@@ -109,9 +108,9 @@ test('the root of a file may be a single feature or a geometry, its members in a
       coordinates: [[1, 2]],
     },
   ]) {
-    expect(await toldIn(JSON.stringify(root, undefined, 2))).toMatchObject([at])
+    expect(await reportsInText(JSON.stringify(root, undefined, 2))).toMatchObject([at])
   }
-  expect(await toldIn(JSON.stringify(geometry))).toEqual([NO_TIMESTAMP.message])
+  expect(await reportsInText(JSON.stringify(geometry))).toEqual([NO_TIMESTAMP.message])
 })
 
 test('a feature on each line is read, with the record separators of RFC 8142 too', async () => {
@@ -123,13 +122,13 @@ test('a feature on each line is read, with the record separators of RFC 8142 too
     })
   for (const begin of ['', '\x1e']) {
     const text = [1, 2].map((n) => `${begin}${feature(n)}\n`).join('')
-    expect(await toldIn(text)).toMatchObject([{ longitude: 1 }, { longitude: 2 }])
+    expect(await reportsInText(text)).toMatchObject([{ longitude: 1 }, { longitude: 2 }])
   }
 })
 
 test('an area is no position', async () => {
   const area = { type: 'Polygon', coordinates: [] }
-  expect(await toldIn(collection(area, {}))).toEqual(['features of type Polygon'])
+  expect(await reportsInText(collection(area, {}))).toEqual(['features of type Polygon'])
 })
 
 const collection = (geometry: object, properties: object) =>
@@ -142,8 +141,8 @@ test('a U+FEFF within a text stays in it', async () => {
   const at = { type: 'Point', coordinates: [1, 2] }
   const properties = { timestamp: '2024-01-01T00:00:00Z', deviceId: 'a', attributes: {} }
   for (const note of ['\ufeff7', 'a\ufeff', '\ufeff\ufeffé', '𐏿\ufeff']) {
-    expect(await toldIn(collection(at, { ...properties, attributes: { note } }))).toMatchObject([
-      { attributes: { note } },
-    ])
+    expect(
+      await reportsInText(collection(at, { ...properties, attributes: { note } })),
+    ).toMatchObject([{ attributes: { note } }])
   }
 })

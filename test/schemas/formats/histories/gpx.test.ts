@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
-import { history, readHistory, told, toldIn } from '../../../commands/import/read-history.ts'
+import { history, readHistory, asReports, reportsInText } from './read-history.ts'
 
-const toldOf = async (file: string) => told((await readHistory(history(file))).found)
+const reportsOfFile = async (file: string) => asReports((await readHistory(history(file))).found)
 const gpxOf = (point: string, creator = 'x') =>
   `<gpx creator="${creator}"><trk><name>bike</name><trkseg>${point}</trkseg></trk></gpx>`
 const TIME = '<time>2024-01-01T00:00:00Z</time>'
 
 describe('extensions of other programs', () => {
   test('never replace the time, elevation and speed of a point', async () => {
-    expect(await toldOf('ext-time.gpx')).toMatchObject([
+    expect(await reportsOfFile('ext-time.gpx')).toMatchObject([
       { latitude: 1, longitude: 1, altitude: 5, timestamp: '2015-06-17T13:44:47.000Z' },
       { latitude: 1, longitude: 2, altitude: 5, timestamp: '2015-06-17T13:44:48.000Z' },
     ])
@@ -23,12 +23,12 @@ describe('extensions of other programs', () => {
       `${own}<ele xmlns="urn:y">2</ele>`,
     ]) {
       const point = `<trkpt lat="1" lon="2" xmlns:x="urn:x">${inside}</trkpt>`
-      expect(await toldIn(gpxOf(point))).toMatchObject([{ altitude: 5, speed: 6 }])
+      expect(await reportsInText(gpxOf(point))).toMatchObject([{ altitude: 5, speed: 6 }])
     }
   })
 
   test('of OsmAnd have the heading as bearing, which is no attribute', async () => {
-    const [comma, point] = await toldOf('osmand-bearing.gpx')
+    const [comma, point] = await reportsOfFile('osmand-bearing.gpx')
     expect(comma).toMatchObject({ latitude: 49.978498886, speed: 1.5, attributes: { hdop: 3.8 } })
     expect(comma).not.toHaveProperty('heading')
     expect(point).toMatchObject({ heading: 274.1, attributes: { hdop: 3.8 } })
@@ -39,7 +39,7 @@ describe('extensions of other programs', () => {
     const inside =
       '<ignition>OFF</ignition><motion>on</motion><alarm>7</alarm><note>7</note><odometer>7.0</odometer>'
     const point = `<trkpt lat="1" lon="2">${TIME}<extensions>${inside}</extensions></trkpt>`
-    expect(await toldIn(gpxOf(point))).toMatchObject([
+    expect(await reportsInText(gpxOf(point))).toMatchObject([
       { attributes: { ignition: false, motion: true, alarm: '7', note: 7, odometer: 7 } },
     ])
   })
@@ -55,7 +55,7 @@ test('an export of an earlier version, without types of attributes, is read as i
 ${attributes}
 </gps:attributes>
 <gps:imported>true</gps:imported></extensions></trkpt>`
-  expect(await toldIn(gpxOf(point, 'gps-position-ingestion'))).toEqual([
+  expect(await reportsInText(gpxOf(point, 'gps-position-ingestion'))).toEqual([
     {
       deviceId: 'bike',
       latitude: 1,
@@ -70,10 +70,12 @@ ${attributes}
 
 test('white space before the XML declaration changes nothing but the numbers of lines', async () => {
   const { found } = await readHistory(history('leading-newline.gpx'))
-  expect(told(found)).toMatchObject([{ latitude: 48.1, timestamp: '2008-05-01T10:00:00.000Z' }])
+  expect(asReports(found)).toMatchObject([
+    { latitude: 48.1, timestamp: '2008-05-01T10:00:00.000Z' },
+  ])
   expect(found[0]?.place).toBe(3)
 })
 
 test('way points and routes are counted apart', async () => {
-  expect(await toldOf('way-points.gpx')).toEqual(['way points', 'points of routes'])
+  expect(await reportsOfFile('way-points.gpx')).toEqual(['way points', 'points of routes'])
 })

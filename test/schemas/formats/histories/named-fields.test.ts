@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { history, readHistory, told, toldIn } from '../../../commands/import/read-history.ts'
+import { history, readHistory, asReports, reportsInText } from './read-history.ts'
 
 const AT = { latitude: 52.1, longitude: 13.1, timestamp: '2019-05-21T08:47:00.000Z' }
 
@@ -11,12 +11,12 @@ describe('fields of other programs', () => {
     const expected = { ...AT, altitude: 7, attributes: { alarm: '7', ignition: false } }
     const cells = Object.entries({ lat: 52.1, lon: 13.1, ...fields })
     const csv = [0, 1].map((part) => cells.map((cell) => cell[part]).join(',')).join('\n')
-    expect(await toldIn(csv)).toMatchObject([expected])
+    expect(await reportsInText(csv)).toMatchObject([expected])
     const place = { latitude: 52.1, lng: 13.1 }
-    expect(await toldIn(JSON.stringify({ ...place, ...fields }))).toMatchObject([expected])
+    expect(await reportsInText(JSON.stringify({ ...place, ...fields }))).toMatchObject([expected])
     const geometry = { type: 'Point', coordinates: [13.1, 52.1] }
     const feature = { type: 'Feature', geometry, properties: fields }
-    expect(await toldIn(JSON.stringify(feature))).toMatchObject([expected])
+    expect(await reportsInText(JSON.stringify(feature))).toMatchObject([expected])
   })
 
   test.each([
@@ -28,7 +28,7 @@ describe('fields of other programs', () => {
     ['2019-05-21 10:47:00+02:00', 0],
     ['1558428420', 0],
   ])('write times like %s', async (written, more) => {
-    const [point] = await toldIn(`time,lat,lon\n${written},52.1,13.1\n`)
+    const [point] = await reportsInText(`time,lat,lon\n${written},52.1,13.1\n`)
     const timestamp = AT.timestamp.replace('000Z', `${String(more).padStart(3, '0')}Z`)
     expect(point).toMatchObject({ ...AT, timestamp })
   })
@@ -36,7 +36,7 @@ describe('fields of other programs', () => {
   test.each(['2019/5/21 10:47', '21/05/2019 10:47:00', '2019/02/30 10:47:00'])(
     'that are times in another order, such as %s, are not guessed at',
     async (written) => {
-      expect(await toldIn(`time,lat,lon\n${written},52.1,13.1\n`)).toEqual([
+      expect(await reportsInText(`time,lat,lon\n${written},52.1,13.1\n`)).toEqual([
         expect.stringContaining('timestamp must be an ISO 8601 date and time'),
       ])
     },
@@ -80,12 +80,12 @@ describe('CSV', () => {
     expect(german).toContain(';52,1;13,1;78,5;')
     const { format } = await readHistory(Buffer.from(german))
     expect(format).toBe('csv')
-    const [point] = await toldIn(`${GPSLOGGER}\n${ROW}\n`)
+    const [point] = await reportsInText(`${GPSLOGGER}\n${ROW}\n`)
     expect(JSON.parse(JSON.stringify(point))).toMatchObject({
       ...POINT,
       attributes: { ...POINT.attributes, pdop: expect.anything(), geoidheight: expect.anything() },
     })
-    expect(await toldIn(german)).toMatchObject([
+    expect(await reportsInText(german)).toMatchObject([
       { ...AT, altitude: 78.5, heading: 184.2, battery: 0.85 },
     ])
   })
@@ -99,20 +99,22 @@ describe('CSV', () => {
     ]) {
       const separator = header.includes('\t') ? '\t' : ','
       const row = ['52.1', '13.1', AT.timestamp].join(separator)
-      expect(await toldIn(`${header}\n${row}\n${separator}${separator}\n`)).toMatchObject([AT])
+      expect(await reportsInText(`${header}\n${row}\n${separator}${separator}\n`)).toMatchObject([
+        AT,
+      ])
     }
   })
 
   test('of our own leaves columns of other names out', async () => {
-    const [point] = told((await readHistory(history('own.csv'))).found)
+    const [point] = asReports((await readHistory(history('own.csv'))).found)
     expect(point).not.toHaveProperty('attributes.labels')
     const text = `deviceId,latitude,longitude,timestamp,tank\nvan,52.1,13.1,${AT.timestamp},7\n`
-    expect(await toldIn(text)).toEqual([{ deviceId: 'van', ...AT }])
+    expect(await reportsInText(text)).toEqual([{ deviceId: 'van', ...AT }])
   })
 })
 
 test('NDJSON is recognised although its first line is damaged', async () => {
   const { format, found } = await readHistory(Buffer.from(`{"lat\n${JSON.stringify(AT)}\n`))
   expect(format).toBe('ndjson')
-  expect(told(found)).toEqual(['the line must be a JSON object', { deviceId: 'given', ...AT }])
+  expect(asReports(found)).toEqual(['the line must be a JSON object', { deviceId: 'given', ...AT }])
 })

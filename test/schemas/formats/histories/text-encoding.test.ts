@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { history, readHistory, told } from '../../../commands/import/read-history.ts'
+import { history, readHistory, asReports } from './read-history.ts'
 
 const AT = { latitude: 1, longitude: 2, timestamp: '2024-01-01T00:00:00.000Z' }
 const NAME = 'Zürich č'
@@ -22,8 +22,8 @@ const TEXTS = {
   }),
 }
 
-async function toldIn(bytes: Buffer) {
-  return told((await readHistory(bytes)).found)
+async function reportsInText(bytes: Buffer) {
+  return asReports((await readHistory(bytes)).found)
 }
 
 describe.each(Object.entries(TEXTS))('a text of %s', (_, text) => {
@@ -37,18 +37,24 @@ describe.each(Object.entries(TEXTS))('a text of %s', (_, text) => {
     ['UTF-16 LE without one', wide('')],
     ['UTF-16 BE without one', wide('').swap16()],
   ])('is read in %s', async (_, bytes) => {
-    expect(await toldIn(bytes)).toEqual([{ deviceId: NAME, ...AT }])
+    expect(await reportsInText(bytes)).toEqual([{ deviceId: NAME, ...AT }])
   })
 })
 
 test('XML is read in the encoding that its declaration names', async () => {
-  expect(await toldIn(history('latin1.gpx'))).toMatchObject([{ latitude: 48.1, longitude: 11.5 }])
+  expect(await reportsInText(history('latin1.gpx'))).toMatchObject([
+    { latitude: 48.1, longitude: 11.5 },
+  ])
   for (const encoding of ['ISO-8859-1', 'windows-1252', 'latin1']) {
     const text = gpx(encoding).replace(NAME, 'München')
-    expect(await toldIn(Buffer.from(text, 'latin1'))).toMatchObject([{ deviceId: 'München' }])
-    expect(await toldIn(Buffer.from(`\n${text}`, 'latin1'))).toMatchObject([
+    expect(await reportsInText(Buffer.from(text, 'latin1'))).toMatchObject([
+      { deviceId: 'München' },
+    ])
+    expect(await reportsInText(Buffer.from(`\n${text}`, 'latin1'))).toMatchObject([
       { deviceId: 'München' },
     ])
   }
-  await expect(toldIn(Buffer.from(gpx('klingon')))).rejects.toThrow('encoding klingon is not known')
+  await expect(reportsInText(Buffer.from(gpx('klingon')))).rejects.toThrow(
+    'encoding klingon is not known',
+  )
 })

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FileItem } from '../../../schemas/formats/histories/format.ts'
-import { reportOf, type UnjudgedReport } from '../../../schemas/formats/histories/report-of.ts'
-import { parseImportedReport } from '../../../schemas/position-report.ts'
-import { readPoints } from '../../../schemas/formats/histories/read-points.ts'
-import { textOf } from '../../../commands/import/text-of.ts'
+import type { FileItem } from '../../../../schemas/formats/histories/format.ts'
+import { reportOf, type UnjudgedReport } from '../../../../schemas/formats/histories/report-of.ts'
+import { parseImportedReport } from '../../../../schemas/position-report.ts'
+import { readPoints } from '../../../../schemas/formats/histories/read-points.ts'
+import { textOf } from '../../../../commands/import/text-of.ts'
 
 const NOW = Date.UTC(2027, 0, 1)
 
@@ -33,7 +33,7 @@ export async function readHistoryAt(
 }
 
 /** Each item as the report that is sent, or as what is said about it. */
-export function told(found: readonly FileItem[]): (UnjudgedReport | string)[] {
+export function asReports(found: readonly FileItem[]): (UnjudgedReport | string)[] {
   return found.map((item) => {
     if (item.kind === 'other') return item.what
     if (item.kind === 'broken') return item.message
@@ -45,7 +45,7 @@ export function told(found: readonly FileItem[]): (UnjudgedReport | string)[] {
 }
 
 /** Reads a text in one piece. */
-export async function toldIn(text: string) {
+export async function reportsInText(text: string) {
   const { found } = await readHistory(Buffer.from(text))
-  return told(found)
+  return asReports(found)
 }
