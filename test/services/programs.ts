@@ -140,7 +140,10 @@ export function schemathesis(): Promise<string> {
  * Made once and kept. Two runs that make it at the same time each make their own; the first that is
  * done stays, and a folder is only ever there whole.
  */
-export async function provide(name: string, make: (folder: string) => Promise<void>): Promise<string> {
+export async function provide(
+  name: string,
+  make: (folder: string) => Promise<void>,
+): Promise<string> {
   const folder = join(CACHE, name)
   const done = join(folder, '.complete')
   if (existsSync(done)) return folder
