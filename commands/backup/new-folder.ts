@@ -1,6 +1,6 @@
 import { open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeDirectory } from '../../runtime/sqlite/make-directory.ts'
+import { makeDirectory } from '../../runtime/sqlite/opening.ts'
 
 /** An empty file system has this folder. */
 const LOST_AND_FOUND = 'lost+found'

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError, reasonOf } from '../errors.ts'
 import type { Logger } from '../logger.ts'
-import { makeDirectory } from './make-directory.ts'
-import { opening, isWritable, requireWritableDirectory } from './opening.ts'
+import { opening, isWritable, requireWritableDirectory, makeDirectory } from './opening.ts'
 import { isBusy } from './sqlite-errors.ts'
 
 /** Exists, and is empty, wherever a service has run. */

@@ -14,7 +14,7 @@ import Koa from 'koa'
 import { pino } from 'pino'
 import { answerInEnvelope, identifyRequest, succeed, type HttpState } from '../../runtime/http.ts'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
-import { unacknowledgedBytes } from '../../runtime/unacknowledged.ts'
+import { unacknowledgedBytes } from '../../runtime/reading-clients.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection, type RawConnection } from '../raw-connection.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { makeDirectory } from '../../../runtime/sqlite/make-directory.ts'
+import { makeDirectory } from '../../../runtime/sqlite/opening.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
 
 const directory = directoryForEachTest()
