@@ -30,6 +30,14 @@ export type ApiKey = {
   readonly previousValidUntil?: number
 }
 
+/** What can change of a key: `null` removes a value, absent fields stay. Other scopes need another key. */
+export type KeyChange = {
+  readonly name?: string
+  readonly expiresAt?: number | null
+  readonly deviceIds?: readonly string[] | null
+  readonly rateLimit?: number | null
+}
+
 /** Everything that decides whether a secret is accepted. */
 export type KeyGrant = {
   readonly key: ApiKey
@@ -79,15 +87,9 @@ export interface Keys {
     keyId: string
     revokedAt: number
   }): Promise<ApiKey | undefined>
-  /** `null` clears a value; absent fields stay unchanged. */
-  changeKey(change: {
-    readonly accountId: string
-    readonly keyId: string
-    readonly name?: string
-    readonly expiresAt?: number | null
-    readonly deviceIds?: readonly string[] | null
-    readonly rateLimit?: number | null
-  }): Promise<ApiKey | undefined>
+  changeKey(
+    key: { readonly accountId: string; readonly keyId: string } & KeyChange,
+  ): Promise<ApiKey | undefined>
   /**
    * Gives the key a new secret. The current one works until `previousValidUntil`, older ones stop
    * working. Concurrent rotations apply one after the other. 'revoked': a revoked key is unchanged.

@@ -39,7 +39,7 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     const list = { name: 'devices', accountId, filter }
     const now = clock.now()
     const page = devicePage(filter, now)
-    const [lastId, lastValue] = readCursor(cursor, list, ['text', 'measure or none']) ?? []
+    const [lastId, lastValue] = readCursor(cursor, list, ['text', 'number or none']) ?? []
     const places = await store.placeDevices({
       accountId,
       ...page,

@@ -12,7 +12,7 @@ export type List = {
 type Shapes = {
   readonly text: string
   readonly number: number
-  readonly 'measure or none': number | null
+  readonly 'number or none': number | null
 }
 /** A place in a list. */
 export type CursorKey = readonly (string | number | null)[]
@@ -47,7 +47,7 @@ export function readCursor<const S extends readonly (keyof Shapes)[]>(
 const FITS: { readonly [Shape in keyof Shapes]: (value: unknown) => boolean } = {
   text: (value) => typeof value === 'string',
   number: Number.isSafeInteger,
-  'measure or none': (value) => value === null || Number.isFinite(value),
+  'number or none': (value) => value === null || Number.isSafeInteger(value),
 }
 
 function parsePlace(text: string): CursorKey {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
-import type { ApiKey } from '../../store/keys.ts'
+import type { ApiKey, KeyChange } from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
@@ -11,7 +11,7 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { KEY_CHANGES, refuseBoundAdmin, type KeyChange } from './key-rules.ts'
+import { KEY_CHANGES, refuseBoundAdmin } from './key-rules.ts'
 import { KEY, keyDetails, keyView, requireKey } from './key-view.ts'
 import { recordAction } from '../http/record-action.ts'
 import { requireChange } from '../http/body.ts'

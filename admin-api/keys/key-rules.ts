@@ -1,7 +1,7 @@
 import { invalidParams } from '../../runtime/errors.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
 import { containsApiKey } from '../../schemas/keys-in-text.ts'
-import { SCOPES, type Scope } from '../../store/keys.ts'
+import { SCOPES, type KeyChange, type Scope } from '../../store/keys.ts'
 import { isOneLine, nameRule } from '../http/name-rule.ts'
 import { choice, list, parsed, text, wholeNumber, type InputOf } from '../http/rule.ts'
 
@@ -51,16 +51,13 @@ export const NEW_KEY = {
 
 export type NewKey = InputOf<typeof NEW_KEY>
 
-/** A key's scopes cannot be changed: other scopes need another key. */
+/** The rules of a `KeyChange`. */
 export const KEY_CHANGES = {
   name,
   expiresAt: expiresAt.orNull(),
   deviceIds: deviceIds.orNull(),
   rateLimit: rateLimit.orNull(),
 }
-
-/** `null` removes a value; fields that are not named stay. */
-export type KeyChange = InputOf<typeof KEY_CHANGES>
 
 /**
  * A key with full access cannot be bound to devices.

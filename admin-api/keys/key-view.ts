@@ -1,9 +1,15 @@
-import { KEY_STATUSES, keyStatus, SCOPES, type ApiKey, type Scope } from '../../store/keys.ts'
+import {
+  KEY_STATUSES,
+  keyStatus,
+  SCOPES,
+  type ApiKey,
+  type KeyChange,
+  type Scope,
+} from '../../store/keys.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
-import type { KeyChange } from './key-rules.ts'
 
 /** A key as operators see it, without the secret. */
 export function keyView(key: ApiKey, now: number) {

@@ -21,7 +21,7 @@ import {
   type RejectionGroup,
 } from './rejections.ts'
 import { RejectionTotals } from './rejection-counts.tsx'
-import type { components } from '../../api/schema.ts'
+import type { Key } from '../keys/key-words.ts'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
@@ -99,8 +99,6 @@ function useNewest(filter: ShownRejections): readonly Rejection[] {
   }, [JSON.stringify(filter)])
   return newest
 }
-
-type Key = components['schemas']['Key']
 
 function RejectionFilters({ filter, keys }: { filter: ShownRejections; keys: readonly Key[] }) {
   const { keyId, deviceId, error, ...range } = filter
