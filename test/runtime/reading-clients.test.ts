@@ -7,6 +7,8 @@ import { ReadingClients, unacknowledgedBytes } from '../../runtime/reading-clien
 import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
 
+const WRITTEN_BYTES = 64 * 1024 * 1024
+
 /** A connection whose client has read nothing, with more in it than the kernel's buffers take. */
 async function unread(host: string): Promise<{ own: Socket; client: Socket }> {
   const server = createServer().listen(0, host)
@@ -20,7 +22,7 @@ async function unread(host: string): Promise<{ own: Socket; client: Socket }> {
     client.destroy()
     server.close()
   })
-  own.write(Buffer.alloc(64 * 1024 * 1024))
+  own.write(Buffer.alloc(WRITTEN_BYTES))
   await eventually(() => client.readableLength > 0 && own.writableLength > 0)
   return { own, client }
 }
@@ -55,6 +57,17 @@ onLinux.each(HOSTS)(
     await eventually(() => clients.hasStopped(own))
   },
 )
+
+test('without a table of the kernel, a client is seen to read once it has taken what was handed over', async () => {
+  const { own, client } = await unread('127.0.0.1')
+  // No connection has this port.
+  Object.defineProperty(own, 'localPort', { value: 0 })
+  const clients = new ReadingClients()
+  await eventually(() => clients.hasStopped(own))
+  await take(client, WRITTEN_BYTES)
+  await eventually(() => own.writableLength === 0)
+  expect(await clients.hasStopped(own)).toBe(false)
+})
 
 test('nothing is known of a connection that has ended', async () => {
   const { own, client } = await unread('127.0.0.1')
