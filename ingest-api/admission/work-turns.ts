@@ -18,7 +18,7 @@ const SCANNED_AT_ONCE = 1024 * 1024
 const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 
 /**
- * Lets only a few large requests be worked on at once, those of each key in turn. The others wait with the
+ * Lets only a few large requests be worked on concurrently, those of each key in turn. The others wait with the
  * bytes of their bodies alone, whose number `InFlight` limits: once parsed they take ten times as much.
  */
 export class WorkTurns {

@@ -1,9 +1,14 @@
+import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { describe, expect, jest, test } from '@jest/globals'
+import { readBody } from '../../../ingest-api/admission/body.ts'
+import { SenderRequest } from '../../../ingest-api/admission/sender-request.ts'
 import { InFlight } from '../../../runtime/in-flight.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
+import { fakeTimers } from '../../fake-timers.ts'
 import { expectRefused } from '../expect-refused.ts'
 import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 
@@ -107,4 +112,20 @@ test('a body cut off during the look-up of its key ends its request', async () =
     return routes.includes('/api/v1/gps/submit') && routes.includes('/pub')
   })
   await own.close()
+})
+
+test('the time in which a client sends its body is added to the deadline of its request', async () => {
+  fakeTimers('performance')
+  const http = Object.assign(new PassThrough(), { headers: {}, url: '/', complete: false })
+  const answer = { inFlight: undefined, takePlace: () => true }
+  const target = { path: '/', query: '' }
+  const request = new SenderRequest(http as unknown as IncomingMessage, target, answer)
+  const { deadline } = request
+  const body = readBody(request, 1024)
+  http.write('{"a":')
+  jest.advanceTimersByTime(10_000)
+  http.end('1}')
+  expect(String(await body)).toBe('{"a":1}')
+  expect(request.deadline - deadline).toBe(10_000)
+  jest.useRealTimers()
 })
