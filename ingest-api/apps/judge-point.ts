@@ -5,13 +5,7 @@ import { EARLIEST, FURTHEST_AHEAD_MS, type WritableReport } from '../../schemas/
 import type { PositionReport } from '../../schemas/position-report.ts'
 import { RANGES, withOptionalFields } from '../../schemas/report-fields.ts'
 import type { SentPoint } from '../../schemas/formats/sent-point.ts'
-import {
-  INEXACT_ID,
-  INEXACT_ID_FAULT,
-  isSent,
-  numberIn,
-  shownValue,
-} from '../../schemas/formats/values.ts'
+import { isSent, numberIn, shownValue } from '../../schemas/formats/values.ts'
 
 /**
  * The report of a point, and how many of its attributes do not fit; or all its faults, worded for the
@@ -43,17 +37,12 @@ export function judgePoint(
     return { report, dropped }
   }
   const possible = [
-    fault('deviceId', appDeviceIdFault(deviceId)),
+    fault('deviceId', deviceIdFault(deviceId)),
     fault('latitude', coordinateFault('latitude', point.latitude)),
     fault('longitude', coordinateFault('longitude', point.longitude)),
     fault('timestamp', timeFault(point, now)),
   ]
   return { faults: possible.filter((one) => one !== undefined) }
-}
-
-/** The fault of a device id as an app has sent it, or in parts that were joined. */
-export function appDeviceIdFault(deviceId: string): string | undefined {
-  return deviceId.includes(INEXACT_ID) ? INEXACT_ID_FAULT : deviceIdFault(deviceId)
 }
 
 function fault(field: string, message: string | undefined): Fault | undefined {

@@ -28,7 +28,7 @@ export function isZeroWithoutSatellites(
   return isNearZero(latitude) && isNearZero(longitude) && hasNoSatellites(fields)
 }
 
-export function hasNoSatellites(fields: Fields): boolean {
+function hasNoSatellites(fields: Fields): boolean {
   return SATELLITES.some((name) => numberIn(fields[name]) === 0)
 }
 
