@@ -22,6 +22,7 @@ import { serveConsole, type ConsoleFiles } from './console-page/serve-console.ts
 import type { AdminRoute } from './http/admin-route.ts'
 import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
+import { factRoutes } from './facts.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 import { answerCall } from './http/answer-call.ts'
 import { deviceRoutes } from './devices/device.ts'
@@ -98,6 +99,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     trackRoute({ ...deps, turns: histories }),
     tripsRoute({ ...deps, turns: histories }),
     activityRoute(deps),
+    ...factRoutes(deps),
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),
     systemHistoryRoute(deps),

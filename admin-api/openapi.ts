@@ -35,6 +35,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   devices: { name: 'Devices', description: 'Where devices are and how they are doing' },
   labels: { name: 'Labels', description: 'Labels that sort devices into groups' },
   positions: { name: 'Positions', description: 'Stored records' },
+  facts: { name: 'Facts', description: 'What happened to devices, and when' },
   shares: { name: 'Shares', description: 'Links that show some devices for a while' },
   shared: { name: 'Shared', description: 'The view of people with such a link' },
   rejections: { name: 'Rejections', description: 'Refused reports of known keys' },

@@ -39,7 +39,7 @@ export async function startIngestApi(
       rejections: Pick<EventLog['rejections'], 'append'>
     }
     /** The spool, if this instance has one. */
-    spool?: { depth(): SpoolDepth } | undefined
+    spool?: { depth(): SpoolDepth & { readonly id?: string } } | undefined
     store: Pick<Keys, 'findGrant' | 'touchKeys'> &
       Pick<Devices, 'findDevice'> &
       Pick<Instances, 'saveInstance'>
@@ -64,10 +64,19 @@ export async function startIngestApi(
   lifecycle.every('rejections', REJECTIONS_FLUSH_MS, () => rejections.flush())
   const save = (report: InstanceReport) => store.saveInstance(report)
   const rates = reportRates({ metrics, clock: steadyClock })
-  const measure = async () => ({
-    ...(await rates()),
-    ...(spool !== undefined && { spool: spool.depth() }),
-  })
+  let readySince: number | undefined
+  const measure = async () => {
+    const isReady = await eventLog.ready().then(
+      () => true,
+      () => false,
+    )
+    readySince = isReady ? (readySince ?? clock.now()) : undefined
+    return {
+      ...(await rates()),
+      ...(readySince !== undefined && { readySince }),
+      ...(spool !== undefined && { spool: spool.depth() }),
+    }
+  }
   if (spool !== undefined) exportSpool(metrics.registry, () => spool.depth())
   lifecycle.every(
     'instance report',

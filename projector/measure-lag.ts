@@ -2,6 +2,7 @@ import type { EventLog } from '../event-log/event-log.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Offsets } from '../schemas/read-models.ts'
+import type { FactStore } from '../store/facts.ts'
 import type { Generations } from '../store/generations.ts'
 import type { ReadModels } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
@@ -21,7 +22,9 @@ export function lagWatch({
   readonly eventLog: Pick<EventLog, 'lag'> & {
     readonly deadLetters: Pick<EventLog['deadLetters'], 'count'>
   }
-  readonly store: Pick<Generations, 'currentGeneration'> & Pick<ReadModels, 'checkpoint'>
+  readonly store: Pick<Generations, 'currentGeneration'> &
+    Pick<ReadModels, 'checkpoint'> &
+    Pick<FactStore, 'factsProgress'>
   readonly metrics: Metrics
 }) {
   let inUse: { readonly group: string; readonly applied: Offsets | undefined } | undefined
@@ -43,6 +46,10 @@ export function lagWatch({
         const { group, applied } = await readModelsInUse()
         const lag = await eventLog.lag(group, applied)
         const deadLetters = await eventLog.deadLetters.count()
+        const judged = await store.factsProgress()
+        if (judged !== undefined) {
+          metrics.factsLag.set((await eventLog.lag(group, judged)).seconds)
+        }
         last = { lag, deadLetters }
         metrics.projectorLagEvents.set(lag.events)
         metrics.projectorLagSeconds.set(lag.seconds)
@@ -53,6 +60,7 @@ export function lagWatch({
         metrics.projectorLagEvents.remove()
         metrics.projectorLagSeconds.remove()
         metrics.deadLetters.remove()
+        metrics.factsLag.remove()
         throw error
       }
     },

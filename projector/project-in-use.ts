@@ -7,6 +7,7 @@ import type { Metrics } from '../runtime/metrics.ts'
 import type { Generation, Generations } from '../store/generations.ts'
 import { WentBackError, type Erasures, type ReadModels } from '../store/read-models.ts'
 import { keepDeadLetters } from './dead-letters.ts'
+import { judgeBatches, type Judging } from './facts/judge-batch.ts'
 import { runProjector } from './projector.ts'
 import type { KnownLog } from './same-log.ts'
 
@@ -19,10 +20,12 @@ const LOOK_EVERY_MS = 500
 export async function projectInUse({
   eventLog,
   store,
+  judging,
   metrics,
   logger,
   signal,
 }: {
+  judging?: JudgingInUse
   eventLog: Pick<EventLog, 'subscribe'> &
     KnownLog & { readonly deadLetters: Pick<EventLog['deadLetters'], 'append'> }
   store: Generations & Pick<Erasures, 'forgetErased'> & Pick<ReadModels, 'retentionDays'>
@@ -33,7 +36,7 @@ export async function projectInUse({
   const keep = keepDeadLetters({ deadLetters: eventLog.deadLetters, metrics, logger })
   const pauses = backOff({ firstMs: 200, longestMs: 2_000 })
   while (!signal.aborted) {
-    const opened = await openInUse(store, logger)
+    const opened = await openInUse(store, judging, logger)
     if (opened === undefined) {
       await pauses.pause(signal)
       continue
@@ -44,12 +47,16 @@ export async function projectInUse({
     const left = new AbortController()
     const until = AbortSignal.any([signal, left.signal])
     try {
-      const watching = whenReplaced(store, generation, until).then(() => left.abort())
+      const watching = Promise.all([
+        whenReplaced(store, generation, until).then(() => left.abort()),
+        judging && whenBegun(() => judging.begin(readModels), until),
+      ])
       await runProjector({
         eventLog,
         store: readModels,
         settings: store,
         keepDeadLetters: keep,
+        ...(judging !== undefined && { facts: judgeBatches(readModels, judging) }),
         generation,
         tolerates,
         metrics,
@@ -72,18 +79,36 @@ export async function projectInUse({
   }
 }
 
+/** How facts are decided from what is projected. */
+export type JudgingInUse = Judging & {
+  /** Before anything is judged. */
+  prepare(): Promise<void>
+  /** Whether judging has begun; until then it is asked again. */
+  begin(readModels: Generation): Promise<boolean>
+}
+
 /** Undefined if the store is unavailable. */
 async function openInUse(
   store: Generations,
+  judging: Pick<JudgingInUse, 'prepare'> | undefined,
   logger: Logger,
 ): Promise<{ generation: number; readModels: Generation } | undefined> {
   try {
+    await judging?.prepare()
     const generation = await store.currentGeneration()
     return { generation, readModels: await store.openGeneration(generation) }
   } catch (error) {
     if (!(error instanceof DependencyError) || !error.retriable) throw error
     logger.warn({ err: error }, 'the current read models are unavailable, trying again')
     return undefined
+  }
+}
+
+/** Resolves when judging has begun, or `signal` is aborted. */
+async function whenBegun(begin: () => Promise<boolean>, signal: AbortSignal): Promise<void> {
+  // While the log or the store is unavailable it waits for them.
+  while (!signal.aborted && !(await begin().catch(() => false))) {
+    await pause(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined)
   }
 }
 

@@ -1,15 +1,27 @@
 import type { EventLog, LogBatch, LogEntry, UnreadableEntry } from '../event-log/event-log.ts'
-import { includes } from '../event-log/offsets.ts'
+import { includes, noFurtherThan } from '../event-log/offsets.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 import type { Generation } from '../store/generations.ts'
-import { WentBackError, type Erasures, type ProjectionEntry } from '../store/read-models.ts'
+import {
+  WentBackError,
+  type ErasureEntry,
+  type Erasures,
+  type ProjectionEntry,
+} from '../store/read-models.ts'
 import { countChanges } from './changes.ts'
 import type { KeepDeadLetters } from './dead-letters.ts'
 import { deviceStatus, FOLD_VERSION } from './device-status.ts'
-import { progressIn } from './progress.ts'
-import { sameLogCheck, UnfitLogError, type KnownLog } from './same-log.ts'
+import type { JudgeBatch } from './facts/judge-batch.ts'
+import { progressIn, type ProjectorProgress } from './progress.ts'
+import {
+  OtherFactsError,
+  sameLogCheck,
+  UnfitLogError,
+  whyOtherLog,
+  type KnownLog,
+} from './same-log.ts'
 
 /** The consumer group that projects a generation of the read models. */
 export function projectorGroup(generation: number): string {
@@ -21,6 +33,8 @@ export type Projection = {
   /** Operators' settings of devices, removed when a device is erased. */
   readonly settings: Pick<Erasures, 'forgetErased'>
   readonly keepDeadLetters: KeepDeadLetters
+  /** Decides facts from each batch; absent in a rebuild, which decides nothing again. */
+  readonly facts?: JudgeBatch
   /** Another generation has already removed the settings of devices erased up to here. */
   readonly settingsForgottenUpTo?: Offsets
   readonly metrics: Metrics
@@ -67,7 +81,14 @@ export async function runProjector({
   try {
     await eventLog.subscribe({
       group: projectorGroup(generation),
-      resumeAfter: () => progress.resumeAfter(),
+      async resumeAfter() {
+        try {
+          return await resumeAfter({ eventLog, progress, facts: projection.facts })
+        } catch (error) {
+          refuse(error)
+          throw error
+        }
+      },
       signal: until,
       async onBatch(batch) {
         try {
@@ -92,6 +113,24 @@ export async function runProjector({
   if (refusal !== undefined) throw refusal
 }
 
+/** Reading continues at the smaller of the two progresses; each step skips the entries that it has processed. */
+async function resumeAfter({
+  eventLog,
+  progress,
+  facts,
+}: {
+  eventLog: KnownLog
+  progress: ProjectorProgress
+  facts: JudgeBatch | undefined
+}): Promise<Offsets> {
+  const projected = await progress.resumeAfter()
+  if (facts === undefined) return projected
+  const reason = await whyOtherLog(eventLog, await facts.lastJudged())
+  if (reason !== undefined) throw new OtherFactsError(reason)
+  const judged = await facts.progress()
+  return judged === undefined ? projected : noFurtherThan(projected, judged)
+}
+
 /** This process lacks a variable that the log's entries need. */
 class MissingVariableError extends DependencyError {}
 
@@ -101,9 +140,10 @@ class MissingVariableError extends DependencyError {}
  * one that is not durable.
  */
 async function projectBatch(
-  { partition, after, lastOffset, entries }: LogBatch,
-  { store, settings, keepDeadLetters, settingsForgottenUpTo = {}, metrics }: Projection,
+  batch: LogBatch,
+  { store, settings, keepDeadLetters, facts, settingsForgottenUpTo = {}, metrics }: Projection,
 ): Promise<void> {
+  const { partition, after, lastOffset, entries } = batch
   const unreadable = entries.filter(isUnreadable)
   for (const { missing, reason } of unreadable) {
     if (missing !== undefined) throw new MissingVariableError(reason, { retriable: true })
@@ -116,6 +156,7 @@ async function projectBatch(
     if (includes(settingsForgottenUpTo, origin)) continue
     await settings.forgetErased(event)
   }
+  await facts?.erase(erasures)
   const changes = await store.project({
     partition,
     ...(after !== undefined && { after }),
@@ -124,6 +165,7 @@ async function projectBatch(
     fold: deviceStatus,
     foldVersion: FOLD_VERSION,
   })
+  await facts?.judge(batch, changes)
   for (const [outcome, count] of Object.entries(countChanges(changes))) {
     metrics.projected.inc({ outcome }, count)
   }
@@ -139,6 +181,6 @@ function isReadable(entry: LogEntry): entry is ProjectionEntry {
   return entry.kind === 'position' || entry.kind === 'seen' || entry.kind === 'erasure'
 }
 
-function isErasure(entry: ProjectionEntry) {
+function isErasure(entry: ProjectionEntry): entry is ErasureEntry {
   return entry.kind === 'erasure'
 }

@@ -1,5 +1,6 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
+import type { FactStore } from '../store/facts.ts'
 import type { Generations } from '../store/generations.ts'
 import type { ReadModels } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
@@ -20,7 +21,9 @@ export async function applyRetention({
   signal,
 }: {
   eventLog: Pick<EventLog, 'trim' | 'lag'>
-  store: Pick<ReadModels, 'expire' | 'checkpoint'> & Pick<Generations, 'currentGeneration'>
+  store: Pick<ReadModels, 'expire' | 'checkpoint'> &
+    Pick<Generations, 'currentGeneration'> &
+    Pick<FactStore, 'expireFacts'>
   clock: Clock
   retentionDays: number
   /** Stops it between two steps; the next call continues. */
@@ -32,4 +35,5 @@ export async function applyRetention({
   const lag = await eventLog.lag(group, await store.checkpoint())
   const seenBefore = receivedBefore - lag.seconds * 1_000
   if (!signal.aborted) await store.expire(receivedBefore, { seenBefore, signal })
+  if (!signal.aborted) await store.expireFacts(seenBefore, signal)
 }

@@ -23,6 +23,16 @@ export class OtherLogError extends UnfitLogError {
   }
 }
 
+/** The facts were decided from another log. */
+export class OtherFactsError extends UnfitLogError {
+  constructor(reason: string) {
+    super(
+      `the facts were decided from another log: ${reason}. Restore that log, or start without the facts: ` +
+        'remove facts.sqlite, or the collections facts, fact_states and fact_progress',
+    )
+  }
+}
+
 /** The log no longer holds events that the read models lack. */
 export class LogTooShortError extends UnfitLogError {
   constructor(gap: string) {

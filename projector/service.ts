@@ -5,9 +5,12 @@ import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { Instances, Outdated } from '../store/back-office.ts'
+import type { FactStore } from '../store/facts.ts'
+import type { Operators } from '../store/operators.ts'
 import type { Rejections } from '../store/rejections.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
+import { startFacts } from './facts/start-facts.ts'
 import { lagWatch } from './measure-lag.ts'
 import { projectInUse } from './project-in-use.ts'
 import { projectRejections } from './project-rejections.ts'
@@ -32,7 +35,9 @@ export type ProjectedStore = ReadModels &
   Pick<Erasures, 'forgetErased' | 'finishErasures' | 'erasuresOf'> &
   Pick<Rejections, 'saveRejections'> &
   Outdated &
-  Pick<Instances, 'saveInstance'>
+  FactStore &
+  Pick<Operators, 'pageAccounts'> &
+  Pick<Instances, 'saveInstance' | 'instances' | 'waitingSpools'>
 
 /**
  * Starts the projector on an open log and store. When the process stops, it finishes the current
@@ -40,10 +45,12 @@ export type ProjectedStore = ReadModels &
  */
 export function startProjector(
   { eventLog, store }: { eventLog: ProjectedLog; store: ProjectedStore },
-  { config, logger, metrics, lifecycle }: Program,
+  program: Program,
 ): void {
+  const { config, logger, metrics, lifecycle } = program
   const signal = lifecycle.stopping
-  lifecycle.run('projector', projectInUse({ eventLog, store, metrics, logger, signal }))
+  const judging = startFacts({ eventLog, store }, program)
+  lifecycle.run('projector', projectInUse({ eventLog, store, judging, metrics, logger, signal }))
   lifecycle.run('rejections', projectRejections({ rejections: eventLog.rejections, store, signal }))
   lifecycle.every('removal of outdated data', HOUR_MS, () =>
     untilSucceeded(() => store.removeOutdated(clock.now()), {

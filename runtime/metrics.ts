@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { FACT_TYPES } from '../schemas/facts.ts'
 import { metricsPage, collectOwnMetrics, threadMetrics } from './metrics-page.ts'
 
 /** The longest that a scrape waits for a check; a later result shows at the next scrape. */
@@ -85,6 +86,21 @@ export function createMetrics() {
     deadLetters: measured({
       name: 'gps_dead_letters',
       help: 'Log entries kept as dead letters because they could not be read',
+      registers,
+    }),
+    facts: counterOf('type', FACT_TYPES, {
+      name: 'gps_facts_total',
+      help: 'Facts decided, by type',
+      registers,
+    }),
+    factsLag: measured({
+      name: 'gps_facts_lag_seconds',
+      help: 'Age of the oldest event from which facts are not decided yet',
+      registers,
+    }),
+    silenceHeld: measured({
+      name: 'gps_silence_held',
+      help: '1 while no device is found to be offline, because reports could not be heard, or not for long enough yet; else 0',
       registers,
     }),
     logReadersRenewed: new Counter({

@@ -21,8 +21,13 @@ export type InstanceReport = {
   /** Ingest API: reports accepted and refused in the last 60 s. */
   readonly acceptedPerMinute?: number
   readonly refusedPerMinute?: number
+  /** Ingest API: since when it has been able to append; absent while it is not. */
+  readonly readySince?: number
   /** Ingest API with a spool: the events waiting in it. */
-  readonly spool?: SpoolDepth
+  readonly spool?: SpoolDepth & {
+    /** Kept in the spool's folder, so that the spool is known again after a restart. */
+    readonly id?: string
+  }
   /** Projector: the lag of the current read models, and the number of dead letters. */
   readonly lag?: { readonly events: number; readonly seconds: number }
   readonly deadLetters?: number

@@ -144,6 +144,8 @@ export interface Instances {
   saveInstance(report: InstanceReport): Promise<void>
   /** Instances that reported since then; their reports are kept for an hour. */
   instances(query: { reportedSince: number }): Promise<InstanceReport[]>
+  /** The number of spools last reported as not empty, at `reportedSince` or later; their instances may be gone. */
+  waitingSpools(query: { reportedSince: number }): Promise<number>
   /** The last report of each minute from `since` on, of instances with figures; kept for a day. */
   instanceMinutes(query: { since: number }): Promise<InstanceMinute[]>
 }

@@ -2,6 +2,7 @@ import type {
   AppliedEvents,
   DeviceStatus,
   Offsets,
+  Origin,
   PositionRecord,
 } from '../schemas/read-models.ts'
 import type { ReadModels } from './read-models.ts'
@@ -31,6 +32,9 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
 
   /** The version of the fold that made its statuses; undefined while nothing is projected. */
   foldVersion(): Promise<FoldVersion | undefined>
+
+  /** The origins of these records, by `accountId/recordId`; those that are not stored are left out. */
+  recordOrigins(records: readonly RecordName[]): Promise<ReadonlyMap<string, Origin>>
 
   /** The lowest and highest offsets of records received since then, by partition. */
   origins(query: { receivedSince: number }): Promise<ReadonlyMap<number, OriginBounds>>
@@ -63,6 +67,8 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
 
   close(): Promise<void>
 }
+
+export type RecordName = { readonly accountId: string; readonly recordId: string }
 
 /** `mixed`: several versions projected into it, or one from before versions were recorded (0.2.0). */
 export type FoldVersion = number | 'mixed'

@@ -1,6 +1,7 @@
 import type { Audit, Instances, Outdated, Shares } from './back-office.ts'
 import type { Keys } from './keys.ts'
 import type { Operators } from './operators.ts'
+import type { FactStore } from './facts.ts'
 import type { Rejections } from './rejections.ts'
 import type { Generations } from './generations.ts'
 import type { Devices, Erasures, ReadModels } from './read-models.ts'
@@ -21,7 +22,8 @@ export interface Store
     Audit,
     Rejections,
     Instances,
-    Outdated {
+    Outdated,
+    FactStore {
   /** Resolves when the store answers. @throws {DependencyError} that names the missing part. */
   ready(): Promise<void>
   close(): Promise<void>

@@ -16,6 +16,7 @@ const ports = [
   'store/back-office.ts',
   'store/keys.ts',
   'store/operators.ts',
+  'store/facts.ts',
   'store/rejections.ts',
 ]
 

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { backOff } from '../../runtime/repeat.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
@@ -25,7 +27,7 @@ export type SpoolOptions = SpoolLimits & {
 
 export type Spool = {
   /** The number, bytes and age of the waiting events. */
-  depth(): SpoolDepth
+  depth(): SpoolDepth & { readonly id: string }
 }
 
 type Logger = {
@@ -50,6 +52,7 @@ export function openSpool({
 }: SpoolOptions): EventLog & Spool {
   const hold = holdDirectory(directory, { variable: 'SPOOL_DIR' })
   const file = openHeld(hold, () => openSpoolFile(join(directory, 'spool.sqlite'), options))
+  const id = idIn(directory)
   const direct = directAppends({ eventLog, withinMs: directWithinMs, onAway: beginSpooling })
   const closing = new AbortController()
   const pending = new Set<Promise<void>>()
@@ -81,7 +84,7 @@ export function openSpool({
       await eventLog.ready().catch(() => file.probe())
     },
 
-    depth: () => file.depth(),
+    depth: () => ({ id, ...file.depth() }),
 
     close() {
       closed ??= (async () => {
@@ -174,4 +177,11 @@ function openHeld(hold: { release(): void }, open: () => SpoolFile): SpoolFile {
 
 function unavailable(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
+}
+
+/** The id of the spool in this folder, made at its first use. */
+function idIn(directory: string): string {
+  const file = join(directory, 'spool-id')
+  if (!existsSync(file)) writeFileSync(file, randomUUID())
+  return readFileSync(file, 'utf8')
 }

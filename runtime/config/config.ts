@@ -45,6 +45,10 @@ export type Config = ConsoleConfig & {
     readonly maxBytes: number
     readonly maxAgeSeconds: number
   }
+  /** How long reports must have been received until silences are judged. */
+  readonly factsGraceSeconds: number
+  /** How long events may wait in a spool, of this process or of another. */
+  readonly spoolMaxAgeSeconds: number
   /** Days; `off` removes a retention that the store has. */
   readonly retention?: number | 'off'
   /** The origins whose pages may call both APIs with a key; absent: none. */
@@ -160,6 +164,8 @@ function toConfig(v: Variables): Config {
         maxAgeSeconds: v.SPOOL_MAX_AGE_SECONDS,
       },
     }),
+    factsGraceSeconds: v.FACTS_GRACE_SECONDS,
+    spoolMaxAgeSeconds: v.SPOOL_MAX_AGE_SECONDS,
     ...(v.RETENTION_DAYS !== undefined && { retention: v.RETENTION_DAYS }),
     ...(v.CORS_ORIGINS !== undefined && { corsOrigins: v.CORS_ORIGINS }),
     trustProxy: v.TRUST_PROXY,

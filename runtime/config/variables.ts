@@ -30,6 +30,7 @@ export type ServiceVariables = {
   SPOOL_DIR?: string
   SPOOL_MAX_BYTES: number
   SPOOL_MAX_AGE_SECONDS: number
+  FACTS_GRACE_SECONDS: number
   RETENTION_DAYS?: number | 'off'
   CORS_ORIGINS?: CorsOrigins
   TRUST_PROXY: number
@@ -129,6 +130,9 @@ export const SERVICE_VARIABLES = {
   SPOOL_MAX_AGE_SECONDS: variable('SPOOL_MAX_AGE_SECONDS', Joi.number().integer().min(1), {
     expected: 'seconds, 1 or more',
   }).default(86_400),
+  FACTS_GRACE_SECONDS: variable('FACTS_GRACE_SECONDS', Joi.number().integer().min(0), {
+    expected: 'seconds, 0 or more',
+  }).default(600),
   RETENTION_DAYS: variable(
     'RETENTION_DAYS',
     Joi.number().integer().min(1).max(3_650).allow('off'),

@@ -2,7 +2,7 @@ import type { InstanceReport } from '../../schemas/instance-report.ts'
 import type { Instances } from '../back-office.ts'
 import type { DocumentStore } from '../documents.ts'
 import { changed } from './changing.ts'
-import type { InstanceDocument, InstanceHourDocument } from './kinds.ts'
+import type { InstanceDocument, InstanceHourDocument, SpoolDocument } from './kinds.ts'
 
 const MINUTE_MS = 60 * 1_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -10,8 +10,10 @@ const MOST = 10_000
 
 export function instancesOf({
   instances,
+  spools,
   hours,
 }: {
+  spools: DocumentStore<SpoolDocument>
   instances: DocumentStore<InstanceDocument>
   hours: DocumentStore<InstanceHourDocument>
 }): Instances {
@@ -36,6 +38,12 @@ export function instancesOf({
     await hours.insert([{ id, hour, minutes: { [minute]: figures } }])
   }
 
+  async function saveSpool(id: string, events: number, reportedAt: number): Promise<void> {
+    const spool = { id, events, reportedAt }
+    const [added] = await spools.insert([spool])
+    if (added === undefined) await changed(spools, id, ({ revision }) => ({ ...spool, revision }))
+  }
+
   return {
     async saveInstance(report) {
       const document = { ...report, id: report.instanceId }
@@ -43,7 +51,14 @@ export function instancesOf({
       if (added === undefined) {
         await changed(instances, document.id, ({ revision }) => ({ ...document, revision }))
       }
+      const { id, events } = report.spool ?? {}
+      if (id !== undefined && events !== undefined) await saveSpool(id, events, report.reportedAt)
       await saveMinute(report)
+    },
+
+    async waitingSpools({ reportedSince }) {
+      const reported = await spools.find({ index: 'reported', from: reportedSince, limit: MOST })
+      return reported.filter(({ events }) => events > 0).length
     },
 
     async instances({ reportedSince }) {

@@ -165,3 +165,15 @@ export const INSTANCES: Kind<InstanceDocument> = {
   name: 'instances',
   indexes: { reported: { fields: ['reportedAt'] } },
 }
+
+/** A spool as last reported; `id` is its own. */
+export type SpoolDocument = {
+  readonly id: string
+  readonly events: number
+  readonly reportedAt: number
+}
+
+export const SPOOLS: Kind<SpoolDocument> = {
+  name: 'spools',
+  indexes: { reported: { fields: ['reportedAt'] } },
+}

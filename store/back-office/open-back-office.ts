@@ -20,6 +20,7 @@ import {
   SERVICE,
   SESSIONS,
   SHARES,
+  SPOOLS,
 } from './kinds.ts'
 import { byEmail } from './operator-documents.ts'
 import { addOperator, operatorsOf } from './operators.ts'
@@ -42,6 +43,7 @@ export const BACK_OFFICE = [
   AUDIT,
   INSTANCES,
   INSTANCE_HOURS,
+  SPOOLS,
 ] as const
 
 export const ALL_KINDS = [...BACK_OFFICE, REJECTION_KIND] as const
@@ -74,7 +76,11 @@ export function openBackOffice(
     ...grantsOf({ keys, accounts, disabledDevices }),
     ...sharesOf({ shares: open(SHARES), accounts, livesOf }),
     ...auditOf(open(AUDIT), { livesOf }),
-    ...instancesOf({ instances: open(INSTANCES), hours: open(INSTANCE_HOURS) }),
+    ...instancesOf({
+      instances: open(INSTANCES),
+      spools: open(SPOOLS),
+      hours: open(INSTANCE_HOURS),
+    }),
   }
 }
 

@@ -2,7 +2,7 @@ import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
 import type { Outdated } from '../back-office.ts'
 import { SESSION_LONGEST_MS, SESSION_IDLE_MS } from '../operators.ts'
 import type { Document, Kind, OpenDocuments } from '../documents.ts'
-import { INSTANCE_HOURS, INSTANCES, REJECTION_KIND, SESSIONS, SHARES } from './kinds.ts'
+import { INSTANCE_HOURS, INSTANCES, REJECTION_KIND, SESSIONS, SHARES, SPOOLS } from './kinds.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -16,6 +16,7 @@ const KEPT = [
   kept(INSTANCES, 'reported', HOUR_MS),
   // The hour of a day ago is complete.
   kept(INSTANCE_HOURS, 'hour', 25 * HOUR_MS),
+  kept(SPOOLS, 'reported', 30 * DAY_MS),
   kept(REJECTION_KIND, 'received', REJECTIONS_KEPT_MS),
 ]
 

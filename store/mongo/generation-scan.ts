@@ -12,16 +12,27 @@ import { deviceStatusOf } from './device-documents.ts'
 import { storedDevices } from './device-statuses.ts'
 import { dependencyError } from './driver-errors.ts'
 import { isErased } from './erased.ts'
-import { positionRecord } from './position-documents.ts'
+import { positionRecord, recordKey } from './position-documents.ts'
 import { REPORTED } from './retention.ts'
 
 const READ_AT_ONCE = 1_000
 
-type Scan = Pick<Generation, 'origins' | 'accounts' | 'pageStatuses' | 'erasedUpTo'>
+type Scan = Pick<
+  Generation,
+  'recordOrigins' | 'origins' | 'accounts' | 'pageStatuses' | 'erasedUpTo'
+>
 
 /** The whole content of one generation, for comparing it with another. */
 export function generationScan({ positions, deviceStatuses }: ReadModelCollections): Scan {
   return {
+    async recordOrigins(names) {
+      const found = await positions
+        .find({ _id: { $in: names.map(recordKey) } }, READ)
+        .project<Pick<PositionDocument, '_id' | 'origin'>>({ origin: 1 })
+        .toArray()
+      return new Map(found.map(({ _id, origin }) => [_id, origin]))
+    },
+
     // Read in full rather than aggregated: a long command would exceed the socket's time-out.
     async origins({ receivedSince }) {
       const bounds = new Map<number, OriginBounds>()

@@ -9,8 +9,10 @@ import { disabledDevices } from './device-settings.ts'
 import { mongoDevices } from './devices.ts'
 import { mongoDocuments } from './documents.ts'
 import { mongoErasures } from './erasures.ts'
+import { mongoFacts, openFactCollections } from './facts.ts'
 import { generationScan, scanRecords } from './generation-scan.ts'
 import { beginRebuild, followedGeneration, openedGeneration } from './generations.ts'
+import { pendingErasures } from './hidden-devices.ts'
 import { startPreparing } from './preparation.ts'
 import { mongoReadModels, projection } from './read-models.ts'
 import { backgroundRemoval } from './remove-erased.ts'
@@ -43,6 +45,10 @@ const MANY_CALLS: ReadonlySet<string> = new Set<keyof Store | keyof Generation |
   'end',
   'origins',
   'accounts',
+  'seedFacts',
+  'judgeFacts',
+  'eraseFacts',
+  'expireFacts',
 ])
 
 /**
@@ -139,6 +145,15 @@ export async function openMongoStore({
     ...backOffice,
     ...rejections,
     ...removalOfOutdated(mongoDocuments(db)),
+    ...mongoFacts({
+      collections: openFactCollections(db),
+      deviceSettings: collections.deviceSettings,
+      hiddenDevices: async (accountId) => {
+        const { hiddenDevices } = collections
+        const { deviceStatuses } = await readModels()
+        return [...(await pendingErasures({ hiddenDevices, deviceStatuses }, { accountId })).keys()]
+      },
+    }),
     currentGeneration: () => inUse.number(),
     openGeneration: async (generation) => {
       const opened = await openedGeneration(db, meta, generation)

@@ -9,6 +9,7 @@ import {
   type ReadModelCollections,
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
+import { makeFactIndexes, openFactCollections } from './facts.ts'
 import { underLock, type LockClock } from './lock.ts'
 import { addReceipts, dropOlderIndexes, hasIndex, addKeyTimes } from './status-upgrade.ts'
 
@@ -54,6 +55,7 @@ export async function makeIndexes(db: Db, readModels: ReadModelCollections): Pro
   await addKeyTimes(readModels)
   await makeDeviceIndexes(openCollections(db))
   await makeSearchIndexes(db, ALL_KINDS)
+  await makeFactIndexes(openFactCollections(db))
 }
 
 /** The current generation, and the newest that a rebuild has begun. */

@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
+import { FACTS_FILE } from './facts.ts'
 import { sqliteGenerations } from './generations.ts'
 import { readModelsFile } from './read-models.ts'
 import { ACCOUNTS_FILE, REJECTIONS_FILE } from './sqlite-store.ts'
@@ -11,7 +12,7 @@ const ATTEMPTS = 3
 /**
  * Copies the files of a store in use, with `copy`, one after the other, and returns their names. The read models come
  * first: what they lack of an erasure is done again, also to the accounts. A log that is copied after all of them has
- * every event that they have.
+ * every event that they have, and every one that a fact was decided from.
  */
 export async function copySqliteStore(
   { from, to }: { readonly from: string; readonly to: string },
@@ -23,8 +24,11 @@ export async function copySqliteStore(
     try {
       for (const name of copied) await copy(name)
       if (generationIn(to) === inUse) {
-        await copy(REJECTIONS_FILE)
-        return [...copied, REJECTIONS_FILE]
+        // A store of an earlier version has no facts.
+        const hasFacts = existsSync(join(from, FACTS_FILE))
+        const others = [...(hasFacts ? [FACTS_FILE] : []), REJECTIONS_FILE]
+        for (const name of others) await copy(name)
+        return [...copied, ...others]
       }
     } catch (error) {
       // A rebuild that has switched removes the read models from before.

@@ -122,6 +122,7 @@ function generationOn(readModels: SqliteReadModels): Generation {
     foldVersion: async () => readModels.foldVersion(),
     project: async (batch) => readModels.project(batch),
     origins: async ({ receivedSince }) => readModels.origins(receivedSince),
+    recordOrigins: (names) => readModels.recordOrigins(names),
     accounts: async () => readModels.accounts(),
     pageStatuses: async (query) => readModels.statuses.page(query),
     scanRecords: (query) => readModels.scanRecords(query),

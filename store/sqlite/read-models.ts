@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
-import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
+import type { AppliedEvents, Offsets, Origin } from '../../schemas/read-models.ts'
 import type { FoldVersion, Generation, OriginBounds } from '../generations.ts'
 import { WentBackError } from '../projection-batch.ts'
 import type { Change, ProjectionBatch, ReadModels } from '../read-models.ts'
@@ -25,6 +25,7 @@ export type SqliteReadModels = Pick<ReadModels, RecordReads> & {
   accounts(): string[]
   scanRecords: Generation['scanRecords']
   origins(receivedSince: number): Map<number, OriginBounds>
+  recordOrigins: Generation['recordOrigins']
   checkpoint(): Offsets
   lastApplied(): AppliedEvents
   foldVersion(): FoldVersion | undefined
@@ -172,6 +173,15 @@ export function openReadModels(
       return first && (others.length === 0 ? (first.version ?? 'mixed') : 'mixed')
     },
     origins: (receivedSince) => records.origins(receivedSince),
+
+    async recordOrigins(names) {
+      const found = new Map<string, Origin>()
+      for (const { accountId, recordId } of names) {
+        const origin = records.originOf(accountId, recordId)
+        if (origin !== undefined) found.set(`${accountId}/${recordId}`, origin)
+      }
+      return found
+    },
 
     accounts() {
       const accountIds: string[] = []

@@ -17,6 +17,8 @@ import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-col
 export type Records = Pick<ReadModels, RecordReads> & {
   /** False if the id exists: a repeat, because the checkpoint is written with the records. */
   insert(entry: { origin: Origin; event: PositionReported }, numbers: Numbers): boolean
+  /** The place in the log of the event that made a record. */
+  originOf(accountId: string, recordId: string): Origin | undefined
   /** Removes some records received before a time; false when none are left. */
   removeSome(receivedBefore: number): boolean
   /** Removes some records covered by an erasure; false when none are left. */
@@ -166,6 +168,10 @@ export function sqliteRecords(database: Database): Records {
   const nextOfDevice = database.prepare<Row>(NEXT.ofDevice, AS_ARRAYS)
   const nextUpTo = database.prepare<NamedRow>(NEXT.upTo, AS_ARRAYS)
   const nextOfAll = database.prepare<NamedRow>(NEXT.all, AS_ARRAYS)
+  const originOf = database.prepare<Origin>(
+    `SELECT log_partition AS "partition", log_offset AS "offset" FROM records
+     WHERE record_id = ?2 AND account = (SELECT number FROM account_numbers WHERE account_id = ?1)`,
+  )
   const origins = database.prepare<{ part: number; least: number; greatest: number }>(
     `SELECT log_partition AS part, min(log_offset) AS least, max(log_offset) AS greatest
      FROM records WHERE received_at >= ? GROUP BY log_partition`,
@@ -211,6 +217,8 @@ export function sqliteRecords(database: Database): Records {
           : nextUpTo.all(accountId, deviceId, upTo)
       return rows.map(namedRecord)
     },
+
+    originOf: (accountId, recordId) => originOf.get(accountId, recordId),
 
     origins: (receivedSince) =>
       new Map(

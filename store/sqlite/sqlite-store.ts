@@ -7,6 +7,8 @@ import { sqliteLabelCounts } from './device-labels.ts'
 import { sqliteDeviceSettings } from './device-settings.ts'
 import { sqliteDevices } from './devices.ts'
 import { makeTables, sqliteDocuments } from './documents.ts'
+import { FACTS_FILE, sqliteFacts } from './facts.ts'
+import { FACTS_SCHEMA } from './facts-schema.ts'
 import { followedReadModels } from './followed-read-models.ts'
 import { sqliteGenerations, sqliteRetention } from './generations.ts'
 import { sqliteHiddenDevices, sqliteDeviceLives } from './hidden-devices.ts'
@@ -43,12 +45,13 @@ const REJECTIONS_REMEDY = {
 export function checkSqliteStore(directory: string): void {
   Database.check(join(directory, ACCOUNTS_FILE), ACCOUNTS_SCHEMA)
   checkReadModels(directory)
+  Database.check(join(directory, FACTS_FILE), FACTS_SCHEMA)
   Database.check(join(directory, REJECTIONS_FILE), REJECTIONS_SCHEMA, REJECTIONS_REMEDY)
 }
 
 /**
- * The store in three SQLite files in `directory`, which is created if missing: the operators' data
- * (accounts, keys, device settings), the refused reports, and the read models, which can be rebuilt
+ * The store in SQLite files in `directory`, which is created if missing: the operators' data
+ * (accounts, keys, device settings), the refused reports, the facts, and the read models, which can be rebuilt
  * from the log and keep their own checkpoint. Several processes may have it open. Only the process
  * that projects, which owns the retention, passes `retention`.
  * @throws {DependencyError} when a file cannot be opened, or no retention is configured although the
@@ -78,7 +81,8 @@ export function openSqliteStore({
     if (retention !== undefined) sqliteRetention(accounts).claim(retention.wanted)
     const rejections = open(REJECTIONS_FILE, REJECTIONS_SCHEMA, REJECTIONS_REMEDY)
     makeTables(rejections, [REJECTION_KIND])
-    return storeOn({ accounts, rejections, directory, clock, onMigration })
+    const openFacts = () => open(FACTS_FILE, FACTS_SCHEMA)
+    return storeOn({ accounts, rejections, openFacts, directory, clock, onMigration })
   } catch (error) {
     for (const database of opened) database.close()
     throw error
@@ -105,12 +109,15 @@ export function openSqliteGrants({
 function storeOn({
   accounts,
   rejections,
+  openFacts,
   directory,
   clock,
   onMigration,
 }: {
   accounts: Database
   rejections: Database
+  /** Called when facts are first asked for: a store of an earlier version is copied and checked without any. */
+  openFacts: () => Database
   directory: string
   clock: { now(): number }
 } & Pick<DatabaseOptions, 'onMigration'>): Store {
@@ -133,6 +140,11 @@ function storeOn({
   const announced = sqliteDocuments(accounts)(ANNOUNCED_ERASURES)
   const refused = openRejections(sqliteDocuments(rejections), { clock })
   const backOffice = openBackOffice(sqliteDocuments(accounts), { ...settings, ...lives })
+  const facts = sqliteFacts({
+    openFacts,
+    accounts,
+    hiddenDevices: (accountId) => hidden.of(accountId, readModels.current()),
+  })
   return {
     ...backOffice,
     ...refused,
@@ -159,6 +171,8 @@ function storeOn({
       },
       isOnlyGeneration: (generation) => generations.isOnly(generation),
     }),
+
+    ...facts,
 
     ...generations.port,
     async beginRebuild() {
@@ -202,6 +216,7 @@ function storeOn({
     async close() {
       readModels.close()
       rejections.close()
+      facts.closeFacts()
       accounts.close()
     },
   }

@@ -8,6 +8,7 @@ import { deviceSearchContract } from './store-device-search.ts'
 import { devicesContract } from './store-devices.ts'
 import { erasuresContract } from './store-erasures.ts'
 import { expiryContract } from './store-expiry.ts'
+import { factsContract } from './store-facts.ts'
 import { generationsContract } from './store-generations.ts'
 import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
@@ -52,6 +53,7 @@ export function storeContract(name: string, open: OpenStore): void {
     deviceCountsContract(suite)
     operatorsAtOnceContract(suite)
     outdatedContract(suite)
+    factsContract(suite)
 
     suite.alone('a store is ready while it is open', async ({ store, reopen }) => {
       await store.ready()

@@ -210,6 +210,7 @@ test('the lag is measured from the log while the store is away', async () => {
       return store.currentGeneration()
     },
     checkpoint: () => store.checkpoint(),
+    factsProgress: () => store.factsProgress(),
   }
   const watch = lagWatch({ eventLog, store: flaky, metrics: createMetrics() })
   await expect(watch.measure()).rejects.toThrow('the store is away')

@@ -33,11 +33,11 @@ export const csv: ExportFormat = {
   },
 
   async *write(pages, device) {
-    yield rows([[...COLUMNS]])
+    yield csvText([[...COLUMNS]])
     const { name } = device
     const labels = labelsText(device)
     for await (const page of pages) {
-      yield rows(page.map((record) => cells({ ...recordView(record), name, labels })))
+      yield csvText(page.map((record) => cells({ ...recordView(record), name, labels })))
     }
   },
 }
@@ -57,12 +57,13 @@ function cells({
     }),
     ...(imported === true && { imported: 'true' }),
   }
-  return COLUMNS.map((name) => {
-    const cell = row[name]
-    return typeof cell === 'string' ? guardFormulas(cell) : cell
-  })
+  return COLUMNS.map((name) => row[name])
 }
 
-function rows(cells: Cell[][]): string {
-  return stringify(cells, { record_delimiter: 'windows', quote_record_delimiter: true })
+/** Rows of a file; spreadsheets run no text in them. */
+export function csvText(cells: Cell[][]): string {
+  return stringify(
+    cells.map((row) => row.map((cell) => (typeof cell === 'string' ? guardFormulas(cell) : cell))),
+    { record_delimiter: 'windows', quote_record_delimiter: true },
+  )
 }

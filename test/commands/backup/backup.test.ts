@@ -4,10 +4,17 @@ import { expect, test } from '@jest/globals'
 import { claimFolder } from '../../../commands/backup/manifest.ts'
 import { newFolder } from '../../../commands/backup/new-folder.ts'
 import { lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { T0 } from '../../samples.ts'
 import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from './data-to-back-up.ts'
 
-const FILES = ['accounts.sqlite', 'log.sqlite', 'read-models-1.sqlite', 'rejections.sqlite']
+const FILES = [
+  'accounts.sqlite',
+  'facts.sqlite',
+  'log.sqlite',
+  'read-models-1.sqlite',
+  'rejections.sqlite',
+]
 
 const data = dataToBackUpForEachTest()
 
@@ -40,11 +47,22 @@ test('the log comes last: an event that arrives while the store is copied is in 
       await copy('read-models-1.sqlite')
       await copy('accounts.sqlite')
       await data.report(1, { projected: true })
+      await copy('facts.sqlite')
       await copy('rejections.sqlite')
       return FILES.filter((name) => name !== 'log.sqlite')
     },
   })
   expect({ events, projected }).toEqual({ events: 2, projected: 1 })
+})
+
+test('facts are restored, as far as they were judged', async () => {
+  await data.report(1)
+  await data.store.judgeFacts({ read: { partition: 0, lastOffset: 1 }, devices: [] })
+  await data.backUp()
+  await data.restore()
+  const restored = openSqliteStore({ directory: data.path('restored') })
+  expect(await restored.factsProgress()).toEqual({ 0: 1 })
+  await restored.close()
 })
 
 test('a folder with anything in it is refused and stays as it is', async () => {

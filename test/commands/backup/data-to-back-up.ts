@@ -28,11 +28,12 @@ export function dataToBackUpForEachTest() {
   const here = {} as { eventLog: EventLog; store: Store }
   let reported = 0
 
-  beforeEach(() => {
+  beforeEach(async () => {
     reported = 0
     mkdirSync(path('data'))
     here.eventLog = openSqliteEventLog({ file: join(path('data'), LOG_FILE), clock })
     here.store = openSqliteStore({ directory: path('data') })
+    await here.store.beginFacts({ 0: 0 })
   })
 
   afterEach(async () => {

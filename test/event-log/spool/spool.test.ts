@@ -53,10 +53,20 @@ describe('spools', () => {
     return (await harness.entries()).map(({ event }) => eventIdOf(event))
   }
 
+  test('a spool keeps its id when its process starts again, and another has another', async () => {
+    const { id } = spool.depth()
+    await reopen()
+    expect(spool.depth().id).toBe(id)
+    const directory = mkdtempSync(join(harness.folder, 'spool-'))
+    const other = harness.open({ directory })
+    expect(other.depth().id).not.toBe(id)
+  })
+
   test('a spool touches nothing while the log takes what is appended', async () => {
     const event = positionReported()
     await spool.append([event])
-    expect(spool.depth()).toEqual({ events: 0, bytes: 0, oldestSeconds: 0 })
+    const nothing = { events: 0, bytes: 0, oldestSeconds: 0 }
+    expect(spool.depth()).toEqual({ id: expect.any(String), ...nothing })
     expect(await harness.entries()).toEqual([
       { kind: 'position', origin: { partition: 0, offset: 1 }, event, spooled: true },
     ])

@@ -36,6 +36,8 @@ describe('the configuration', () => {
       logLevel: 'info',
       maps: [OSM],
       shutdownDeadlineMs: 10_000,
+      factsGraceSeconds: 600,
+      spoolMaxAgeSeconds: 86_400,
     })
   })
 
@@ -64,6 +66,7 @@ describe('the configuration', () => {
       SPOOL_DIR: '/var/spool/gps',
       SPOOL_MAX_BYTES: '1000000',
       SPOOL_MAX_AGE_SECONDS: '3600',
+      FACTS_GRACE_SECONDS: '60',
       RETENTION_DAYS: '90',
       CORS_ORIGINS: 'https://map.example.org http://localhost:5173',
       TRUST_PROXY: '1',
@@ -78,6 +81,8 @@ describe('the configuration', () => {
       MAP_STREETS: 'off',
     })
     expect(config).toEqual({
+      factsGraceSeconds: 60,
+      spoolMaxAgeSeconds: 3600,
       host: '0.0.0.0',
       ingestPort: 0,
       adminPort: 9001,

@@ -59,6 +59,7 @@ const MESSAGES: readonly (readonly [message: string, variable: string, value: st
     'disk',
   ],
   ['SPOOL_MAX_BYTES must be bytes, 1 or more, not "0"', 'SPOOL_MAX_BYTES', '0'],
+  ['FACTS_GRACE_SECONDS must be seconds, 0 or more, not "-1"', 'FACTS_GRACE_SECONDS', '-1'],
   ['SPOOL_MAX_AGE_SECONDS must be seconds, 1 or more, not "0"', 'SPOOL_MAX_AGE_SECONDS', '0'],
   [
     'RETENTION_DAYS must be a whole number of days, 1 to 3650, or off, not "0"',

@@ -17,6 +17,7 @@ let log: LogOfOneSuite
 beforeEach(async () => {
   await mkdir(to())
   store = openSqliteStore({ directory: directory() })
+  await store.beginFacts({})
   log = new LogOfOneSuite()
 })
 
@@ -30,6 +31,7 @@ test('the read models are copied before the accounts, and the refused reports la
   expect(await copyStore()).toEqual([
     'read-models-1.sqlite',
     'accounts.sqlite',
+    'facts.sqlite',
     'rejections.sqlite',
   ])
   const copied = openSqliteStore({ directory: to() })
@@ -50,12 +52,28 @@ test('a rebuild that switches meanwhile leaves a copy of the read models that it
     await rebuild?.switchOver()
     await rebuild?.end()
   })
-  expect(names).toEqual(['read-models-2.sqlite', 'accounts.sqlite', 'rejections.sqlite'])
+  expect(names).toEqual([
+    'read-models-2.sqlite',
+    'accounts.sqlite',
+    'facts.sqlite',
+    'rejections.sqlite',
+  ])
   const copies = readdirSync(to()).filter((name) => name.endsWith('.sqlite'))
   expect(new Set(copies)).toEqual(new Set(names))
   const copied = openSqliteStore({ directory: to() })
   expect(await copied.findPosition(fresh.event)).toMatchObject(fresh.event)
   await copied.close()
+})
+
+test('a store of an earlier version, which has no facts, is copied without any', async () => {
+  const before = openSqliteStore({ directory: join(directory(), 'before') })
+  const copied: string[] = []
+  await copySqliteStore({ from: join(directory(), 'before'), to: to() }, async (name) => {
+    await copyDatabase(join(directory(), 'before', name), join(to(), name), () => undefined)
+    copied.push(name)
+  })
+  expect(copied).toEqual(['read-models-1.sqlite', 'accounts.sqlite', 'rejections.sqlite'])
+  await before.close()
 })
 
 test('a folder without a store is not copied', async () => {

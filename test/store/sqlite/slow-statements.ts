@@ -10,6 +10,11 @@ export const SLOW_STATEMENTS = {
   'scans erasures: DELETE FROM erasures WHERE erased_at < ?': 'expiry, of some devices',
   'compares erased_at': 'the scans above',
   'compares applied': 'the erasures of one device',
+  'scans begun': 'one row',
+  'scans progress': 'a row of each partition',
+  'scans states: DELETE FROM states WHERE seen_at < ?': 'expiry, once in an hour',
+  'compares seen_at': 'the scan above',
+  'compares type': 'the facts of one device',
   'compares log_offset': 'the records of an erased device, a thousand at once',
   'compares received_at': 'the same',
   'sorts: SELECT * FROM records WHERE device = ? ORDER BY log_partition, log_offset':

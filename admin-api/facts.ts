@@ -1,0 +1,194 @@
+import { Readable } from 'node:stream'
+import { endOfTurn } from '../runtime/end-of-turn.ts'
+import { objectOf } from '../runtime/openapi/json-schema.ts'
+import { FACT_TYPES, type DeviceFact } from '../schemas/facts.ts'
+import type { Store } from '../store/store.ts'
+import { csvText } from './devices/export/csv.ts'
+import {
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+  type JsonSchema,
+} from './http/admin-route.ts'
+import { answerPage, pageOf } from './http/answer-page.ts'
+import { deviceList, type Caller } from './http/caller.ts'
+import { readCursor } from './http/cursor.ts'
+import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
+import { choice, type InputOf } from './http/rule.ts'
+import { isoTime, RECORD, recordView, TIME } from './http/views.ts'
+
+const FACT_PARAMETERS = {
+  ...PAGE_PARAMETERS,
+  type: choice(FACT_TYPES, { expected: `type must be ${FACT_TYPES.join(' or ')}` }).described(
+    'Only facts of this type',
+  ),
+  deviceId: textParameter('deviceId', 128).described('Only facts of this device'),
+  ...rangeParameters('`at`'),
+  format: choice(['json', 'csv'], { expected: 'format must be json or csv' })
+    .withDefault('json')
+    .described('json is a page of the list; csv is the whole range as a file'),
+}
+
+/** Facts held in memory at a time. */
+const EXPORTED_AT_ONCE = 250
+
+/** The facts of the account's devices. */
+export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): AdminRoute[] {
+  async function list(
+    ctx: AdminContext,
+    caller: Caller,
+    { query: { limit, cursor, format, ...filter } }: Input<InputOf<typeof FACT_PARAMETERS>>,
+  ): Promise<void> {
+    requireRange(filter)
+    const { accountId } = caller
+    const devices = deviceList(caller)
+    const query = { accountId, ...filter, ...(devices !== undefined && { devices }) }
+    if (format === 'csv') return exportFacts(ctx, query, store)
+    const list = { name: 'facts', accountId, filter }
+    const [at, id] = readCursor(cursor, list, ['number', 'text']) ?? []
+    const items = await store.pageFacts({
+      ...query,
+      limit: limit + 1,
+      ...(at !== undefined && id !== undefined && { after: { at, id } }),
+    })
+    const placeOf = (fact: DeviceFact) => [fact.at, fact.id] as const
+    await answerPage(ctx, { list, limit, items, placeOf, view: factView })
+  }
+
+  return [
+    route({
+      method: 'GET',
+      path: '/facts',
+      summary: 'Lists what happened to devices, the latest first',
+      description: DESCRIPTION,
+      needs: 'viewer',
+      scope: 'positions:read',
+      query: FACT_PARAMETERS,
+      compressed: true,
+      answer: { data: pageOf(FACT), content: { [CSV]: FACT_ROWS } },
+      handle: list,
+    }),
+  ]
+}
+
+/** A fact as the API shows it everywhere. */
+export function factView({ accountId: _, at, decidedAt, position, ...fact }: DeviceFact) {
+  const { id, type, sequence, deviceId, inside, ...details } = fact
+  return {
+    id,
+    type,
+    sequence,
+    deviceId,
+    at: isoTime(at),
+    decidedAt: isoTime(decidedAt),
+    ...details,
+    ...(position !== undefined && { position: recordView({ ...position, deviceId }) }),
+    inside,
+  }
+}
+
+/** The first page is read before this returns, so an unavailable store is a 503. */
+async function exportFacts(
+  ctx: AdminContext,
+  query: Omit<Parameters<Store['pageFacts']>[0], 'limit' | 'after'>,
+  store: Pick<Store, 'pageFacts'>,
+): Promise<void> {
+  const read = (after?: DeviceFact) =>
+    store.pageFacts({ ...query, limit: EXPORTED_AT_ONCE, ...(after !== undefined && { after }) })
+  const first = await read()
+  ctx.set('Content-Type', CSV)
+  ctx.attachment('facts.csv')
+  ctx.body = Readable.from(rows(first, read))
+}
+
+async function* rows(
+  first: readonly DeviceFact[],
+  read: (after: DeviceFact) => Promise<readonly DeviceFact[]>,
+): AsyncGenerator<string> {
+  yield csvText([[...COLUMNS]])
+  for (let page = first; ;) {
+    const last = page.at(-1)
+    if (last === undefined) return
+    yield csvText(page.map(cells))
+    if (page.length < EXPORTED_AT_ONCE) return
+    await endOfTurn()
+    page = await read(last)
+  }
+}
+
+function cells(fact: DeviceFact): (string | number | undefined)[] {
+  const { position, ...view } = factView(fact)
+  const row: Readonly<Record<string, unknown>> = {
+    ...view,
+    recordId: position?.recordId,
+    latitude: position?.latitude,
+    longitude: position?.longitude,
+    timestamp: position?.timestamp,
+  }
+  return COLUMNS.map((name) => {
+    const cell = row[name] ?? undefined
+    return typeof cell === 'number' || cell === undefined ? cell : String(cell as string | boolean)
+  })
+}
+
+const COLUMNS = [
+  'id',
+  'type',
+  'sequence',
+  'deviceId',
+  'at',
+  'decidedAt',
+  'previous',
+  'alarm',
+  'late',
+  'recordId',
+  'latitude',
+  'longitude',
+  'timestamp',
+] as const
+
+const CSV = 'text/csv; charset=utf-8'
+
+const FACT_ROWS: JsonSchema = {
+  title: 'FactRows',
+  type: 'string',
+  description: `RFC 4180 with a header row: ${COLUMNS.join(', ')}. A text that begins with =, +, -, @, a tab or a line break has an apostrophe before it`,
+}
+
+const DESCRIPTION = `
+A fact is a decision about a device, made once and recorded: it came online, it went offline, it reported an alarm.
+Facts of an erased device are gone. \`format=csv\` is the whole range as a file, which comes as it is read, without a
+Content-Length.
+`.trim()
+
+export const FACT: JsonSchema = objectOf(
+  {
+    id: { type: 'string', description: 'ULID; its time is `at`' },
+    type: { enum: [...FACT_TYPES] },
+    sequence: {
+      type: 'integer',
+      minimum: 1,
+      description: 'Numbers the facts of a device without gaps; after an erasure from 1 again',
+    },
+    deviceId: { type: 'string' },
+    at: { ...TIME, description: 'When it happened' },
+    decidedAt: { ...TIME, description: 'When the service decided it' },
+    previous: {
+      type: ['string', 'null'],
+      description: '`device.online`: `offline`, or null at the first report ever',
+    },
+    alarm: { type: 'string', description: '`alarm.reported`: its name' },
+    late: {
+      type: 'boolean',
+      description: '`alarm.reported`: a newer position was known already',
+    },
+    position: RECORD,
+    inside: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'The ids of the geofences that the device is in after it',
+    },
+  },
+  { title: 'Fact', optional: ['previous', 'alarm', 'late', 'position'] },
+)

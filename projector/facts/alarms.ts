@@ -1,0 +1,61 @@
+import type { AlarmState } from '../../schemas/fact-state.ts'
+import { trueAt } from '../../schemas/geo/position-order.ts'
+import type { Attributes } from '../../schemas/report-fields.ts'
+import type { Decision, FactInput, PartJudgement } from './part.ts'
+
+/** Reports of one alarm that follow each other within this time are one run, and one fact. */
+const RUN_MS = 5 * 60 * 1_000
+
+const NONE: AlarmState = { onTime: {}, late: {} }
+
+/** A repeat never causes an alarm. */
+export function judgeAlarms(
+  state: AlarmState | undefined,
+  input: FactInput,
+): PartJudgement<AlarmState | undefined> {
+  const names =
+    input.kind === 'time' || (input.kind === 'position' && input.isRepeat) ? [] : alarmsIn(input)
+  if (input.kind === 'time' || names.length === 0) return { state, decisions: [], due: null }
+  const late = input.kind === 'position' && input.isLate
+  const at = input.kind === 'position' ? trueAt(input.position) : input.receivedAt
+  const runs = state ?? NONE
+  const before = late ? runs.late : runs.onTime
+  const decisions = names
+    .filter((name) => !isSameRun(before[name], at))
+    .map((alarm): Decision => {
+      const position = input.kind === 'position' && { position: input.position }
+      return { type: 'alarm.reported', at, cause: input.eventId, alarm, late, ...position }
+    })
+  const after = withReported(before, names, at)
+  return {
+    state: late ? { ...runs, late: after } : { ...runs, onTime: after },
+    decisions,
+    due: null,
+  }
+}
+
+function alarmsIn(input: Exclude<FactInput, { kind: 'time' }>): readonly string[] {
+  const attributes: Attributes | undefined =
+    input.kind === 'position' ? input.position.attributes : input.attributes
+  const alarm = attributes?.['alarm']
+  // `false` and an empty text say that there is none.
+  if (alarm === undefined || alarm === false) return []
+  const names = String(alarm)
+    .split(',')
+    .map((name) => name.trim())
+  return [...new Set(names)].filter((name) => name !== '')
+}
+
+function isSameRun(reportedAt: number | undefined, at: number): boolean {
+  return reportedAt !== undefined && Math.abs(at - reportedAt) <= RUN_MS
+}
+
+/** Forgets runs that are over: nothing on time can continue them, and late reports come in one go. */
+function withReported(
+  runs: Readonly<Record<string, number>>,
+  names: readonly string[],
+  at: number,
+): Readonly<Record<string, number>> {
+  const open = Object.entries(runs).filter(([, reportedAt]) => isSameRun(reportedAt, at))
+  return Object.fromEntries([...open, ...names.map((name) => [name, at] as const)])
+}

@@ -1,0 +1,89 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import { endOf, hasReached } from '../../event-log/offsets.ts'
+import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
+import type { SeededState, FactStore } from '../../store/facts.ts'
+import type { Generation } from '../../store/generations.ts'
+import type { Definitions } from './definitions.ts'
+
+const SEEDED_AT_ONCE = 500
+
+type Seeded = Pick<Generation, 'checkpoint' | 'accounts' | 'pageStatuses'>
+
+/**
+ * Begins judging at the end of the log, where no facts exist yet: after an upgrade, or without their file. The
+ * devices known by then are online or offline without a fact. Call it until it returns true; it waits for the read
+ * models to be as far as the log was at the first call.
+ */
+export function beginJudging({
+  store,
+  eventLog,
+  definitions,
+}: {
+  store: Pick<FactStore, 'factsProgress' | 'seedFacts' | 'beginFacts'>
+  eventLog: Pick<EventLog, 'extent'>
+  definitions: Definitions
+}): (readModels: Seeded) => Promise<boolean> {
+  let end: Offsets | undefined
+  let hasBegun = false
+
+  return async (readModels) => {
+    hasBegun ||= (await store.factsProgress()) !== undefined
+    if (hasBegun) return true
+    end ??= endOf(await eventLog.extent())
+    const checkpoint = await readModels.checkpoint()
+    if (!hasReached(checkpoint, end)) return false
+    // The last sign that the service could hear at all: devices silent at that time are offline.
+    let heardAt = 0
+    for await (const page of statuses(readModels)) {
+      for (const { lastReceivedAt } of page) heardAt = Math.max(heardAt, lastReceivedAt)
+    }
+    for await (const page of statuses(readModels)) {
+      await store.seedFacts(page.flatMap((status) => seedOf(status, heardAt, definitions) ?? []))
+    }
+    await store.beginFacts(checkpoint)
+    return true
+  }
+}
+
+async function* statuses(readModels: Seeded): AsyncGenerator<readonly DeviceStatus[]> {
+  for (const accountId of await readModels.accounts()) {
+    let after: string | undefined
+    for (;;) {
+      const place = after === undefined ? {} : { after }
+      const page = await readModels.pageStatuses({ accountId, limit: SEEDED_AT_ONCE, ...place })
+      if (page.length > 0) yield page
+      after = page.at(-1)?.deviceId
+      if (page.length < SEEDED_AT_ONCE) break
+    }
+  }
+}
+
+/** A device of which only imported positions are known has not reported yet. */
+function seedOf(
+  status: DeviceStatus,
+  heardAt: number,
+  definitions: Definitions,
+): SeededState | undefined {
+  const { accountId, deviceId, applied, lastKeyAt, lastKeyEventId, lastPosition } = status
+  if (lastKeyAt === 0) return undefined
+  const { offlineAfterMs, isWatched } = definitions.of(status)
+  const deadline = lastKeyAt + offlineAfterMs
+  const isOffline = isWatched && deadline <= heardAt
+  const due = isOffline ? null : deadline
+  const seen = { seenAt: lastKeyAt, eventId: lastKeyEventId, due }
+  const [partition = 0] = Object.keys(applied).map(Number)
+  const origin = status.lastOrigin ?? { partition, offset: applied[partition] ?? 0 }
+  const { recordId, receivedAt, timestamp } = lastPosition
+  return {
+    accountId,
+    deviceId,
+    partition: origin.partition,
+    state: {
+      sequence: 0,
+      applied,
+      due,
+      last: { recordId, timestamp, receivedAt, origin },
+      liveness: isOffline ? { ...seen, offlineAt: deadline } : seen,
+    },
+  }
+}

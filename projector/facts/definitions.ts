@@ -1,0 +1,79 @@
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { Operators } from '../../store/operators.ts'
+import type { FactStore, WatchSettings } from '../../store/facts.ts'
+import type { DeviceDefinitions } from './judge.ts'
+import { offlineAfter } from './liveness.ts'
+
+type DeviceName = Pick<WatchSettings, 'accountId' | 'deviceId'>
+
+/** What devices are judged by, as of the last refresh. */
+export type Definitions = {
+  of(device: DeviceName): DeviceDefinitions
+  /** Reads them for the first time. */
+  prepare(): Promise<void>
+  /** Reads them again. Returns the devices whose deadlines may have changed; at first, all with settings. */
+  refresh(): Promise<readonly DeviceName[]>
+}
+
+const ACCOUNTS_AT_ONCE = 1_000
+
+export function followDefinitions(
+  store: Pick<FactStore, 'watchSettings'> & Pick<Operators, 'pageAccounts'>,
+): Definitions {
+  let settings: ReadonlyMap<string, WatchSettings> = new Map()
+  let suspended: ReadonlySet<string> = new Set()
+  let isPrepared = false
+  /** Devices that `refresh` has yet to return. */
+  let changed: readonly DeviceName[] = []
+
+  async function read(): Promise<void> {
+    const devices = await store.watchSettings()
+    const next = new Map(devices.map((device) => [deviceKey(device), device]))
+    suspended = await suspendedAccounts()
+    const differing = [...next, ...settings].filter(
+      ([key]) => !isSame(next.get(key), settings.get(key)),
+    )
+    changed = [...changed, ...new Map(differing).values()]
+    settings = next
+    isPrepared = true
+  }
+
+  async function suspendedAccounts(): Promise<ReadonlySet<string>> {
+    const ids: string[] = []
+    let page = await store.pageAccounts({ limit: ACCOUNTS_AT_ONCE })
+    for (;;) {
+      for (const account of page) if (account.suspended) ids.push(account.id)
+      const after = page.at(-1)
+      if (after === undefined || page.length < ACCOUNTS_AT_ONCE) return new Set(ids)
+      page = await store.pageAccounts({ limit: ACCOUNTS_AT_ONCE, after })
+    }
+  }
+
+  return {
+    of(device) {
+      const own = settings.get(deviceKey(device))
+      return {
+        offlineAfterMs: offlineAfter(own?.expectedIntervalSeconds),
+        isWatched: own?.disabled !== true && !suspended.has(device.accountId),
+      }
+    },
+
+    async prepare() {
+      if (!isPrepared) await read()
+    },
+
+    async refresh() {
+      await read()
+      const returned = changed
+      changed = []
+      return returned
+    },
+  }
+}
+
+function isSame(one: WatchSettings | undefined, other: WatchSettings | undefined): boolean {
+  return (
+    one?.disabled === other?.disabled &&
+    one?.expectedIntervalSeconds === other?.expectedIntervalSeconds
+  )
+}

@@ -1,0 +1,151 @@
+import type { LogBatch, LogEntry } from '../../event-log/event-log.ts'
+import { furthest } from '../../event-log/offsets.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
+import { eventIdOf } from '../../schemas/appended-event.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import type { PositionEntry } from '../../schemas/log-entry.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
+import type { FactStore, JudgeDevice } from '../../store/facts.ts'
+import type { Generation } from '../../store/generations.ts'
+import type { Change, ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
+import type { Definitions } from './definitions.ts'
+import type { HearingWatch } from './hearing.ts'
+import { judgeEntries, type JudgedEntry } from './judge.ts'
+
+export type Judging = {
+  readonly store: Pick<FactStore, 'factsProgress' | 'lastJudged' | 'judgeFacts' | 'eraseFacts'>
+  readonly definitions: Definitions
+  readonly hearing: HearingWatch
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly publish?: ((facts: readonly DeviceFact[]) => Promise<void>) | undefined
+}
+
+/** The second step of projecting: facts are decided from what a batch has stored. */
+export type JudgeBatch = {
+  /** As far as judged; undefined if judging has not begun. */
+  progress(): Promise<Offsets | undefined>
+  lastJudged(): Promise<AppliedEvents>
+  /** Before the batch is projected: the facts of erased devices must go before the devices are visible again. */
+  erase(erasures: readonly ErasureEntry[]): Promise<void>
+  /** After the batch has been projected, with the changes that it made. */
+  judge(batch: LogBatch, changes: readonly Change[]): Promise<void>
+}
+
+export function judgeBatches(
+  readModels: Pick<Generation, 'recordOrigins'>,
+  { store, definitions, hearing, clock, metrics, publish }: Judging,
+): JudgeBatch {
+  /** What this process knows of the progress, to skip entries that were judged already. */
+  let judged: Offsets | undefined
+
+  return {
+    async progress() {
+      judged = await store.factsProgress()
+      return judged
+    },
+
+    lastJudged: () => store.lastJudged(),
+
+    async erase(erasures) {
+      for (const erasure of erasures) await store.eraseFacts(erasure)
+    },
+
+    async judge(batch, changes) {
+      judged ??= await store.factsProgress()
+      if (judged === undefined) return
+      const { partition, after, lastOffset } = batch
+      const done = judged[partition] ?? -1
+      if (lastOffset <= done) return
+      const entries = batch.entries.filter(
+        (entry): entry is ProjectionEntry => isProjected(entry) && entry.origin.offset > done,
+      )
+      const devices = byDevice(await countingEntries(entries, changes, readModels))
+      const decidedAt = clock.now()
+      const heard = hearing.current()
+      const work = Array.from(devices, ([, own]): JudgeDevice => {
+        const { accountId, deviceId } = own[0].event
+        const device = { accountId, deviceId }
+        const judging = {
+          ...device,
+          definitions: definitions.of(device),
+          hearing: heard,
+          decidedAt,
+        }
+        return { ...device, judge: (state) => judgeEntries(state, own, judging) }
+      })
+      const last = entries.at(-1)
+      const facts = await store.judgeFacts({
+        read: {
+          partition,
+          ...(after !== undefined && { after }),
+          lastOffset,
+          lastEvent: last && { offset: last.origin.offset, id: eventIdOf(last.event) },
+        },
+        devices: work,
+        publish,
+      })
+      judged = furthest(judged, { [partition]: lastOffset })
+      countFacts(metrics, facts)
+    },
+  }
+}
+
+export function countFacts(metrics: Metrics, facts: readonly DeviceFact[]): void {
+  for (const { type } of facts) metrics.facts.inc({ type })
+}
+
+/**
+ * The entries that count, in their order: heartbeats, positions that made their record, and repeats. A
+ * position that was stored earlier, and not judged then, has the origin of its record.
+ */
+async function countingEntries(
+  entries: readonly ProjectionEntry[],
+  changes: readonly Change[],
+  readModels: Pick<Generation, 'recordOrigins'>,
+): Promise<readonly JudgedEntry[]> {
+  const stored = new Set<ProjectionEntry>(changes.flatMap((change) => change.stored))
+  const erasedUpTo = new Map<string, number>()
+  for (const { kind, origin, event } of entries) {
+    if (kind === 'erasure') erasedUpTo.set(deviceKey(event), origin.offset)
+  }
+  const living = entries.filter((entry): entry is Exclude<ProjectionEntry, ErasureEntry> => {
+    if (entry.kind === 'erasure') return false
+    if (entry.kind === 'position' && entry.event.imported === true) return false
+    const upTo = erasedUpTo.size === 0 ? undefined : erasedUpTo.get(deviceKey(entry.event))
+    return upTo === undefined || entry.origin.offset > upTo
+  })
+  const unknown = living.filter(
+    (entry): entry is PositionEntry => entry.kind === 'position' && !stored.has(entry),
+  )
+  if (unknown.length === 0) return living
+  const origins = await readModels.recordOrigins(unknown.map(({ event }) => event))
+  return living.flatMap((entry): JudgedEntry[] => {
+    if (entry.kind !== 'position' || stored.has(entry)) return [entry]
+    const { accountId, recordId } = entry.event
+    const owner = origins.get(`${accountId}/${recordId}`)
+    if (owner === undefined) return []
+    const { partition, offset } = entry.origin
+    const isOwn = owner.partition === partition && owner.offset === offset
+    return [isOwn ? entry : { ...entry, kind: 'repeat' }]
+  })
+}
+
+function byDevice(
+  entries: readonly JudgedEntry[],
+): ReadonlyMap<string, readonly [JudgedEntry, ...JudgedEntry[]]> {
+  const devices = new Map<string, [JudgedEntry, ...JudgedEntry[]]>()
+  for (const entry of entries) {
+    const key = deviceKey(entry.event)
+    const own = devices.get(key)
+    if (own === undefined) devices.set(key, [entry])
+    else own.push(entry)
+  }
+  return devices
+}
+
+function isProjected(entry: LogEntry): entry is ProjectionEntry {
+  return entry.kind === 'position' || entry.kind === 'seen' || entry.kind === 'erasure'
+}

@@ -1,0 +1,176 @@
+import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
+import type { Origin } from '../../schemas/read-models.ts'
+import type { FactState, LastJudged } from '../../schemas/fact-state.ts'
+import { factId, type DeviceFact } from '../../schemas/facts.ts'
+import type { PositionEntry, RepeatEntry, SeenEntry } from '../../schemas/log-entry.ts'
+import { withOptionalFields } from '../../schemas/report-fields.ts'
+import { judgeAlarms } from './alarms.ts'
+import { judgeLiveness, type LivenessDefinitions } from './liveness.ts'
+import type { Decision, Hearing, FactInput, JudgedPosition, PositionInput } from './part.ts'
+
+/** What a device is judged by. */
+export type DeviceDefinitions = LivenessDefinitions
+
+/** An entry of the log that counts. */
+export type JudgedEntry = PositionEntry | RepeatEntry | SeenEntry
+
+export type DeviceJudging = {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly definitions: DeviceDefinitions
+  readonly hearing: Omit<Hearing, 'now'>
+  readonly decidedAt: number
+}
+
+export type JudgedDevice = { readonly state: FactState; readonly facts: readonly DeviceFact[] }
+
+const NEW_DEVICE: FactState = { sequence: 0, applied: {}, due: null }
+
+/** Judges entries of one device, in the order of the log; those that were judged already change nothing. */
+export function judgeEntries(
+  before: FactState | undefined,
+  entries: readonly JudgedEntry[],
+  judging: DeviceJudging,
+): JudgedDevice {
+  let state = before ?? NEW_DEVICE
+  const facts: DeviceFact[] = []
+  for (const entry of entries) {
+    const { partition, offset } = entry.origin
+    if (offset <= (state.applied[partition] ?? -1)) continue
+    if (!isWithdrawn(state, entry) && !isBeforeFirstReport(state, entry)) {
+      const now = entry.event.receivedAt
+      state = letTimePass(state, now, judging, facts)
+      const input = inputOf(state, entry)
+      state = judge(state, input, judging, facts)
+      if (input.kind === 'position' && !input.isLate && !input.isRepeat) {
+        state = { ...state, last: lastJudged(input.position, entry.origin) }
+      }
+    }
+    state = { ...state, applied: { ...state.applied, [partition]: offset } }
+  }
+  return { state, facts }
+}
+
+/** Judges that the time has come to `now` for a device of which nothing has arrived. */
+export function judgeTime(state: FactState, now: number, judging: DeviceJudging): JudgedDevice {
+  const facts: DeviceFact[] = []
+  return { state: letTimePass(state, now, judging, facts), facts }
+}
+
+/** A state in which the settings have changed: its deadlines are computed again when it is next looked at. */
+export function lookedAtSoon(state: FactState, now: number): FactState {
+  const { liveness } = state
+  if (liveness === undefined || liveness.due === null) return state
+  const due = Math.min(liveness.due, now)
+  return { ...state, liveness: { ...liveness, due }, due: earliest(state.due, due) }
+}
+
+function letTimePass(
+  before: FactState,
+  now: number,
+  judging: DeviceJudging,
+  facts: DeviceFact[],
+): FactState {
+  let state = before
+  while (state.due !== null && state.due <= now) {
+    const hearing = { ...judging.hearing, now }
+    state = judge(state, { kind: 'time', at: state.due, hearing }, judging, facts)
+  }
+  return state
+}
+
+/** The parts, in this order. */
+function judge(
+  state: FactState,
+  input: FactInput,
+  judging: DeviceJudging,
+  facts: DeviceFact[],
+): FactState {
+  const alarms = judgeAlarms(state.alarms, input)
+  const liveness = judgeLiveness(state.liveness, input, judging.definitions)
+  let { sequence } = state
+  for (const decisions of [alarms.decisions, liveness.decisions]) {
+    for (const decision of decisions) {
+      sequence += 1
+      facts.push(factOf(decision, sequence, judging))
+    }
+  }
+  return {
+    ...state,
+    sequence,
+    due: earliest(alarms.due, liveness.due),
+    ...(alarms.state !== undefined && { alarms: alarms.state }),
+    ...(liveness.state !== undefined && { liveness: liveness.state }),
+  }
+}
+
+function factOf(
+  { cause, definition, ...decision }: Decision,
+  sequence: number,
+  { accountId, deviceId, decidedAt }: DeviceJudging,
+): DeviceFact {
+  const { type, at } = decision
+  const name = definition !== undefined ? [definition.id, definition.revision] : alarmName(decision)
+  const id = factId({ accountId, deviceId, type, name, cause, at })
+  return { ...decision, id, sequence, accountId, deviceId, decidedAt, inside: [] }
+}
+
+function alarmName(decision: Pick<Decision, 'type'> & { readonly alarm?: string }): string[] {
+  return decision.alarm === undefined ? [] : [decision.alarm]
+}
+
+/** It was received before an erasure that it follows in the log, or in another partition. */
+function isWithdrawn({ erased }: FactState, { origin, event, spooled }: JudgedEntry): boolean {
+  if (erased === undefined || event.receivedAt > erased.at) return false
+  return spooled === true || origin.partition !== erased.partition
+}
+
+/** A heartbeat before a device's first position counts for nothing. */
+function isBeforeFirstReport({ liveness }: FactState, { kind }: JudgedEntry): boolean {
+  return kind === 'seen' && liveness === undefined
+}
+
+function inputOf(state: FactState, entry: JudgedEntry): Exclude<FactInput, { kind: 'time' }> {
+  if (entry.kind === 'seen') {
+    const { eventId, receivedAt, battery, attributes } = entry.event
+    return {
+      kind: 'heartbeat',
+      eventId,
+      receivedAt,
+      ...(battery !== undefined && { battery }),
+      ...(attributes !== undefined && { attributes }),
+    }
+  }
+  return positionInput(state, entry)
+}
+
+function positionInput({ last }: FactState, entry: PositionEntry | RepeatEntry): PositionInput {
+  const { event, origin } = entry
+  const { recordId, receivedAt, latitude, longitude, timestamp } = event
+  const position: JudgedPosition = withOptionalFields(
+    { recordId, latitude, longitude, timestamp, receivedAt },
+    event,
+  )
+  const isRepeat = entry.kind === 'repeat'
+  const isLate =
+    last !== undefined &&
+    (isRepeat ? recordId !== last.recordId : compareJudged(lastJudged(position, origin), last) <= 0)
+  return { kind: 'position', position, isLate, isRepeat, eventId: recordId, receivedAt }
+}
+
+function lastJudged(
+  { recordId, timestamp, receivedAt }: JudgedPosition,
+  origin: Origin,
+): LastJudged {
+  return { recordId, timestamp, receivedAt, origin }
+}
+
+/** The order of `lastPosition`. */
+function compareJudged(a: LastJudged, b: LastJudged): number {
+  return comparePositionTimes(a, b) || compareOrigins(a.origin, b.origin)
+}
+
+function earliest(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
+}

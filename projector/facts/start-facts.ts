@@ -1,0 +1,50 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import { systemClock as clock } from '../../runtime/clock.ts'
+import type { Program } from '../../runtime/program.ts'
+import type { Instances } from '../../store/back-office.ts'
+import type { FactStore } from '../../store/facts.ts'
+import type { Operators } from '../../store/operators.ts'
+import type { JudgingInUse } from '../project-in-use.ts'
+import { beginJudging } from './begin.ts'
+import { followDefinitions } from './definitions.ts'
+import { watchHearing } from './hearing.ts'
+import { sweepDeadlines } from './sweep.ts'
+
+const SWEEP_EVERY_MS = 1_000
+/** How long an entry may be on its way into the log. */
+const EMBEDDED_GRACE_MS = 2_000
+const KAFKA_GRACE_MS = 10_000
+
+/** Starts the sweep of deadlines. Returns the means by which the projector judges what it has stored. */
+export function startFacts(
+  {
+    eventLog,
+    store,
+  }: {
+    eventLog: Pick<EventLog, 'extent'>
+    store: FactStore &
+      Pick<Operators, 'pageAccounts'> &
+      Pick<Instances, 'instances' | 'waitingSpools'>
+  },
+  { config, lifecycle, metrics }: Program,
+): JudgingInUse {
+  const definitions = followDefinitions(store)
+  const hearing = watchHearing({
+    store,
+    clock,
+    graceMs: config.factsGraceSeconds * 1_000,
+    spoolMaxAgeMs: config.spoolMaxAgeSeconds * 1_000,
+  })
+  const judging = { store, definitions, hearing, clock, metrics }
+  const graceMs = config.distributed === undefined ? EMBEDDED_GRACE_MS : KAFKA_GRACE_MS
+  const sweep = sweepDeadlines({ ...judging, eventLog, graceMs })
+  lifecycle.every('sweep of deadlines', SWEEP_EVERY_MS, sweep)
+  return {
+    ...judging,
+    async prepare() {
+      await definitions.prepare()
+      await hearing.look()
+    },
+    begin: beginJudging({ store, eventLog, definitions }),
+  }
+}

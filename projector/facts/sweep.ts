@@ -1,0 +1,98 @@
+import type { EventLog } from '../../event-log/event-log.ts'
+import type { JudgeDevice } from '../../store/facts.ts'
+import type { FactStore } from '../../store/facts.ts'
+import { countFacts, type Judging } from './judge-batch.ts'
+import { judgeTime, lookedAtSoon } from './judge.ts'
+
+const AT_ONCE = 500
+const REFRESH_EVERY_MS = 5_000
+
+/**
+ * Lets time pass for devices that send nothing. A time has passed in a partition once everything that the log held
+ * `graceMs` after it has been judged, and every ingest API has reported since: an append that takes longer is
+ * refused, or spooled. Any process may sweep any partition: states are compared before they are written, and all
+ * processes derive the same facts. Call it every second.
+ */
+export function sweepDeadlines({
+  store,
+  eventLog,
+  graceMs,
+  definitions,
+  hearing,
+  clock,
+  metrics,
+  publish,
+}: Omit<Judging, 'store'> & {
+  store: Pick<FactStore, 'factsProgress' | 'judgeFacts' | 'dueDevices'>
+  eventLog: Pick<EventLog, 'extent'>
+  graceMs: number
+}): () => Promise<void> {
+  /** The end of each partition when it was last read, to be judged up to. */
+  const ends = new Map<number, { readonly readAt: number; readonly last: number }>()
+  const passed = new Map<number, number>()
+  let refreshedAt = -Infinity
+
+  async function refresh(now: number): Promise<void> {
+    if (now - refreshedAt < REFRESH_EVERY_MS && now >= refreshedAt) return
+    const changed = await definitions.refresh()
+    refreshedAt = now
+    for (let at = 0; at < changed.length; at += AT_ONCE) {
+      const devices = changed.slice(at, at + AT_ONCE).map((device): JudgeDevice => ({
+        ...device,
+        judge(state) {
+          const next = state && lookedAtSoon(state, now)
+          return next === undefined || next === state ? undefined : { state: next, facts: [] }
+        },
+      }))
+      await store.judgeFacts({ devices })
+    }
+  }
+
+  /** As far as time has passed in each partition. */
+  async function letPass(): Promise<void> {
+    const judged = (await store.factsProgress()) ?? {}
+    const readAt = clock.now()
+    for (const { partition, next } of await eventLog.extent()) {
+      const end = ends.get(partition)
+      if (end !== undefined && (judged[partition] ?? -1) < end.last) continue
+      if (end !== undefined) passed.set(partition, end.readAt - graceMs)
+      ends.set(partition, { readAt, last: next - 1 })
+    }
+  }
+
+  return async function sweep() {
+    await hearing.look()
+    const { since, graceMs: listening } = hearing.current()
+    metrics.silenceHeld.set(clock.now() < since + listening ? 1 : 0)
+    if ((await store.factsProgress()) === undefined) return
+    await refresh(clock.now())
+    await letPass()
+    for (const [partition, time] of passed) {
+      const now = Math.min(time, hearing.heardUpTo() - graceMs)
+      for (;;) {
+        const due = await store.dueDevices({ now, limit: AT_ONCE, partition })
+        const decidedAt = clock.now()
+        const devices = due.map(({ accountId, deviceId }): JudgeDevice => {
+          const device = { accountId, deviceId }
+          const judging = {
+            ...device,
+            definitions: definitions.of(device),
+            hearing: hearing.current(),
+            decidedAt,
+          }
+          return {
+            ...device,
+            judge(state) {
+              const judged = state && judgeTime(state, now, judging)
+              return judged?.state === state ? undefined : judged
+            },
+          }
+        })
+        if (devices.length > 0) {
+          countFacts(metrics, await store.judgeFacts({ devices, publish }))
+        }
+        if (due.length < AT_ONCE) break
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { Offsets, Origin } from './read-models.ts'
+
+/** What the facts of a device were decided from, and what the next ones depend on. Times in milliseconds. */
+export type FactState = {
+  /** The number of its last fact; 0: none since its last erasure. */
+  readonly sequence: number
+  /** The last offset judged, per partition. */
+  readonly applied: Offsets
+  /** When it must be looked at again if nothing arrives, by the clock of receivedAt. Never later than its deadlines. */
+  readonly due: number | null
+  /** The last position judged, by its place in the order of positions. */
+  readonly last?: LastJudged
+  readonly liveness?: LivenessState
+  readonly alarms?: AlarmState
+  readonly erased?: ErasedState
+}
+
+export type LastJudged = {
+  readonly recordId: string
+  readonly timestamp: number
+  readonly receivedAt: number
+  readonly origin: Origin
+}
+
+export type LivenessState = {
+  /** The newest sign of life, and its event. */
+  readonly seenAt: number
+  readonly eventId: string
+  /** Since when it is offline. */
+  readonly offlineAt?: number
+  readonly due: number | null
+}
+
+/** When each alarm was last reported, by `at`. Late ones are in runs of their own. */
+export type AlarmState = {
+  readonly onTime: Readonly<Record<string, number>>
+  readonly late: Readonly<Record<string, number>>
+}
+
+/** What stays of an erased device. */
+export type ErasedState = {
+  /** The event ids of its last erasures. */
+  readonly ids: readonly string[]
+  readonly at: number
+  readonly partition: number
+}

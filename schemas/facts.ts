@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto'
+import type { LastPosition } from './read-models.ts'
+import { ulid } from './record-id.ts'
+
+export const FACT_TYPES = ['device.online', 'device.offline', 'alarm.reported'] as const
+export type FactType = (typeof FACT_TYPES)[number]
+
+/** The fields that only some types have. */
+export type FactDetails =
+  | { readonly type: 'device.online'; readonly previous: 'offline' | null }
+  | { readonly type: 'device.offline' }
+  | { readonly type: 'alarm.reported'; readonly alarm: string; readonly late: boolean }
+
+/** Something that happened to a device: a decision that was made once. Times in milliseconds since the epoch. */
+export type DeviceFact = FactDetails & {
+  /** ULID, the same for every process that makes this decision. */
+  readonly id: string
+  /** Numbers the facts of a device without gaps, from 1; after an erasure from 1 again. */
+  readonly sequence: number
+  readonly accountId: string
+  readonly deviceId: string
+  readonly at: number
+  readonly decidedAt: number
+  readonly position?: LastPosition
+  /** The ids of the geofences that the device is in after this fact. */
+  readonly inside: readonly string[]
+}
+
+/**
+ * The id of a fact: its time is `at`, the rest is a hash of what was decided. `name`: the id and revision of the
+ * definition, or the alarm. `cause`: the id of the event, or of the event that set a deadline, with the deadline.
+ */
+export function factId({
+  accountId,
+  deviceId,
+  type,
+  name,
+  cause,
+  at,
+}: {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly type: FactType
+  readonly name: readonly (string | number)[]
+  readonly cause: string
+  readonly at: number
+}): string {
+  const decided = JSON.stringify([accountId, deviceId, type, name, cause])
+  return ulid(at, Buffer.from(hash('sha256', decided, 'hex'), 'hex'))
+}

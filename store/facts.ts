@@ -1,0 +1,131 @@
+import type { FactState } from '../schemas/fact-state.ts'
+import type { DeviceFact, FactType } from '../schemas/facts.ts'
+import type { AppliedEvents, Offsets } from '../schemas/read-models.ts'
+import type { ErasureEntry } from './read-models.ts'
+
+/**
+ * The facts of all devices, and the states that the next ones are decided from. They are decisions: neither can be
+ * made again from the log. Written by the projector. Times are milliseconds since the epoch.
+ */
+export interface FactStore {
+  /** The last offset judged, per partition; undefined: judging has not begun. */
+  factsProgress(): Promise<Offsets | undefined>
+
+  /** The last event judged of each partition, to recognise the log. */
+  lastJudged(): Promise<AppliedEvents>
+
+  /** Adds states of devices without facts; those that have a state keep it. */
+  seedFacts(seeds: readonly SeededState[]): Promise<void>
+
+  /** Judging begins after these offsets, if it has not begun yet. */
+  beginFacts(progress: Offsets): Promise<void>
+
+  /**
+   * Judges devices by their stored states, and stores states, facts and progress so that in effect each decision is
+   * made once. Returns the facts, which are durable.
+   * @throws {WentBackError} if they lack entries before the batch.
+   */
+  judgeFacts(batch: FactsBatch): Promise<readonly DeviceFact[]>
+
+  /** Removes a device's facts, and its state but for the erasure. Only the first copy of an erasure has an effect. */
+  eraseFacts(erasure: ErasureEntry): Promise<void>
+
+  /** Devices of a partition that are due at `now` or before, the earliest first. */
+  dueDevices(query: {
+    readonly now: number
+    readonly limit: number
+    readonly partition: number
+  }): Promise<readonly DueDevice[]>
+
+  /** Facts of an account, newest first by `at`, then id. Those of hidden devices are left out. */
+  pageFacts(query: FactsQuery): Promise<readonly DeviceFact[]>
+
+  /** Removes facts that were decided before, and states of devices not seen since then. */
+  expireFacts(before: number, signal?: AbortSignal): Promise<void>
+
+  /** The settings that liveness depends on, of all devices where they differ from the default. */
+  watchSettings(): Promise<readonly WatchSettings[]>
+}
+
+export type SeededState = {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly partition: number
+  readonly state: FactState
+}
+
+export type DueDevice = Pick<SeededState, 'accountId' | 'deviceId'>
+
+export type WatchSettings = {
+  readonly accountId: string
+  readonly deviceId: string
+  readonly disabled: boolean
+  readonly expectedIntervalSeconds?: number
+}
+
+export type FactsBatch = {
+  /** Absent if only time has passed. */
+  readonly read?: EntriesRead
+  readonly devices: readonly JudgeDevice[]
+  /** Called with durable facts, perhaps repeatedly with the same; they count as published once it has resolved. */
+  readonly publish?: ((facts: readonly DeviceFact[]) => Promise<void>) | undefined
+}
+
+/** Consecutive entries of one partition. */
+export type EntriesRead = {
+  readonly partition: number
+  /** The offset that they follow; by default it is not checked. */
+  readonly after?: number
+  readonly lastOffset: number
+  readonly lastEvent?: { readonly offset: number; readonly id: string } | undefined
+}
+
+export type JudgeDevice = {
+  readonly accountId: string
+  readonly deviceId: string
+  /** Pure; called again if the state has changed meanwhile. Undefined: nothing changes. */
+  readonly judge: (
+    state: FactState | undefined,
+  ) => { readonly state: FactState; readonly facts: readonly DeviceFact[] } | undefined
+}
+
+export type FactsQuery = {
+  readonly accountId: string
+  /** Only these: exact ids, and prefixes ending in `*`. */
+  readonly devices?: readonly string[]
+  readonly deviceId?: string
+  readonly type?: FactType
+  /** `at`, inclusive. */
+  readonly from?: number
+  /** Exclusive. */
+  readonly to?: number
+  readonly limit: number
+  /** The last fact of the page before. */
+  readonly after?: Pick<DeviceFact, 'at' | 'id'>
+}
+
+const MOST_REMEMBERED_ERASURES = 8
+
+/** The state of a device after this erasure; undefined if it is a copy of one that was applied. */
+export function erasedState(
+  state: FactState | undefined,
+  { origin: { partition, offset }, event: { eventId, erasedAt } }: ErasureEntry,
+): FactState | undefined {
+  const ids = state?.erased?.ids ?? []
+  if (ids.includes(eventId) || offset <= (state?.applied[partition] ?? -1)) return undefined
+  const applied = {
+    ...state?.applied,
+    [partition]: Math.max(offset, state?.applied[partition] ?? -1),
+  }
+  return {
+    sequence: 0,
+    applied,
+    due: null,
+    erased: { ids: [...ids, eventId].slice(-MOST_REMEMBERED_ERASURES), at: erasedAt, partition },
+  }
+}
+
+/** When the device was last heard of. */
+export function stateSeenAt({ liveness, erased }: FactState): number {
+  return Math.max(liveness?.seenAt ?? 0, erased?.at ?? 0)
+}

@@ -1,0 +1,39 @@
+/** Decisions, which cannot be made again from the log. Times in milliseconds since the epoch. */
+export const FACTS_SCHEMA = [
+  `CREATE TABLE states (
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     log_partition INTEGER NOT NULL,
+     due INTEGER,
+     seen_at INTEGER NOT NULL,
+     state TEXT NOT NULL,
+     PRIMARY KEY (account_id, device_id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX states_due ON states (log_partition, due) WHERE due IS NOT NULL;
+
+   -- place: the order in which they were decided.
+   CREATE TABLE facts (
+     place INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     type TEXT NOT NULL,
+     at INTEGER NOT NULL,
+     decided_at INTEGER NOT NULL,
+     fact TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX facts_by_account ON facts (account_id, at, id);
+   CREATE INDEX facts_by_type ON facts (account_id, type, at, id);
+   CREATE INDEX facts_by_device ON facts (account_id, device_id, at, id);
+   CREATE INDEX facts_by_age ON facts (decided_at);
+
+   CREATE TABLE progress (
+     log_partition INTEGER PRIMARY KEY,
+     last_offset INTEGER NOT NULL,
+     event_offset INTEGER,
+     event_id TEXT
+   ) STRICT;
+
+   -- Judging has begun; it may have no progress yet.
+   CREATE TABLE begun (only_row INTEGER PRIMARY KEY CHECK (only_row = 1)) STRICT;`,
+]

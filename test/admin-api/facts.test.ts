@@ -1,0 +1,134 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import { factId, type DeviceFact } from '../../schemas/facts.ts'
+import { positionReported } from '../samples.ts'
+import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+let facts: DeviceFact[]
+
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+  const { time } = harness.clock
+  const {
+    accountId: _,
+    keyId: __,
+    deviceId: ___,
+    timestampSource: ____,
+    ...position
+  } = positionReported()
+  facts = ['van-1', 'van-2', '=van'].flatMap((deviceId, n): DeviceFact[] => {
+    const at = time - n * 10_000
+    const name = { accountId: 'acc-1', deviceId }
+    const fact = { ...name, at, decidedAt: at + 100, inside: [], position }
+    const id = (type: DeviceFact['type']) => factId({ ...name, type, name: [], cause: 'c', at })
+    return [
+      {
+        ...fact,
+        id: id('alarm.reported'),
+        sequence: 1,
+        type: 'alarm.reported',
+        alarm: 'sos',
+        late: false,
+      },
+      {
+        ...fact,
+        id: id('device.online'),
+        sequence: 2,
+        type: 'device.online',
+        previous: null,
+        at: at + 1,
+      },
+    ]
+  })
+  for (const fact of facts) {
+    const state = { sequence: fact.sequence, applied: {}, due: null }
+    const { accountId, deviceId } = fact
+    await harness.store.judgeFacts({
+      devices: [{ accountId, deviceId, judge: () => ({ state, facts: [fact] }) }],
+    })
+  }
+})
+
+async function find(query: string, as = headers) {
+  const answer = await harness.api('GET', `/facts?${query}`, { headers: as })
+  const { items = [], nextCursor } = answer.body.data ?? {}
+  return { ...answer, items, nextCursor, ids: items.map(({ id }) => id) }
+}
+
+function idsNewestFirst(keeps: (fact: DeviceFact) => boolean = () => true) {
+  return facts
+    .filter(keeps)
+    .sort((a, b) => b.at - a.at)
+    .map(({ id }) => id)
+}
+
+test('facts come newest first, as they were decided', async () => {
+  const { items, ids, nextCursor } = await find('')
+  expect(ids).toEqual(idsNewestFirst())
+  expect(nextCursor).toBeNull()
+  const [first] = items
+  expect(first).toMatchObject({
+    type: 'device.online',
+    sequence: 2,
+    deviceId: 'van-1',
+    at: new Date(harness.clock.time + 1).toISOString(),
+    decidedAt: new Date(harness.clock.time + 100).toISOString(),
+    previous: null,
+    position: { deviceId: 'van-1', latitude: 45.273518851 },
+    inside: [],
+  })
+  expect(first).not.toHaveProperty('accountId')
+})
+
+test('facts can be those of a type, a device or a time', async () => {
+  expect((await find('type=alarm.reported')).ids).toEqual(
+    idsNewestFirst(({ type }) => type === 'alarm.reported'),
+  )
+  expect((await find('deviceId=van-2')).ids).toEqual(
+    idsNewestFirst(({ deviceId }) => deviceId === 'van-2'),
+  )
+  const from = harness.clock.time - 15_000
+  expect((await find(`from=${new Date(from).toISOString()}`)).ids).toEqual(
+    idsNewestFirst(({ at }) => at >= from),
+  )
+})
+
+test('a type that does not exist is a 400', async () => {
+  const { status, body } = await find('type=device.gone')
+  expect(status).toBe(400)
+  expect(body.message).toBe('type must be device.online or device.offline or alarm.reported')
+  expect((await find('format=xml')).body.message).toBe('format must be json or csv')
+})
+
+test('pages hold each fact once', async () => {
+  const ids: unknown[] = []
+  let cursor = ''
+  for (let pages = 0; pages < 3; pages += 1) {
+    const page = await find(`limit=2${cursor}`)
+    ids.push(...page.ids)
+    cursor = `&cursor=${String(page.nextCursor)}`
+  }
+  expect(ids).toEqual(idsNewestFirst())
+})
+
+test('a key that is bound to devices sees only their facts', async () => {
+  const key = await harness.createKey({ scopes: ['positions:read'], deviceIds: ['van-*'] })
+  const { ids } = await find('', bearer(key.secret))
+  expect(ids).toEqual(idsNewestFirst(({ deviceId }) => deviceId !== '=van'))
+  expect((await find('deviceId=%3Dvan', bearer(key.secret))).ids).toEqual([])
+})
+
+test('the whole range is a CSV file, in which nothing is a formula', async () => {
+  const answer = await fetch(`${harness.url}/api/v1/facts?format=csv&type=alarm.reported`, {
+    headers,
+  })
+  expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8')
+  expect(answer.headers.get('Content-Disposition')).toBe('attachment; filename="facts.csv"')
+  const [header, ...rows] = (await answer.text()).trim().split('\r\n')
+  expect(header).toMatch(/^id,type,sequence,deviceId,at,decidedAt,previous,alarm,late,recordId/)
+  expect(rows).toHaveLength(3)
+  expect(rows[2]).toContain(",alarm.reported,1,'=van,")
+  expect(rows[0]).toContain(',sos,false,')
+})

@@ -1,0 +1,299 @@
+import { expect } from '@jest/globals'
+import { factId, type DeviceFact } from '../../schemas/facts.ts'
+import type { FactState } from '../../schemas/fact-state.ts'
+import type { JudgeDevice } from '../../store/facts.ts'
+import { WentBackError, type ErasureEntry } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
+import { positionReported, T0 } from '../samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
+
+type Name = { readonly accountId: string; readonly deviceId: string }
+
+/** Facts, and the states that they are decided from. */
+export function factsContract({ promise, alone, log }: StoreSuite): void {
+  alone('judging begins once, at the offsets given first', async ({ store, reopen }) => {
+    expect(await store.factsProgress()).toBeUndefined()
+    await store.beginFacts({ 0: 4, 2: 7 })
+    await store.beginFacts({ 0: 9, 1: 1 })
+    expect(await store.factsProgress()).toEqual({ 0: 4, 2: 7 })
+    expect(await (await reopen()).factsProgress()).toEqual({ 0: 4, 2: 7 })
+  })
+
+  alone('judging can begin where the log is empty', async ({ store }) => {
+    await store.beginFacts({})
+    expect(await store.factsProgress()).toEqual({})
+  })
+
+  promise('facts and states are stored, and given back as they were', async ({ store, reopen }) => {
+    const device = newDevice({ deviceId: '$van.1 "ž"' })
+    const position = { ...positionReported(), attributes: { alarm: 'sos' } }
+    const fact: DeviceFact = { ...online(device, 1), position }
+    expect(await judge(store, device, [fact])).toEqual([fact])
+    const next = await reopen()
+    expect(await next.pageFacts({ accountId: device.accountId, limit: 9 })).toEqual([fact])
+    expect(await stateOf(next, device)).toEqual(state(1))
+  })
+
+  alone('a batch that comes again changes nothing', async ({ store }) => {
+    await store.beginFacts({})
+    const device = newDevice()
+    const read = { partition: 0, lastOffset: 5, lastEvent: { offset: 5, id: 'event-5' } }
+    await store.judgeFacts({ read, devices: [deciding(device, [online(device, 1)])] })
+    const again = { read, devices: [deciding(device, [online(device, 2)])] }
+    expect(await store.judgeFacts(again)).toEqual([])
+    expect(await store.factsProgress()).toEqual({ 0: 5 })
+    expect(await store.lastJudged()).toEqual({ 0: { offset: 5, id: 'event-5' } })
+    expect(await store.pageFacts({ accountId: device.accountId, limit: 9 })).toHaveLength(1)
+  })
+
+  alone('a batch beyond the progress is refused', async ({ store }) => {
+    await store.beginFacts({ 0: 3 })
+    const read = { partition: 0, after: 7, lastOffset: 9 }
+    await expect(store.judgeFacts({ read, devices: [] })).rejects.toThrow(WentBackError)
+    expect(await store.factsProgress()).toEqual({ 0: 3 })
+  })
+
+  promise('two processes that judge a device decide one after the other', async ({ store }) => {
+    const device = newDevice()
+    const seen: (number | undefined)[] = []
+    const counting: JudgeDevice = {
+      ...device,
+      judge(before) {
+        seen.push(before?.sequence)
+        const sequence = (before?.sequence ?? 0) + 1
+        return { state: state(sequence), facts: [online(device, sequence)] }
+      },
+    }
+    await Promise.all([1, 2, 3].map(() => store.judgeFacts({ devices: [counting] })))
+    const facts = await store.pageFacts({ accountId: device.accountId, limit: 9 })
+    expect(facts.map(({ sequence }) => sequence).sort()).toEqual([1, 2, 3])
+    expect(await stateOf(store, device)).toEqual(state(3))
+  })
+
+  promise('a device for which nothing is decided stays as it is', async ({ store }) => {
+    const device = newDevice()
+    await judge(store, device, [online(device, 1)])
+    await store.judgeFacts({ devices: [{ ...device, judge: () => undefined }] })
+    expect(await stateOf(store, device)).toEqual(state(1))
+  })
+
+  promise('a seed keeps an existing state', async ({ store }) => {
+    const [known, fresh] = [newDevice(), newDevice()]
+    await judge(store, known, [online(known, 1)])
+    await store.seedFacts(
+      [known, fresh].map((device) => ({ ...device, partition: 0, state: state(0) })),
+    )
+    expect(await stateOf(store, known)).toEqual(state(1))
+    expect(await stateOf(store, fresh)).toEqual(state(0))
+  })
+
+  alone('due devices of a partition come in the order of their deadlines', async ({ store }) => {
+    const devices = [3, 1, 2, 9].map((due) => ({ due, ...newDevice() }))
+    const [later, first] = devices
+    await store.seedFacts(
+      devices.map(({ due, ...device }) => ({
+        ...device,
+        partition: due === 2 ? 1 : 0,
+        state: { ...state(0), due: T0 + due },
+      })),
+    )
+    const due = await store.dueDevices({ now: T0 + 3, limit: 9, partition: 0 })
+    expect(due.map(({ deviceId }) => deviceId)).toEqual([first?.deviceId, later?.deviceId])
+    expect(await store.dueDevices({ now: T0 + 3, limit: 1, partition: 0 })).toHaveLength(1)
+    // A state without a deadline is never due.
+    for (const { due: _, ...device } of devices) {
+      await store.judgeFacts({
+        devices: [{ ...device, judge: () => ({ state: state(0), facts: [] }) }],
+      })
+    }
+    expect(await store.dueDevices({ now: T0 + 99, limit: 9, partition: 0 })).toEqual([])
+  })
+
+  promise('facts are listed newest first, in pages, and can be filtered', async ({ store }) => {
+    const accountId = newAccountId()
+    const [one, two] = [newDevice({ accountId }), newDevice({ accountId, deviceId: 'van-2' })]
+    const facts = [
+      online(one, 1, T0),
+      alarm(one, 2, T0 + 5),
+      online(two, 1, T0 + 5),
+      alarm(two, 2, T0 + 1),
+    ]
+    await judge(store, one, facts.slice(0, 2))
+    await judge(store, two, facts.slice(2))
+    await judge(store, newDevice(), [online(newDevice(), 1)])
+    const sorted = [...facts].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    const page = (query: Partial<Parameters<Store['pageFacts']>[0]> = {}) =>
+      store.pageFacts({ accountId, limit: 9, ...query })
+    expect(await page()).toEqual(sorted)
+    const [first, second] = sorted
+    expect(await page({ limit: 2 })).toEqual([first, second])
+    expect(await page({ after: second! })).toEqual(sorted.slice(2))
+    expect(await page({ deviceId: 'van-2', type: 'alarm.reported' })).toEqual([facts[3]])
+    expect(await page({ from: T0 + 1, to: T0 + 5 })).toEqual([facts[3]])
+    expect(await page({ devices: ['van-*'], type: 'device.online' })).toEqual([facts[2]])
+    expect(await page({ devices: [] })).toEqual([])
+  })
+
+  promise(
+    'an erasure takes the facts of its device, once, and its sequence begins again',
+    async ({ store }) => {
+      const [gone, other] = [newDevice(), newDevice()]
+      await judge(store, gone, [online(gone, 1)])
+      await judge(store, other, [online(other, 1)])
+      const { eventId } = deviceErased(gone)
+      const erasure = log.erase(deviceErased({ ...gone, eventId })) as ErasureEntry
+      await store.eraseFacts(erasure)
+      expect(await store.pageFacts({ accountId: gone.accountId, limit: 9 })).toEqual([])
+      expect(await stateOf(store, gone)).toMatchObject({ sequence: 0, due: null })
+      expect(await store.pageFacts({ accountId: other.accountId, limit: 9 })).toHaveLength(1)
+      await judge(store, gone, [online(gone, 1, T0 + 7)], (before) => ({
+        ...state(1),
+        erased: before!.erased!,
+      }))
+      // Its copy comes later in the log.
+      await store.eraseFacts(log.erase(deviceErased({ ...gone, eventId })) as ErasureEntry)
+      await store.eraseFacts(erasure)
+      expect(await store.pageFacts({ accountId: gone.accountId, limit: 9 })).toHaveLength(1)
+    },
+  )
+
+  promise(
+    'from the answer to an erasure on, no fact of the device is listed',
+    async ({ store }) => {
+      const device = newDevice()
+      await store.project(batchOf(log.append(positionReported({ ...device }))))
+      await judge(store, device, [online(device, 1)])
+      const erasure = deviceErased(device)
+      await store.hideErased(erasure)
+      expect(await store.pageFacts({ accountId: device.accountId, limit: 9 })).toEqual([])
+    },
+  )
+
+  alone(
+    'retention takes facts that were decided before, and states of devices that are silent since',
+    async ({ store }) => {
+      const [old, recent] = [newDevice(), newDevice()]
+      await judge(store, old, [online(old, 1, T0)], () => seenAt(T0))
+      await judge(store, recent, [online(recent, 1, T0 + 10)], () => seenAt(T0 + 10))
+      await store.expireFacts(T0 + 5)
+      expect(await store.pageFacts({ accountId: old.accountId, limit: 9 })).toEqual([])
+      expect(await stateOf(store, old)).toBeUndefined()
+      expect(await store.pageFacts({ accountId: recent.accountId, limit: 9 })).toHaveLength(1)
+      expect(await stateOf(store, recent)).toEqual(seenAt(T0 + 10))
+    },
+  )
+
+  alone('settings of devices that differ from the default are read', async ({ store }) => {
+    const [plain, slow, off] = [newDevice(), newDevice(), newDevice()]
+    await store.changeDeviceSettings({ ...plain, name: 'Van', changedAt: T0 })
+    await store.changeDeviceSettings({ ...slow, expectedIntervalSeconds: 600, changedAt: T0 })
+    await store.changeDeviceSettings({ ...off, disabled: true, changedAt: T0 })
+    const byDevice = (a: Name, b: Name) => (a.deviceId < b.deviceId ? -1 : 1)
+    expect([...(await store.watchSettings())].sort(byDevice)).toEqual(
+      [
+        { ...slow, disabled: false, expectedIntervalSeconds: 600 },
+        { ...off, disabled: true },
+      ].sort(byDevice),
+    )
+  })
+
+  promise('published facts are those that were stored', async ({ store }) => {
+    const device = newDevice()
+    const fact = online(device, 1)
+    const published: DeviceFact[] = []
+    await store.judgeFacts({
+      devices: [deciding(device, [fact])],
+      publish: async (facts) => void published.push(...facts),
+    })
+    // Where facts are published at all, it is once they are stored.
+    expect([[], [fact]]).toContainEqual(published)
+  })
+
+  alone('the origins of stored records are found, of others not', async ({ store }) => {
+    const accountId = newAccountId()
+    const entry = log.append(positionReported({ accountId }))
+    await store.project(batchOf(entry))
+    const generation = await store.openGeneration(1)
+    const { recordId } = entry.event
+    const names = [
+      { accountId, recordId },
+      { accountId: newAccountId(), recordId },
+      { accountId, recordId: 'other' },
+    ]
+    expect([...(await generation.recordOrigins(names))]).toEqual([
+      [`${accountId}/${recordId}`, entry.origin],
+    ])
+    await generation.close()
+  })
+
+  alone(
+    'a spool that was last reported as not empty is waiting, whether or not its instance is there',
+    async ({ store }) => {
+      const report = (events: number, reportedAt: number) =>
+        store.saveInstance({
+          instanceId: `instance-${events}`,
+          service: 'ingest-api',
+          version: '1.0.0',
+          host: 'quay',
+          startedAt: T0,
+          reportedAt,
+          spool: { id: 'spool-1', events, bytes: events * 100, oldestSeconds: events },
+        })
+      await report(3, T0)
+      expect(await store.waitingSpools({ reportedSince: T0 })).toBe(1)
+      expect(await store.waitingSpools({ reportedSince: T0 + 1 })).toBe(0)
+      await report(0, T0 + 1)
+      expect(await store.waitingSpools({ reportedSince: T0 })).toBe(0)
+    },
+  )
+}
+
+function newDevice(changes: Partial<Name> = {}): Name {
+  const { recordId } = positionReported()
+  return { accountId: newAccountId(), deviceId: `tracker-${recordId}`, ...changes }
+}
+
+function state(sequence: number): FactState {
+  return { sequence, applied: {}, due: null }
+}
+
+function seenAt(at: number): FactState {
+  return { ...state(1), liveness: { seenAt: at, eventId: 'event', due: null } }
+}
+
+function online(device: Name, sequence: number, at = T0): DeviceFact {
+  const type = 'device.online'
+  const id = factId({ ...device, type, name: [], cause: `event-${sequence}`, at })
+  return { ...device, type, id, sequence, at, decidedAt: at, inside: [], previous: null }
+}
+
+function alarm(device: Name, sequence: number, at: number): DeviceFact {
+  const { previous: _, ...fact } = online(device, sequence, at) as DeviceFact & { previous: null }
+  return { ...fact, type: 'alarm.reported', alarm: 'sos', late: false }
+}
+
+function deciding(
+  device: Name,
+  facts: readonly DeviceFact[],
+  next: (before: FactState | undefined) => FactState = () => state(facts.length),
+): JudgeDevice {
+  return { ...device, judge: (before) => ({ state: next(before), facts }) }
+}
+
+async function judge(
+  store: Store,
+  device: Name,
+  facts: readonly DeviceFact[],
+  next?: (before: FactState | undefined) => FactState,
+) {
+  return store.judgeFacts({ devices: [deciding(device, facts, next)] })
+}
+
+async function stateOf(store: Store, device: Name): Promise<FactState | undefined> {
+  let found: FactState | undefined
+  await store.judgeFacts({
+    devices: [{ ...device, judge: (before) => void (found = before) }],
+  })
+  return found
+}

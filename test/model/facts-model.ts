@@ -1,0 +1,112 @@
+import type { ProjectionEntry } from '../../store/read-models.ts'
+
+const HOUR = 3_600_000
+const RUN = 300_000
+
+/** What a fact must say, apart from its id. */
+export type ExpectedFact = readonly [
+  device: string,
+  sequence: number,
+  type: string,
+  at: number,
+  detail: string,
+]
+
+type Device = {
+  seenAt?: number
+  offlineAt?: number
+  last?: readonly [at: number, receivedAt: number, offset: number]
+  lastRecord?: string
+  records: Set<string>
+  runs: Map<string, number>
+  erasedAt: number
+  facts: ExpectedFact[]
+}
+
+/**
+ * The facts that these entries must give until `end`, one entry after the other, with no batches, stores or crashes:
+ * every device is offline after an hour.
+ */
+export function expectedFacts(entries: readonly ProjectionEntry[], end: number): ExpectedFact[] {
+  const devices = new Map<string, Device>()
+  for (const entry of entries) {
+    const { deviceId } = entry.event
+    const known = devices.get(deviceId)
+    if (entry.kind === 'erasure') {
+      devices.set(deviceId, fresh(entry.event.erasedAt))
+      continue
+    }
+    if (entry.kind === 'position' && entry.event.imported === true) {
+      known?.records.add(entry.event.recordId)
+      continue
+    }
+    const device = known ?? fresh(-Infinity)
+    devices.set(deviceId, device)
+    const { receivedAt } = entry.event
+    if (entry.spooled === true && receivedAt <= device.erasedAt) continue
+    if (entry.kind === 'seen' && device.seenAt === undefined) continue
+    silence(deviceId, device, receivedAt)
+    reportAlarms(deviceId, device, entry)
+    sign(deviceId, device, receivedAt)
+  }
+  for (const [deviceId, device] of devices) silence(deviceId, device, end)
+  return [...devices.values()].flatMap(({ facts }) => facts)
+}
+
+function fresh(erasedAt: number): Device {
+  return { records: new Set(), runs: new Map(), erasedAt, facts: [] }
+}
+
+function tell(deviceId: string, device: Device, type: string, at: number, detail = ''): void {
+  device.facts.push([deviceId, device.facts.length + 1, type, at, detail])
+}
+
+function silence(deviceId: string, device: Device, now: number): void {
+  if (device.seenAt === undefined || device.offlineAt !== undefined) return
+  const deadline = device.seenAt + HOUR
+  if (deadline > now) return
+  device.offlineAt = deadline
+  tell(deviceId, device, 'device.offline', deadline)
+}
+
+function sign(deviceId: string, device: Device, receivedAt: number): void {
+  if (device.seenAt === undefined) tell(deviceId, device, 'device.online', receivedAt, 'null')
+  else if (device.offlineAt !== undefined && receivedAt >= device.offlineAt) {
+    tell(deviceId, device, 'device.online', receivedAt, 'offline')
+    delete device.offlineAt
+  }
+  device.seenAt = Math.max(device.seenAt ?? 0, receivedAt)
+}
+
+function reportAlarms(
+  deviceId: string,
+  device: Device,
+  entry: Exclude<ProjectionEntry, { kind: 'erasure' }>,
+): void {
+  const { event } = entry
+  let at = event.receivedAt
+  let late = false
+  if ('recordId' in event) {
+    if (device.records.has(event.recordId)) return
+    device.records.add(event.recordId)
+    at = Math.min(event.timestamp, event.receivedAt)
+    const place = [at, event.receivedAt, entry.origin.offset] as const
+    late = device.last !== undefined && !isAfter(place, device.last)
+    if (!late) device.last = place
+  }
+  const alarm = event.attributes?.['alarm']
+  if (typeof alarm !== 'string') return
+  for (const name of new Set(alarm.split(','))) {
+    const run = `${late} ${name}`
+    const before = device.runs.get(run)
+    if (before === undefined || Math.abs(at - before) > RUN) {
+      tell(deviceId, device, 'alarm.reported', at, `${name} ${late}`)
+    }
+    device.runs.set(run, at)
+  }
+}
+
+function isAfter(a: readonly number[], b: readonly number[]): boolean {
+  const n = a.findIndex((value, index) => value !== b[index])
+  return n !== -1 && a[n]! > b[n]!
+}

@@ -1,0 +1,221 @@
+import { randomInt } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
+import { followDefinitions } from '../../projector/facts/definitions.ts'
+import { judgeBatches } from '../../projector/facts/judge-batch.ts'
+import { sweepDeadlines } from '../../projector/facts/sweep.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { Generation } from '../../store/generations.ts'
+import type { ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
+import { newAccountId } from '../contracts/store-samples.ts'
+import { deviceErased, deviceSeen, positionReported, T0 } from '../samples.ts'
+import { openTemporaryStore } from '../store/sqlite/open-sqlite-store.ts'
+import { expectedFacts, type ExpectedFact } from './facts-model.ts'
+
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 60)
+const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
+const GRACE_MS = 2_000
+const MINUTE = 60_000
+
+type Event =
+  | { kind: 'position'; ago: number; alarm?: string; imported: boolean; spooled: boolean }
+  | { kind: 'repeat'; of: number }
+  | { kind: 'seen'; alarm?: string }
+  | { kind: 'erase' }
+type Step = {
+  readonly event: Event
+  readonly device: number
+  readonly after: number
+  readonly jitter: number
+}
+/** What happens once an entry is in the log. */
+type Work =
+  'nothing' | 'project' | 'crash before projecting' | 'crash before judging' | 'sweep' | 'rebuild'
+
+const alarms = fc.option(fc.constantFrom('sos', 'fall', 'sos,fall'), { nil: undefined })
+const events: fc.Arbitrary<Event> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('position' as const),
+      ago: fc.constantFrom(0, 0, 0, 1_000, 4 * MINUTE, 90 * MINUTE, -MINUTE),
+      alarm: alarms,
+      imported: fc.constantFrom(false, false, false, true),
+      spooled: fc.constantFrom(false, false, true),
+    }) as fc.Arbitrary<Event>,
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('repeat' as const), of: fc.nat(9) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('seen' as const),
+      alarm: alarms,
+    }) as fc.Arbitrary<Event>,
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'erase' as const }) },
+)
+const steps = fc.array(
+  fc.record({
+    event: events,
+    device: fc.nat(1),
+    after: fc.constantFrom(0, 0, 1, 1_000, 3 * MINUTE, 20 * MINUTE, 60 * MINUTE, 3 * 60 * MINUTE),
+    jitter: fc.nat(GRACE_MS - 1),
+  }),
+  { minLength: 1, maxLength: 14 },
+)
+const works = fc.array(
+  fc.constantFrom<Work>(
+    ...(['nothing', 'nothing', 'project', 'project', 'sweep'] as const),
+    ...(['crash before projecting', 'crash before judging', 'rebuild'] as const),
+  ),
+  { minLength: 14, maxLength: 14 },
+)
+
+let opened: Awaited<ReturnType<typeof openTemporaryStore>>
+let store: Store
+/** One log for all runs, each in an account of its own. */
+const log: ProjectionEntry[] = []
+const clock = { time: T0, now: () => clock.time }
+
+beforeAll(async () => {
+  opened = await openTemporaryStore()
+  ;({ store } = opened)
+  await store.beginFacts({})
+})
+afterAll(() => opened.close())
+
+/** Puts the steps into the log, working between them; then projects and sweeps until nothing is left to decide. */
+async function run(taken: readonly Step[], work: readonly Work[]) {
+  const accountId = newAccountId()
+  const first = log.length
+  let generation = await store.openGeneration(await store.currentGeneration())
+  const definitions = followDefinitions(store)
+  const hearing = {
+    look: async () => undefined,
+    current: () => ({ since: 0, graceMs: 0 }),
+    heardUpTo: () => clock.now(),
+  }
+  const judging = { store, definitions, hearing, clock, metrics: createMetrics() }
+  const extent = async () => [{ partition: 0, first: 0, next: log.length, whole: true }]
+  const sweep = sweepDeadlines({ ...judging, eventLog: { extent }, graceMs: GRACE_MS })
+
+  /** As the projector does, which resumes at the smaller of both progresses. */
+  async function project(crash?: Work): Promise<void> {
+    const facts = judgeBatches(generation, judging)
+    const judged = (await facts.progress())?.[0] ?? -1
+    const after = Math.min(judged, (await generation.checkpoint())[0] ?? -1)
+    const entries = log.slice(after + 1)
+    if (entries.length === 0) return
+    const batch = { partition: 0, after, lastOffset: log.length - 1, entries }
+    await facts.erase(entries.filter((entry): entry is ErasureEntry => entry.kind === 'erasure'))
+    if (crash === 'crash before projecting') return
+    const changes = await projectInto(generation, batch)
+    if (crash !== 'crash before judging') await facts.judge(batch, changes)
+  }
+
+  async function rebuild(): Promise<void> {
+    const begun = await store.beginRebuild()
+    if (begun === undefined) throw new Error('another rebuild is running')
+    const next = await store.openGeneration(begun.to)
+    await projectInto(next, { partition: 0, lastOffset: log.length - 1, entries: log })
+    await begun.switchOver()
+    await begun.end()
+    await generation.close()
+    generation = next
+  }
+
+  for (const [n, step] of taken.entries()) {
+    clock.time += step.after
+    log.push(entryOf(step, { accountId, earlier: log.slice(first) }))
+    const now = work[n]
+    if (now === 'sweep') {
+      await project()
+      await sweep()
+      await sweep()
+    } else if (now === 'rebuild') await rebuild()
+    else if (now !== 'nothing') await project(now)
+  }
+  clock.time += 24 * 60 * MINUTE
+  await project()
+  await sweep()
+  await sweep()
+  await generation.close()
+  const entries = log.slice(first)
+  return { entries, accountId, facts: await store.pageFacts({ accountId, limit: 1_000 }) }
+}
+
+function projectInto(
+  generation: Generation,
+  batch: Omit<Parameters<Generation['project']>[0], 'fold' | 'foldVersion'>,
+) {
+  return generation.project({ ...batch, fold: deviceStatus, foldVersion: FOLD_VERSION })
+}
+
+function entryOf(
+  { event, device, jitter }: Step,
+  { accountId, earlier }: { accountId: string; earlier: readonly ProjectionEntry[] },
+): ProjectionEntry {
+  const origin = { partition: 0, offset: log.length }
+  const deviceId = `device-${device}`
+  const receivedAt = clock.time - jitter
+  const names = { accountId, deviceId }
+  const attributes = 'alarm' in event &&
+    event.alarm !== undefined && { attributes: { alarm: event.alarm } }
+  if (event.kind === 'erase') {
+    return { kind: 'erasure', origin, event: deviceErased({ ...names, erasedAt: receivedAt }) }
+  }
+  const positions = earlier.filter(
+    (entry) => entry.kind === 'position' && entry.event.deviceId === deviceId,
+  )
+  const repeated = event.kind === 'repeat' ? positions.at(-1 - event.of) : undefined
+  if (repeated !== undefined) {
+    const again = repeated.event as PositionReported
+    return { kind: 'position', origin, event: { ...again, receivedAt } }
+  }
+  if (event.kind !== 'position') {
+    return { kind: 'seen', origin, event: deviceSeen({ ...names, receivedAt, ...attributes }) }
+  }
+  const { ago, imported, spooled } = event
+  return {
+    kind: 'position',
+    origin,
+    event: positionReported({
+      ...names,
+      receivedAt,
+      timestamp: receivedAt - ago,
+      ...attributes,
+      ...(imported && { imported }),
+    }),
+    ...(spooled && { spooled }),
+  }
+}
+
+/** In the order of devices and sequences. */
+function told(facts: readonly DeviceFact[]): ExpectedFact[] {
+  return inOrder(
+    facts.map((fact) => [fact.deviceId, fact.sequence, fact.type, fact.at, detailOf(fact)]),
+  )
+}
+
+function detailOf(fact: DeviceFact): string {
+  if (fact.type === 'device.online') return String(fact.previous)
+  return fact.type === 'alarm.reported' ? `${fact.alarm} ${fact.late}` : ''
+}
+
+function inOrder(facts: readonly ExpectedFact[]): ExpectedFact[] {
+  return [...facts].sort((a, b) => (a[0] === b[0] ? a[1] - b[1] : a[0] < b[0] ? -1 : 1))
+}
+
+test(`facts are those of the model, whatever batches, crashes, sweeps and rebuilds: ${RUNS} runs, seed ${SEED}`, async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, works, async (taken, work) => {
+      const { entries, facts } = await run(taken, work)
+      expect(told(facts)).toEqual(inOrder(expectedFacts(entries, clock.time - GRACE_MS)))
+    }),
+    { numRuns: RUNS, seed: SEED },
+  )
+}, 600_000)

@@ -1,0 +1,60 @@
+import { beginJudging } from '../../../projector/facts/begin.ts'
+import { followDefinitions } from '../../../projector/facts/definitions.ts'
+import { watchHearing } from '../../../projector/facts/hearing.ts'
+import { judgeBatches } from '../../../projector/facts/judge-batch.ts'
+import { sweepDeadlines } from '../../../projector/facts/sweep.ts'
+import { createMetrics } from '../../../runtime/metrics.ts'
+import type { EventLog } from '../../../event-log/event-log.ts'
+import type { Store } from '../../../store/store.ts'
+
+const GRACE_MS = 2_000
+
+/** Judging on a log and a store, at a time that a test sets. */
+export function factsWorld({
+  eventLog,
+  store,
+  clock,
+  graceMs = 0,
+}: {
+  eventLog: EventLog
+  store: Store
+  clock: { time: number; now(): number }
+  /** FACTS_GRACE_SECONDS */
+  graceMs?: number
+}) {
+  const definitions = followDefinitions(store)
+  const hearing = watchHearing({ store, clock, graceMs, spoolMaxAgeMs: 86_400_000 })
+  const metrics = createMetrics()
+  const judging = { store, definitions, hearing, clock, metrics }
+  return {
+    metrics,
+    hearing,
+    judging: {
+      ...judging,
+      async prepare() {
+        await definitions.prepare()
+        await hearing.look()
+      },
+      begin: beginJudging({ store, eventLog, definitions }),
+    },
+    sweep: sweepDeadlines({ ...judging, eventLog, graceMs: GRACE_MS }),
+    judgeBatches,
+
+    /** An ingest API reports that it has been ready since then. */
+    async ingestReports({
+      readySince = 0,
+      ...more
+    }: { readySince?: number | undefined; spool?: { id: string; events: number } } = {}) {
+      await store.saveInstance({
+        instanceId: 'ingest',
+        service: 'ingest-api',
+        version: '1.0.0',
+        host: 'quay',
+        startedAt: readySince,
+        reportedAt: clock.now(),
+        ...(readySince >= 0 && { readySince }),
+        ...(more.spool && { spool: { bytes: 1, oldestSeconds: 1, ...more.spool } }),
+      })
+    },
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from '@jest/globals'
+import { T0 } from '../../samples.ts'
+import { logAndStoreForEachTest } from '../log-and-store.ts'
+import { factsWorld } from './facts-world.ts'
+
+const clock = { time: T0, now: () => clock.time }
+let world: ReturnType<typeof factsWorld>
+
+logAndStoreForEachTest((opened) => {
+  clock.time = T0
+  world = factsWorld({ ...opened, clock, graceMs: 600_000 })
+})
+
+async function heardSince(): Promise<number> {
+  await world.hearing.look()
+  return world.hearing.current().since
+}
+
+test('nothing is heard before an ingest API is ready', async () => {
+  expect(world.hearing.current().since).toBe(Infinity)
+  expect(await heardSince()).toBe(Infinity)
+  await world.ingestReports({ readySince: -1 })
+  expect(await heardSince()).toBe(Infinity)
+})
+
+test('reports are heard since the ingest API has been ready', async () => {
+  await world.ingestReports({ readySince: T0 - 5_000 })
+  expect(await heardSince()).toBe(T0 - 5_000)
+  expect(world.hearing.current().graceMs).toBe(600_000)
+})
+
+test('an ingest API without a report for 15 seconds is not heard', async () => {
+  await world.ingestReports()
+  clock.time += 15_000
+  expect(await heardSince()).toBe(0)
+  clock.time += 1
+  expect(await heardSince()).toBe(Infinity)
+})
+
+test('a spool that is not empty holds silence, until it is reported empty or its events are too old', async () => {
+  await world.ingestReports({ spool: { id: 'spool-1', events: 3 } })
+  expect(await heardSince()).toBe(Infinity)
+  await world.ingestReports({ spool: { id: 'spool-2', events: 0 } })
+  expect(await heardSince()).toBe(Infinity)
+  await world.ingestReports({ spool: { id: 'spool-1', events: 0 } })
+  expect(await heardSince()).toBe(0)
+  await world.ingestReports({ spool: { id: 'spool-1', events: 1 } })
+  for (let waited = 0; waited <= 86_400_000; waited += 20_000) {
+    clock.time = T0 + waited
+  }
+  await world.hearing.look()
+  clock.time += 1
+  await world.ingestReports()
+  expect(await heardSince()).toBeLessThan(Infinity)
+})
+
+test('a sweep that comes more than 30 s late means that the machine slept', async () => {
+  await world.ingestReports()
+  await world.hearing.look()
+  clock.time += 30_001
+  // Even before the next sweep: an entry may be judged first.
+  expect(world.hearing.current().since).toBe(clock.time)
+  await world.ingestReports()
+  expect(await heardSince()).toBe(clock.time)
+})
