@@ -105,12 +105,12 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
 const REFUSED = 'KafkaJSSASLAuthenticationError'
 
 /** Whether Kafka did not answer, or did not let this client in. */
-export function isUnreachable(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return chainOf(error).some(({ name }) => UNREACHABLE.has(name))
 }
 
 /** The setting that an error points to, if it is not the address. */
-export function variableOf(error: unknown): { variable?: string } {
+function variableOf(error: unknown): { variable?: string } {
   const isRefused = chainOf(error).some(({ name }) => name === REFUSED)
   return isRefused ? { variable: 'KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD' } : {}
 }

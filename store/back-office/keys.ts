@@ -57,7 +57,7 @@ export function keysOf(keys: DocumentStore<KeyDocument>): Omit<Keys, 'findGrant'
   }
 }
 
-export function apiKeyOf({
+function apiKeyOf({
   secret: _secret,
   previousSecret: _previousSecret,
   revision: _revision,

@@ -108,7 +108,7 @@ async function changeSettings(
 }
 
 /** A change as update operators: `null` clears a value, absent fields stay unchanged. */
-export function namedValues(values: Readonly<Record<string, unknown>>): {
+function namedValues(values: Readonly<Record<string, unknown>>): {
   $set: Record<string, unknown>
   $unset: Record<string, true>
 } {
