@@ -11,13 +11,8 @@ beforeAll(async () => {
   harness = await startAdmin()
   headers = await harness.createSession()
   const { time } = harness.clock
-  const {
-    accountId: _,
-    keyId: __,
-    deviceId: ___,
-    timestampSource: ____,
-    ...position
-  } = positionReported()
+  const { recordId, latitude, longitude, timestamp, receivedAt } = positionReported()
+  const position = { recordId, latitude, longitude, timestamp, receivedAt }
   facts = ['van-1', 'van-2', '=van'].flatMap((deviceId, n): DeviceFact[] => {
     const at = time - n * 10_000
     const name = { accountId: 'acc-1', deviceId }

@@ -102,7 +102,8 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(due.map(({ deviceId }) => deviceId)).toEqual([first?.deviceId, later?.deviceId])
     expect(await store.dueDevices({ now: T0 + 3, limit: 1, partition: 0 })).toHaveLength(1)
     // A state without a deadline is never due.
-    for (const { due: _, ...device } of devices) {
+    for (const { accountId, deviceId } of devices) {
+      const device = { accountId, deviceId }
       await store.judgeFacts({
         devices: [{ ...device, judge: () => ({ state: state(0), facts: [] }) }],
       })
@@ -269,8 +270,10 @@ function online(device: Name, sequence: number, at = T0): DeviceFact {
 }
 
 function alarm(device: Name, sequence: number, at: number): DeviceFact {
-  const { previous: _, ...fact } = online(device, sequence, at) as DeviceFact & { previous: null }
-  return { ...fact, type: 'alarm.reported', alarm: 'sos', late: false }
+  const type = 'alarm.reported'
+  const id = factId({ ...device, type, name: ['sos'], cause: `event-${sequence}`, at })
+  const fact = { ...device, id, sequence, at, decidedAt: at, inside: [] }
+  return { ...fact, type, alarm: 'sos', late: false }
 }
 
 function deciding(

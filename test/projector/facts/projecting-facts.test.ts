@@ -36,8 +36,9 @@ function world(options: Partial<Parameters<typeof factsWorld>[0]> = {}): World {
 }
 
 /** Runs the projector until everything in the log is projected and judged. */
-async function project({ judging, ingestReports }: Projecting = world(), on: Store = store) {
-  await ingestReports()
+async function project(opened: Projecting = world(), on: Store = store) {
+  const { judging } = opened
+  await opened.ingestReports()
   const stop = new AbortController()
   const running = projectInUse({
     eventLog,
