@@ -128,7 +128,7 @@ function cells(fact: DeviceFact): (string | number | undefined)[] {
   }
   return COLUMNS.map((name) => {
     const cell = row[name] ?? undefined
-    return typeof cell === 'number' || cell === undefined ? cell : String(cell)
+    return typeof cell === 'boolean' ? String(cell) : (cell as string | number | undefined)
   })
 }
 
