@@ -30,6 +30,8 @@ import { deviceListRoutes } from './devices/list-devices.ts'
 import { eraseDeviceRoutes } from './devices/erase-device.ts'
 import { historyTurns } from './devices/history-turns.ts'
 import { labelRoutes } from './devices/labels.ts'
+import { geofenceRoutes } from './geofences/geofences.ts'
+import { importGeofencesRoute } from './geofences/import-geofences.ts'
 import { keyRoutes } from './keys/keys.ts'
 import { adminDocument } from './openapi.ts'
 import { operatorRoutes } from './accounts/operators.ts'
@@ -38,6 +40,7 @@ import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
 import { tripsRoute } from './devices/trips/trips.ts'
 import { rejectionRoutes } from './rejections.ts'
+import { ruleRoutes } from './rules/rules.ts'
 import { reportTestRoutes } from './test-report.ts'
 import { sessionRoutes } from './sign-in/session.ts'
 import { shareRoutes } from './shares/shares.ts'
@@ -100,6 +103,9 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     tripsRoute({ ...deps, turns: histories }),
     activityRoute(deps),
     ...factRoutes(deps),
+    ...geofenceRoutes(deps),
+    importGeofencesRoute(deps),
+    ...ruleRoutes(deps),
     ...rejectionRoutes(deps),
     ...systemRoutes(deps),
     systemHistoryRoute(deps),

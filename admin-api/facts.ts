@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { invalidParams } from '../runtime/errors.ts'
 import { endOfTurn } from '../runtime/end-of-turn.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
 import { FACT_TYPES, type DeviceFact } from '../schemas/facts.ts'
@@ -24,6 +25,8 @@ const FACT_PARAMETERS = {
     'Only facts of this type',
   ),
   deviceId: textParameter('deviceId', 128).described('Only facts of this device'),
+  geofenceId: textParameter('geofenceId', 128).described('Only facts about this geofence'),
+  ruleId: textParameter('ruleId', 128).described('Only facts about this rule'),
   ...rangeParameters('`at`'),
   format: choice(['json', 'csv'], { expected: 'format must be json or csv' })
     .withDefault('json')
@@ -43,7 +46,15 @@ export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): Admi
     requireRange(filter)
     const { accountId } = caller
     const devices = deviceList(caller)
-    const query = { accountId, ...filter, ...(devices !== undefined && { devices }) }
+    const { geofenceId, ruleId, ...others } = filter
+    if (geofenceId !== undefined && ruleId !== undefined) throw bothGiven()
+    const definitionId = geofenceId ?? ruleId
+    const query = {
+      accountId,
+      ...others,
+      ...(definitionId !== undefined && { definitionId }),
+      ...(devices !== undefined && { devices }),
+    }
     if (format === 'csv') return exportFacts(ctx, query, store)
     const list = { name: 'facts', accountId, filter }
     const [at, id] = readCursor(cursor, list, ['number', 'text']) ?? []
@@ -72,6 +83,11 @@ export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): Admi
   ]
 }
 
+function bothGiven(): Error {
+  const message = 'geofenceId and ruleId exclude each other: no fact is about both'
+  return invalidParams([{ field: 'ruleId', message }])
+}
+
 /** A fact as the API shows it everywhere. */
 export function factView({ accountId: _, at, decidedAt, position, ...fact }: DeviceFact) {
   const { id, type, sequence, deviceId, inside, ...details } = fact
@@ -82,10 +98,20 @@ export function factView({ accountId: _, at, decidedAt, position, ...fact }: Dev
     deviceId,
     at: isoTime(at),
     decidedAt: isoTime(decidedAt),
-    ...details,
+    ...detailsView(details),
     ...(position !== undefined && { position: recordView({ ...position, deviceId }) }),
     inside,
   }
+}
+
+/** Times as the API writes them. */
+function detailsView<Details extends object>(details: Details) {
+  const times = Object.entries(details).flatMap(([name, value]: [string, unknown]) =>
+    (name === 'enteredAt' || name === 'raisedAt') && typeof value === 'number'
+      ? [[name, isoTime(value)] as const]
+      : [],
+  )
+  return { ...details, ...Object.fromEntries(times) }
 }
 
 /** The first page is read before this returns, so an unavailable store is a 503. */
@@ -125,11 +151,18 @@ function cells(fact: DeviceFact): (string | number | undefined)[] {
     latitude: position?.latitude,
     longitude: position?.longitude,
     timestamp: position?.timestamp,
+    ...('geofence' in fact && named(fact.geofence)),
+    ...('rule' in fact && named(fact.rule)),
   }
   return COLUMNS.map((name) => {
     const cell = row[name] ?? undefined
     return typeof cell === 'boolean' ? String(cell) : (cell as string | number | undefined)
   })
+}
+
+/** The geofence or rule of a row. */
+function named({ id, name }: { readonly id: string; readonly name: string }) {
+  return { definitionId: id, definition: name }
 }
 
 const COLUMNS = [
@@ -142,6 +175,12 @@ const COLUMNS = [
   'previous',
   'alarm',
   'late',
+  'definitionId',
+  'definition',
+  'enteredAt',
+  'raisedAt',
+  'seconds',
+  'value',
   'recordId',
   'latitude',
   'longitude',
@@ -157,7 +196,8 @@ const FACT_ROWS: JsonSchema = {
 }
 
 const DESCRIPTION = `
-A fact is a decision about a device, made once and recorded: it came online, it went offline, it reported an alarm.
+A fact is a decision about a device, made once and recorded: it came online or went offline, entered or left a geofence,
+a rule was raised or cleared for it, it reported an alarm.
 Facts of an erased device are gone. \`format=csv\` is the whole range as a file, which comes as it is read, without a
 Content-Length.
 `.trim()
@@ -183,6 +223,38 @@ export const FACT: JsonSchema = objectOf(
       type: 'boolean',
       description: '`alarm.reported`: a newer position was known already',
     },
+    geofence: objectOf(
+      {
+        id: { type: 'string' },
+        externalId: { type: 'string' },
+        name: { type: 'string' },
+        revision: { type: 'integer' },
+        properties: { type: 'object', additionalProperties: { type: 'string' } },
+      },
+      {
+        title: 'GeofenceOfFact',
+        optional: ['externalId', 'properties'],
+        description: '`geofence.entered` and `geofence.left`',
+      },
+    ),
+    enteredAt: {
+      ...TIME,
+      type: ['string', 'null'],
+      description: '`geofence.left`: null if it was inside when the geofence came into force',
+    },
+    rule: objectOf(
+      { id: { type: 'string' }, name: { type: 'string' }, revision: { type: 'integer' } },
+      { title: 'RuleOfFact', description: '`rule.raised` and `rule.cleared`' },
+    ),
+    value: {
+      type: ['number', 'string', 'boolean'],
+      description: 'Of a rule on a field: the value that it was judged by',
+    },
+    raisedAt: { ...TIME, description: '`rule.cleared`' },
+    seconds: {
+      type: ['number', 'null'],
+      description: 'How long it was inside, or the rule raised; null if that is not known',
+    },
     position: RECORD,
     inside: {
       type: 'array',
@@ -190,5 +262,19 @@ export const FACT: JsonSchema = objectOf(
       description: 'The ids of the geofences that the device is in after it',
     },
   },
-  { title: 'Fact', optional: ['previous', 'alarm', 'late', 'position'] },
+  {
+    title: 'Fact',
+    optional: [
+      'previous',
+      'alarm',
+      'late',
+      'geofence',
+      'enteredAt',
+      'rule',
+      'value',
+      'raisedAt',
+      'seconds',
+      'position',
+    ],
+  },
 )

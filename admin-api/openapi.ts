@@ -34,6 +34,8 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   'test-report': { name: 'Test report', description: 'Trying a key out' },
   devices: { name: 'Devices', description: 'Where devices are and how they are doing' },
   labels: { name: 'Labels', description: 'Labels that sort devices into groups' },
+  geofences: { name: 'Geofences', description: 'Areas that devices enter and leave' },
+  rules: { name: 'Rules', description: 'Conditions of devices that matter to somebody' },
   positions: { name: 'Positions', description: 'Stored records' },
   facts: { name: 'Facts', description: 'What happened to devices, and when' },
   shares: { name: 'Shares', description: 'Links that show some devices for a while' },

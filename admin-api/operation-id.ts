@@ -11,9 +11,17 @@ const NAMED: Readonly<Record<string, string>> = {
   'POST /test-report': 'sendTestReport',
   'POST /devices/labels': 'labelDevices',
   'GET /labels': 'listLabels',
+  'PUT /geofences/by-external-id/:externalId': 'replaceGeofence',
+  'POST /geofences/import': 'importGeofences',
 }
 
-const VERBS = { GET: 'get', POST: 'create', PATCH: 'change', DELETE: 'delete' } as const
+const VERBS = {
+  GET: 'get',
+  POST: 'create',
+  PUT: 'replace',
+  PATCH: 'change',
+  DELETE: 'delete',
+} as const
 
 /**
  * A call's operationId in the OpenAPI document, used by generated clients: `listDevices`, `getKey`,

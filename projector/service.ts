@@ -5,6 +5,7 @@ import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { Instances, Outdated } from '../store/back-office.ts'
+import type { DefinitionStore } from '../store/definitions.ts'
 import type { FactStore } from '../store/facts.ts'
 import type { Operators } from '../store/operators.ts'
 import type { Rejections } from '../store/rejections.ts'
@@ -37,6 +38,7 @@ export type ProjectedStore = ReadModels &
   Outdated &
   FactStore &
   Pick<Operators, 'pageAccounts'> &
+  Pick<DefinitionStore, 'changedGeofences' | 'changedRules'> &
   Pick<Instances, 'saveInstance' | 'instances' | 'waitingSpools'>
 
 /**

@@ -6,7 +6,7 @@ import { requestIdOf } from './http-request.ts'
 export type CorsOrigins = '*' | readonly string[]
 
 const PREFLIGHT = {
-  'Access-Control-Allow-Methods': 'GET, HEAD, POST, PATCH, DELETE',
+  'Access-Control-Allow-Methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID',
   'Access-Control-Max-Age': '3600',
 }

@@ -1,3 +1,4 @@
+import type { DefinitionsState } from './definitions-state.ts'
 import type { Offsets, Origin } from './read-models.ts'
 
 /** What the facts of a device were decided from, and what the next ones depend on. Times in milliseconds. */
@@ -12,6 +13,7 @@ export type FactState = {
   readonly last?: LastJudged
   readonly liveness?: LivenessState
   readonly alarms?: AlarmState
+  readonly definitions?: DefinitionsState
   readonly erased?: ErasedState
 }
 

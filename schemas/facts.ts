@@ -1,14 +1,41 @@
 import { hash } from 'node:crypto'
+import type { RuleValue } from './definitions-state.ts'
+import type { NamedRule } from './device-rule.ts'
+import type { NamedGeofence } from './geofence.ts'
 import type { LastPosition } from './read-models.ts'
 import { ulid } from './record-id.ts'
 
-export const FACT_TYPES = ['device.online', 'device.offline', 'alarm.reported'] as const
+export const FACT_TYPES = [
+  'device.online',
+  'device.offline',
+  'geofence.entered',
+  'geofence.left',
+  'rule.raised',
+  'rule.cleared',
+  'alarm.reported',
+] as const
 export type FactType = (typeof FACT_TYPES)[number]
 
 /** The fields that only some types have. */
 export type FactDetails =
   | { readonly type: 'device.online'; readonly previous: 'offline' | null }
   | { readonly type: 'device.offline' }
+  | { readonly type: 'geofence.entered'; readonly geofence: NamedGeofence }
+  | {
+      readonly type: 'geofence.left'
+      readonly geofence: NamedGeofence
+      /** Null: it was inside when the geofence came into force. */
+      readonly enteredAt: number | null
+      readonly seconds: number | null
+    }
+  | { readonly type: 'rule.raised'; readonly rule: NamedRule; readonly value?: RuleValue }
+  | {
+      readonly type: 'rule.cleared'
+      readonly rule: NamedRule
+      readonly value?: RuleValue
+      readonly raisedAt: number
+      readonly seconds: number
+    }
   | { readonly type: 'alarm.reported'; readonly alarm: string; readonly late: boolean }
 
 /** Something that happened to a device: a decision that was made once. Times in milliseconds since the epoch. */

@@ -114,7 +114,7 @@ export type AuditEntry = {
   readonly requestId: string
 }
 
-/** `devices`: many devices of the account with the subject's id. */
+/** `devices`, `geofences`: many of the account with the subject's id. */
 export const AUDIT_SUBJECTS = [
   'key',
   'device',
@@ -123,6 +123,9 @@ export const AUDIT_SUBJECTS = [
   'account',
   'session',
   'share',
+  'geofence',
+  'geofences',
+  'rule',
 ] as const
 /** The only action on many devices. */
 export const DEVICES_LABELLED = 'devices.labelled'

@@ -1,6 +1,7 @@
 import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { Audit, Shares } from './back-office.ts'
 import type { AnnouncedErasure } from './back-office/kinds.ts'
+import type { DefinitionStore } from './definitions.ts'
 import type { DocumentStore } from './documents.ts'
 import type { Erasures } from './read-models.ts'
 import type { Rejections } from './rejections.ts'
@@ -9,6 +10,7 @@ const FINISHED_AT_ONCE = 100
 
 /** How the back office forgets a device. */
 export type Forgetting = Pick<Shares, 'unshareDevice'> &
+  Pick<DefinitionStore, 'forgetInDefinitions'> &
   Pick<Audit, 'forgetAuditDetails'> &
   Pick<Rejections, 'forgetRejections'> & {
     /** Announces the erasures of versions whose erasures left something. */
@@ -27,6 +29,7 @@ export function erasingDevices({
   beginLife,
   forgetSettings,
   unshareDevice,
+  forgetInDefinitions,
   forgetAuditDetails,
   forgetRejections,
   announceEarlier,
@@ -79,6 +82,7 @@ export function erasingDevices({
       await forgetSettings(erasure)
       const { accountId, deviceId, erasedAt } = erasure
       await unshareDevice({ accountId, deviceId, sharedUpTo: erasedAt })
+      await forgetInDefinitions({ accountId, deviceId, erasedAt, changedAt: clock.now() })
       if (!(await isHidden(erasure))) await announceHidden(erasure, erasedAt)
     },
 

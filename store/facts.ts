@@ -1,3 +1,4 @@
+import type { DefinitionsState } from '../schemas/definitions-state.ts'
 import type { FactState } from '../schemas/fact-state.ts'
 import type { DeviceFact, FactType } from '../schemas/facts.ts'
 import type { AppliedEvents, Offsets } from '../schemas/read-models.ts'
@@ -43,8 +44,29 @@ export interface FactStore {
   /** Removes facts that were decided before, and states of devices not seen since then. */
   expireFacts(before: number, signal?: AbortSignal): Promise<void>
 
-  /** The settings that liveness depends on, of all devices where they differ from the default. */
-  watchSettings(): Promise<readonly WatchSettings[]>
+  /** The settings that judging depends on, of all devices where they differ from the default; labels if they matter. */
+  watchSettings(query: { readonly labels: boolean }): Promise<readonly WatchSettings[]>
+
+  /** Devices of an account that have a state, in the order of their ids. */
+  judgedDevices(query: {
+    readonly accountId: string
+    readonly after?: string
+    readonly limit: number
+  }): Promise<readonly DueDevice[]>
+
+  /** What is known of these devices of an account by geofences and rules. */
+  definitionsStates(query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+  }): Promise<ReadonlyMap<string, DefinitionsState>>
+
+  /** Devices that are in a geofence, or for which a rule is raised, in the order of their ids. Hidden ones are left out. */
+  devicesWith(query: {
+    readonly accountId: string
+    readonly definitionId: string
+    /** Of a rule: a change has dropped what was raised before it. */
+    readonly revision?: number
+  }): Promise<readonly DeviceSince[]>
 }
 
 export type SeededState = {
@@ -61,6 +83,9 @@ export type WatchSettings = {
   readonly deviceId: string
   readonly disabled: boolean
   readonly expectedIntervalSeconds?: number
+  readonly labels?: readonly string[]
+  /** With the labels: when the settings last changed. */
+  readonly changedAt?: number
 }
 
 export type FactsBatch = {
@@ -95,6 +120,8 @@ export type FactsQuery = {
   readonly devices?: readonly string[]
   readonly deviceId?: string
   readonly type?: FactType
+  /** Only facts about this geofence or rule. */
+  readonly definitionId?: string
   /** `at`, inclusive. */
   readonly from?: number
   /** Exclusive. */
@@ -128,4 +155,25 @@ export function erasedState(
 /** When the device was last heard of. */
 export function stateSeenAt({ liveness, erased }: FactState): number {
   return Math.max(liveness?.seenAt ?? 0, erased?.at ?? 0)
+}
+
+/** `since`: null if nobody knows. */
+export type DeviceSince = { readonly deviceId: string; readonly since: number | null }
+
+/** Since when a device is in a geofence, or a rule is raised for it; undefined: it is not. */
+export function standingSince(
+  { geofences, rules }: DefinitionsState,
+  definitionId: string,
+  revision?: number,
+): number | null | undefined {
+  const standing = geofences.standings[definitionId]
+  if (standing?.side === 'inside') return standing.since ?? null
+  const raised = rules.standings[definitionId]
+  return revision === undefined || raised?.revision === revision ? raised?.raisedAt : undefined
+}
+
+/** The geofence or rule that a fact is about. */
+export function definitionIdOf(fact: DeviceFact): string | undefined {
+  if ('geofence' in fact) return fact.geofence.id
+  return 'rule' in fact ? fact.rule.id : undefined
 }

@@ -2,6 +2,7 @@ import type { Audit, Instances, Outdated, Shares } from './back-office.ts'
 import type { Keys } from './keys.ts'
 import type { Operators } from './operators.ts'
 import type { FactStore } from './facts.ts'
+import type { DefinitionStore } from './definitions.ts'
 import type { Rejections } from './rejections.ts'
 import type { Generations } from './generations.ts'
 import type { Devices, Erasures, ReadModels } from './read-models.ts'
@@ -19,6 +20,7 @@ export interface Store
     Keys,
     Operators,
     Shares,
+    DefinitionStore,
     Audit,
     Rejections,
     Instances,

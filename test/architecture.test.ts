@@ -16,6 +16,7 @@ const ports = [
   'store/back-office.ts',
   'store/keys.ts',
   'store/operators.ts',
+  'store/definitions.ts',
   'store/facts.ts',
   'store/rejections.ts',
 ]
@@ -84,7 +85,18 @@ const adapters = /^(event-log|store)\/(kafka|mongo|spool|sqlite)\/.+/
 const ways: Record<string, readonly string[]> = {
   'ingest-api': ['endpoints', 'apps', 'admission', 'accept'],
   'admin-api': [
-    ...['console-page', 'accounts', 'sign-in', 'keys', 'shares', 'stream', 'devices', 'http'],
+    ...[
+      'console-page',
+      'accounts',
+      'sign-in',
+      'keys',
+      'shares',
+      'stream',
+      'rules',
+      'geofences',
+      'devices',
+      'http',
+    ],
   ],
 }
 

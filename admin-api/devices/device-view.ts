@@ -3,6 +3,7 @@ import { telemetryOf } from '../../schemas/device-readings.ts'
 import { liveness, type Device } from '../../schemas/read-models.ts'
 import { isoTime, POSITION, positionView, TELEMETRY, telemetryView, TIME } from '../http/views.ts'
 import { LABELS } from './label-rules.ts'
+import { STANDINGS } from './standings.ts'
 
 /** The device status as the API shows it, seen from `now`. */
 export function deviceView(device: Device, now: number) {
@@ -47,6 +48,11 @@ export const DEVICE: JsonSchema = objectOf(
     },
     lastPosition: POSITION,
     telemetry: TELEMETRY,
+    inside: STANDINGS.inside,
+    raised: STANDINGS.raised,
   },
-  { title: 'Device', optional: ['expectedIntervalSeconds', 'lastKeyId', 'telemetry'] },
+  {
+    title: 'Device',
+    optional: ['expectedIntervalSeconds', 'lastKeyId', 'telemetry', 'inside', 'raised'],
+  },
 )

@@ -19,6 +19,7 @@ import { flag, numberBetween, type InputOf } from '../http/rule.ts'
 import { DEVICE, deviceView } from './device-view.ts'
 import { labelsRule } from './label-rules.ts'
 import { noSuchDevice, requireDevice, requireKnownDevice } from './require-device.ts'
+import { NO_STANDINGS, standingsOf } from './standings.ts'
 
 const LONGEST_INTERVAL_SECONDS = 366 * 24 * 60 * 60
 
@@ -42,7 +43,11 @@ device that retention has removed can still be enabled.
 export function deviceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   async function show(ctx: AdminContext, caller: Caller): Promise<void> {
     const deviceId = pathParameter(ctx, 'deviceId')
-    succeed(ctx, deviceView(await requireDevice(store, caller, deviceId), clock.now()))
+    const { accountId } = caller
+    const device = await requireDevice(store, caller, deviceId)
+    const standings = await standingsOf(store, { accountId, deviceIds: [deviceId] })
+    const { inside, raised } = standings.get(deviceId) ?? NO_STANDINGS
+    succeed(ctx, { ...deviceView(device, clock.now()), inside, raised })
   }
 
   async function change(

@@ -1,25 +1,32 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import type { DevicePlace, DeviceQuery } from '../../store/read-models.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { answerInParts } from '../http/answer-in-parts.ts'
 import { pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor, writeCursor } from '../http/cursor.ts'
-import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS } from '../http/query.ts'
+import { DEFAULT_LIMIT, limitParameter, PAGE_PARAMETERS, textParameter } from '../http/query.ts'
 import type { InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { DEVICE_FILTER_PARAMETERS, devicePage } from './device-filter.ts'
 import { DEVICE, deviceView } from './device-view.ts'
+import { devicesOf } from './devices-with.ts'
+import { NO_STANDINGS, standingIds, standingsOf } from './standings.ts'
 
 /** Few enough to read, view and write in a turn even if each has all attributes. */
 const FOUND_AT_ONCE = 250
+const PLACED_AT_ONCE = 5_000
 
 const LIST_PARAMETERS = {
   ...PAGE_PARAMETERS,
   limit: limitParameter(10_000).withDefault(DEFAULT_LIMIT),
   ...DEVICE_FILTER_PARAMETERS,
+  geofenceId: textParameter('geofenceId', 128).described('Only devices in this geofence'),
+  ruleId: textParameter('ruleId', 128).described('Only devices for which this rule is raised'),
 }
 
 const LIST_DESCRIPTION = `
@@ -40,14 +47,22 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     const now = clock.now()
     const page = devicePage(filter, now)
     const [lastId, lastValue] = readCursor(cursor, list, ['text', 'number or none']) ?? []
-    const places = await store.placeDevices({
-      accountId,
-      ...page,
-      ...(devices !== undefined && { devices }),
-      limit: limit + 1,
-      ...(lastId !== undefined &&
-        lastValue !== undefined && { after: { deviceId: lastId, value: lastValue } }),
-    })
+    const { geofenceId, ruleId } = filter
+    const isAny = geofenceId === undefined && ruleId === undefined
+    const wanted = isAny
+      ? undefined
+      : new Set((await devicesOf(store, caller, filter)).map(({ deviceId }) => deviceId))
+    const places = await placesOf(
+      {
+        accountId,
+        ...page,
+        ...(devices !== undefined && { devices }),
+        limit: limit + 1,
+        ...(lastId !== undefined &&
+          lastValue !== undefined && { after: { deviceId: lastId, value: lastValue } }),
+      },
+      wanted,
+    )
     const shown = places.slice(0, limit)
     const last = places.length > limit ? shown.at(-1) : undefined
     const deviceIds = shown.map(({ deviceId }) => deviceId)
@@ -60,6 +75,24 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     })
   }
 
+  /** `wanted`: only these; absent: all. A geofence may hold more than a statement can name. */
+  async function placesOf(
+    query: DeviceQuery,
+    wanted: ReadonlySet<string> | undefined,
+  ): Promise<readonly DevicePlace[]> {
+    if (wanted === undefined) return store.placeDevices(query)
+    const places: DevicePlace[] = []
+    for (let after = query.after; wanted.size > 0;) {
+      const place = after === undefined ? {} : { after }
+      const some = await store.placeDevices({ ...query, ...place, limit: PLACED_AT_ONCE })
+      places.push(...some.filter(({ deviceId }) => wanted.has(deviceId)))
+      after = some.at(-1)
+      if (places.length >= query.limit || some.length < PLACED_AT_ONCE) break
+      await endOfTurn()
+    }
+    return places.slice(0, query.limit)
+  }
+
   /** Devices that were erased meanwhile are left out. */
   async function* viewsOf(
     { accountId, deviceIds }: { accountId: string; deviceIds: readonly string[] },
@@ -68,10 +101,13 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     for (let at = 0; at < deviceIds.length; at += FOUND_AT_ONCE) {
       const some = deviceIds.slice(at, at + FOUND_AT_ONCE)
       const devices = await store.findDevices({ accountId, deviceIds: some })
+      const standings = await standingsOf(store, { accountId, deviceIds: some })
       const byDeviceId = new Map(devices.map((device) => [device.status.deviceId, device]))
       yield some.flatMap((deviceId) => {
         const device = byDeviceId.get(deviceId)
-        return device === undefined ? [] : [deviceView(device, now)]
+        if (device === undefined) return []
+        const ids = standingIds(standings.get(deviceId) ?? NO_STANDINGS)
+        return [{ ...deviceView(device, now), ...ids }]
       })
     }
   }

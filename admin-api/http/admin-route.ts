@@ -25,7 +25,7 @@ export type Input<Query extends object = InputOf<Rules>, Body extends object = I
  * leaked key must not create sign-ins that outlive it. `share` is for the token of a share alone.
  */
 export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Relative to the API's prefix. */
   readonly path: string
   /** The purpose of the call, in a few words. */

@@ -40,18 +40,30 @@ export type InputOf<R extends Rules> = {
   readonly [Field in Exclude<keyof R, Optional<R>>]: MadeOf<R[Field]>
 } & { readonly [Field in Optional<R>]?: Exclude<MadeOf<R[Field]>, undefined> }
 
-function rule<Made>(schema: Joi.Schema): Rule<Made> {
+/** Judges a value further, in ways that Joi cannot; its faults name parts of the value. */
+type Refine = (
+  value: unknown,
+  field: string,
+) => { readonly made: unknown } | { readonly faults: readonly Fault[] }
+
+function rule<Made>(schema: Joi.Schema, refine?: Refine): Rule<Made> {
   return {
     schema,
-    required: () => rule(schema.required()),
-    orNull: () => rule(schema.allow(null)),
-    nullIsAbsence: () => rule(schema.empty(null)),
-    withDefault: (value) => rule(schema.default(value)),
-    described: (text) => rule(schema.description(text)),
+    required: () => rule(schema.required(), refine),
+    orNull: () => rule(schema.allow(null), refine),
+    nullIsAbsence: () => rule(schema.empty(null), refine),
+    withDefault: (value) => rule(schema.default(value), refine),
+    described: (text) => rule(schema.description(text), refine),
     check(value, { field, now }) {
       const options = { abortEarly: false, convert: false, context: { now } }
       const result: Joi.ValidationResult<unknown> = schema.validate(value, options)
-      if (result.error === undefined) return { made: result.value as Made }
+      if (result.error === undefined) {
+        const { value: made } = result
+        if (refine === undefined || made === undefined || made === null)
+          return { made: made as Made }
+        return refine(made, field) as
+          { readonly made: Made } | { readonly faults: readonly Fault[] }
+      }
       const faults = result.error.details.map(({ path, message }) => ({
         field: fieldAt([field, ...path]),
         message,
@@ -195,6 +207,17 @@ export function valuesOf<Value>(
 /** An object with any fields. */
 export function anyObject(wording: Wording): Rule<Readonly<Record<string, unknown>> | undefined> {
   return rule(worded(anObject(), wording))
+}
+
+/** A value that `parse` judges; its faults name the parts of it. */
+export function parsedParts<Made>(
+  parse: (
+    value: unknown,
+    field: string,
+  ) => { readonly made: Made } | { readonly faults: readonly Fault[] },
+  openapi: JsonSchema,
+): Rule<Made | undefined> {
+  return rule(Joi.any().invalid(null).meta({ openapi }), parse)
 }
 
 export function schemasOf(rules: Rules): { [field: string]: Joi.Schema } {

@@ -4,6 +4,7 @@ import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { SeededState, FactStore } from '../../store/facts.ts'
 import type { Generation } from '../../store/generations.ts'
 import type { Definitions } from './definitions.ts'
+import { seededDefinitions } from './judge-definitions.ts'
 
 const SEEDED_AT_ONCE = 500
 
@@ -83,6 +84,7 @@ function seedOf(
       applied,
       due,
       last: { recordId, timestamp, receivedAt, origin },
+      definitions: seededDefinitions(lastPosition),
       liveness: isOffline ? { ...seen, offlineAt: deadline } : seen,
     },
   }

@@ -1,4 +1,8 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { isSelected, type DeviceSelection } from '../../schemas/selection.ts'
+import type { DefinitionStore } from '../../store/definitions.ts'
+import { KnownDefinitions } from './known-definitions.ts'
 import type { Operators } from '../../store/operators.ts'
 import type { FactStore, WatchSettings } from '../../store/facts.ts'
 import type { DeviceDefinitions } from './judge.ts'
@@ -16,10 +20,15 @@ export type Definitions = {
 }
 
 const ACCOUNTS_AT_ONCE = 1_000
+const DEVICES_AT_ONCE = 1_000
 
 export function followDefinitions(
-  store: Pick<FactStore, 'watchSettings'> & Pick<Operators, 'pageAccounts'>,
+  store: Pick<FactStore, 'watchSettings' | 'judgedDevices'> &
+    Pick<Operators, 'pageAccounts'> &
+    Pick<DefinitionStore, 'changedGeofences' | 'changedRules'>,
+  clock: Clock,
 ): Definitions {
+  const known = new KnownDefinitions(store, clock)
   let settings: ReadonlyMap<string, WatchSettings> = new Map()
   let suspended: ReadonlySet<string> = new Set()
   let isPrepared = false
@@ -27,15 +36,49 @@ export function followDefinitions(
   let changed: readonly DeviceName[] = []
 
   async function read(): Promise<void> {
-    const devices = await store.watchSettings()
+    const silences = await known.refresh()
+    const devices = await store.watchSettings({ labels: known.hasLabels })
     const next = new Map(devices.map((device) => [deviceKey(device), device]))
     suspended = await suspendedAccounts()
     const differing = [...next, ...settings].filter(
       ([key]) => !isSame(next.get(key), settings.get(key)),
     )
     changed = [...changed, ...new Map(differing).values()]
+    // At first too: the rules may have been made while no projector was running.
+    for (const accountId of silences) changed = [...changed, ...(await devicesOf(accountId))]
     settings = next
     isPrepared = true
+  }
+
+  /** A rule about silence concerns devices that send nothing. */
+  async function devicesOf(accountId: string): Promise<readonly DeviceName[]> {
+    const devices: DeviceName[] = []
+    let after: string | undefined
+    for (;;) {
+      const place = after === undefined ? {} : { after }
+      const page = await store.judgedDevices({ accountId, limit: DEVICES_AT_ONCE, ...place })
+      devices.push(...page)
+      after = page.at(-1)?.deviceId
+      if (page.length < DEVICES_AT_ONCE) return devices
+    }
+  }
+
+  function definedFor(device: DeviceName, own: WatchSettings | undefined) {
+    const { accountId, deviceId } = device
+    const account = known.of(accountId)
+    if (account === undefined) return {}
+    const { labels = [], changedAt = 0 } = own ?? {}
+    const selectable = { deviceId, labels }
+    return {
+      defined: {
+        geofences: {
+          index: account.index,
+          applies: (geofence: DeviceSelection) => isSelected(geofence, selectable),
+          selectedSince: changedAt,
+        },
+        rules: account.rules.filter((rule) => isSelected(rule, selectable)),
+      },
+    }
   }
 
   async function suspendedAccounts(): Promise<ReadonlySet<string>> {
@@ -55,6 +98,7 @@ export function followDefinitions(
       return {
         offlineAfterMs: offlineAfter(own?.expectedIntervalSeconds),
         isWatched: own?.disabled !== true && !suspended.has(device.accountId),
+        ...definedFor(device, own),
       }
     },
 
@@ -74,6 +118,7 @@ export function followDefinitions(
 function isSame(one: WatchSettings | undefined, other: WatchSettings | undefined): boolean {
   return (
     one?.disabled === other?.disabled &&
-    one?.expectedIntervalSeconds === other?.expectedIntervalSeconds
+    one?.expectedIntervalSeconds === other?.expectedIntervalSeconds &&
+    one?.labels?.join('\n') === other?.labels?.join('\n')
   )
 }

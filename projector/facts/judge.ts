@@ -1,15 +1,26 @@
 import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { Origin } from '../../schemas/read-models.ts'
+import type { DefinitionsState } from '../../schemas/definitions-state.ts'
 import type { FactState, LastJudged } from '../../schemas/fact-state.ts'
 import { factId, type DeviceFact } from '../../schemas/facts.ts'
 import type { PositionEntry, RepeatEntry, SeenEntry } from '../../schemas/log-entry.ts'
 import { withOptionalFields } from '../../schemas/report-fields.ts'
 import { judgeAlarms } from './alarms.ts'
+import { insideOf } from './geofences.ts'
+import {
+  insideAfterEach,
+  judgeDefinitions,
+  NO_DEFINITIONS,
+  type JudgedBy,
+} from './judge-definitions.ts'
 import { judgeLiveness, type LivenessDefinitions } from './liveness.ts'
 import type { Decision, Hearing, FactInput, JudgedPosition, PositionInput } from './part.ts'
 
 /** What a device is judged by. */
-export type DeviceDefinitions = LivenessDefinitions
+export type DeviceDefinitions = LivenessDefinitions & {
+  /** Absent: the account has neither geofences nor rules. */
+  readonly defined?: Pick<JudgedBy, 'geofences' | 'rules'>
+}
 
 /** An entry of the log that counts. */
 export type JudgedEntry = PositionEntry | RepeatEntry | SeenEntry
@@ -57,12 +68,13 @@ export function judgeTime(state: FactState, now: number, judging: DeviceJudging)
   return { state: letTimePass(state, now, judging, facts), facts }
 }
 
-/** A state in which the settings have changed: its deadlines are computed again when it is next looked at. */
+/** A state in which the settings, geofences or rules have changed: its deadlines are computed again when it is next looked at. */
 export function lookedAtSoon(state: FactState, now: number): FactState {
   const { liveness } = state
-  if (liveness === undefined || liveness.due === null) return state
-  const due = Math.min(liveness.due, now)
-  return { ...state, liveness: { ...liveness, due }, due: earliest(state.due, due) }
+  if (liveness === undefined) return state
+  const due = earliest(state.due, now)
+  if (liveness.due === null) return { ...state, due }
+  return { ...state, liveness: { ...liveness, due: Math.min(liveness.due, now) }, due }
 }
 
 function letTimePass(
@@ -86,33 +98,49 @@ function judge(
   judging: DeviceJudging,
   facts: DeviceFact[],
 ): FactState {
+  const { definitions } = judging
   const alarms = judgeAlarms(state.alarms, input)
-  const liveness = judgeLiveness(state.liveness, input, judging.definitions)
+  const by = definitions.defined ?? NO_DEFINITIONS
+  const { isWatched } = definitions
+  const defined = judgeDefinitions(state.definitions, input, { ...by, isWatched })
+  const liveness = judgeLiveness(state.liveness, input, definitions)
+  const before = insideIn(state.definitions)
+  const after = insideIn(defined.state)
+  const insideAfter = defined.state ? insideAfterEach(defined.state, defined.decisions) : []
+  const decided = [
+    ...alarms.decisions.map((decision) => ({ decision, inside: before })),
+    ...defined.decisions.map((decision, n) => ({ decision, inside: insideAfter[n] ?? after })),
+    ...liveness.decisions.map((decision) => ({ decision, inside: after })),
+  ]
   let { sequence } = state
-  for (const decisions of [alarms.decisions, liveness.decisions]) {
-    for (const decision of decisions) {
-      sequence += 1
-      facts.push(factOf(decision, sequence, judging))
-    }
+  for (const { decision, inside } of decided) {
+    sequence += 1
+    facts.push(factOf(decision, sequence, inside, judging))
   }
   return {
     ...state,
     sequence,
-    due: earliest(alarms.due, liveness.due),
+    due: earliest(alarms.due, earliest(defined.due, liveness.due)),
     ...(alarms.state !== undefined && { alarms: alarms.state }),
+    ...(defined.state !== undefined && { definitions: defined.state }),
     ...(liveness.state !== undefined && { liveness: liveness.state }),
   }
+}
+
+function insideIn(state: DefinitionsState | undefined): readonly string[] {
+  return state === undefined ? [] : insideOf(state.geofences)
 }
 
 function factOf(
   { cause, definition, ...decision }: Decision,
   sequence: number,
+  inside: readonly string[],
   { accountId, deviceId, decidedAt }: DeviceJudging,
 ): DeviceFact {
   const { type, at } = decision
   const name = definition !== undefined ? [definition.id, definition.revision] : alarmName(decision)
   const id = factId({ accountId, deviceId, type, name, cause, at })
-  return { ...decision, id, sequence, accountId, deviceId, decidedAt, inside: [] }
+  return { ...decision, id, sequence, accountId, deviceId, decidedAt, inside }
 }
 
 function alarmName(decision: Pick<Decision, 'type'> & { readonly alarm?: string }): string[] {

@@ -2,6 +2,7 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
 import type { Program } from '../../runtime/program.ts'
 import type { Instances } from '../../store/back-office.ts'
+import type { DefinitionStore } from '../../store/definitions.ts'
 import type { FactStore } from '../../store/facts.ts'
 import type { Operators } from '../../store/operators.ts'
 import type { JudgingInUse } from '../project-in-use.ts'
@@ -24,11 +25,12 @@ export function startFacts(
     eventLog: Pick<EventLog, 'extent'>
     store: FactStore &
       Pick<Operators, 'pageAccounts'> &
+      Pick<DefinitionStore, 'changedGeofences' | 'changedRules'> &
       Pick<Instances, 'instances' | 'waitingSpools'>
   },
   { config, lifecycle, metrics }: Program,
 ): JudgingInUse {
-  const definitions = followDefinitions(store)
+  const definitions = followDefinitions(store, clock)
   const hearing = watchHearing({
     store,
     clock,

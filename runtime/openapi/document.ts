@@ -13,7 +13,7 @@ export type OpenApiDocument = {
 
 /** One call of an HTTP API, for the OpenAPI document. */
 export type Operation = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** From the root, parameters as the router writes them: `/api/v1/devices/:deviceId`. */
   readonly path: string
   readonly operationId: string

@@ -14,7 +14,10 @@ export type TripRecord = TimedPlace & {
  * @param stopMetres the least radius; a record is never more exact than its accuracy. An accuracy beyond the
  *   earth's extent is a sender's word for none.
  */
-export function tripRecord(step: TrackStep, stopMetres: number): TripRecord {
+export function tripRecord(
+  step: TimedPlace & Pick<TrackStep, 'accuracy'>,
+  stopMetres: number,
+): TripRecord {
   const { timestamp, latitude, longitude, speed, accuracy } = step
   const isKnown = accuracy !== null && accuracy < FARTHEST_METRES
   const radius = isKnown ? Math.max(stopMetres, accuracy) : stopMetres

@@ -181,7 +181,14 @@ function manyIn(entry: AuditEntry): readonly string[] {
 }
 
 /** The actions on several devices, which their details name. */
-const ON_MANY = [DEVICES_LABELLED, 'share.created'] as const
+const ON_MANY = [
+  DEVICES_LABELLED,
+  'share.created',
+  'geofence.created',
+  'geofence.changed',
+  'rule.created',
+  'rule.changed',
+] as const
 
 /** The devices that the details of an entry on several name. */
 function devicesIn({ details }: Pick<AuditEntry, 'details'>): readonly string[] {

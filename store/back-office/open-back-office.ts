@@ -2,10 +2,14 @@ import type { Audit, Instances, Shares } from '../back-office.ts'
 import type { Keys } from '../keys.ts'
 import type { Operators } from '../operators.ts'
 import type { Erasures } from '../read-models.ts'
+import type { DefinitionStore } from '../definitions.ts'
 import type { Rejections } from '../rejections.ts'
 import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
 import { auditOf } from './audit.ts'
+import { GEOFENCES, RULES } from './definition-documents.ts'
+import { definitionsOf } from './definitions.ts'
+import { GEOFENCE_TOTALS } from './geofence-totals.ts'
 import { instancesOf } from './instances.ts'
 import { grantsOf, keysOf } from './keys.ts'
 import {
@@ -29,7 +33,7 @@ import { rightsOf } from './rights.ts'
 import { sessionsOf } from './sessions.ts'
 import { sharesOf } from './shares.ts'
 
-export type BackOffice = Keys & Operators & Shares & Audit & Instances
+export type BackOffice = Keys & Operators & Shares & Audit & Instances & DefinitionStore
 
 /** All kinds but the refused reports, which may be stored elsewhere. */
 export const BACK_OFFICE = [
@@ -39,6 +43,9 @@ export const BACK_OFFICE = [
   SESSIONS,
   KEYS,
   SHARES,
+  GEOFENCES,
+  GEOFENCE_TOTALS,
+  RULES,
   ANNOUNCED_ERASURES,
   AUDIT,
   INSTANCES,
@@ -75,6 +82,11 @@ export function openBackOffice(
     ...keysOf(keys),
     ...grantsOf({ keys, accounts, disabledDevices }),
     ...sharesOf({ shares: open(SHARES), accounts, livesOf }),
+    ...definitionsOf({
+      geofences: open(GEOFENCES),
+      rules: open(RULES),
+      totals: open(GEOFENCE_TOTALS),
+    }),
     ...auditOf(open(AUDIT), { livesOf }),
     ...instancesOf({
       instances: open(INSTANCES),

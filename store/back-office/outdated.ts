@@ -3,6 +3,7 @@ import type { Outdated } from '../back-office.ts'
 import { SESSION_LONGEST_MS, SESSION_IDLE_MS } from '../operators.ts'
 import type { Document, Kind, OpenDocuments } from '../documents.ts'
 import { INSTANCE_HOURS, INSTANCES, REJECTION_KIND, SESSIONS, SHARES, SPOOLS } from './kinds.ts'
+import { GEOFENCES, RULES } from './definition-documents.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -13,6 +14,9 @@ const KEPT = [
   kept(SESSIONS, 'seen', SESSION_IDLE_MS),
   // Expired shares are listed for another week.
   kept(SHARES, 'expires', 7 * DAY_MS),
+  // Processes that follow the changes have seen the deletion.
+  kept(GEOFENCES, 'deleted', DAY_MS),
+  kept(RULES, 'deleted', DAY_MS),
   kept(INSTANCES, 'reported', HOUR_MS),
   // The hour of a day ago is complete.
   kept(INSTANCE_HOURS, 'hour', 25 * HOUR_MS),

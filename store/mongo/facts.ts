@@ -4,8 +4,11 @@ import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import {
+  definitionIdOf,
   erasedState,
+  standingSince,
   stateSeenAt,
+  type DueDevice,
   type EntriesRead,
   type FactStore,
   type FactsBatch,
@@ -38,6 +41,8 @@ type FactDocument = {
   readonly accountId: string
   readonly deviceId: string
   readonly type: DeviceFact['type']
+  /** The geofence or rule that it is about. */
+  readonly definitionId?: string
   readonly at: number
   readonly decidedAt: Date
   /** The erasure that began the device's life; '' before any. */
@@ -77,6 +82,11 @@ export async function makeFactIndexes({ states, facts }: FactCollections): Promi
     { name: 'account', key: { accountId: 1, at: 1, _id: 1 } },
     { name: 'type', key: { accountId: 1, type: 1, at: 1, _id: 1 } },
     { name: 'device', key: { accountId: 1, deviceId: 1, at: 1, _id: 1 } },
+    {
+      name: 'definition',
+      key: { accountId: 1, definitionId: 1, at: 1, _id: 1 },
+      partialFilterExpression: { definitionId: { $exists: true } },
+    },
     { name: 'decided', key: { decidedAt: 1 } },
   ])
 }
@@ -271,7 +281,7 @@ export function mongoFacts({
     },
 
     // The condition on the account lets the indexes serve, which begin with it.
-    async watchSettings() {
+    async watchSettings({ labels }) {
       const accountId = { $gt: '' }
       const read = (filter: Filter<DeviceSettingsDocument>) =>
         deviceSettings
@@ -285,9 +295,69 @@ export function mongoFacts({
           })
           .toArray()
       const disabled = await read({ disabled: true })
-      return [...disabled, ...(await read({ expectedIntervalSeconds: { $exists: true } }))]
+      const watched = [...disabled, ...(await read({ expectedIntervalSeconds: { $exists: true } }))]
+      if (!labels) return watched
+      const documents = await deviceSettings
+        .find({ accountId, labels: { $exists: true } }, READ)
+        .toArray()
+      const known = documents.map((document): WatchSettings => {
+        const { disabled, expectedIntervalSeconds, labels = [], changedAt } = document
+        return {
+          accountId: document.accountId,
+          deviceId: document.deviceId,
+          disabled,
+          ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
+          labels,
+          changedAt: changedAt?.getTime() ?? 0,
+        }
+      })
+      const ids = new Set(known.map(deviceKey))
+      return [...watched.filter((device) => !ids.has(deviceKey(device))), ...known]
+    },
+
+    async judgedDevices({ accountId, after, limit }) {
+      const range = ofAccount(accountId)
+      const from = after === undefined ? {} : { $gt: deviceKey({ accountId, deviceId: after }) }
+      return states
+        .find({ _id: { ...range, ...from } }, READ)
+        .sort({ _id: 1 })
+        .limit(limit)
+        .project<DueDevice>({ _id: 0, accountId: 1, deviceId: 1 })
+        .toArray()
+    },
+
+    async definitionsStates({ accountId, deviceIds }) {
+      const ids = deviceIds.map((deviceId) => deviceKey({ accountId, deviceId }))
+      const documents = await states.find({ _id: { $in: ids } }, READ).toArray()
+      return new Map(
+        documents.flatMap((document) => {
+          const { definitions } = stateIn(document)
+          return definitions === undefined ? [] : [[document.deviceId, definitions] as const]
+        }),
+      )
+    },
+
+    async devicesWith({ accountId, definitionId, revision }) {
+      const hidden = new Set(await hiddenDevices(accountId))
+      // The text of a state is searched before it is parsed: most devices are elsewhere.
+      const named = { $regex: definitionId.replace(/[^A-Za-z0-9_-]/g, String.raw`\$&`) }
+      const documents = await states
+        .find({ _id: ofAccount(accountId), state: named }, READ)
+        .sort({ _id: 1 })
+        .toArray()
+      return documents.flatMap((document) => {
+        const { definitions } = stateIn(document)
+        const since = definitions && standingSince(definitions, definitionId, revision)
+        const { deviceId } = document
+        return since === undefined || hidden.has(deviceId) ? [] : [{ deviceId, since }]
+      })
     },
   }
+}
+
+/** The keys of an account's devices: account ids have no slash, and a 0 follows it. */
+function ofAccount(accountId: string) {
+  return { $gte: `${accountId}/`, $lt: `${accountId}0` }
 }
 
 /** A state to write, with the facts that must be inserted and published after it. */
@@ -343,11 +413,13 @@ function stateDocument(
 
 function factDocument(fact: DeviceFact, life: string): FactDocument {
   const { id, accountId, deviceId, type, at, decidedAt } = fact
+  const definitionId = definitionIdOf(fact)
   return {
     _id: `${accountId}/${id}`,
     accountId,
     deviceId,
     type,
+    ...(definitionId !== undefined && { definitionId }),
     at,
     decidedAt: new Date(decidedAt),
     life,
@@ -377,10 +449,11 @@ async function insertNew<D extends { readonly _id: string | number }>(
 }
 
 function filtering(query: FactsQuery, hidden: readonly string[]): Filter<FactDocument> {
-  const { accountId, devices, deviceId, type, from, to, after } = query
+  const { accountId, devices, deviceId, type, definitionId, from, to, after } = query
   const conditions: Filter<FactDocument>[] = [{ accountId }]
   if (deviceId !== undefined) conditions.push({ deviceId })
   if (type !== undefined) conditions.push({ type })
+  if (definitionId !== undefined) conditions.push({ definitionId })
   if (from !== undefined) conditions.push({ at: { $gte: from } })
   if (to !== undefined) conditions.push({ at: { $lt: to } })
   if (after !== undefined) {

@@ -125,6 +125,7 @@ export async function openMongoStore({
     announced,
     forgetting: {
       unshareDevice: (device) => backOffice.unshareDevice(device),
+      forgetInDefinitions: (device) => backOffice.forgetInDefinitions(device),
       forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
       forgetRejections: (device) => rejections.forgetRejections(device),
       announceEarlier: () => announceEarlier(),

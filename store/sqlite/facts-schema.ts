@@ -36,4 +36,10 @@ export const FACTS_SCHEMA = [
 
    -- Judging has begun; it may have no progress yet.
    CREATE TABLE begun (only_row INTEGER PRIMARY KEY CHECK (only_row = 1)) STRICT;`,
+
+  // Geofences and rules.
+  `ALTER TABLE facts ADD COLUMN definition_id TEXT
+     AS (coalesce(fact ->> '$.geofence.id', fact ->> '$.rule.id')) VIRTUAL;
+   CREATE INDEX facts_by_definition ON facts (account_id, definition_id, at, id)
+     WHERE definition_id IS NOT NULL;`,
 ]

@@ -1,9 +1,11 @@
 import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import {
   erasedState,
+  standingSince,
   stateSeenAt,
   type DueDevice,
   type FactStore,
@@ -12,6 +14,7 @@ import {
   type WatchSettings,
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
+import { labelsIn } from './device-labels.ts'
 import { deviceRanges, type Clause } from './device-filters.ts'
 import type { DeviceName } from './device-statuses.ts'
 
@@ -32,6 +35,8 @@ type SettingsRow = {
   readonly disabled: number
   readonly expected_interval_seconds: number | null
 }
+
+type LabelledRow = SettingsRow & { readonly labels: string; readonly changed_at: number }
 
 type Options = {
   readonly accounts: Database
@@ -61,7 +66,10 @@ export function sqliteFacts({
     dueDevices: async (query) => facts().dueDevices(query),
     pageFacts: async (query) => facts().pageFacts(query),
     expireFacts: async (before, signal) => facts().expireFacts(before, signal),
-    watchSettings: async () => facts().watchSettings(),
+    watchSettings: async (query) => facts().watchSettings(query),
+    judgedDevices: async (query) => facts().judgedDevices(query),
+    definitionsStates: async (query) => facts().definitionsStates(query),
+    devicesWith: async (query) => facts().devicesWith(query),
     closeFacts: () => database?.close(),
   }
 }
@@ -100,6 +108,23 @@ function factsIn(database: Database, { accounts, hiddenDevices }: Options): Fact
      (SELECT place FROM facts WHERE decided_at < ? LIMIT ${REMOVED_AT_ONCE})`,
   )
   const expireStates = database.prepare('DELETE FROM states WHERE seen_at < ?')
+  const judgedIds = database.prepare<DueDevice>(
+    `SELECT account_id AS accountId, device_id AS deviceId FROM states
+     WHERE account_id = ? AND device_id > ? ORDER BY device_id LIMIT ?`,
+  )
+  const someStates = database.prepare<{ deviceId: string; state: string }>(
+    `SELECT device_id AS deviceId, state FROM states
+     WHERE account_id = ? AND device_id IN (SELECT value FROM json_each(?))`,
+  )
+  // The text of a state is searched before it is parsed: most devices are elsewhere.
+  const statesNaming = database.prepare<{ deviceId: string; state: string }>(
+    `SELECT device_id AS deviceId, state FROM states
+     WHERE account_id = ? AND instr(state, ?) > 0 ORDER BY device_id`,
+  )
+  const labelled = accounts.prepare<LabelledRow>(
+    `SELECT account_id, device_id, disabled, expected_interval_seconds, labels, changed_at
+     FROM device_settings WHERE labels IS NOT NULL`,
+  )
   const settings = accounts.prepare<SettingsRow>(
     `SELECT account_id, device_id, disabled, expected_interval_seconds FROM device_settings
      WHERE disabled = 1
@@ -211,24 +236,60 @@ function factsIn(database: Database, { accounts, hiddenDevices }: Options): Fact
       expireStates.run(before)
     },
 
-    watchSettings: async () =>
-      settings.all().map((row): WatchSettings => ({
-        accountId: row.account_id,
-        deviceId: row.device_id,
-        disabled: row.disabled === 1,
-        ...(row.expected_interval_seconds !== null && {
-          expectedIntervalSeconds: row.expected_interval_seconds,
+    async watchSettings({ labels }) {
+      const watched = settings.all().map(watchedIn)
+      if (!labels) return watched
+      const known = labelled.all().map((row): WatchSettings => ({
+        ...watchedIn(row),
+        labels: labelsIn(row.labels),
+        changedAt: row.changed_at,
+      }))
+      const ids = new Set(known.map(deviceKey))
+      return [...watched.filter((device) => !ids.has(deviceKey(device))), ...known]
+    },
+
+    judgedDevices: async ({ accountId, after = '', limit }) =>
+      judgedIds.all(accountId, after, limit),
+
+    async definitionsStates({ accountId, deviceIds }) {
+      const rows = someStates.all(accountId, JSON.stringify(deviceIds))
+      return new Map(
+        rows.flatMap(({ deviceId, state }) => {
+          const { definitions } = JSON.parse(state) as FactState
+          return definitions === undefined ? [] : [[deviceId, definitions] as const]
         }),
-      })),
+      )
+    },
+
+    async devicesWith({ accountId, definitionId, revision }) {
+      const hidden = new Set(hiddenDevices(accountId))
+      return statesNaming.all(accountId, definitionId).flatMap(({ deviceId, state }) => {
+        const { definitions } = JSON.parse(state) as FactState
+        const since = definitions && standingSince(definitions, definitionId, revision)
+        return since === undefined || hidden.has(deviceId) ? [] : [{ deviceId, since }]
+      })
+    },
+  }
+}
+
+function watchedIn(row: SettingsRow): WatchSettings {
+  return {
+    accountId: row.account_id,
+    deviceId: row.device_id,
+    disabled: row.disabled === 1,
+    ...(row.expected_interval_seconds !== null && {
+      expectedIntervalSeconds: row.expected_interval_seconds,
+    }),
   }
 }
 
 function filtering(query: FactsQuery, hidden: readonly string[]): Clause[] {
-  const { accountId, devices, deviceId, type, from, to, after } = query
+  const { accountId, devices, deviceId, type, definitionId, from, to, after } = query
   const clauses: Clause[] = [{ sql: 'account_id = ?', values: [accountId] }]
   const add = (sql: string, ...values: Value[]) => void clauses.push({ sql, values })
   if (deviceId !== undefined) add('device_id = ?', deviceId)
   if (type !== undefined) add('type = ?', type)
+  if (definitionId !== undefined) add('definition_id = ?', definitionId)
   if (from !== undefined) add('at >= ?', from)
   if (to !== undefined) add('at < ?', to)
   if (after !== undefined) add('(at, id) < (?, ?)', after.at, after.id)

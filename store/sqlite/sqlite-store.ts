@@ -160,6 +160,7 @@ function storeOn({
       announced,
       forgetting: {
         unshareDevice: (device) => backOffice.unshareDevice(device),
+        forgetInDefinitions: (device) => backOffice.forgetInDefinitions(device),
         forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
         forgetRejections: (device) => refused.forgetRejections(device),
         announceEarlier: earlierErasures({

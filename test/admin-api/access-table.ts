@@ -22,6 +22,12 @@ export type Expected = {
   readonly stranger: number
 }
 
+const GEOFENCE = {
+  name: 'Depot',
+  shape: { type: 'circle', latitude: 45.27, longitude: 13.7, radius: 60 },
+} as const
+const RULE = { name: 'Parked', when: { stopped: true } } as const
+
 /** Every call of the API and its access, written down a second time. */
 export const EXPECTED: Record<string, Expected> = {
   'POST /session': {
@@ -173,6 +179,81 @@ export const EXPECTED: Record<string, Expected> = {
     before: createShare,
     stranger: 404,
   },
+  'GET /geofences': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'POST /geofences': { needs: 'dispatcher', body: GEOFENCE, status: 201, stranger: 201 },
+  'POST /geofences/import': {
+    needs: 'dispatcher',
+    body: { type: 'FeatureCollection', features: [{}] },
+    stranger: 200,
+  },
+  'GET /geofences/:id': {
+    needs: 'viewer',
+    scope: 'devices:read',
+    path: () => `/geofences/${geofenceId}`,
+    before: createGeofence,
+    stranger: 404,
+  },
+  'GET /geofences/:id/devices': {
+    needs: 'viewer',
+    scope: 'devices:read',
+    path: () => `/geofences/${geofenceId}/devices`,
+    before: createGeofence,
+    stranger: 404,
+  },
+  'PATCH /geofences/:id': {
+    needs: 'dispatcher',
+    path: () => `/geofences/${geofenceId}`,
+    body: { name: 'Yard' },
+    before: createGeofence,
+    stranger: 404,
+  },
+  'DELETE /geofences/:id': {
+    needs: 'dispatcher',
+    path: () => `/geofences/${geofenceId}`,
+    before: createGeofence,
+    stranger: 404,
+  },
+  'PUT /geofences/by-external-id/:externalId': {
+    needs: 'dispatcher',
+    path: '/geofences/by-external-id/site',
+    body: GEOFENCE,
+    stranger: 200,
+  },
+  'GET /rules': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'POST /rules': {
+    needs: 'dispatcher',
+    body: RULE,
+    before: deleteRules,
+    status: 201,
+    stranger: 201,
+  },
+  'GET /rules/:id': {
+    needs: 'viewer',
+    scope: 'devices:read',
+    path: () => `/rules/${ruleId}`,
+    before: createRule,
+    stranger: 404,
+  },
+  'GET /rules/:id/devices': {
+    needs: 'viewer',
+    scope: 'devices:read',
+    path: () => `/rules/${ruleId}/devices`,
+    before: createRule,
+    stranger: 404,
+  },
+  'PATCH /rules/:id': {
+    needs: 'dispatcher',
+    path: () => `/rules/${ruleId}`,
+    body: { name: 'Slow' },
+    before: createRule,
+    stranger: 404,
+  },
+  'DELETE /rules/:id': {
+    needs: 'dispatcher',
+    path: () => `/rules/${ruleId}`,
+    before: createRule,
+    stranger: 404,
+  },
   'GET /shared': { needs: 'share', stranger: 404 },
   'GET /shared/stream': { needs: 'share', stranger: 404 },
   'GET /rejections/summary': { needs: 'viewer', stranger: 200 },
@@ -229,4 +310,28 @@ async function reportOnceMore(harness: AdminHarness): Promise<void> {
     deviceId: `erased-${erasures}-of-acc-1`,
     recordId: `01KDVN9C00ERASED${String(erasures).padStart(10, '0')}`,
   })
+}
+
+/** The id of a deleted one is taken for a day. */
+let geofenceId = ''
+let ruleId = ''
+
+async function createGeofence({ store }: AdminHarness): Promise<void> {
+  geofenceId = `geofence-${randomUUID()}-of-acc-1`
+  const fields = { confirmSeconds: 0, enabled: true, createdAt: T0 }
+  await store.createGeofences([{ ...GEOFENCE, ...fields, id: geofenceId, accountId: 'acc-1' }])
+}
+
+async function createRule(harness: AdminHarness): Promise<void> {
+  await deleteRules(harness)
+  ruleId = `rule-${randomUUID()}-of-acc-1`
+  const fields = { forSeconds: 0, enabled: true, createdAt: T0 }
+  await harness.store.createRule({ ...RULE, ...fields, id: ruleId, accountId: 'acc-1' })
+}
+
+async function deleteRules({ store }: AdminHarness): Promise<void> {
+  const accountId = 'acc-1'
+  for (const { id } of await store.pageRules({ accountId, limit: 200 })) {
+    await store.deleteRule({ accountId, id, deletedAt: T0 })
+  }
 }

@@ -1,6 +1,7 @@
 import { describe, expect } from '@jest/globals'
 import { anyProjectionContract } from './store-any-projection.ts'
 import { changesContract } from './store-changes.ts'
+import { definitionsContract } from './store-definitions.ts'
 import { deviceCountsContract } from './store-device-counts.ts'
 import { deviceOrderContract } from './store-device-order.ts'
 import { devicePagesContract } from './store-device-pages.ts'
@@ -54,6 +55,7 @@ export function storeContract(name: string, open: OpenStore): void {
     operatorsAtOnceContract(suite)
     outdatedContract(suite)
     factsContract(suite)
+    definitionsContract(suite)
 
     suite.alone('a store is ready while it is open', async ({ store, reopen }) => {
       await store.ready()

@@ -93,7 +93,7 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
   const accountId = newAccountId()
   const first = log.length
   let generation = await store.openGeneration(await store.currentGeneration())
-  const definitions = followDefinitions(store)
+  const definitions = followDefinitions(store, clock)
   const hearing = {
     look: async () => undefined,
     current: () => ({ since: 0, graceMs: 0 }),

@@ -37,7 +37,7 @@ test('a preflight of a listed origin is answered before any authentication', asy
   expect(answer.status).toBe(204)
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'access-control-allow-origin': PAGE,
-    'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
     'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID',
     'access-control-max-age': '3600',
     'x-request-id': expect.anything() as unknown,

@@ -31,7 +31,9 @@ beforeEach(async () => {
     if (name === ends) throw new Error('the process ends')
     steps.push(name)
     // Until the last step is done, the erasure can be completed.
-    if (name !== 'forget' && name !== 'unshare') expect(await announced.get(eventId)).toBeDefined()
+    if (!['forget', 'unshare', 'definitions'].includes(name)) {
+      expect(await announced.get(eventId)).toBeDefined()
+    }
   }
   erasing = erasingDevices({
     announced,
@@ -39,6 +41,7 @@ beforeEach(async () => {
     beginLife: step('begin'),
     forgetSettings: step('forget'),
     unshareDevice: step('unshare'),
+    forgetInDefinitions: step('definitions'),
     forgetAuditDetails: step('audit'),
     forgetRejections: step('rejections'),
     isHidden: async () => isHidden,
@@ -88,7 +91,7 @@ test('an erasure that is complete is left alone when its event comes again', asy
   isHidden = true
   steps = []
   await erasing.forgetErased(erasure)
-  expect(steps).toEqual(['forget', 'unshare'])
+  expect(steps).toEqual(['forget', 'unshare', 'definitions'])
   expect(await announced.get(eventId)).toBeUndefined()
 })
 

@@ -14,6 +14,10 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'device.changed': 'changed the device',
   'device.erased': 'erased the device',
   'devices.labelled': 'labelled the devices',
+  'geofence.changed': 'changed the geofence',
+  'geofence.created': 'created the geofence',
+  'geofence.deleted': 'deleted the geofence',
+  'geofences.imported': 'imported geofences of',
   'key.changed': 'changed the key',
   'key.created': 'created the key',
   'key.revoked': 'revoked the key',
@@ -23,6 +27,9 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'operator.created': 'created the operator',
   'operator.deleted': 'removed the operator',
   'operator.password-changed': 'changed their password',
+  'rule.changed': 'changed the rule',
+  'rule.created': 'created the rule',
+  'rule.deleted': 'deleted the rule',
   'session.created': 'signed in',
   'share.created': 'created the shared link',
   'share.revoked': 'revoked the shared link',
@@ -109,6 +116,9 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
     case 'share':
       return '/shares'
     case 'devices':
+    case 'geofence':
+    case 'geofences':
+    case 'rule':
     case 'account':
     case 'session':
       return undefined

@@ -22,7 +22,7 @@ export function factsWorld({
   /** FACTS_GRACE_SECONDS */
   graceMs?: number
 }) {
-  const definitions = followDefinitions(store)
+  const definitions = followDefinitions(store, clock)
   const hearing = watchHearing({ store, clock, graceMs, spoolMaxAgeMs: 86_400_000 })
   const metrics = createMetrics()
   const judging = { store, definitions, hearing, clock, metrics }

@@ -1,0 +1,99 @@
+import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import type { DefinitionsState } from '../../schemas/definitions-state.ts'
+import type { Store } from '../../store/store.ts'
+import { isoTime, TIME } from '../http/views.ts'
+
+type Standing = { readonly id: string; readonly name: string; readonly since: string | null }
+
+/** The geofences that a device is in, and the rules that are raised for it. */
+export type Standings = {
+  readonly inside: readonly Standing[]
+  readonly raised: readonly Standing[]
+}
+
+export const NO_STANDINGS: Standings = { inside: [], raised: [] }
+
+type DefinitionStore = Pick<Store, 'definitionsStates' | 'findGeofence' | 'findRule'>
+
+/** By device; what definitions that are gone, disabled or changed have left is left out. */
+export async function standingsOf(
+  store: DefinitionStore,
+  { accountId, deviceIds }: { readonly accountId: string; readonly deviceIds: readonly string[] },
+): Promise<ReadonlyMap<string, Standings>> {
+  const states = await store.definitionsStates({ accountId, deviceIds })
+  const geofences = new Map<string, string | undefined>()
+  const rules = new Map<string, { name: string; revision: number } | undefined>()
+  const found = new Map<string, Standings>()
+  for (const [deviceId, state] of states) {
+    for (const id of Object.keys(state.geofences.standings)) {
+      if (geofences.has(id)) continue
+      const geofence = await store.findGeofence({ accountId, id })
+      geofences.set(id, geofence?.enabled === true ? geofence.name : undefined)
+    }
+    for (const id of Object.keys(state.rules.standings)) {
+      if (rules.has(id)) continue
+      const rule = await store.findRule({ accountId, id })
+      rules.set(id, rule?.enabled === true ? rule : undefined)
+    }
+    found.set(deviceId, standingsIn(state, { geofences, rules }))
+  }
+  return found
+}
+
+function standingsIn(
+  state: DefinitionsState,
+  {
+    geofences,
+    rules,
+  }: {
+    readonly geofences: ReadonlyMap<string, string | undefined>
+    readonly rules: ReadonlyMap<string, { name: string; revision: number } | undefined>
+  },
+): Standings {
+  return {
+    inside: Object.entries(state.geofences.standings).flatMap(([id, { side, since = null }]) => {
+      const name = geofences.get(id)
+      return name === undefined || side !== 'inside' ? [] : [standing(id, name, since)]
+    }),
+    raised: Object.entries(state.rules.standings).flatMap(([id, { revision, raisedAt }]) => {
+      const rule = rules.get(id)
+      if (rule?.revision !== revision || raisedAt === undefined) return []
+      return [standing(id, rule.name, raisedAt)]
+    }),
+  }
+}
+
+function standing(id: string, name: string, since: number | null): Standing {
+  return { id, name, since: since === null ? null : isoTime(since) }
+}
+
+/** As lists of devices have them. */
+export function standingIds({ inside, raised }: Standings) {
+  return { inside: inside.map(({ id }) => id), raised: raised.map(({ id }) => id) }
+}
+
+export const SINCE: JsonSchema = {
+  ...TIME,
+  type: ['string', 'null'],
+  description: 'Null: it was inside when the geofence came into force',
+}
+
+const STANDING = objectOf(
+  { id: { type: 'string' }, name: { type: 'string' }, since: SINCE },
+  { title: 'Standing' },
+)
+
+const IDS_IN_LISTS = { anyOf: [STANDING, { type: 'string' }] }
+
+export const STANDINGS = {
+  inside: {
+    type: 'array',
+    items: IDS_IN_LISTS,
+    description: 'The geofences that it is in; their ids alone in lists',
+  },
+  raised: {
+    type: 'array',
+    items: IDS_IN_LISTS,
+    description: 'The rules that are raised for it; their ids alone in lists',
+  },
+}

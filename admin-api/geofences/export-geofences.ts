@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { Geofence } from '../../schemas/geofence.ts'
+import type { Store } from '../../store/store.ts'
+import type { AdminContext, JsonSchema } from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
+import { selectionView } from './selection-rules.ts'
+
+/** Few enough to write in a turn even if each has all vertices. */
+const READ_AT_ONCE = 50
+
+/** RFC 7946: a collection of features, a circle as a point with a radius, as the import takes it. */
+export const GEOFENCE_FEATURES: JsonSchema = {
+  title: 'GeofenceFeatures',
+  type: 'object',
+  required: ['type', 'features'],
+  properties: {
+    type: { const: 'FeatureCollection' },
+    features: {
+      type: 'array',
+      items: {
+        title: 'GeofenceFeature',
+        type: 'object',
+        required: ['type', 'geometry', 'properties'],
+        properties: {
+          type: { const: 'Feature' },
+          geometry: {
+            type: 'object',
+            required: ['type', 'coordinates'],
+            properties: {
+              type: { enum: ['Point', 'Polygon', 'MultiPolygon'] },
+              coordinates: { type: 'array' },
+            },
+            additionalProperties: false,
+          },
+          properties: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: { type: 'string' }, radius: { type: 'number' } },
+          },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+}
+
+/** All geofences of the account as one file, at the caller's pace. The first are read before this returns. */
+export async function exportGeofences(
+  ctx: AdminContext,
+  caller: Caller,
+  { store }: { store: Pick<Store, 'pageGeofences'> },
+): Promise<void> {
+  const { accountId } = caller
+  const first = await store.pageGeofences({ accountId, limit: READ_AT_ONCE })
+  ctx.set('Content-Type', 'application/geo+json')
+  ctx.set('Content-Disposition', 'attachment; filename="geofences.geojson"')
+  ctx.body = Readable.from(texts())
+
+  async function* texts(): AsyncGenerator<string, void> {
+    yield '{"type":"FeatureCollection","features":['
+    let separator = '\n'
+    for (let page = first; page.length > 0;) {
+      const features = page.map((geofence) => JSON.stringify(featureOf(geofence, caller)))
+      yield separator + features.join(',\n')
+      separator = ',\n'
+      const after = page.at(-1)
+      if (after === undefined || page.length < READ_AT_ONCE) break
+      await endOfTurn()
+      page = await store.pageGeofences({ accountId, limit: READ_AT_ONCE, after })
+    }
+    yield '\n]}\n'
+  }
+}
+
+function featureOf(geofence: Geofence, caller: Caller) {
+  const { name, externalId, shape, properties, confirmSeconds, enabled } = geofence
+  const isCircle = shape.type === 'circle'
+  const own = {
+    name,
+    ...(externalId !== undefined && { externalId }),
+    ...(isCircle && { radius: shape.radius }),
+    ...selectionView(geofence, caller),
+    ...(confirmSeconds > 0 && { confirmSeconds }),
+    ...(!enabled && { enabled }),
+  }
+  return {
+    type: 'Feature',
+    geometry: isCircle ? { type: 'Point', coordinates: [shape.longitude, shape.latitude] } : shape,
+    // A property called like a field of the geofence gives way.
+    properties: { ...properties, ...own },
+  }
+}

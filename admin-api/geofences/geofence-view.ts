@@ -1,0 +1,94 @@
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import {
+  MOST_GEOFENCES,
+  MOST_VERTICES_OF_ACCOUNT,
+  verticesOf,
+  type Geofence,
+  type GeofenceShape,
+} from '../../schemas/geofence.ts'
+import type { GeofenceRefused } from '../../store/definitions.ts'
+import type { Caller } from '../http/caller.ts'
+import { isoTime, TIME } from '../http/views.ts'
+import { PROPERTIES, SHAPE } from './geofence-rules.ts'
+import { SELECTION_PROPERTIES, selectionView } from './selection-rules.ts'
+
+export function geofenceView(geofence: Geofence, caller: Caller) {
+  const { id, name, externalId, shape, properties, confirmSeconds, enabled } = geofence
+  const { revision, createdAt, changedAt } = geofence
+  return {
+    id,
+    name,
+    ...(externalId !== undefined && { externalId }),
+    shape,
+    ...(properties !== undefined && { properties }),
+    ...selectionView(geofence, caller),
+    confirmSeconds,
+    enabled,
+    revision,
+    createdAt: isoTime(createdAt),
+    changedAt: isoTime(changedAt),
+  }
+}
+
+export const GEOFENCE: JsonSchema = objectOf(
+  {
+    id: { type: 'string', description: 'ULID' },
+    name: { type: 'string' },
+    externalId: { type: 'string' },
+    shape: SHAPE,
+    properties: PROPERTIES,
+    deviceIds: SELECTION_PROPERTIES.deviceIds,
+    labels: SELECTION_PROPERTIES.labels,
+    confirmSeconds: { type: 'integer' },
+    enabled: { type: 'boolean' },
+    revision: { type: 'integer', description: 'Grows with every change' },
+    createdAt: TIME,
+    changedAt: TIME,
+  },
+  { title: 'Geofence', optional: ['externalId', 'properties', 'deviceIds', 'labels'] },
+)
+
+/** For the audit: a shape may have a thousand vertices. */
+export function geofenceDetails({
+  shape,
+  ...fields
+}: {
+  readonly shape?: GeofenceShape
+  readonly [field: string]: unknown
+}) {
+  return { ...fields, ...(shape !== undefined && { shape: shapeDetails(shape) }) }
+}
+
+function shapeDetails(shape: GeofenceShape): object {
+  if (shape.type === 'circle') return shape
+  return { type: shape.type, vertices: verticesOf(shape) }
+}
+
+export function requireGeofence<Found>(found: Found | undefined): Found {
+  if (found === undefined) throw new ApiError('NOT_FOUND', 'there is no geofence with this id')
+  return found
+}
+
+export const EXTERNAL_ID_TAKEN =
+  'another geofence has this externalId: change it with PUT /api/v1/geofences/by-external-id/…'
+
+/** The message for a geofence that the account has no room for. */
+export function refusedMessage(refused: GeofenceRefused): string {
+  switch (refused) {
+    case 'external id taken':
+      return EXTERNAL_ID_TAKEN
+    case 'too many geofences':
+      return `an account has at most ${MOST_GEOFENCES} geofences: delete some first`
+    case 'too many vertices':
+      return `the geofences of an account have at most ${MOST_VERTICES_OF_ACCOUNT} vertices together: delete or simplify some first`
+  }
+}
+
+/** @throws {ApiError} 409 for an external id that is taken, 400 for too many. */
+export function requireStored(outcome: Geofence | GeofenceRefused): Geofence {
+  if (typeof outcome === 'object') return outcome
+  const message = refusedMessage(outcome)
+  if (outcome === 'external id taken') throw new ApiError('CONFLICT', message)
+  throw invalidParams([{ field: 'shape', message }])
+}

@@ -1,0 +1,308 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import type { GeofenceContent } from '../../schemas/geofence.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { Store } from '../../store/store.ts'
+import { answerDevicesWith, DEVICES_WITH } from '../devices/devices-with.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../http/admin-route.ts'
+import { listById, pageOf } from '../http/answer-page.ts'
+import { requireChange } from '../http/body.ts'
+import type { Caller } from '../http/caller.ts'
+import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
+import { choice, type InputOf } from '../http/rule.ts'
+import { exportGeofences, GEOFENCE_FEATURES } from './export-geofences.ts'
+import {
+  GEOFENCE_CHANGES,
+  NEW_GEOFENCE,
+  withChange,
+  type GeofenceChange,
+  type GeofenceInput,
+} from './geofence-rules.ts'
+import {
+  GEOFENCE,
+  geofenceDetails,
+  geofenceView,
+  requireGeofence,
+  requireStored,
+} from './geofence-view.ts'
+
+/** A thousand vertices of twenty digits are far less. */
+export const BODY_LIMIT_BYTES = 1024 * 1024
+
+const LIST_PARAMETERS = {
+  limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
+  cursor: PAGE_PARAMETERS.cursor,
+  format: choice(['json', 'geojson'], { expected: 'format must be json or geojson' })
+    .withDefault('json')
+    .described(
+      'json is a page of the list; geojson is all geofences as a file, as the import takes it',
+    ),
+}
+
+type ListQuery = InputOf<typeof LIST_PARAMETERS>
+
+const EXAMPLE = {
+  name: 'Depot',
+  externalId: 'depot-1',
+  shape: { type: 'circle', latitude: 45.2735, longitude: 13.7142, radius: 150 },
+  properties: { street: 'Harbour road 1' },
+  confirmSeconds: 60,
+}
+
+/** Areas that devices enter and leave. */
+export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+  async function list(ctx: AdminContext, caller: Caller, { query }: Input<ListQuery>) {
+    const { format, limit, cursor } = query
+    if (format === 'geojson') {
+      refuseWithFile(query)
+      return exportGeofences(ctx, caller, { store })
+    }
+    const page = { limit: limit ?? DEFAULT_LIMIT, ...(cursor !== undefined && { cursor }) }
+    await listById({
+      name: 'geofences',
+      page: (query) => store.pageGeofences(query),
+      view: (geofence) => geofenceView(geofence, caller),
+    })(ctx, caller, { query: page, body: {} })
+  }
+
+  async function create(
+    ctx: AdminContext,
+    caller: Caller,
+    { body }: Input<object, GeofenceInput>,
+  ): Promise<void> {
+    const { accountId } = caller
+    const lives = await livesOf(caller, body)
+    const createdAt = clock.now()
+    const id = ulid(createdAt, randomBytes(10))
+    const [outcome] = await store.createGeofences([{ ...body, id, accountId, createdAt }])
+    const geofence = requireStored(outcome!)
+    await record(ctx, caller, 'geofence.created', { id, details: body, lives })
+    succeed(ctx, geofenceView(geofence, caller), { status: 201 })
+  }
+
+  async function show(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
+    const id = pathParameter(ctx, 'id')
+    succeed(ctx, geofenceView(requireGeofence(await store.findGeofence({ accountId, id })), caller))
+  }
+
+  async function listDevices(ctx: AdminContext, caller: Caller, { query }: Input<PageQuery>) {
+    const id = pathParameter(ctx, 'id')
+    requireGeofence(await store.findGeofence({ accountId: caller.accountId, id }))
+    await answerDevicesWith(ctx, caller, { store, query, definition: { geofenceId: id } })
+  }
+
+  async function change(
+    ctx: AdminContext,
+    caller: Caller,
+    { body }: Input<object, GeofenceChange>,
+  ): Promise<void> {
+    requireChange(body, GEOFENCE_CHANGES)
+    const { accountId } = caller
+    const query = { accountId, id: pathParameter(ctx, 'id') }
+    const before = requireGeofence(await store.findGeofence(query))
+    const lives = await livesOf(caller, body)
+    const changedAt = clock.now()
+    const next = (content: GeofenceContent) => withChange(content, body)
+    const outcome = await store.changeGeofence({ ...query, changedAt, next })
+    const geofence = requireStored(requireGeofence(outcome))
+    if (geofence.revision !== before.revision) {
+      await record(ctx, caller, 'geofence.changed', { id: query.id, details: body, lives })
+    }
+    succeed(ctx, geofenceView(geofence, caller))
+  }
+
+  async function replace(
+    ctx: AdminContext,
+    caller: Caller,
+    { body }: Input<object, GeofenceInput>,
+  ): Promise<void> {
+    const { accountId } = caller
+    const externalId = externalIdIn(ctx, body, clock.now())
+    const content = { ...body, externalId }
+    const lives = await livesOf(caller, body)
+    for (;;) {
+      const at = clock.now()
+      const before = await store.findGeofenceByExternalId({ accountId, externalId })
+      const id = before?.id ?? ulid(at, randomBytes(10))
+      const outcome =
+        before === undefined
+          ? (await store.createGeofences([{ ...content, id, accountId, createdAt: at }]))[0]
+          : await store.changeGeofence({ accountId, id, changedAt: at, next: () => content })
+      // Another call has made it, or deleted it, meanwhile.
+      if (outcome === undefined || outcome === 'external id taken') continue
+      const geofence = requireStored(outcome)
+      if (geofence.revision !== before?.revision) {
+        const action = before === undefined ? 'geofence.created' : 'geofence.changed'
+        await record(ctx, caller, action, { id, details: content, lives })
+      }
+      return succeed(ctx, geofenceView(geofence, caller))
+    }
+  }
+
+  async function remove(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
+    const id = pathParameter(ctx, 'id')
+    const outcome = requireGeofence(
+      await store.deleteGeofence({ accountId, id, deletedAt: clock.now() }),
+    )
+    if ('namedBy' in outcome) {
+      const { name } = outcome.namedBy
+      throw new ApiError(
+        'CONFLICT',
+        `the rule ${JSON.stringify(name)} names this geofence: change or delete it first`,
+      )
+    }
+    const { name } = outcome.deleted
+    await record(ctx, caller, 'geofence.deleted', { id, details: { name } })
+    succeed(ctx, null)
+  }
+
+  function livesOf(
+    { accountId }: Caller,
+    { deviceIds }: { readonly deviceIds?: readonly string[] | null },
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    return store.livesOf({ accountId, deviceIds: deviceIds ?? [] })
+  }
+
+  function record(
+    ctx: AdminContext,
+    caller: Caller,
+    action: string,
+    {
+      id,
+      details,
+      lives = new Map(),
+    }: {
+      id: string
+      details: Parameters<typeof geofenceDetails>[0]
+      lives?: ReadonlyMap<string, string | undefined>
+    },
+  ): Promise<void> {
+    const subject = { kind: 'geofence', id } as const
+    const entry = { action, subject, details: geofenceDetails(details), lives }
+    return recordAction(ctx, caller, entry, { store, clock })
+  }
+
+  const scope = 'devices:read'
+  return [
+    route({
+      method: 'GET',
+      path: '/geofences',
+      summary: 'Lists geofences, newest first',
+      needs: 'viewer',
+      scope,
+      query: LIST_PARAMETERS,
+      compressed: true,
+      answer: { data: pageOf(GEOFENCE), content: { 'application/geo+json': GEOFENCE_FEATURES } },
+      handle: list,
+    }),
+    route({
+      method: 'POST',
+      path: '/geofences',
+      summary: 'Makes a geofence',
+      description: DESCRIPTION,
+      needs: 'dispatcher',
+      body: NEW_GEOFENCE,
+      bodyExample: EXAMPLE,
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      answer: { status: 201, data: GEOFENCE },
+      errors: ['CONFLICT'],
+      handle: create,
+    }),
+    {
+      method: 'GET',
+      path: '/geofences/:id',
+      summary: 'One geofence',
+      needs: 'viewer',
+      scope,
+      answer: { data: GEOFENCE },
+      handle: show,
+    },
+    route({
+      method: 'GET',
+      path: '/geofences/:id/devices',
+      summary: 'Devices in a geofence, and since when',
+      needs: 'viewer',
+      scope,
+      query: PAGE_PARAMETERS,
+      answer: { data: DEVICES_WITH },
+      handle: listDevices,
+    }),
+    route({
+      method: 'PATCH',
+      path: '/geofences/:id',
+      summary: 'Changes a geofence',
+      description:
+        '`null` takes an optional field away. Devices are judged by the change within 5 s.',
+      needs: 'dispatcher',
+      body: GEOFENCE_CHANGES,
+      bodyExample: { name: 'Depot', enabled: false },
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      answer: { data: GEOFENCE },
+      errors: ['CONFLICT'],
+      handle: change,
+    }),
+    {
+      method: 'DELETE',
+      path: '/geofences/:id',
+      summary: 'Deletes a geofence that no rule names',
+      needs: 'dispatcher',
+      answer: {},
+      errors: ['CONFLICT'],
+      handle: remove,
+    },
+    route({
+      method: 'PUT',
+      path: '/geofences/by-external-id/:externalId',
+      summary: 'Makes the geofence with this external id, or replaces it',
+      description:
+        'For programs that keep geofences as another system has them: repeating it changes nothing more.',
+      needs: 'dispatcher',
+      body: NEW_GEOFENCE,
+      bodyExample: { name: EXAMPLE.name, shape: EXAMPLE.shape },
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      answer: { data: GEOFENCE },
+      handle: replace,
+    }),
+  ]
+}
+
+const DESCRIPTION = `
+A device **enters** when a position is inside, and as accurate as it is deep inside, or as the shorter side of the area, at
+most 100 m. It **leaves** when a position is outside by more than 20 m and by more than its accuracy. With
+\`confirmSeconds\` it must stay there that long. Devices that are inside a new or changed geofence already are in it without a
+fact. Devices are judged by it within 5 s.
+`.trim()
+
+/** @throws {ApiError} 400 for parameters that only apply to pages. */
+function refuseWithFile(query: ListQuery): void {
+  const faults = (['limit', 'cursor'] as const)
+    .filter((field) => query[field] !== undefined)
+    .map((field) => ({
+      field,
+      message: `${field} goes with format=json only: geojson is all geofences`,
+    }))
+  if (faults.length > 0) throw invalidParams(faults)
+}
+
+/** @throws {ApiError} 400 for one that is malformed, or another in the body. */
+function externalIdIn(ctx: AdminContext, body: GeofenceInput, now: number): string {
+  const externalId = pathParameter(ctx, 'externalId')
+  const checked = NEW_GEOFENCE.externalId.check(externalId, { field: 'externalId', now })
+  if ('faults' in checked) throw invalidParams(checked.faults)
+  if (body.externalId !== undefined && body.externalId !== externalId) {
+    const message = 'externalId must be that of the path, or left out'
+    throw invalidParams([{ field: 'externalId', message }])
+  }
+  return externalId
+}

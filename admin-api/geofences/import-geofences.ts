@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError, tellFaults, type Fault } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { GeofenceRefused, NewGeofence } from '../../store/definitions.ts'
+import type { Store } from '../../store/store.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
+import { recordAction } from '../http/record-action.ts'
+import { choice, inputOf, parsedParts, type InputOf } from '../http/rule.ts'
+import { BODY_LIMIT_BYTES } from './geofences.ts'
+import { NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
+import { refusedMessage } from './geofence-view.ts'
+
+const MOST_FEATURES = 1_000
+
+const FEATURES_EXPECTED = `features must be a list of 1 to ${MOST_FEATURES} GeoJSON features`
+
+/** Members that other programs write into their files, and that say nothing here. */
+const ignored = parsedParts((value) => ({ made: value }), { description: 'Ignored' })
+
+const COLLECTION = {
+  type: choice(['FeatureCollection'], { expected: 'type must be FeatureCollection' }).required(),
+  features: parsedParts<readonly unknown[]>(
+    (value, field) =>
+      Array.isArray(value) && value.length > 0 && value.length <= MOST_FEATURES
+        ? { made: value as readonly unknown[] }
+        : { faults: [{ field, message: FEATURES_EXPECTED }] },
+    {
+      type: 'array',
+      minItems: 1,
+      maxItems: MOST_FEATURES,
+      items: { type: 'object', description: 'A GeoJSON feature' },
+    },
+  ).required(),
+  name: ignored,
+  crs: ignored,
+  bbox: ignored,
+}
+
+type Read = { readonly content: GeofenceInput } | { readonly faults: readonly Fault[] }
+
+/** Makes geofences from a GeoJSON file; a faulty feature does not keep the others out. */
+export function importGeofencesRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
+  async function importAll(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { features } }: Input<object, InputOf<typeof COLLECTION>>,
+  ): Promise<void> {
+    const { accountId } = caller
+    const createdAt = clock.now()
+    const read = features.map((feature, index) => readFeature(feature, { index, now: createdAt }))
+    const made = read.flatMap((one, index): { index: number; geofence: NewGeofence }[] => {
+      if ('faults' in one) return []
+      const id = ulid(createdAt, randomBytes(10))
+      return [{ index, geofence: { ...one.content, id, accountId, createdAt } }]
+    })
+    const outcomes = await store.createGeofences(made.map(({ geofence }) => geofence))
+    const byIndex = new Map(made.map(({ index }, n) => [index, outcomes[n]]))
+    const results = read.map((one, index) => {
+      if ('faults' in one) {
+        return { index, error: 'INVALID_PARAMS', message: tellFaults(one.faults).message }
+      }
+      const outcome = byIndex.get(index)
+      if (typeof outcome === 'object') return { index, id: outcome.id }
+      return { index, ...refusal(outcome ?? 'too many geofences') }
+    })
+    const created = results.flatMap((result) => ('id' in result ? [result.id] : []))
+    if (created.length > 0) {
+      const subject = { kind: 'geofences', id: accountId } as const
+      const details = { created: created.length, refused: results.length - created.length }
+      const action = { action: 'geofences.imported', subject, details }
+      await recordAction(ctx, caller, action, { store, clock })
+    }
+    succeed(ctx, { created: created.length, refused: results.length - created.length, results })
+  }
+
+  return route({
+    method: 'POST',
+    path: '/geofences/import',
+    summary: 'Makes geofences from a GeoJSON FeatureCollection',
+    description: DESCRIPTION,
+    needs: 'dispatcher',
+    body: COLLECTION,
+    bodyExample: EXAMPLE,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    answer: { data: IMPORTED },
+    handle: importAll,
+  })
+}
+
+/** Properties with a meaning; the others become the geofence's own, as texts. */
+const KNOWN = ['name', 'externalId', 'deviceIds', 'labels', 'confirmSeconds', 'enabled'] as const
+
+function readFeature(feature: unknown, { index, now }: { index: number; now: number }): Read {
+  const field = `features[${index}]`
+  const { type, geometry, properties } = isObject(feature) ? feature : {}
+  if (type !== 'Feature' || !isObject(geometry)) {
+    const message = `${field} must be a GeoJSON feature with a geometry`
+    return { faults: [{ field, message }] }
+  }
+  const given = isObject(properties) ? properties : {}
+  const isPoint = geometry['type'] === 'Point'
+  const known: readonly string[] = isPoint ? [...KNOWN, 'radius'] : KNOWN
+  const others = Object.entries(given).filter(
+    ([name, value]) => !known.includes(name) && value !== null,
+  )
+  const values = new Map<string, unknown>([
+    ...KNOWN.map((name) => [name, given[name]] as const),
+    ['shape', isPoint ? circleOf(geometry, given['radius']) : geometry],
+    ...(others.length > 0
+      ? [
+          [
+            'properties',
+            Object.fromEntries(others.map(([name, value]) => [name, textOf(value)])),
+          ] as const,
+        ]
+      : []),
+  ])
+  try {
+    return { content: inputOf(NEW_GEOFENCE, { read: (name) => values.get(name), now }) }
+  } catch (error) {
+    if (error instanceof ApiError && error.details !== undefined) return { faults: error.details }
+    throw error
+  }
+}
+
+function circleOf({ coordinates }: Readonly<Record<string, unknown>>, radius: unknown) {
+  const [longitude, latitude] = Array.isArray(coordinates) ? (coordinates as unknown[]) : []
+  return { type: 'circle', latitude, longitude, radius }
+}
+
+/** Lists and objects are no texts, and are refused. */
+function textOf(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+}
+
+function refusal(refused: GeofenceRefused) {
+  const error = refused === 'external id taken' ? 'CONFLICT' : 'INVALID_PARAMS'
+  return { error, message: refusedMessage(refused) }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const DESCRIPTION = `
+Takes polygons, multipolygons, and points with a property \`radius\` in metres. \`name\` is required; \`externalId\`,
+\`deviceIds\`, \`labels\`, \`confirmSeconds\` and \`enabled\` mean what they mean elsewhere, all other properties become the
+geofence's own, as texts. Each feature is made or refused separately.
+`.trim()
+
+const EXAMPLE = {
+  type: 'FeatureCollection',
+  features: [
+    {
+      type: 'Feature',
+      geometry: { type: 'Point', coordinates: [13.7142, 45.2735] },
+      properties: { name: 'Depot', externalId: 'depot-1', radius: 150 },
+    },
+  ],
+}
+
+const IMPORTED = objectOf(
+  {
+    created: { type: 'integer' },
+    refused: { type: 'integer' },
+    results: {
+      type: 'array',
+      description: 'In the order of `features`: the id of the geofence made, or an error',
+      items: objectOf(
+        {
+          index: { type: 'integer' },
+          id: { type: 'string' },
+          error: { enum: ['INVALID_PARAMS', 'CONFLICT'] },
+          message: { type: 'string' },
+        },
+        { title: 'ImportedGeofence', optional: ['id', 'error', 'message'] },
+      ),
+    },
+  },
+  { title: 'ImportedGeofences' },
+)

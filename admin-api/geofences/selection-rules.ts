@@ -1,0 +1,52 @@
+import { deviceIdFault } from '../../schemas/device-id.ts'
+import { isListed } from '../../schemas/device-list.ts'
+import { LONGEST_LABEL } from '../../schemas/labels.ts'
+import type { DeviceSelection } from '../../schemas/selection.ts'
+import { deviceList, type Caller } from '../http/caller.ts'
+import { nameRule } from '../http/name-rule.ts'
+import { list, text } from '../http/rule.ts'
+
+const MOST_DEVICES = 1_000
+const MOST_LABELS = 100
+const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} different deviceIds`
+const LABELS_EXPECTED = `labels must be a list of 1 to ${MOST_LABELS} different labels`
+
+/** The devices that a definition is about, in a body. */
+export const SELECTION = {
+  deviceIds: list(
+    text({
+      max: 128,
+      fits: (text) => deviceIdFault(text) === undefined,
+      expected: DEVICES_EXPECTED,
+    }),
+    {
+      max: MOST_DEVICES,
+      expected: DEVICES_EXPECTED,
+    },
+  ).described('Only these devices, and those with one of the `labels`; without both, all devices'),
+  labels: list(nameRule('labels', { max: LONGEST_LABEL }), {
+    max: MOST_LABELS,
+    expected: LABELS_EXPECTED,
+  }).described('Only devices with one of these, and the `deviceIds`'),
+}
+
+/** The devices of a definition in an answer. */
+export const SELECTION_PROPERTIES = {
+  deviceIds: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Without erased ones; empty: no device any more',
+  },
+  labels: { type: 'array', items: { type: 'string' } },
+}
+
+/** To a key that is bound to devices, others do not exist. */
+export function selectionView({ deviceIds, labels }: DeviceSelection, caller: Caller) {
+  const visible = deviceList(caller)
+  return {
+    ...(deviceIds !== undefined && {
+      deviceIds: deviceIds.filter((deviceId) => isListed(visible, deviceId)),
+    }),
+    ...(labels !== undefined && { labels }),
+  }
+}

@@ -1,0 +1,54 @@
+import Flatbush from 'flatbush'
+import { areasOf, type Area } from '../../schemas/geo/area.ts'
+import type { Coordinates } from '../../schemas/geo/distance.ts'
+import type { Geofence } from '../../schemas/geofence.ts'
+
+/** A geofence with its areas: several of a multipolygon. */
+export type PreparedGeofence = { readonly geofence: Geofence; readonly areas: readonly Area[] }
+
+/** The enabled geofences of an account, found by place. */
+export class GeofenceIndex {
+  /** When the latest of them came into force. */
+  readonly newest: number
+  readonly #byId: ReadonlyMap<string, PreparedGeofence>
+  readonly #boxed: readonly PreparedGeofence[]
+  readonly #boxes: Flatbush | undefined
+
+  constructor(geofences: Iterable<PreparedGeofence>) {
+    const enabled = [...geofences].filter(({ geofence }) => geofence.enabled)
+    this.#byId = new Map(enabled.map((one) => [one.geofence.id, one]))
+    this.newest = enabled.reduce((last, { geofence }) => Math.max(last, geofence.inForceSince), 0)
+    const boxes = enabled.flatMap((one) =>
+      one.areas.flatMap((area) => area.boxes.map((box) => ({ one, box }))),
+    )
+    this.#boxed = boxes.map(({ one }) => one)
+    if (boxes.length === 0) return
+    this.#boxes = new Flatbush(boxes.length)
+    for (const { box } of boxes) this.#boxes.add(box.west, box.south, box.east, box.north)
+    this.#boxes.finish()
+  }
+
+  get(id: string): PreparedGeofence | undefined {
+    return this.#byId.get(id)
+  }
+
+  /** Those whose boxes hold the place. */
+  around({ latitude, longitude }: Coordinates): Iterable<PreparedGeofence> {
+    const found = this.#boxes?.search(longitude, latitude, longitude, latitude) ?? NONE
+    if (found.length <= 1 && Math.abs(longitude) !== 180) {
+      return found.map((n) => this.#boxed[n] as PreparedGeofence)
+    }
+    // The 180th meridian is at -180° too.
+    const other =
+      Math.abs(longitude) === 180
+        ? (this.#boxes?.search(-longitude, latitude, -longitude, latitude) ?? NONE)
+        : NONE
+    return new Set([...found, ...other].map((n) => this.#boxed[n] as PreparedGeofence))
+  }
+}
+
+const NONE: readonly number[] = []
+
+export function prepared(geofence: Geofence): PreparedGeofence {
+  return { geofence, areas: areasOf(geofence.shape) }
+}

@@ -1,0 +1,31 @@
+import type { Area } from '../../schemas/geo/area.ts'
+import type { Coordinates } from '../../schemas/geo/distance.ts'
+
+/** A place as far as it is known; `accuracy` in metres, absent: exact. */
+export type Fix = Coordinates & { readonly accuracy?: number }
+
+/** How inaccurate a place inside may be, however near to the edge. */
+const TOLERATED_METRES = 100
+/** Places outside this near to the edge leave open whether the device has left. */
+const EDGE_METRES = 20
+
+/** Whether the device is certainly enough inside: within the depth, or a tolerance that small areas lower. */
+export function hasEntered(areas: readonly Area[], fix: Fix): boolean {
+  const { accuracy = 0 } = fix
+  return areas.some(
+    (area) =>
+      area.contains(fix) &&
+      (accuracy <= Math.min(TOLERATED_METRES, area.shorterSideMetres) ||
+        area.metresFromEdge(fix, accuracy) >= accuracy),
+  )
+}
+
+/** Whether the device is certainly outside: beyond the edge and its accuracy. */
+export function hasLeft(areas: readonly Area[], fix: Fix): boolean {
+  const beyond = Math.max(EDGE_METRES, fix.accuracy ?? 0)
+  return areas.every((area) => !area.contains(fix) && area.metresFromEdge(fix, beyond) >= beyond)
+}
+
+export function isWithin(areas: readonly Area[], fix: Fix): boolean {
+  return areas.some((area) => area.contains(fix))
+}

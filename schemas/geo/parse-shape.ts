@@ -1,0 +1,120 @@
+import type { LonLat, GeofenceShape } from '../geofence.ts'
+import { COORDINATE_FIELDS } from '../report-fields.ts'
+import { faultsOfPolygons, type ShapeFault } from './shape-faults.ts'
+
+export const RADIUS_METRES = [10, 1_000_000] as const
+
+type Parsed = { readonly made: GeofenceShape } | { readonly faults: readonly ShapeFault[] }
+
+/** Reads a circle, or a GeoJSON geometry; other members of it are left out. */
+export function parseShape(value: unknown, field: string): Parsed {
+  if (!isObject(value)) return fault(field, `${field} must be an object: ${SHAPES}`)
+  const { type, coordinates } = value
+  if (type === 'circle') return circle(value, field)
+  const at = `${field}.coordinates`
+  if (type === 'Polygon') {
+    const read = ringsIn(coordinates, at)
+    if ('faults' in read) return read
+    const faults = faultsOfPolygons([{ field: at, rings: read.made }])
+    return faults.length > 0 ? { faults } : { made: { type, coordinates: read.made } }
+  }
+  if (type === 'MultiPolygon') {
+    const read = eachOf(
+      coordinates,
+      at,
+      'a list of polygons, each of which is a list of rings',
+      ringsIn,
+    )
+    if ('faults' in read) return read
+    const polygons = read.made.map((rings, n) => ({ field: `${at}[${n}]`, rings }))
+    const faults = faultsOfPolygons(polygons)
+    return faults.length > 0 ? { faults } : { made: { type, coordinates: read.made } }
+  }
+  return fault(`${field}.type`, `${field}.type must be one of circle, Polygon, MultiPolygon`)
+}
+
+const SHAPES =
+  'a circle with latitude, longitude and radius, or a GeoJSON Polygon or MultiPolygon with coordinates'
+
+function circle(value: Readonly<Record<string, unknown>>, field: string): Parsed {
+  const limits = [
+    ...COORDINATE_FIELDS.map(({ name, range: [least, most] }) => [name, least, most] as const),
+    ['radius', ...RADIUS_METRES] as const,
+  ]
+  const faults = limits
+    .filter(([name, least, most]) => !isBetween(value[name], least, most))
+    .map(([name, least, most]) => {
+      const at = `${field}.${name}`
+      const unit = name === 'radius' ? 'metres' : 'degrees'
+      return { field: at, message: `${at} must be a number of ${unit} from ${least} to ${most}` }
+    })
+  if (faults.length > 0) return { faults }
+  const { latitude, longitude, radius } = value as Record<string, number>
+  const made = { latitude: plain(latitude), longitude: plain(longitude), radius: plain(radius) }
+  return {
+    made: {
+      type: 'circle',
+      latitude: made.latitude,
+      longitude: made.longitude,
+      radius: made.radius,
+    },
+  }
+}
+
+function ringsIn(value: unknown, field: string) {
+  return eachOf(value, field, 'a list of rings, the outer one first', ringIn)
+}
+
+function ringIn(value: unknown, field: string) {
+  return eachOf<LonLat>(
+    value,
+    field,
+    'a list of positions, the last one the same as the first',
+    positionIn,
+  )
+}
+
+function positionIn(value: unknown, field: string) {
+  const [longitude, latitude] = Array.isArray(value) ? (value as unknown[]) : []
+  if (isBetween(longitude, -180, 180) && isBetween(latitude, -90, 90)) {
+    return { made: [plain(longitude), plain(latitude)] as const }
+  }
+  return fault(
+    field,
+    `${field} must be [longitude, latitude] in degrees, from -180 to 180 and from -90 to 90`,
+  )
+}
+
+type Read<Made> = { readonly made: Made } | { readonly faults: readonly ShapeFault[] }
+
+/** Reads each item of a list that is not empty; an empty ring is not closed. */
+function eachOf<Made>(
+  value: unknown,
+  field: string,
+  expected: string,
+  read: (item: unknown, field: string) => Read<Made>,
+): Read<readonly Made[]> {
+  if (!Array.isArray(value) || value.length === 0)
+    return fault(field, `${field} must be ${expected}`)
+  const items = value.map((item: unknown, n) => read(item, `${field}[${n}]`))
+  const faults = items.flatMap((item) => ('faults' in item ? item.faults : []))
+  if (faults.length > 0) return { faults }
+  return { made: items.flatMap((item) => ('made' in item ? [item.made] : [])) }
+}
+
+function isBetween(value: unknown, least: number, most: number): value is number {
+  return typeof value === 'number' && value >= least && value <= most
+}
+
+/** Zero for -0, which JSON does not keep. */
+function plain(value: number | undefined): number {
+  return (value ?? NaN) + 0
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function fault(field: string, message: string): { readonly faults: readonly ShapeFault[] } {
+  return { faults: [{ field, message }] }
+}

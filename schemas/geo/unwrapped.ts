@@ -1,0 +1,15 @@
+import type { Ring } from '../geofence.ts'
+
+/** The longitude, whole turns away if that is nearer to another: at most 180° from it. */
+export function longitudeNear(other: number, longitude: number): number {
+  return longitude + Math.round((other - longitude) / 360) * 360
+}
+
+/** A ring whose longitudes do not jump at the 180th meridian, but go on beyond it. */
+export function unwrapped(ring: Ring): Ring {
+  let before: number | undefined
+  return ring.map(([longitude, latitude]) => {
+    before = before === undefined ? longitude : longitudeNear(before, longitude)
+    return [before, latitude]
+  })
+}

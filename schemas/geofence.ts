@@ -1,0 +1,81 @@
+import type { DeviceSelection } from './selection.ts'
+
+export const MOST_VERTICES = 1_000
+export const MOST_GEOFENCES = 10_000
+/** Of all geofences of an account together; a circle counts as one. */
+export const MOST_VERTICES_OF_ACCOUNT = 200_000
+export const LONGEST_CONFIRM_SECONDS = 3_600
+
+/** Longitude and latitude in degrees, as GeoJSON has them. */
+export type LonLat = readonly [longitude: number, latitude: number]
+/** Closed: the last position is the first one again. */
+export type Ring = readonly LonLat[]
+
+/** The area of a geofence: a circle with a radius in metres, or a GeoJSON geometry (RFC 7946). */
+export type GeofenceShape = CircleShape | PolygonShape | MultiPolygonShape
+export type CircleShape = {
+  readonly type: 'circle'
+  readonly latitude: number
+  readonly longitude: number
+  readonly radius: number
+}
+export type PolygonShape = { readonly type: 'Polygon'; readonly coordinates: readonly Ring[] }
+export type MultiPolygonShape = {
+  readonly type: 'MultiPolygon'
+  readonly coordinates: readonly (readonly Ring[])[]
+}
+
+/** What operators say of a geofence. */
+export type GeofenceContent = DeviceSelection & {
+  readonly name: string
+  readonly externalId?: string
+  readonly shape: GeofenceShape
+  readonly properties?: Readonly<Record<string, string>>
+  /** How long a device must stay on the new side before it has entered or left. */
+  readonly confirmSeconds: number
+  readonly enabled: boolean
+}
+
+/** A geofence. Times in milliseconds since the epoch. */
+export type Geofence = GeofenceContent & {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  /** Grows with every change. */
+  readonly revision: number
+  /** When an operator last changed it. */
+  readonly changedAt: number
+  /** When its shape, its devices or `enabled` last changed: devices that were inside by then enter without a fact. */
+  readonly inForceSince: number
+}
+
+/** A geofence as a fact names it. */
+export type NamedGeofence = Pick<Geofence, 'id' | 'externalId' | 'name' | 'revision' | 'properties'>
+
+export function namedGeofence({
+  id,
+  externalId,
+  name,
+  revision,
+  properties,
+}: NamedGeofence): NamedGeofence {
+  return {
+    id,
+    ...(externalId !== undefined && { externalId }),
+    name,
+    revision,
+    ...(properties !== undefined && { properties }),
+  }
+}
+
+export function verticesOf(shape: GeofenceShape): number {
+  if (shape.type === 'circle') return 1
+  // The last position of a ring is the first one again.
+  return polygonsOf(shape)
+    .flat()
+    .reduce((sum, ring) => sum + ring.length - 1, 0)
+}
+
+export function polygonsOf(shape: PolygonShape | MultiPolygonShape): readonly (readonly Ring[])[] {
+  return shape.type === 'Polygon' ? [shape.coordinates] : shape.coordinates
+}

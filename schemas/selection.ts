@@ -1,0 +1,17 @@
+/** The devices that a definition is about: those named, and those with any of the labels; without both, all. */
+export type DeviceSelection = {
+  readonly deviceIds?: readonly string[]
+  readonly labels?: readonly string[]
+}
+
+export type SelectableDevice = { readonly deviceId: string; readonly labels: readonly string[] }
+
+/** An empty list selects nothing: the devices that it named were erased. */
+export function isSelected(
+  { deviceIds, labels }: DeviceSelection,
+  device: SelectableDevice,
+): boolean {
+  if (deviceIds === undefined && labels === undefined) return true
+  if (deviceIds?.includes(device.deviceId) === true) return true
+  return labels?.some((label) => device.labels.includes(label)) === true
+}

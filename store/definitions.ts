@@ -1,0 +1,82 @@
+import type { DeviceRule, RuleContent } from '../schemas/device-rule.ts'
+import type { Geofence, GeofenceContent } from '../schemas/geofence.ts'
+import type { PlaceByAge } from './back-office.ts'
+
+type InAccount = { readonly accountId: string; readonly id: string }
+
+/** A change of a definition; `next` is called again if another change came between. */
+export type DefinitionChange<Content> = InAccount & {
+  readonly changedAt: number
+  readonly next: (before: Content) => Content
+}
+
+/** Why a geofence is not stored. */
+export type GeofenceRefused = 'external id taken' | 'too many geofences' | 'too many vertices'
+
+/** Why a rule is not stored. */
+export type RuleRefused = 'too many rules' | { readonly unknownGeofence: string }
+
+export type DefinitionsPage = {
+  readonly accountId: string
+  readonly limit: number
+  readonly after?: PlaceByAge
+}
+
+/** The geofences and rules that operators define. Another account never sees them. */
+export interface DefinitionStore {
+  /** Creates each or refuses it. `revision`, `changedAt` and `inForceSince` are those of a new one. */
+  createGeofences(
+    geofences: readonly NewGeofence[],
+  ): Promise<readonly (Geofence | GeofenceRefused)[]>
+  /** Newest first. */
+  pageGeofences(query: DefinitionsPage): Promise<Geofence[]>
+  findGeofence(query: InAccount): Promise<Geofence | undefined>
+  findGeofenceByExternalId(query: {
+    readonly accountId: string
+    readonly externalId: string
+  }): Promise<Geofence | undefined>
+  changeGeofence(
+    change: DefinitionChange<GeofenceContent>,
+  ): Promise<Geofence | GeofenceRefused | undefined>
+  /** Returns the deleted one, or the rule that names it, which keeps it. */
+  deleteGeofence(
+    query: InAccount & { readonly deletedAt: number },
+  ): Promise<{ readonly deleted: Geofence } | { readonly namedBy: DeviceRule } | undefined>
+
+  createRule(rule: NewRule): Promise<DeviceRule | RuleRefused>
+  /** Newest first. */
+  pageRules(query: DefinitionsPage): Promise<DeviceRule[]>
+  findRule(query: InAccount): Promise<DeviceRule | undefined>
+  changeRule(change: DefinitionChange<RuleContent>): Promise<DeviceRule | RuleRefused | undefined>
+  deleteRule(query: InAccount & { readonly deletedAt: number }): Promise<DeviceRule | undefined>
+
+  /** Removes an erased device from the lists of definitions that nobody has changed since its erasure. */
+  forgetInDefinitions(device: {
+    readonly accountId: string
+    readonly deviceId: string
+    readonly erasedAt: number
+    readonly changedAt: number
+  }): Promise<void>
+
+  /** Definitions of all accounts, those that changed `from` then on, in the order of their changes. */
+  changedGeofences(query: ChangesQuery): Promise<readonly ChangedDefinition<Geofence>[]>
+  changedRules(query: ChangesQuery): Promise<readonly ChangedDefinition<DeviceRule>[]>
+}
+
+export type NewGeofence = GeofenceContent & InAccount & { readonly createdAt: number }
+export type NewRule = RuleContent & InAccount & { readonly createdAt: number }
+
+export type ChangesQuery = {
+  readonly from: number
+  readonly limit: number
+  readonly after?: ChangedDefinition<unknown>
+}
+
+export type ChangedDefinition<Definition> = {
+  readonly id: string
+  readonly changedAt: number
+  /** Grows with every change in the store, also those by an erasure. */
+  readonly version: number
+  /** Absent: it was deleted. That is known for a day. */
+  readonly definition?: Definition
+}

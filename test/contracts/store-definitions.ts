@@ -1,0 +1,386 @@
+import { expect } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import { MOST_RULES } from '../../schemas/device-rule.ts'
+import { MOST_GEOFENCES, MOST_VERTICES_OF_ACCOUNT, type LonLat } from '../../schemas/geofence.ts'
+import type { ChangedDefinition, NewGeofence, NewRule } from '../../store/definitions.ts'
+import type { Store } from '../../store/store.ts'
+import { T0 } from '../samples.ts'
+import { newAccountId } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+
+export function definitionsContract({ promise, shared }: StoreSuite): void {
+  promise(
+    'a geofence is found by its id and external id, also after a restart',
+    async ({ accountId }) => {
+      // Names that a database would read as operators or paths, and one that is no field of an object.
+      const properties = JSON.parse('{"$set":"x","a.b":"y","__proto__":"z"}') as Record<
+        string,
+        string
+      >
+      const given = newGeofence({ accountId, externalId: '$ne', properties, deviceIds: ['tug'] })
+      const [made] = await shared.store.createGeofences([given])
+      expect(made).toEqual({ ...given, revision: 1, changedAt: T0, inForceSince: T0 })
+      await shared.reopen()
+      const { store } = shared
+      expect(await store.findGeofence(given)).toEqual(made)
+      expect(await store.findGeofenceByExternalId({ accountId, externalId: '$ne' })).toEqual(made)
+      expect(await store.findGeofenceByExternalId({ accountId, externalId: 'x' })).toBeUndefined()
+    },
+  )
+
+  promise(
+    'another account never sees, changes or deletes a geofence or rule',
+    async ({ accountId, store }) => {
+      const geofence = newGeofence({ accountId, externalId: 'depot' })
+      const rule = newRule({ accountId, when: { inside: geofence.id } })
+      const [made] = await store.createGeofences([geofence])
+      const madeRule = await store.createRule(rule)
+      const other = newAccountId()
+      const asOther = { accountId: other, id: geofence.id, changedAt: T0, deletedAt: T0 }
+      const ruleAsOther = { ...asOther, id: rule.id }
+      expect(await store.findGeofence(asOther)).toBeUndefined()
+      expect(
+        await store.findGeofenceByExternalId({ accountId: other, externalId: 'depot' }),
+      ).toBeUndefined()
+      expect(await store.pageGeofences({ accountId: other, limit: 9 })).toEqual([])
+      expect(
+        await store.changeGeofence({ ...asOther, next: (one) => ({ ...one, name: 'x' }) }),
+      ).toBeUndefined()
+      expect(await store.deleteGeofence(asOther)).toBeUndefined()
+      expect(await store.findRule(ruleAsOther)).toBeUndefined()
+      expect(await store.pageRules({ accountId: other, limit: 9 })).toEqual([])
+      expect(
+        await store.changeRule({ ...ruleAsOther, next: (one) => ({ ...one, name: 'x' }) }),
+      ).toBeUndefined()
+      expect(await store.deleteRule(ruleAsOther)).toBeUndefined()
+      expect(
+        await store.createRule(newRule({ accountId: other, when: { inside: geofence.id } })),
+      ).toEqual({
+        unknownGeofence: geofence.id,
+      })
+      expect(await store.findGeofence({ accountId, id: geofence.id })).toEqual(made)
+      expect(await store.findRule({ accountId, id: rule.id })).toEqual(madeRule)
+      // An external id is unique in one account alone.
+      const [own] = await store.createGeofences([
+        newGeofence({ accountId: other, externalId: 'depot' }),
+      ])
+      expect(own).toMatchObject({ accountId: other, externalId: 'depot' })
+    },
+  )
+
+  promise(
+    'geofences are paged from the newest on, also after one that is gone',
+    async ({ accountId, store }) => {
+      const all = [3, 1, 2, 2].map((n) => newGeofence({ accountId, createdAt: T0 + n }))
+      await store.createGeofences(all)
+      const sorted = [...all].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
+      const first = await store.pageGeofences({ accountId, limit: 3 })
+      expect(first.map(({ id }) => id)).toEqual(sorted.slice(0, 3).map(({ id }) => id))
+      const after = first[2]!
+      await store.deleteGeofence({ accountId, id: after.id, deletedAt: T0 })
+      const next = await store.pageGeofences({ accountId, limit: 3, after })
+      expect(next.map(({ id }) => id)).toEqual(sorted.slice(3).map(({ id }) => id))
+    },
+  )
+
+  promise(
+    'an external id is taken once: by creating, by changing, and free again after a deletion',
+    async ({ accountId, store }) => {
+      const [one, other] = [newGeofence({ accountId, externalId: 'a' }), newGeofence({ accountId })]
+      const twice = newGeofence({ accountId, externalId: 'a' })
+      const [made, madeOther, refused] = await store.createGeofences([one, other, twice])
+      expect([made, madeOther]).toMatchObject([{ id: one.id }, { id: other.id }])
+      expect(refused).toBe('external id taken')
+      const take = { accountId, id: other.id, changedAt: T0 + 1 }
+      const named = () =>
+        store.changeGeofence({ ...take, next: (before) => ({ ...before, externalId: 'a' }) })
+      expect(await named()).toBe('external id taken')
+      await store.deleteGeofence({ accountId, id: one.id, deletedAt: T0 + 1 })
+      expect(await named()).toMatchObject({ id: other.id, externalId: 'a', revision: 2 })
+    },
+  )
+
+  promise(
+    'of creations with one external id at the same time, one succeeds',
+    async ({ accountId, store }) => {
+      const all = Array.from({ length: 5 }, () => newGeofence({ accountId, externalId: 'a' }))
+      const outcomes = await Promise.all(all.map((one) => store.createGeofences([one])))
+      const made = outcomes.flat().filter((outcome) => typeof outcome !== 'string')
+      expect(made).toHaveLength(1)
+      expect(await store.pageGeofences({ accountId, limit: 9 })).toEqual(made)
+    },
+  )
+
+  promise(
+    'a change has a new revision; one of the reach comes into force; one that changes nothing is none',
+    async ({ accountId, store }) => {
+      const given = newGeofence({ accountId, properties: { colour: 'red' } })
+      await store.createGeofences([given])
+      const change = (changedAt: number, fields: Partial<NewGeofence>) =>
+        store.changeGeofence({
+          accountId,
+          id: given.id,
+          changedAt,
+          next: (before) => ({ ...before, ...fields }),
+        })
+      expect(await change(T0 + 1, { name: given.name })).toMatchObject({
+        revision: 1,
+        changedAt: T0,
+      })
+      const renamed = {
+        revision: 2,
+        changedAt: T0 + 2,
+        inForceSince: T0,
+        properties: { colour: 'red' },
+      }
+      expect(await change(T0 + 2, { name: 'New' })).toMatchObject(renamed)
+      const disabled = { revision: 3, changedAt: T0 + 3, inForceSince: T0 + 3 }
+      expect(await change(T0 + 3, { enabled: false })).toMatchObject(disabled)
+      const without = newGeofence({ accountId })
+      await store.changeGeofence({
+        accountId,
+        id: given.id,
+        changedAt: T0 + 4,
+        next: () => without,
+      })
+      expect(await store.findGeofence(given)).not.toHaveProperty('properties')
+    },
+  )
+
+  promise('changes at the same time are all made', async ({ accountId, store }) => {
+    const given = newGeofence({ accountId })
+    await store.createGeofences([given])
+    const fields = [{ name: 'x' }, { confirmSeconds: 5 }, { enabled: false }, { labels: ['a'] }]
+    await Promise.all(
+      fields.map((field) =>
+        store.changeGeofence({
+          accountId,
+          id: given.id,
+          changedAt: T0,
+          next: (one) => ({ ...one, ...field }),
+        }),
+      ),
+    )
+    const expected = { name: 'x', confirmSeconds: 5, enabled: false, labels: ['a'], revision: 5 }
+    expect(await store.findGeofence(given)).toMatchObject(expected)
+  })
+
+  promise(
+    'an account has at most 200 000 vertices, whatever happens at the same time',
+    async ({ accountId, store }) => {
+      const large = (corners = 1_000) => newGeofence({ accountId, shape: polygon(corners) })
+      const most = MOST_VERTICES_OF_ACCOUNT / 1_000
+      const all = Array.from({ length: most - 2 }, () => large())
+      await store.createGeofences(all)
+      const outcomes = await Promise.all(
+        Array.from({ length: 4 }, () => store.createGeofences([large()])),
+      )
+      const refused = outcomes.flat().filter((outcome) => typeof outcome === 'string')
+      expect(refused).toEqual(['too many vertices', 'too many vertices'])
+      const id = all[0]!.id
+      const reshape = (corners: number) =>
+        store.changeGeofence({
+          accountId,
+          id,
+          changedAt: T0,
+          next: (one) => ({ ...one, shape: polygon(corners) }),
+        })
+      expect(await reshape(1_001)).toBe('too many vertices')
+      expect(await reshape(500)).toMatchObject({ revision: 2 })
+      const [first, second] = await store.createGeofences([large(600), large(400)])
+      expect([first, second]).toMatchObject(['too many vertices', { shape: { type: 'Polygon' } }])
+      await store.deleteGeofence({ accountId, id, deletedAt: T0 })
+      expect(await store.createGeofences([large(600)])).toMatchObject([{ revision: 1 }])
+    },
+  )
+
+  promise(
+    'an account has at most 10 000 geofences; a process that ended between counting and storing takes none of them',
+    async ({ accountId, store }) => {
+      const small = () => newGeofence({ accountId })
+      // What was counted and then refused by the database counts no more.
+      await store.createGeofences([newGeofence({ accountId, externalId: 'a' })])
+      const twice = Array.from({ length: 500 }, () => newGeofence({ accountId, externalId: 'a' }))
+      expect(new Set(await store.createGeofences(twice))).toEqual(new Set(['external id taken']))
+      for (let n = 1; n < MOST_GEOFENCES; n += 1_111) {
+        await store.createGeofences(Array.from({ length: 1_111 }, small))
+      }
+      expect(await store.createGeofences([small()])).toEqual(['too many geofences'])
+    },
+  )
+
+  promise(
+    'a geofence that a rule names is not deleted, until the rule is gone or names another',
+    async ({ accountId, store }) => {
+      const [one, other, scope] = [
+        newGeofence({ accountId }),
+        newGeofence({ accountId }),
+        newGeofence({ accountId }),
+      ]
+      await store.createGeofences([one, other, scope])
+      const rule = await store.createRule(
+        newRule({ accountId, when: { inside: one.id }, geofenceIds: [scope.id] }),
+      )
+      if (typeof rule === 'string' || 'unknownGeofence' in rule) throw new Error('refused')
+      const remove = (id: string) => store.deleteGeofence({ accountId, id, deletedAt: T0 + 9 })
+      expect(await remove(one.id)).toEqual({ namedBy: rule })
+      expect(await remove(scope.id)).toEqual({ namedBy: rule })
+      const changed = await store.changeRule({
+        accountId,
+        id: rule.id,
+        changedAt: T0 + 1,
+        next: (before) => ({ ...before, when: { outside: other.id } }),
+      })
+      expect(changed).toMatchObject({ revision: 2, changedAt: T0 + 1 })
+      expect(await remove(one.id)).toMatchObject({ deleted: { id: one.id } })
+      expect(await remove(one.id)).toBeUndefined()
+      await store.deleteRule({ accountId, id: rule.id, deletedAt: T0 + 2 })
+      expect(await remove(other.id)).toMatchObject({ deleted: { id: other.id } })
+    },
+  )
+
+  promise(
+    'a rule that is made while its geofence is deleted never names a geofence that is gone',
+    async ({ accountId, store }) => {
+      for (let n = 0; n < 10; n += 1) {
+        const geofence = newGeofence({ accountId })
+        await store.createGeofences([geofence])
+        const rule = newRule({ accountId, when: { inside: geofence.id } })
+        await Promise.all([
+          store.createRule(rule),
+          store.deleteGeofence({ accountId, id: geofence.id, deletedAt: T0 }),
+        ])
+        const isNamed = (await store.findRule(rule)) !== undefined
+        if (isNamed) expect(await store.findGeofence(geofence)).toBeDefined()
+      }
+    },
+  )
+
+  promise('an account has at most 200 rules', async ({ accountId, store }) => {
+    for (let n = 0; n < MOST_RULES; n += 1) {
+      expect(await store.createRule(newRule({ accountId }))).toMatchObject({ revision: 1 })
+    }
+    expect(await store.createRule(newRule({ accountId }))).toBe('too many rules')
+    const all = await store.pageRules({ accountId, limit: MOST_RULES + 1 })
+    expect(all).toHaveLength(MOST_RULES)
+    await store.deleteRule({ accountId, id: all[0]!.id, deletedAt: T0 })
+    expect(await store.createRule(newRule({ accountId }))).toMatchObject({ revision: 1 })
+  })
+
+  promise(
+    'an erased device leaves the lists of definitions, but not of those changed since; their revision stays',
+    async ({ accountId, store }) => {
+      const deviceIds = ['tug', 'ferry']
+      const geofences = Array.from({ length: 260 }, () => newGeofence({ accountId, deviceIds }))
+      const [later, alone, other] = [
+        newGeofence({ accountId, deviceIds }),
+        newGeofence({ accountId, deviceIds: ['tug'] }),
+        newGeofence({ accountId: newAccountId(), deviceIds }),
+      ]
+      await store.createGeofences([...geofences, later, alone])
+      await store.createGeofences([other])
+      const rule = newRule({ accountId, deviceIds })
+      await store.createRule(rule)
+      const next = (before: object) => ({ ...before, name: 'Later' }) as NewGeofence
+      await store.changeGeofence({ accountId, id: later.id, changedAt: T0 + 20, next })
+      const erasure = { accountId, deviceId: 'tug', erasedAt: T0 + 10, changedAt: T0 + 30 }
+      await store.forgetInDefinitions(erasure)
+      for (const { id } of geofences) {
+        expect(await store.findGeofence({ accountId, id })).toMatchObject({
+          deviceIds: ['ferry'],
+          revision: 1,
+          inForceSince: T0,
+        })
+      }
+      expect(await store.findGeofence(later)).toMatchObject({ deviceIds })
+      expect(await store.findGeofence(alone)).toMatchObject({ deviceIds: [] })
+      expect(await store.findGeofence(other)).toMatchObject({ deviceIds })
+      expect(await store.findRule(rule)).toMatchObject({
+        deviceIds: ['ferry'],
+        revision: 1,
+        changedAt: T0,
+      })
+    },
+  )
+
+  promise(
+    'processes follow the changes of all definitions in their order, deletions and erasures included',
+    async ({ accountId, store }) => {
+      const from = T0 + 1_000_000
+      const [kept, deleted] = [1, 2].map((n) =>
+        newGeofence({ accountId, createdAt: from + n, deviceIds: ['tug', 'ferry'] }),
+      ) as [NewGeofence, NewGeofence]
+      const rule = newRule({ accountId, createdAt: from + 3 })
+      const [made] = await store.createGeofences([kept, deleted])
+      const madeRule = await store.createRule(rule)
+      await store.deleteGeofence({ accountId, id: deleted.id, deletedAt: from + 5 })
+      expect(await ownChanges(store, from, [kept, deleted])).toEqual([
+        { id: kept.id, changedAt: from + 1, version: 1, definition: made },
+        { id: deleted.id, changedAt: from + 5, version: 2 },
+      ])
+      const rules = await store.changedRules({ from, limit: 1_000 })
+      expect(rules.filter(({ id }) => id === rule.id)).toMatchObject([{ definition: madeRule }])
+      await store.forgetInDefinitions({
+        accountId,
+        deviceId: 'tug',
+        erasedAt: from + 3,
+        changedAt: from + 9,
+      })
+      expect(await ownChanges(store, from + 6, [kept, deleted])).toEqual([
+        {
+          id: kept.id,
+          changedAt: from + 9,
+          version: 2,
+          definition: { ...(made as object), deviceIds: ['ferry'] },
+        },
+      ])
+      await store.removeOutdated(from + 5 + 24 * 3_600_000)
+      expect(await ownChanges(store, from, [deleted])).toHaveLength(1)
+      await store.removeOutdated(from + 6 + 24 * 3_600_000)
+      expect(await ownChanges(store, from, [kept, deleted])).toMatchObject([{ id: kept.id }])
+    },
+  )
+}
+
+/** Page by page, of these alone: others share the store. */
+async function ownChanges(store: Store, from: number, own: readonly { readonly id: string }[]) {
+  const changes: ChangedDefinition<unknown>[] = []
+  for (let page = await store.changedGeofences({ from, limit: 1 }); page.length > 0;) {
+    changes.push(...page)
+    const after = page.at(-1)!
+    page = await store.changedGeofences({ from, limit: 1, after })
+  }
+  return changes.filter(({ id }) => own.some((one) => one.id === id))
+}
+
+function newGeofence(given: Partial<NewGeofence> & { readonly accountId: string }): NewGeofence {
+  return {
+    id: randomUUID(),
+    createdAt: T0,
+    name: 'Depot',
+    shape: { type: 'circle', latitude: 45.27, longitude: 13.7, radius: 60 },
+    confirmSeconds: 0,
+    enabled: true,
+    ...given,
+  }
+}
+
+function newRule(given: Partial<NewRule> & { readonly accountId: string }): NewRule {
+  return {
+    id: randomUUID(),
+    createdAt: T0,
+    name: 'Fast',
+    when: { field: 'speed', above: 30 },
+    forSeconds: 0,
+    enabled: true,
+    ...given,
+  }
+}
+
+function polygon(corners: number) {
+  const ring = Array.from({ length: corners }, (_, n): LonLat => {
+    const turn = (2 * Math.PI * n) / corners
+    return [Math.cos(turn), Math.sin(turn)]
+  })
+  return { type: 'Polygon', coordinates: [[...ring, ring[0]!]] } as const
+}

@@ -1,0 +1,186 @@
+import { expect, test } from '@jest/globals'
+import type { EventLog } from '../../../event-log/event-log.ts'
+import { projectInUse } from '../../../projector/project-in-use.ts'
+import { projectorGroup } from '../../../projector/projector.ts'
+import { createLogger } from '../../../runtime/logger.ts'
+import type { NewGeofence, NewRule } from '../../../store/definitions.ts'
+import type { Store } from '../../../store/store.ts'
+import { eventually } from '../../eventually.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import { logAndStoreForEachTest } from '../log-and-store.ts'
+import { factsWorld } from './facts-world.ts'
+
+const logger = createLogger({ level: 'silent', name: 'test' })
+const MINUTE = 60_000
+const HOME = { latitude: 45.27, longitude: 13.7 }
+
+let eventLog: EventLog
+let store: Store
+let world: ReturnType<typeof factsWorld>
+const clock = { time: T0, now: () => clock.time }
+
+logAndStoreForEachTest((opened) => {
+  ;({ eventLog, store } = opened)
+  clock.time = T0
+  world = factsWorld({ eventLog, store, clock })
+})
+
+/** Runs the projector until everything in the log is projected and judged. */
+async function project(): Promise<void> {
+  await world.ingestReports()
+  const stop = new AbortController()
+  const { judging } = world
+  const options = { eventLog, store, judging, metrics: judging.metrics, logger }
+  const running = projectInUse({ ...options, signal: stop.signal })
+  try {
+    const caughtUp = eventually(async () => {
+      const judged = await store.factsProgress()
+      if (judged === undefined) return false
+      const { events } = await eventLog.lag(projectorGroup(1), await store.checkpoint())
+      return events === 0 && (await eventLog.lag(projectorGroup(1), judged)).events === 0
+    })
+    await Promise.race([running, caughtUp])
+  } finally {
+    stop.abort()
+    await running
+  }
+}
+
+async function report(minutes: number, north: number, fields: object = {}): Promise<void> {
+  const time = T0 + minutes * MINUTE
+  clock.time = Math.max(clock.time, time)
+  const latitude = HOME.latitude + north / 111_195
+  await eventLog.append([
+    positionReported({ ...HOME, latitude, timestamp: time, receivedAt: time, ...fields }),
+  ])
+  await project()
+}
+
+/** Two sweeps: the second finds that time has passed since the first. */
+async function sweep(minutes: number): Promise<void> {
+  clock.time = T0 + minutes * MINUTE
+  await world.ingestReports()
+  await world.sweep()
+  clock.time += 5_000
+  await world.ingestReports()
+  await world.sweep()
+}
+
+const circle = (given: Partial<NewGeofence> = {}): NewGeofence => ({
+  id: 'depot',
+  accountId: 'acc-1',
+  createdAt: clock.time,
+  name: 'Depot',
+  shape: { type: 'circle', ...HOME, radius: 60 },
+  confirmSeconds: 0,
+  enabled: true,
+  ...given,
+})
+
+const rule = (given: Pick<NewRule, 'when'> & Partial<NewRule>): NewRule => ({
+  id: 'rule',
+  accountId: 'acc-1',
+  createdAt: clock.time,
+  name: 'Rule',
+  forSeconds: 0,
+  enabled: true,
+  ...given,
+})
+
+async function facts() {
+  const found = await store.pageFacts({ accountId: 'acc-1', limit: 1000 })
+  const inOrder = [...found].sort((a, b) => a.sequence - b.sequence)
+  return inOrder.map(({ type, at, inside }) => [type, (at - T0) / MINUTE, inside] as const)
+}
+
+test('facts about geofences and rules are decided, numbered and stored, with the geofences after each', async () => {
+  await project()
+  await store.createGeofences([circle()])
+  await store.createRule(rule({ when: { inside: 'depot' } }))
+  await world.judging.definitions.refresh()
+  await report(1, 500)
+  await report(2, 0)
+  await report(3, 500)
+  expect(await facts()).toEqual([
+    ['device.online', 1, []],
+    ['geofence.entered', 2, ['depot']],
+    ['rule.raised', 2, ['depot']],
+    ['geofence.left', 3, []],
+    ['rule.cleared', 3, []],
+  ])
+  const ofGeofence = await store.pageFacts({ accountId: 'acc-1', limit: 9, definitionId: 'depot' })
+  expect(ofGeofence.map(({ type }) => type)).toEqual(['geofence.left', 'geofence.entered'])
+})
+
+test('a geofence made around a parked car is known at the next sweep, and its car is inside without a fact', async () => {
+  await project()
+  await report(1, 0)
+  clock.time += 10 * MINUTE
+  await store.createGeofences([circle()])
+  await sweep(12)
+  await report(30, 10)
+  expect(await facts()).toEqual([['device.online', 1, []]])
+  const inside = await store.devicesWith({ accountId: 'acc-1', definitionId: 'depot' })
+  expect(inside).toEqual([{ deviceId: 'tracker-1', since: null }])
+  await report(40, 500)
+  expect((await facts()).at(-1)).toEqual(['geofence.left', 40, []])
+  expect(await store.devicesWith({ accountId: 'acc-1', definitionId: 'depot' })).toEqual([])
+})
+
+test('a new rule about silence finds devices that send nothing', async () => {
+  await project()
+  await report(1, 0)
+  await sweep(5)
+  await store.createRule(rule({ when: { silent: true }, forSeconds: 600 }))
+  await sweep(6)
+  await sweep(14)
+  expect((await facts()).length).toBe(1)
+  await sweep(16)
+  // The sweep before was late: silence is judged once it has been listened again.
+  await sweep(16.3)
+  const [type, raisedAt] = (await facts()).at(-1) ?? []
+  expect(type).toBe('rule.raised')
+  expect(raisedAt).toBeCloseTo(5 + 5 / 60 + 10, 6)
+  const raised = await store.devicesWith({ accountId: 'acc-1', definitionId: 'rule', revision: 1 })
+  expect(raised).toHaveLength(1)
+  expect(
+    await store.devicesWith({ accountId: 'acc-1', definitionId: 'rule', revision: 2 }),
+  ).toEqual([])
+})
+
+test('a device that is given a label is judged by the geofences with it', async () => {
+  await project()
+  await report(1, 500)
+  await store.createGeofences([circle({ labels: ['night'] })])
+  await sweep(2)
+  await report(3, 0)
+  await report(4, 500)
+  const change = { accountId: 'acc-1', deviceId: 'tracker-1', life: undefined, labels: ['night'] }
+  await store.changeDeviceSettings({ ...change, changedAt: clock.time })
+  await sweep(5)
+  await report(6, 0)
+  expect((await facts()).slice(1)).toEqual([['geofence.entered', 6, ['depot']]])
+})
+
+test('a deleted geofence is forgotten by the next sweep, also if nobody knew its deletion for a while', async () => {
+  await project()
+  await store.createGeofences([circle()])
+  await sweep(1)
+  await report(2, 0)
+  await store.deleteGeofence({ accountId: 'acc-1', id: 'depot', deletedAt: clock.time })
+  await sweep(3)
+  await report(4, 500)
+  expect((await facts()).map(([type]) => type)).toEqual(['geofence.entered', 'device.online'])
+})
+
+test('devices known before judging began are inside the geofences around them without a fact', async () => {
+  await store.createGeofences([circle()])
+  const time = T0 + MINUTE
+  clock.time = time
+  await eventLog.append([positionReported({ ...HOME, timestamp: time, receivedAt: time })])
+  await project()
+  await report(2, 0)
+  expect(await facts()).toEqual([])
+  await report(3, 500)
+  expect(await facts()).toEqual([['geofence.left', 3, []]])
+})

@@ -1,0 +1,181 @@
+import type { DefinitionsState } from '../../../schemas/definitions-state.ts'
+import type { DeviceRule } from '../../../schemas/device-rule.ts'
+import type { Geofence } from '../../../schemas/geofence.ts'
+import { isSelected } from '../../../schemas/selection.ts'
+import { judgeDefinitions, type JudgedBy } from '../../../projector/facts/judge-definitions.ts'
+import { GeofenceIndex, prepared } from '../../../projector/facts/geofence-index.ts'
+import type {
+  Decision,
+  FactInput as Input,
+  Hearing,
+  JudgedPosition,
+} from '../../../projector/facts/part.ts'
+import { T0 } from '../../samples.ts'
+
+/** One degree of latitude. */
+export const DEGREE_METRES = 111_195.08
+
+export const HOME = { latitude: 45.27, longitude: 13.7 }
+
+let made = 0
+
+export function geofence(changes: Partial<Geofence> = {}): Geofence {
+  made += 1
+  return {
+    id: `fence-${String(made).padStart(4, '0')}`,
+    accountId: 'acc-1',
+    createdAt: T0 - DAY_MS,
+    changedAt: T0 - DAY_MS,
+    revision: 1,
+    inForceSince: T0 - DAY_MS,
+    name: 'Depot',
+    shape: { type: 'circle', ...HOME, radius: 60 },
+    confirmSeconds: 0,
+    enabled: true,
+    ...changes,
+  }
+}
+
+export function rule(changes: Pick<DeviceRule, 'when'> & Partial<DeviceRule>): DeviceRule {
+  made += 1
+  return {
+    id: `rule-${String(made).padStart(4, '0')}`,
+    accountId: 'acc-1',
+    createdAt: T0 - DAY_MS,
+    changedAt: T0 - DAY_MS,
+    revision: 1,
+    name: 'Rule',
+    forSeconds: 0,
+    enabled: true,
+    ...changes,
+  }
+}
+
+const DAY_MS = 24 * 3_600_000
+
+export function definitions({
+  geofences = [],
+  rules = [],
+  isWatched = true,
+  selectedSince = 0,
+  labels = [],
+}: {
+  geofences?: readonly Geofence[]
+  rules?: readonly DeviceRule[]
+  isWatched?: boolean
+  selectedSince?: number
+  labels?: readonly string[]
+} = {}): JudgedBy {
+  const device = { deviceId: 'tracker-1', labels }
+  return {
+    geofences: {
+      index: new GeofenceIndex(geofences.map(prepared)),
+      applies: (one) => isSelected(one, device),
+      selectedSince,
+    },
+    rules: rules.filter((one) => one.enabled && isSelected(one, device)),
+    isWatched,
+  }
+}
+
+/** A position so many metres north and east of HOME. */
+export function at(
+  seconds: number,
+  {
+    north = 0,
+    east = 0,
+    received = seconds,
+    ...fields
+  }: Partial<JudgedPosition> & {
+    north?: number
+    east?: number
+    received?: number
+  } = {},
+): Input & { kind: 'position' } {
+  made += 1
+  const eventId = `position-${String(made).padStart(6, '0')}`
+  const receivedAt = T0 + received * 1_000
+  const position: JudgedPosition = {
+    recordId: eventId,
+    latitude: HOME.latitude + north / DEGREE_METRES,
+    longitude: HOME.longitude + east / (DEGREE_METRES * Math.cos((HOME.latitude * Math.PI) / 180)),
+    timestamp: T0 + seconds * 1_000,
+    receivedAt,
+    ...fields,
+  }
+  return { kind: 'position', position, isLate: false, isRepeat: false, eventId, receivedAt }
+}
+
+export function heartbeat(
+  seconds: number,
+  fields: { battery?: number; attributes?: Record<string, string | number | boolean> } = {},
+): Input & { kind: 'heartbeat' } {
+  made += 1
+  return {
+    kind: 'heartbeat',
+    eventId: `heartbeat-${String(made).padStart(6, '0')}`,
+    receivedAt: T0 + seconds * 1_000,
+    ...fields,
+  }
+}
+
+/** A device that inputs are judged for as they arrive; time passes before each, as far as it was received. */
+export class JudgedDevice {
+  state: DefinitionsState | undefined
+  due: number | null = null
+  definitions: JudgedBy
+  hearing: Omit<Hearing, 'now'> = { since: -Infinity, graceMs: 0 }
+
+  constructor(known: JudgedBy) {
+    this.definitions = known
+  }
+
+  /** What was decided: `entered fence-0001 @60`, seconds since T0. */
+  judge(...inputs: readonly Input[]): string[] {
+    return this.decide(...inputs).map(told)
+  }
+
+  decide(...inputs: readonly Input[]): Decision[] {
+    return inputs.flatMap((input) => {
+      if (input.kind === 'time') throw new Error('use passTime')
+      const passed = this.#letPass(input.receivedAt)
+      return [...passed, ...this.#judge(input)]
+    })
+  }
+
+  /** A sweep at this time. */
+  passTime(seconds: number): string[] {
+    return this.#letPass(T0 + seconds * 1_000).map(told)
+  }
+
+  get inside(): string[] {
+    const standings = Object.entries(this.state?.geofences.standings ?? {})
+    return standings.flatMap(([id, { side }]) => (side === 'inside' ? [id] : []))
+  }
+
+  #letPass(now: number): Decision[] {
+    const decisions: Decision[] = []
+    while (this.due !== null && this.due <= now) {
+      decisions.push(
+        ...this.#judge({ kind: 'time', at: this.due, hearing: { ...this.hearing, now } }),
+      )
+    }
+    return decisions
+  }
+
+  #judge(input: Input): readonly Decision[] {
+    const judged = judgeDefinitions(this.state, input, this.definitions)
+    // As it is stored.
+    this.state = judged.state && (JSON.parse(JSON.stringify(judged.state)) as DefinitionsState)
+    this.due = judged.due
+    return judged.decisions
+  }
+}
+
+function told(decision: Decision): string {
+  const [, what] = decision.type.split('.')
+  const seconds = (decision.at - T0) / 1_000
+  const id =
+    'geofence' in decision ? decision.geofence.id : 'rule' in decision ? decision.rule.id : ''
+  return `${what} ${id} @${seconds}`
+}
