@@ -1,5 +1,5 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { isListed } from '../../schemas/device-list.ts'
+import { isListed } from '../../schemas/device-id.ts'
 import type { DeviceSince } from '../../store/facts.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, Input } from '../http/admin-route.ts'

@@ -1,5 +1,5 @@
 import { deviceIdFault } from '../../schemas/device-id.ts'
-import { isListed } from '../../schemas/device-list.ts'
+import { isListed } from '../../schemas/device-id.ts'
 import { LONGEST_LABEL } from '../../schemas/labels.ts'
 import type { DeviceSelection } from '../../schemas/selection.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
