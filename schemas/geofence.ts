@@ -9,7 +9,7 @@ export const LONGEST_CONFIRM_SECONDS = 3_600
 /** Longitude and latitude in degrees, as GeoJSON has them. */
 export type LonLat = readonly [longitude: number, latitude: number]
 /** Closed: the last position is the first one again. */
-export type Ring = readonly LonLat[]
+export type PolygonRing = readonly LonLat[]
 
 /** The area of a geofence: a circle with a radius in metres, or a GeoJSON geometry (RFC 7946). */
 export type GeofenceShape = CircleShape | PolygonShape | MultiPolygonShape
@@ -19,10 +19,13 @@ export type CircleShape = {
   readonly longitude: number
   readonly radius: number
 }
-export type PolygonShape = { readonly type: 'Polygon'; readonly coordinates: readonly Ring[] }
+export type PolygonShape = {
+  readonly type: 'Polygon'
+  readonly coordinates: readonly PolygonRing[]
+}
 export type MultiPolygonShape = {
   readonly type: 'MultiPolygon'
-  readonly coordinates: readonly (readonly Ring[])[]
+  readonly coordinates: readonly (readonly PolygonRing[])[]
 }
 
 /** What operators say of a geofence. */
@@ -76,6 +79,8 @@ export function verticesOf(shape: GeofenceShape): number {
     .reduce((sum, ring) => sum + ring.length - 1, 0)
 }
 
-export function polygonsOf(shape: PolygonShape | MultiPolygonShape): readonly (readonly Ring[])[] {
+export function polygonsOf(
+  shape: PolygonShape | MultiPolygonShape,
+): readonly (readonly PolygonRing[])[] {
   return shape.type === 'Polygon' ? [shape.coordinates] : shape.coordinates
 }

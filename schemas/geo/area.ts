@@ -3,7 +3,7 @@ import {
   polygonsOf,
   type CircleShape,
   type LonLat,
-  type Ring,
+  type PolygonRing,
   type GeofenceShape,
 } from '../geofence.ts'
 import {
@@ -65,7 +65,7 @@ function boxAround({ latitude, longitude, radius }: Omit<CircleShape, 'type'>): 
 }
 
 /** Its edges are straight in longitude and latitude, and go the short way round. */
-function polygon(rings: readonly Ring[]): Area {
+function polygon(rings: readonly PolygonRing[]): Area {
   const [outer = [], ...holes] = rings.map(unwrapped)
   const box = boxOf(outer)
   const middle = (box.west + box.east) / 2
@@ -95,14 +95,14 @@ function polygon(rings: readonly Ring[]): Area {
 }
 
 /** The ring a whole turn further, if that is nearer to the longitude. */
-function nextTo(ring: Ring, middle: number): Ring {
+function nextTo(ring: PolygonRing, middle: number): PolygonRing {
   const { west, east } = boxOf(ring)
   const own = (west + east) / 2
   const turn = longitudeNear(middle, own) - own
   return turn === 0 ? ring : ring.map(([longitude, latitude]) => [longitude + turn, latitude])
 }
 
-function boxOf(ring: Ring): Box {
+function boxOf(ring: PolygonRing): Box {
   const box = { west: Infinity, south: Infinity, east: -Infinity, north: -Infinity }
   for (const [longitude, latitude] of ring) {
     box.west = Math.min(box.west, longitude)
@@ -149,7 +149,7 @@ type Edge = {
   readonly metres: number
 }
 
-function edgesOf(ring: Ring): readonly Edge[] {
+function edgesOf(ring: PolygonRing): readonly Edge[] {
   const points = ring.map(([longitude, latitude]) => placeOf(latitude, longitude))
   return ring.slice(1).map((to, n) => {
     const from = ring[n] as LonLat

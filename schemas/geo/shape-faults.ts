@@ -1,7 +1,7 @@
 import Flatbush from 'flatbush'
 import pointInPolygon from 'point-in-polygon-hao'
 import { orient2d } from 'robust-predicates'
-import { MOST_VERTICES, type LonLat, type Ring } from '../geofence.ts'
+import { MOST_VERTICES, type LonLat, type PolygonRing } from '../geofence.ts'
 import { longitudeNear, unwrapped } from './unwrapped.ts'
 
 /** `field` names the vertex: `shape.coordinates[0][3]`. */
@@ -9,7 +9,7 @@ export type ShapeFault = { readonly field: string; readonly message: string }
 
 /** What is wrong with polygons of which `field` has the coordinates; one fault for each ring at most. */
 export function faultsOfPolygons(
-  polygons: readonly { readonly field: string; readonly rings: readonly Ring[] }[],
+  polygons: readonly { readonly field: string; readonly rings: readonly PolygonRing[] }[],
 ): ShapeFault[] {
   const vertices = polygons
     .flatMap(({ rings }) => rings)
@@ -21,7 +21,7 @@ export function faultsOfPolygons(
   return polygons.flatMap(({ field, rings }) => faultsOfPolygon(rings, field))
 }
 
-function faultsOfPolygon(rings: readonly Ring[], field: string): ShapeFault[] {
+function faultsOfPolygon(rings: readonly PolygonRing[], field: string): ShapeFault[] {
   const named = rings.map((ring, n) => ({ ring, field: `${field}[${n}]` }))
   const faults = named.flatMap(({ ring, field }) => faultOfRing(ring, field) ?? [])
   const [outer, ...holes] = named
@@ -30,7 +30,7 @@ function faultsOfPolygon(rings: readonly Ring[], field: string): ShapeFault[] {
   return holes.flatMap(({ ring, field }) => faultOfHole(ring, field, shell) ?? [])
 }
 
-function faultOfRing(ring: Ring, field: string): ShapeFault | undefined {
+function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
   const last = ring.length - 1
   const [first, end] = [ring[0], ring[last]]
   if (first === undefined || end === undefined || !isSame(first, end)) {
@@ -66,7 +66,7 @@ function faultOfRing(ring: Ring, field: string): ShapeFault | undefined {
 }
 
 /** A hole may touch the outer ring, but not cross it. */
-function faultOfHole(hole: Ring, field: string, shell: Ring): ShapeFault | undefined {
+function faultOfHole(hole: PolygonRing, field: string, shell: PolygonRing): ShapeFault | undefined {
   const [[first] = [0]] = shell
   const inner = unwrapped(hole)
   const [[begin] = [0]] = inner
@@ -91,11 +91,11 @@ function faultOfHole(hole: Ring, field: string, shell: Ring): ShapeFault | undef
   return { field: vertex, message }
 }
 
-function moved(ring: Ring, turn: number): Ring {
+function moved(ring: PolygonRing, turn: number): PolygonRing {
   return turn === 0 ? ring : ring.map(([longitude, latitude]) => [longitude + turn, latitude])
 }
 
-function outsideAt(ring: Ring, shell: Ring): number {
+function outsideAt(ring: PolygonRing, shell: PolygonRing): number {
   const contours = [shell.map(([longitude, latitude]) => [longitude, latitude])]
   return ring.findIndex(
     ([longitude, latitude]) => pointInPolygon([longitude, latitude], contours) === false,
@@ -106,7 +106,7 @@ function outsideAt(ring: Ring, shell: Ring): number {
 type Edge = { readonly at: number; readonly from: LonLat; readonly to: LonLat }
 
 /** Without those of no length: many exports repeat a position. */
-function edgesOf(ring: Ring): readonly Edge[] {
+function edgesOf(ring: PolygonRing): readonly Edge[] {
   return ring.flatMap((from, at) => {
     const to = ring[at + 1]
     return to === undefined || isSame(from, to) ? [] : [{ at, from, to }]

@@ -1,4 +1,4 @@
-import type { Ring } from '../geofence.ts'
+import type { PolygonRing } from '../geofence.ts'
 
 /** The longitude, whole turns away if that is nearer to another: at most 180° from it. */
 export function longitudeNear(other: number, longitude: number): number {
@@ -6,7 +6,7 @@ export function longitudeNear(other: number, longitude: number): number {
 }
 
 /** A ring whose longitudes do not jump at the 180th meridian, but go on beyond it. */
-export function unwrapped(ring: Ring): Ring {
+export function unwrapped(ring: PolygonRing): PolygonRing {
   let before: number | undefined
   return ring.map(([longitude, latitude]) => {
     before = before === undefined ? longitude : longitudeNear(before, longitude)

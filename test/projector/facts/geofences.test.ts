@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { insideAfterEach } from '../../../projector/facts/judge-definitions.ts'
-import type { Ring, GeofenceShape } from '../../../schemas/geofence.ts'
+import type { PolygonRing, GeofenceShape } from '../../../schemas/geofence.ts'
 import { T0 } from '../../samples.ts'
 import {
   at,
@@ -306,7 +306,7 @@ test('a timestamp in the future counts as the time of receipt', () => {
 })
 
 test('the parts of a multipolygon are one geofence', () => {
-  const square = (north: number): Ring => {
+  const square = (north: number): PolygonRing => {
     const south = HOME.latitude + (north - 50) / DEGREE_METRES
     const [west, east] = [HOME.longitude - 0.001, HOME.longitude + 0.001]
     const top = south + 100 / DEGREE_METRES

@@ -5,7 +5,7 @@ import type { Polygon } from 'geojson'
 import geographiclib from 'geographiclib-geodesic'
 import { areasOf, type Area } from '../../../schemas/geo/area.ts'
 import { EARTH_RADIUS_METRES, type Coordinates } from '../../../schemas/geo/distance.ts'
-import type { CircleShape, LonLat, Ring, GeofenceShape } from '../../../schemas/geofence.ts'
+import type { CircleShape, LonLat, PolygonRing, GeofenceShape } from '../../../schemas/geofence.ts'
 
 const { Geodesic } = geographiclib
 /** On the sphere of this service's distances, and on the ellipsoid. */
@@ -16,7 +16,7 @@ const metresOn = (geodesic: typeof sphere, a: Coordinates, b: Coordinates) =>
 const POINTS_OF_EDGE = 100
 
 /** The least distance from points that lie densely on all edges. */
-function metresFromEdges(rings: readonly Ring[], place: Coordinates): number {
+function metresFromEdges(rings: readonly PolygonRing[], place: Coordinates): number {
   const points = rings.flatMap((ring) => densified(ring, POINTS_OF_EDGE))
   return Math.min(
     ...points.map(([longitude, latitude]) => metresOn(sphere, place, { latitude, longitude })),
@@ -24,7 +24,7 @@ function metresFromEdges(rings: readonly Ring[], place: Coordinates): number {
 }
 
 /** With so many positions on each edge, straight in longitude and latitude. */
-function densified(ring: Ring, positions: number): LonLat[] {
+function densified(ring: PolygonRing, positions: number): LonLat[] {
   return ring.slice(1).flatMap((to, n) => {
     const from = ring[n] as LonLat
     const east = ((((to[0] - from[0]) % 360) + 540) % 360) - 180
@@ -51,7 +51,7 @@ const stars = fc
         latitude + size * reach * Math.sin(turn),
       ]
     })
-    const ring: Ring = [...corners, corners[0] as LonLat]
+    const ring: PolygonRing = [...corners, corners[0] as LonLat]
     return { ring, longitude, latitude, size }
   })
 
@@ -195,14 +195,14 @@ test('an area across 180° has two boxes, and holds places on both sides of it',
 })
 
 test('a hole is outside, wherever its own longitudes begin, and its edge counts for the distance', () => {
-  const outer: Ring = [
+  const outer: PolygonRing = [
     [177, -20],
     [-178, -20],
     [-178, -15],
     [177, -15],
     [177, -20],
   ]
-  const hole: Ring = [
+  const hole: PolygonRing = [
     [-179.5, -18],
     [-179, -18],
     [-179, -17],
@@ -243,11 +243,11 @@ test('the shorter side of a box is measured in metres, not in degrees', () => {
   expect(only({ type: 'circle', latitude: 0, longitude: 0, radius: 10 }).shorterSideMetres).toBe(20)
 })
 
-function polygon(ring: Ring): GeofenceShape {
+function polygon(ring: PolygonRing): GeofenceShape {
   return { type: 'Polygon', coordinates: [ring] }
 }
 
-function squareAround({ longitude, latitude }: Coordinates, reach: number): Ring {
+function squareAround({ longitude, latitude }: Coordinates, reach: number): PolygonRing {
   const [west, east] = [longitude - reach, longitude + reach]
   const [south, north] = [latitude - reach, latitude + reach]
   return [

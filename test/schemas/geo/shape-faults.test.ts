@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { faultsOfPolygons } from '../../../schemas/geo/shape-faults.ts'
-import { MOST_VERTICES, type LonLat, type Ring } from '../../../schemas/geofence.ts'
+import { MOST_VERTICES, type LonLat, type PolygonRing } from '../../../schemas/geofence.ts'
 
 const FIELD = 'shape.coordinates'
-const SQUARE: Ring = [
+const SQUARE: PolygonRing = [
   [0, 0],
   [10, 0],
   [10, 10],
@@ -12,9 +12,9 @@ const SQUARE: Ring = [
   [0, 0],
 ]
 
-const fault = (...rings: readonly Ring[]) => faultsOfPolygons([{ field: FIELD, rings }])
+const fault = (...rings: readonly PolygonRing[]) => faultsOfPolygons([{ field: FIELD, rings }])
 
-test.each<[string, readonly Ring[], string, RegExp]>([
+test.each<[string, readonly PolygonRing[], string, RegExp]>([
   [
     'an open ring',
     [
@@ -171,7 +171,7 @@ test.each<[string, readonly Ring[], string, RegExp]>([
 })
 
 test('a ring, and one across 180°, with a hole that touches it at a place, and repeated places are accepted', () => {
-  const hole: Ring = [
+  const hole: PolygonRing = [
     [0, 5],
     [5, 4],
     [5, 6],
@@ -191,7 +191,7 @@ test('a ring, and one across 180°, with a hole that touches it at a place, and 
       hole,
     ),
   ).toEqual([])
-  const fiji: Ring = [
+  const fiji: PolygonRing = [
     [177, -20],
     [-178, -20],
     [-178, -15],
@@ -209,7 +209,7 @@ test('a ring, and one across 180°, with a hole that touches it at a place, and 
 })
 
 test('every faulty ring is named', () => {
-  const open: Ring = [
+  const open: PolygonRing = [
     [0, 0],
     [10, 0],
     [10, 10],
@@ -225,7 +225,7 @@ test('every faulty ring is named', () => {
 })
 
 test('a shape has at most 1000 vertices, the closing ones not counted', () => {
-  const ring = (corners: number): Ring => {
+  const ring = (corners: number): PolygonRing => {
     const all = Array.from({ length: corners }, (_, n): LonLat => {
       const turn = (2 * Math.PI * n) / corners
       return [Math.cos(turn), Math.sin(turn)]
@@ -243,7 +243,7 @@ test('a ring is refused exactly if two of its edges meet that are no neighbours'
     fc.property(
       fc.uniqueArray(corner, { minLength: 4, maxLength: 7, selector: String }),
       (corners) => {
-        const ring: Ring = [...corners, corners[0] as LonLat]
+        const ring: PolygonRing = [...corners, corners[0] as LonLat]
         const edges = corners.map((from, n) => [from, ring[n + 1] as LonLat] as const)
         const meet = edges.some(([a, b], n) =>
           edges.some(([c, d], m) => {
