@@ -101,6 +101,10 @@ test('a report, silence and a heartbeat give online, offline and online', async 
     'device.online': 2,
     'device.offline': 1,
     'alarm.reported': 0,
+    'geofence.entered': 0,
+    'geofence.left': 0,
+    'rule.raised': 0,
+    'rule.cleared': 0,
   })
 })
 
