@@ -145,8 +145,9 @@ export function definitionDocuments<D extends Definition>(
     },
 
     changed: async ({ from, limit, after }: ChangesQuery): Promise<ChangedDefinition<D>[]> => {
-      const query = { index: 'changed', from, limit } as const
-      const page = await documents.find({ ...query, ...(after && { after }) })
+      // A page after the first one begins behind `from` already.
+      const begin = after === undefined ? { from } : { after }
+      const page = await documents.find({ index: 'changed', limit, ...begin })
       return page.map((document) => {
         const { id, changedAt, revision: version } = document
         const definition = definitionIn<D>(document)

@@ -93,7 +93,9 @@ test('facts can be those of a type, a device or a time', async () => {
 test('a type that does not exist is a 400', async () => {
   const { status, body } = await find('type=device.gone')
   expect(status).toBe(400)
-  expect(body.message).toBe('type must be device.online or device.offline or alarm.reported')
+  expect(body.message).toBe(
+    'type must be device.online or device.offline or geofence.entered or geofence.left or rule.raised or rule.cleared or alarm.reported',
+  )
   expect((await find('format=xml')).body.message).toBe('format must be json or csv')
 })
 
@@ -122,7 +124,9 @@ test('the whole range is a CSV file, in which nothing is a formula', async () =>
   expect(answer.headers.get('Content-Type')).toBe('text/csv; charset=utf-8')
   expect(answer.headers.get('Content-Disposition')).toBe('attachment; filename="facts.csv"')
   const [header, ...rows] = (await answer.text()).trim().split('\r\n')
-  expect(header).toMatch(/^id,type,sequence,deviceId,at,decidedAt,previous,alarm,late,recordId/)
+  expect(header).toMatch(
+    /^id,type,sequence,deviceId,at,decidedAt,previous,alarm,late,definitionId,.*,recordId/,
+  )
   expect(rows).toHaveLength(3)
   expect(rows[2]).toContain(",alarm.reported,1,'=van,")
   expect(rows[0]).toContain(',sos,false,')

@@ -205,7 +205,7 @@ test.each<[object, string, RegExp]>([
   [{ properties: { a: 'x'.repeat(257) } }, 'properties.a', /at most 256/],
   [
     { properties: { ['x'.repeat(65)]: 'a' } },
-    `properties.${'x'.repeat(64)}…`,
+    `properties.${'x'.repeat(64)}`,
     /must have a name of at most 64/,
   ],
   [
