@@ -91,6 +91,7 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
       const place = join(folder, 'go')
       await writeFile(join(place, 'main.go'), GO)
       await writeFile(join(place, 'go.mod'), 'module clients\n\ngo 1.19\n')
+      await run('go', ['get', GO_VALIDATOR], { cwd: place })
       await run('go', ['build', '-o', 'call', '.'], { cwd: place })
       await reportsAndReads('go', join(place, 'call'), [])
     },
@@ -130,6 +131,9 @@ async function run(
   )
   return stdout
 }
+
+/** The generated code reads a choice of schemas, such as a geofence's shape, with this package. */
+const GO_VALIDATOR = 'gopkg.in/validator.v2@v2.0.1'
 
 const PYTHON = `import os, sys
 import gpsadmin, gpsingest
