@@ -32,7 +32,7 @@ const COLLECTION = {
       type: 'array',
       minItems: 1,
       maxItems: MOST_FEATURES,
-      items: { type: 'object', description: 'A GeoJSON feature' },
+      items: { description: 'A GeoJSON feature; anything else gets an error in its result' },
     },
   ).required(),
   name: ignored,

@@ -64,6 +64,9 @@ function rule<Made>(schema: Joi.Schema, refine?: Refine): Rule<Made> {
         return refine(made, field) as
           { readonly made: Made } | { readonly faults: readonly Fault[] }
       }
+      // Joi knows no more of such a value than that it is missing or null.
+      const judged = refine?.(value, field)
+      if (judged !== undefined && 'faults' in judged) return judged
       const faults = result.error.details.map(({ path, message }) => ({
         field: fieldAt([field, ...path]),
         message,

@@ -56,6 +56,7 @@ test('a geofence is made, read, listed, changed and deleted, and each change is 
   })
   expect((await ask('GET', `/geofences/${id}`)).body.data).toEqual(geofence)
   expect((await ask('GET', '/geofences')).body.data?.items).toContainEqual(geofence)
+  harness.clock.time += 1
   const changed = await ask('PATCH', `/geofences/${id}`, { name: 'Yard', labels: null })
   expect(changed.body.data).toMatchObject({ name: 'Yard', revision: 2, confirmSeconds: 60 })
   expect(changed.body.data).not.toHaveProperty('labels')

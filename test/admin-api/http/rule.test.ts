@@ -10,6 +10,7 @@ let headers: Record<string, string>
 adminForAllTests((given) => ({ harness, headers } = given), { operator: { platform: true } })
 
 type Schema = {
+  readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly format?: string
   readonly enum?: readonly string[]
@@ -34,6 +35,13 @@ type Operation = {
 type Body = Readonly<Record<string, unknown>>
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
+/** Schemas refer to those of the document. */
+const whole = new WeakMap<Schema, object>()
+const allows = (schema: Schema, value: unknown) => {
+  const known = whole.get(schema) ?? { ...schema, components: document.components }
+  whole.set(schema, known)
+  return ajv.validate(known, value)
+}
 const calls = Object.entries(EXPECTED).filter(([, { needs }]) => needs !== 'share')
 
 /** Values of every type, and those just outside the bounds of a schema, as far as it excludes them. */
@@ -56,13 +64,13 @@ function outside(schema: Schema): unknown[] {
     ...(hasFields(schema) ? [] : [{ $ne: null }]),
   ]
   const lists = [[], [7], [''], [null], [{ $gt: '' }], ['a', 'a'], many]
-  const excluded = [...bounds, ...ofTypes, ...lists].filter((value) => !ajv.validate(schema, value))
+  const excluded = [...bounds, ...ofTypes, ...lists].filter((value) => !allows(schema, value))
   const isTime = schema.format === 'date-time'
   return isTime ? [...excluded, 'yesterday', '2026-02-30T00:00:00Z'] : excluded
 }
 
-function hasFields({ properties, additionalProperties }: Schema): boolean {
-  return properties !== undefined || typeof additionalProperties === 'object'
+function hasFields({ properties, additionalProperties, $ref }: Schema): boolean {
+  return properties !== undefined || typeof additionalProperties === 'object' || $ref !== undefined
 }
 
 /** The same for the text of a query parameter, encoded. */
@@ -127,9 +135,7 @@ describe.each(calls)('%s', (call, expected: Expected) => {
     test('refuses each field of its body with any other type or beyond its bounds, by name', async () => {
       for (const { path, schema: inner, isRequired } of fieldsOf(schema)) {
         const nothing = isRequired ? [undefined, null] : method === 'PATCH' ? [null] : []
-        const refused = nothing.filter(
-          (value) => value === undefined || !ajv.validate(inner, value),
-        )
+        const refused = nothing.filter((value) => value === undefined || !allows(inner, value))
         for (const value of [...outside(inner), ...refused]) {
           const faults = await faultsOf('', changed(goodBody() ?? {}, path, value))
           expect({ value, faults }).toEqual({ value, faults: names(path.join('.')) })

@@ -168,7 +168,7 @@ describe('spools', () => {
     })
     await eventually(() => spool.depth().events > 1500)
     harness.becomes('up')
-    await eventually(() => harness.logged.some(({ message }) => message.includes('is drained')))
+    await eventually(() => harness.logged.some(({ message }) => message.includes('spool drained')))
     const more = sent.length + 200
     await eventually(() => sent.length > more)
     stopped = true
@@ -181,8 +181,8 @@ describe('spools', () => {
         events.filter(({ deviceId }) => deviceId === device).map(eventIdOf)
       expect(own(entries.map(({ event }) => event))).toEqual(own(sent))
     }
-    expect(harness.logged.filter(({ message }) => message.includes('is away'))).toHaveLength(1)
-    expect(harness.logged.at(-1)?.message).toContain('is drained')
+    expect(harness.logged.filter(({ message }) => message.includes('event log unavailable'))).toHaveLength(1)
+    expect(harness.logged.at(-1)?.message).toContain('spool drained')
   })
 
   test('a spool keeps acknowledged events over a restart with the log away, and sends them first', async () => {
