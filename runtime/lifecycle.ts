@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { isMainThread } from 'node:worker_threads'
 import { isProgramFault, reasonOf } from './errors.ts'
@@ -7,6 +8,8 @@ import { periodically } from './repeat.ts'
 /** The share of the deadline that running tasks, and one last task, may take after the stop. */
 const SHARE_OF_TASKS = 1 / 4
 const SHARE_OF_LAST_TASK = 1 / 10
+/** A process has a dozen tasks that end with it. Node warns of a leak beyond this number. */
+const MOST_LISTENERS = 30
 
 /**
  * Closes what a process has opened, in reverse order. `main.ts` registers a closer with `onClose`
@@ -24,6 +27,7 @@ export class Lifecycle {
   constructor({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }) {
     this.#logger = logger
     this.#deadlineMs = deadlineMs
+    setMaxListeners(MOST_LISTENERS, this.#stopping.signal)
   }
 
   /** Aborted when the process begins to stop: readiness turns 503, loops end. */

@@ -55,7 +55,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
   ['limit must be given once', 'GET /devices?limit=1&limit=2'],
   ['q must be percent-encoded UTF-8', 'GET /devices?q=%ff'],
   [
-    'colour is not a parameter of this call: it takes limit, cursor, status, q, label, keyId, bbox, sort',
+    'colour is not a parameter of this call: it takes limit, cursor, status, q, label, keyId, bbox, sort, geofenceId, ruleId',
     'GET /devices?colour=red',
   ],
   [

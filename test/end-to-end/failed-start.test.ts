@@ -99,6 +99,12 @@ function makeData(): void {
   cpSync(stopped, data(), { recursive: true })
 }
 
+/** Replaces a file of the data. SQLite would restore it from the write-ahead log that a stop may leave. */
+function damage(name: string, content: string): void {
+  for (const ending of ['-wal', '-shm']) rmSync(data(name + ending), { force: true })
+  writeFileSync(data(name), content)
+}
+
 async function takenPort(): Promise<{ port: string; free: () => void }> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -108,7 +114,7 @@ async function takenPort(): Promise<{ port: string; free: () => void }> {
 describe('on a terminal', () => {
   test('a start that fails says why in one line, whichever thread it fails in', async () => {
     makeData()
-    writeFileSync(data('log.sqlite'), 'no database')
+    damage('log.sqlite', 'no database')
     const damaged = await onTerminal({ DATA_DIR: data() })
     expect(damaged).toEqual({
       code: 1,
@@ -177,7 +183,7 @@ describe('a damaged file', () => {
     ['in-use.lock', /remove it, it holds no data/],
   ])('%s is named, and what to do with it', async (name, remedy) => {
     makeData()
-    writeFileSync(data(name), 'no database, but longer than a header '.repeat(200))
+    damage(name, 'no database, but longer than a header '.repeat(200))
     const reason = await reasonOf(start())
     expect(reason).toContain(`${data(name)} is damaged (`)
     expect(reason).toMatch(remedy)

@@ -37,6 +37,8 @@ test('a device is shown with its status, computed when read', async () => {
     reportCount: 1,
     disabled: false,
     labels: [],
+    inside: [],
+    raised: [],
     lastKeyId: 'key-1',
     lastPosition: {
       recordId: event?.recordId,
@@ -159,7 +161,11 @@ test('changing a device sets the given fields, and null removes a value', async 
   const bare = await change({ name: null, expectedIntervalSeconds: null })
   expect(bare).toMatchObject({ name: null, disabled: false })
   expect(bare).not.toHaveProperty('expectedIntervalSeconds')
-  expect((await harness.api('GET', path('truck'), { headers })).body.data).toEqual(bare)
+  expect((await harness.api('GET', path('truck'), { headers })).body.data).toEqual({
+    ...(bare as object),
+    inside: [],
+    raised: [],
+  })
 })
 
 test.each([1, 31_622_400])(
