@@ -11,7 +11,7 @@ const unopened = { stopping: new AbortController().signal } as AdminDependencies
 
 const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })
 const types = await openapiTS(JSON.stringify(withoutErrors(document)), { alphabetize: true })
-const text = `// Made by \`npm run check:types\` from the admin API's OpenAPI document.\n${astToString(types)}`
+const text = `// Made by \`npm run check\` from the admin API's OpenAPI document.\n${astToString(types)}`
 writeFileSync('console/api/schema.ts', text)
 
 /** Every error has the same envelope, and headers are not read. */
