@@ -7,11 +7,18 @@ import type { Generations } from '../store/generations.ts'
 import type { ReadModels } from '../store/read-models.ts'
 import { projectorGroup } from './projector.ts'
 
+/** How far the current read models and the facts have come. */
+type InUse = {
+  readonly group: string
+  readonly applied: Offsets | undefined
+  readonly judged: Offsets | undefined
+}
+
 type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>>
 
 /**
- * Measures the lag of the current read models and counts the dead letters, for the metrics. While
- * the store is unavailable it measures the lag of the last known generation from the log, so that
+ * Measures the lag of the current read models and of the facts, and counts the dead letters, for the metrics. While
+ * the store is unavailable it measures the lag behind the last known progress from the log, so that
  * growing lag shows.
  */
 export function lagWatch({
@@ -27,13 +34,14 @@ export function lagWatch({
     Pick<FactStore, 'factsProgress'>
   readonly metrics: Metrics
 }) {
-  let inUse: { readonly group: string; readonly applied: Offsets | undefined } | undefined
+  let inUse: InUse | undefined
   let last: Partial<MeasuredLag> = {}
 
-  async function readModelsInUse(): Promise<NonNullable<typeof inUse>> {
+  async function progressInUse(): Promise<InUse> {
     try {
       const group = projectorGroup(await store.currentGeneration())
-      inUse = { group, applied: await store.checkpoint() }
+      const applied = await store.checkpoint()
+      inUse = { group, applied, judged: await store.factsProgress() }
     } catch (error) {
       if (inUse === undefined) throw error
     }
@@ -43,10 +51,9 @@ export function lagWatch({
   return {
     async measure(): Promise<void> {
       try {
-        const { group, applied } = await readModelsInUse()
+        const { group, applied, judged } = await progressInUse()
         const lag = await eventLog.lag(group, applied)
         const deadLetters = await eventLog.deadLetters.count()
-        const judged = await store.factsProgress()
         if (judged !== undefined) {
           metrics.factsLag.set((await eventLog.lag(group, judged)).seconds)
         }
