@@ -181,7 +181,9 @@ describe('spools', () => {
         events.filter(({ deviceId }) => deviceId === device).map(eventIdOf)
       expect(own(entries.map(({ event }) => event))).toEqual(own(sent))
     }
-    expect(harness.logged.filter(({ message }) => message.includes('event log unavailable'))).toHaveLength(1)
+    expect(
+      harness.logged.filter(({ message }) => message.includes('event log unavailable')),
+    ).toHaveLength(1)
     expect(harness.logged.at(-1)?.message).toContain('spool drained')
   })
 

@@ -125,6 +125,8 @@ test('every action that the admin API records has its words', () => {
   const recorded = [...files, new URL('../store/back-office.ts', folder)]
     .flatMap((file) => readFileSync(file, 'utf8').match(/'\w+\.[\w-]+'/g) ?? [])
     .map((text) => text.slice(1, -1))
-    .filter((text) => /^(account|devices?|geofences?|key|operator|rule|session|share)\.[a-z-]+$/.test(text))
+    .filter((text) =>
+      /^(account|devices?|geofences?|key|operator|rule|session|share)\.[a-z-]+$/.test(text),
+    )
   expect([...new Set(recorded)].sort()).toEqual(Object.keys(ACTIONS).sort())
 })
