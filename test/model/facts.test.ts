@@ -32,7 +32,7 @@ type Step = {
   readonly after: number
   readonly jitter: number
 }
-/** What happens once an entry is in the log. */
+/** A step after an entry has reached the log. */
 type Work =
   'nothing' | 'project' | 'crash before projecting' | 'crash before judging' | 'sweep' | 'rebuild'
 

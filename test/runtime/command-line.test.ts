@@ -34,7 +34,7 @@ Exit code: 0 walked.
     expect(parse('--slow')).toEqual({ slow: true, files: [] })
   })
 
-  test('it asks for help with --help and -h, whatever else is entered', () => {
+  test('--help and -h show the help, also beside other arguments', () => {
     expect(parse('--help', 'a')).toBe('help')
     expect(parse('--slow', '-h')).toBe('help')
   })

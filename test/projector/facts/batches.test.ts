@@ -19,7 +19,7 @@ const known = definitions({
   ],
 })
 
-/** What a device sends: seconds since the input before, where it is, and what it says. */
+/** An input of a device: seconds since the previous one, its place, and its fields. */
 const said = fc.record({
   after: fc.integer({ min: 0, max: 150 }),
   delay: fc.constantFrom(0, 0, 0, 40, 200),

@@ -78,7 +78,7 @@ export function definitions({
   }
 }
 
-/** A position so many metres north and east of HOME. */
+/** A position these many metres north and east of HOME. */
 export function at(
   seconds: number,
   {
@@ -130,7 +130,7 @@ export class JudgedDevice {
     this.definitions = known
   }
 
-  /** What was decided: `entered fence-0001 @60`, seconds since T0. */
+  /** The decisions as text: `entered fence-0001 @60`, seconds since T0. */
   judge(...inputs: readonly Input[]): string[] {
     return this.decide(...inputs).map(told)
   }

@@ -126,7 +126,7 @@ async function crash(): Promise<never> {
   throw new DependencyError('the process ends here', { retriable: true })
 }
 
-/** Runs a projector until the read models are complete, whatever becomes of the facts. */
+/** Runs a projector until the read models are complete; facts may lag behind. */
 async function projected(judging: World['judging']): Promise<boolean> {
   const stop = new AbortController()
   const { metrics } = judging

@@ -255,7 +255,7 @@ test('a stop from before its rule was made counts from then on', () => {
   expect(device.passTime(5_000)).toEqual([`raised ${later.id} @1300`])
 })
 
-test('what is kept of a device that reports ten times a second, or stands for days, stays small', () => {
+test('the state of a device that reports ten times a second, or rests for days, remains small', () => {
   const device = new JudgedDevice(definitions({ rules: [rule({ when: { stopped: true } })] }))
   const often = Array.from({ length: 2_900 }, (_, n) => at(n / 10, { north: (n % 7) * 3 }))
   device.judge(...often)

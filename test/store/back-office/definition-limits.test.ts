@@ -24,7 +24,7 @@ describe('limits of geofences and rules', () => {
 
   afterEach(() => database.close())
 
-  test('an account has at most 200 000 vertices, whatever happens at the same time', async () => {
+  test('an account has at most 200 000 vertices, also under concurrent calls', async () => {
     const large = (corners = 1_000) => newGeofence({ accountId, shape: polygon(corners) })
     const most = MOST_VERTICES_OF_ACCOUNT / 1_000
     const all = Array.from({ length: most - 2 }, () => large())
@@ -52,7 +52,7 @@ describe('limits of geofences and rules', () => {
 
   test('an account has at most 10 000 geofences; a process that ended between counting and storing takes none of them', async () => {
     const small = () => newGeofence({ accountId })
-    // What was counted and then refused by the database counts no more.
+    // A geofence that the database refuses is no longer counted.
     await store.createGeofences([newGeofence({ accountId, externalId: 'a' })])
     const twice = Array.from({ length: 500 }, () => newGeofence({ accountId, externalId: 'a' }))
     expect(new Set(await store.createGeofences(twice))).toEqual(new Set(['external id taken']))
