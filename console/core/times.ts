@@ -1,5 +1,6 @@
 /** Times in words, in a time zone of the operator's choice. Milliseconds since the epoch. */
 
+import { durationParts } from '../../schemas/duration-parts.ts'
 import {
   firstMoment,
   isTimeZone,
@@ -47,22 +48,7 @@ export function duration(ms: number, units = METRIC): string {
 
 /** Rounded to minutes, and from two days on to hours: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`. */
 export function preciseDuration(ms: number, units = METRIC): string {
-  const seconds = Math.round(ms / SECOND)
-  if (seconds < 60) return timeText(seconds, 'second', units)
-  const minutes = Math.round(ms / MINUTE)
-  const hours = Math.round(ms / HOUR)
-  const parts =
-    minutes < 2 * 24 * 60
-      ? ([
-          [Math.floor(minutes / 60), 'hour'],
-          [minutes % 60, 'minute'],
-        ] as const)
-      : ([
-          [Math.floor(hours / 24), 'day'],
-          [hours % 24, 'hour'],
-        ] as const)
-  return parts
-    .filter(([number]) => number > 0)
+  return durationParts(ms / SECOND)
     .map(([number, unit]) => timeText(number, unit, units))
     .join(' ')
 }

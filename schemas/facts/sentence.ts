@@ -1,0 +1,80 @@
+import { durationText } from '../duration-parts.ts'
+import type { FactType } from '../facts.ts'
+
+/** The fields of a fact that its sentence depends on, as the log and as the API have them. */
+export type SentenceFact = {
+  readonly type: FactType
+  readonly previous?: string | null
+  readonly geofence?: { readonly name: string }
+  readonly rule?: { readonly name: string }
+  readonly alarm?: string
+  readonly late?: boolean
+  readonly seconds?: number | null
+}
+
+/** A part of a sentence: words of ours, or a name from outside. */
+export type SentencePart = {
+  readonly text: string
+  readonly names?: 'device' | 'geofence' | 'rule' | 'alarm'
+}
+
+/** A fact as people say it: `Van 7 left Yard after 2 h 10 min`. It has no time: mention `at` beside it. */
+export function factSentence(fact: SentenceFact, deviceName: string): string {
+  return sentenceParts(fact, deviceName)
+    .map(({ text }) => text)
+    .join('')
+}
+
+/** The same in parts, for readers that link or isolate the names. */
+export function sentenceParts(fact: SentenceFact, deviceName: string): readonly SentencePart[] {
+  return [{ text: deviceName, names: 'device' }, ...predicate(fact)]
+}
+
+function predicate(fact: SentenceFact): readonly SentencePart[] {
+  const { type, previous, geofence, rule, alarm = '', late = false, seconds } = fact
+  switch (type) {
+    case 'device.online':
+      return [
+        { text: previous === 'offline' ? ' is online again' : ' reported for the first time' },
+      ]
+    case 'device.offline':
+      return [{ text: ' went offline' }]
+    case 'geofence.entered':
+      return [{ text: ' entered ' }, nameOf(geofence, 'geofence')]
+    case 'geofence.left':
+      return [{ text: ' left ' }, nameOf(geofence, 'geofence'), ...after(seconds)]
+    case 'rule.raised':
+      return [{ text: ': ' }, nameOf(rule, 'rule')]
+    case 'rule.cleared':
+      return [{ text: ': ' }, nameOf(rule, 'rule'), { text: ' ended' }, ...after(seconds)]
+    case 'alarm.reported':
+      return [...alarmParts(alarm), ...(late ? [{ text: ', which arrived late' }] : [])]
+  }
+}
+
+function alarmParts(alarm: string): readonly SentencePart[] {
+  if (isSos(alarm)) return [{ text: ' sent an SOS' }]
+  return [{ text: ' reported an alarm: ' }, { text: alarmWords(alarm), names: 'alarm' }]
+}
+
+/** Whether a person asks for help. */
+export function isSos(alarm: string): boolean {
+  return alarm.toLowerCase() === 'sos'
+}
+
+/** `powerCut` is "power cut"; other spellings stay as they are. */
+function alarmWords(alarm: string): string {
+  if (!/^[a-z]+(?:[A-Z][a-z]+)+$/.test(alarm)) return alarm
+  return alarm.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+function nameOf(
+  thing: { readonly name: string } | undefined,
+  names: 'geofence' | 'rule',
+): SentencePart {
+  return { text: thing?.name ?? `a ${names}`, names }
+}
+
+function after(seconds: number | null | undefined): readonly SentencePart[] {
+  return typeof seconds === 'number' ? [{ text: ` after ${durationText(seconds)}` }] : []
+}
