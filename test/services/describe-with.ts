@@ -6,6 +6,7 @@ import { startKafka } from './kafka-server.ts'
 import { startMongodb, startMongodbWithUsers } from './mongodb-server.ts'
 import { startPrometheus } from './prometheus.ts'
 import {
+  actionlintProgram,
   apicurio,
   caddyProgram,
   kafkaJars,
@@ -40,6 +41,7 @@ export type Services = {
   readonly nginx: string
   readonly caddy: string
   readonly traefik: string
+  readonly actionlint: string
   readonly openapiGenerator: { readonly jar: string; readonly pythonPath: string }
 }
 
@@ -81,6 +83,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   nginx: () => fetched('nginx', nginxProgram),
   caddy: () => fetched('Caddy', caddyProgram),
   traefik: () => fetched('Traefik', traefikProgram),
+  actionlint: () => fetched('actionlint', actionlintProgram),
   openapiGenerator: () => fetched('OpenAPI Generator', openapiGenerator),
   schemathesis: () => fetched('Schemathesis', async () => ({ folder: await schemathesis() })),
   kubernetesSchemas: () =>

