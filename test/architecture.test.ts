@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const services = ['ingest-api', 'projector', 'admin-api']
 const ports = [
   'event-log/event-log.ts',
+  'event-log/feeds.ts',
   'event-log/follow/',
   'event-log/offsets.ts',
   'event-log/topic.ts',
