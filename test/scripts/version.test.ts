@@ -8,7 +8,8 @@ test('the client, its README, the lock file and the changelog have the version o
   const version = versionOf('package.json')
   expect(versionOf('client/package.json')).toBe(version)
   expect(versionOf('package-lock.json')).toBe(version)
-  const packed = read('client/README.md').match(/gps-position-client-[\d.]+\.tgz/g) ?? []
+  const packed = read('client/README.md').match(/gps-position-client-\S+\.tgz/g) ?? []
   expect(new Set(packed)).toEqual(new Set([`gps-position-client-${version}.tgz`]))
-  expect(read('CHANGELOG.md')).toContain(`## ${version} - `)
+  const newest = /^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1]
+  expect(newest).toMatch(version.endsWith('-dev') ? /^Unreleased$/ : `${version} - `)
 })
