@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from '@jest/globals'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const services = ['ingest-api', 'projector', 'admin-api']
+const services = ['ingest-api', 'projector', 'deliverer', 'admin-api']
 const ports = [
   'event-log/event-log.ts',
   'event-log/feeds.ts',

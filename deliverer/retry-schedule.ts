@@ -1,0 +1,26 @@
+const SECOND_MS = 1_000
+const LONGEST_MS = 3_600 * SECOND_MS
+const PAUSES_MS = [5, 30, 120, 300, 900, 1_800].map((seconds) => seconds * SECOND_MS)
+const FIRST_MS = 5 * SECOND_MS
+const JITTER = 0.2
+
+/**
+ * The pause after the nth failure in a row, counted from 1. `retryAfterMs`: as the receiver wants it, within an
+ * hour. `random`: from 0 to 1.
+ */
+export function pauseAfter(
+  failures: number,
+  { retryAfterMs, random }: { retryAfterMs?: number | undefined; random: number },
+): number {
+  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, FIRST_MS), LONGEST_MS)
+  const pause = PAUSES_MS[failures - 1] ?? LONGEST_MS
+  return Math.round(pause * (1 - JITTER + 2 * JITTER * random))
+}
+
+/** A `Retry-After` header in milliseconds: seconds, or a date. Undefined for anything else. */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * SECOND_MS
+  const date = /[A-Za-z]/.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}

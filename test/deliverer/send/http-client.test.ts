@@ -1,0 +1,204 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { connect, type AddressInfo, type Socket } from 'node:net'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { httpClient, type HttpClient } from '../../../deliverer/send/http-client.ts'
+import { parseNetwork } from '../../../runtime/outbound/public-address.ts'
+import { CERTIFICATE } from './certificate.ts'
+
+const LOOPBACK = [parseNetwork('127.0.0.0/8')!]
+const closers: (() => unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close()
+})
+
+function client(options: Partial<Parameters<typeof httpClient>[0]> = {}): HttpClient {
+  const made = httpClient({ networks: LOOPBACK, ...options })
+  closers.push(() => made.close())
+  return made
+}
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A receiver, and the requests that have reached it. */
+async function receiver(answer: RequestListener) {
+  const requests: string[] = []
+  const port = await listen(
+    createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`)
+      answer(request, response)
+    }),
+  )
+  return { port, requests, url: `http://127.0.0.1:${port}/hook/s3cret` }
+}
+
+const post = (made: HttpClient, url: string) => made.post({ url, headers: { a: 'b' }, body: '{}' })
+
+describe('answers', () => {
+  test('a receiver gets the headers and the body; status and beginning of its answer come back', async () => {
+    const seen: unknown[] = []
+    const { url } = await receiver((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => (body += String(chunk)))
+      request.on('end', () => {
+        seen.push(request.headers['a'], body)
+        response.writeHead(503, { 'retry-after': '7' }).end('ü'.repeat(600))
+      })
+    })
+    const answer = await post(client(), url)
+    expect(seen).toEqual(['b', '{}'])
+    expect(answer).toMatchObject({ status: 503, retryAfterMs: 7_000, text: 'ü'.repeat(512) })
+  })
+
+  test('a redirect is an answer and is not followed', async () => {
+    const other = await receiver((_request, response) => response.end())
+    const { url } = await receiver((_request, response) =>
+      response.writeHead(302, { location: other.url }).end(),
+    )
+    expect(await post(client(), url)).toMatchObject({ status: 302 })
+    expect(other.requests).toEqual([])
+  })
+
+  test('of an answer without end the beginning is kept, and the connection is closed', async () => {
+    let isClosed = () => {}
+    const closed = new Promise<void>((resolve) => (isClosed = resolve))
+    const { url } = await receiver((_request, response) => {
+      const write = () => {
+        while (response.write('x'.repeat(10_000)));
+      }
+      response.on('drain', write).on('close', isClosed)
+      write()
+    })
+    expect(await post(client(), url)).toMatchObject({ status: 200, text: 'x'.repeat(1_024) })
+    await closed
+  })
+
+  test('an answer that breaks off after its status counts', async () => {
+    const { url } = await receiver((_request, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('half', () => response.destroy())
+    })
+    expect(await post(client(), url)).toMatchObject({ status: 200 })
+  })
+
+  test('a receiver that never answers, or closes the connection, has failed', async () => {
+    const silent = await receiver(() => undefined)
+    const answer = await post(client({ answersWithinMs: 200 }), silent.url)
+    expect(answer).toMatchObject({ failure: 'no answer within 0.2 s', text: '' })
+    const closing = await receiver((request) => request.socket.destroy())
+    const { failure } = await post(client(), closing.url)
+    expect(failure).toBe('the connection was closed before an answer')
+  })
+})
+
+describe('addresses', () => {
+  const resolveTo =
+    (...addresses: string[]) =>
+    async () =>
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+
+  test('a name that leads to this machine is refused, and the refusal names the variable', async () => {
+    const { port, requests } = await receiver((_request, response) => response.end())
+    const made = client({ networks: [], resolveName: resolveTo('127.0.0.1') })
+    const answer = await post(made, `https://rebound.example:${port}/`)
+    expect(answer.failure).toMatch(/not public; WEBHOOK_ALLOW_NETWORKS/)
+    expect(requests).toEqual([])
+  })
+
+  test('one address among several that is not public is enough to refuse a name', async () => {
+    const made = client({ networks: [], resolveName: resolveTo('1.1.1.1', '10.0.0.1') })
+    expect((await post(made, 'https://two.example/')).failure).toMatch(/WEBHOOK_ALLOW_NETWORKS/)
+  })
+
+  test('a name is resolved once for each connection, and that answer is both checked and used', async () => {
+    const { port, requests } = await receiver((_request, response) => {
+      response.writeHead(200, { connection: 'close' }).end()
+    })
+    const asked: string[] = []
+    // First the allowed address, then one that is not allowed: a resolver that changes its answer.
+    const resolveName = async (name: string) => {
+      asked.push(name)
+      return [{ address: asked.length === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 }]
+    }
+    const made = client({ resolveName })
+    expect(await post(made, `http://rebinding.example:${port}/`)).toMatchObject({ status: 200 })
+    expect(asked).toHaveLength(1)
+    const { failure } = await post(made, `http://rebinding.example:${port}/`)
+    expect(failure).toMatch(/WEBHOOK_ALLOW_NETWORKS/)
+    expect([asked.length, requests.length]).toEqual([2, 1])
+  })
+
+  test.each(['127.0.0.1', '2130706433', '0x7f.1', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]'])(
+    'the address %s is refused before a connection',
+    async (host) => {
+      const { port, requests } = await receiver((_request, response) => response.end())
+      const { failure } = await post(client({ networks: [] }), `https://${host}:${port}/`)
+      expect(failure).toMatch(/WEBHOOK_ALLOW_NETWORKS/)
+      expect(requests).toEqual([])
+    },
+  )
+
+  test('without TLS, a name leads only into the networks that are allowed', async () => {
+    const made = client({ resolveName: resolveTo('1.1.1.1') })
+    expect((await post(made, 'http://public.example/')).failure).toMatch(/must begin with https/)
+  })
+})
+
+test('a certificate that cannot be verified is a failure', async () => {
+  const port = await listen(createHttpsServer(CERTIFICATE, (_request, response) => response.end()))
+  const { failure } = await post(client(), `https://127.0.0.1:${port}/`)
+  expect(failure).toBe('the certificate is self-signed')
+})
+
+test('a proxy of its own carries the requests; those of the environment are ignored', async () => {
+  const target = await receiver((_request, response) => response.end('made it'))
+  const tunnels: string[] = []
+  const proxy = createServer().on('connect', (request, socket: Socket) => {
+    tunnels.push(request.url ?? '')
+    const onwards = connect(target.port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      onwards.pipe(socket).pipe(onwards)
+    })
+    onwards.on('error', () => socket.destroy())
+    socket.on('error', () => onwards.destroy())
+  })
+  const port = await listen(proxy)
+  const made = client({ proxy: `http://127.0.0.1:${port}` })
+  expect(await post(made, 'http://inside.example:8080/')).toMatchObject({ text: 'made it' })
+  expect(tunnels).toEqual(['inside.example:8080'])
+  process.env['HTTP_PROXY'] = `http://127.0.0.1:${port}`
+  closers.push(() => delete process.env['HTTP_PROXY'])
+  expect(await post(client(), target.url)).toMatchObject({ text: 'made it' })
+  expect(tunnels).toHaveLength(1)
+})
+
+test('no failure holds more of a URL than its host', async () => {
+  const urls = [
+    'http://127.0.0.1:1/s3cret',
+    'https://127.0.0.1:1/s3cret?token=s3cret',
+    'http://x.invalid/s3cret',
+  ]
+  const resolveName = async () => {
+    throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' })
+  }
+  const answers = await Promise.all(urls.map((url) => post(client({ resolveName }), url)))
+  expect(answers.map(({ failure }) => failure)).toEqual([
+    'the connection was refused',
+    'the connection was refused',
+    'no such host',
+  ])
+})

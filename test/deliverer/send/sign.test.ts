@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals'
+import { Webhook } from 'standardwebhooks'
+import { signedHeaders } from '../../../deliverer/send/sign.ts'
+import { newSigningSecret } from '../../../schemas/signing-secret.ts'
+
+const BODY = '{"type":"device.online","data":{"deviceName":"Größe 🚐"}}'
+
+test('receivers verify a webhook with the library of Standard Webhooks', () => {
+  const secret = newSigningSecret()
+  const headers = signedHeaders(BODY, { id: 'fact-1', now: Date.now(), secrets: [secret] })
+  expect(new Webhook(secret).verify(BODY, headers)).toEqual(JSON.parse(BODY))
+  expect(() => new Webhook(secret).verify(`${BODY} `, headers)).toThrow(/signature/)
+  const renamed = { ...headers, 'webhook-id': 'fact-2' }
+  expect(() => new Webhook(secret).verify(BODY, renamed)).toThrow(/signature/)
+})
+
+test('while a secret is replaced, both the old and the new one verify', () => {
+  const secrets = [newSigningSecret(), newSigningSecret()]
+  const headers = signedHeaders(BODY, { id: 'x', now: Date.now(), secrets })
+  for (const secret of secrets) new Webhook(secret).verify(BODY, headers)
+  expect(() => new Webhook(newSigningSecret()).verify(BODY, headers)).toThrow(/signature/)
+})
