@@ -34,9 +34,9 @@ import { BATCH_CALL, IMPORT_CALL, nativeEndpoint, SUBMIT_CALL } from './endpoint
 import { knownDevices } from './known-devices.ts'
 import { ingestDocument } from './openapi.ts'
 
-/** Imports that are worked on at the same time; the others wait. */
+/** Imports processed at the same time; further ones wait. */
 const IMPORTS_AT_ONCE = 2
-/** The same of other requests with large bodies. */
+/** Other requests with large bodies processed at the same time. */
 const LARGE_AT_ONCE = 4
 
 /** The ingest API: endpoints for senders, and a Koa app for all other requests. */
@@ -111,7 +111,7 @@ export function createIngestApp({
   ]
   const isKnownDevice = knownDevices({ devices })
   const appEndpoint = appEndpoints({ ...reporting, metrics: reportMetrics, clock, isKnownDevice })
-  // Known to the router for its 405 alone. It may read an odd target as one of these paths: they differ.
+  // Registered so that other methods get a 405. A POST gets here only if the router reads an odd target as this path.
   for (const { path } of endpoints) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {
     router.register(path, [...methods], notFound)

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { within } from '../runtime/clock.ts'
 import type { Devices } from '../store/read-models.ts'
 
-/** A device that is erased meanwhile counts as known for so long. */
+/** An erased device may count as known for this long. */
 const KNOWN_MS = 60_000
 const KNOWN_KEPT = 10_000
 const ANSWER_MS = 1_000
@@ -11,7 +11,7 @@ export type IsKnownDevice = (device: { accountId: string; deviceId: string }) =>
 
 /**
  * Whether operators see a device, because a position of it was stored. Asked only where a message would
- * otherwise vanish. Without an answer of the store a device counts as known: nobody could say that it is not.
+ * otherwise vanish. If the store does not answer, the device counts as known.
  */
 export function knownDevices({
   devices,

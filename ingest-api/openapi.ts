@@ -176,9 +176,9 @@ const IMPORT: Operation = {
   summary: `Imports up to ${MOST_REPORTS} positions that were recorded earlier and elsewhere`,
   description: `Body, sizes and answer are those of a batch. The API key needs the scope \`positions:import\`, and every
 report a \`timestamp\`. The positions are stored like any others and marked \`imported\`; live views do not show
-them arriving. The \`recordId\` is of device, timestamp, latitude, longitude and an attribute \`alarm\` alone: the same
-history in another format, or what an app has already sent, is a repeat and changes nothing; the answer does not tell
-repeats from new positions. Devices have no limit here, and a key has one of its own.`,
+them arriving. The \`recordId\` is derived from device, timestamp, latitude, longitude and an attribute \`alarm\` alone: the
+same history in another format, or positions that an app has already sent, are repeats and change nothing; the answer does
+not distinguish them from new positions. Devices have no limit here, and keys have a separate one.`,
   parameters: [],
 }
 

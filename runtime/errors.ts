@@ -61,20 +61,20 @@ export class ApiError extends Error {
 }
 
 /** Further faults of a request are only counted. */
-const FAULTS_TOLD = 20
+const FAULTS_LISTED = 20
 
 /** 400 `INVALID_PARAMS`: the message names every faulty field (specification section 4.1, rule 1). */
 export function invalidParams(faults: readonly Fault[]): ApiError {
-  const { message, details } = tellFaults(faults)
+  const { message, details } = describeFaults(faults)
   return new ApiError('INVALID_PARAMS', message, { details })
 }
 
 /** Message and details for a sender: the first 20 faults, and the number of the others. */
-export function tellFaults(faults: readonly Fault[]): {
+export function describeFaults(faults: readonly Fault[]): {
   message: string
   details: readonly Fault[]
 } {
-  const details = faults.slice(0, FAULTS_TOLD)
+  const details = faults.slice(0, FAULTS_LISTED)
   const more = faults.length - details.length
   const messages = details.map(({ message }) => message)
   if (more > 0) messages.push(`and ${more} more`)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
-import { ApiError, tellFaults, type Fault } from '../../runtime/errors.ts'
+import { ApiError, describeFaults, type Fault } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import { ulid } from '../../schemas/record-id.ts'
@@ -61,7 +61,7 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
     const byIndex = new Map(made.map(({ index }, n) => [index, outcomes[n]]))
     const results = read.map((one, index) => {
       if ('faults' in one) {
-        return { index, error: 'INVALID_PARAMS', message: tellFaults(one.faults).message }
+        return { index, error: 'INVALID_PARAMS', message: describeFaults(one.faults).message }
       }
       const outcome = byIndex.get(index)
       if (typeof outcome === 'object') return { index, id: outcome.id }

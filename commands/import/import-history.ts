@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { tellFaults } from '../../runtime/errors.ts'
+import { describeFaults } from '../../runtime/errors.ts'
 import { parseImportedReport } from '../../schemas/position-report.ts'
 import { realTiming, type Timing } from '../../client/timing.ts'
 import { showProgress, timeLeft, withThousands, type Screen } from '../progress.ts'
@@ -41,7 +41,7 @@ export async function importHistory(
     const judged = parseImportedReport(report, { now: startedAt })
     if ('report' in judged) tally.accept(report)
     else {
-      const { message } = tellFaults(judged.faults)
+      const { message } = describeFaults(judged.faults)
       tally.refuse({ error: 'INVALID_PARAMS', message }, where)
     }
   }

@@ -30,7 +30,7 @@ export type Accepted<Each = Outcome> = {
   readonly keyAllowance?: Allowance | undefined
   /** Only for a single report. */
   readonly deviceAllowance?: Allowance | undefined
-  /** The rejections of an app's reports, to wait for until they are written. */
+  /** The rejections of the reports. An app gets its answer once they are written. */
   readonly rejections: ReadonlySet<Offered>
 }
 
@@ -56,9 +56,9 @@ export type Accept = {
 }
 
 /**
- * The request of the reports. An app resends a whole request as long as any of its reports must come later. So
- * the caller has counted all of them against the key's limit, and the rejections are written immediately.
- * Reports refused by a limit cause no rejections, because they come again.
+ * The request of the reports. An app resends its whole request until no report in it needs a retry. So for an app
+ * the caller has counted all reports against the key's limit, rejections are written immediately, and a report
+ * refused by a limit causes none, because it will be resent.
  */
 export type AcceptedRequest = CountedRequest & {
   /** By `performance.now()`. */
@@ -66,8 +66,8 @@ export type AcceptedRequest = CountedRequest & {
 }
 
 /**
- * More reports are worked on in pieces, each in a turn of its own, and appended in pieces of which each is
- * durable before the next: so no other request waits for all of them.
+ * Larger requests are judged in slices, each in its own turn of the event loop, and appended in slices, one after
+ * the other, so that other requests are served in between.
  */
 const FEW_REPORTS = 100
 const APPENDED_AT_ONCE = 500
@@ -203,10 +203,10 @@ function receivedOf(submitted: SubmittedReport | undefined): Received {
 
 function refusedByLimit(
   allowance: Allowance,
-  tell: (allowance: Allowance) => string,
+  messageFor: (allowance: Allowance) => string,
 ): JudgedReport {
   const { resetSeconds: retryAfterSeconds } = allowance
-  const message = tell(allowance)
+  const message = messageFor(allowance)
   const refused = { error: 'RATE_LIMITED', message, retriable: true, retryAfterSeconds } as const
   return { kind: 'refused', refused }
 }

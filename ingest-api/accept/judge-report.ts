@@ -1,4 +1,4 @@
-import { tellFaults } from '../../runtime/errors.ts'
+import { describeFaults } from '../../runtime/errors.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import { isListed } from '../../schemas/device-id.ts'
 import type { DeviceSeen } from '../../schemas/device-seen.ts'
@@ -40,8 +40,8 @@ export function judgeReport(
   const parsed = translated ?? parsePositionReport(json, { now: receivedAt })
   if ('faults' in parsed || otherFaults.length > 0) {
     const faults = 'faults' in parsed ? [...parsed.faults, ...otherFaults] : otherFaults
-    const { message: told, details } = tellFaults(faults)
-    const message = translated === undefined ? withMisspelt(told, [json]) : told
+    const { message: listed, details } = describeFaults(faults)
+    const message = translated === undefined ? withMisspelt(listed, [json]) : listed
     const refused = { error: 'INVALID_PARAMS', message, details, retriable: false } as const
     return { kind: 'refused', refused }
   }
@@ -61,7 +61,8 @@ function judgeHeartbeat(
   receivedAt: number,
 ): DeviceSeen | Refused {
   const faults = deviceIdFaults(deviceId)
-  if (faults.length > 0) return { error: 'INVALID_PARAMS', ...tellFaults(faults), retriable: false }
+  if (faults.length > 0)
+    return { error: 'INVALID_PARAMS', ...describeFaults(faults), retriable: false }
   const { accountId, id: keyId } = grant.key
   return (
     deviceRefusal(grant, deviceId) ?? {

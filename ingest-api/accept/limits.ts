@@ -46,7 +46,7 @@ export function rateLimitHeaders(...allowances: (Allowance | undefined)[]): stri
   return ['RateLimit-Policy', policy, 'RateLimit', `"${bucket}";r=${left};t=${resetSeconds}`]
 }
 
-/** The most keys with debts; the oldest debts are forgotten first. */
+/** Keys whose debts are remembered; beyond it the oldest debts are forgotten. */
 const OWING = 10_000
 
 /** The window of a key's own limit. */

@@ -16,7 +16,7 @@ const KEPT_PER_SECOND_IN_ALL = 200
 const SHARES_MS = 60_000
 /** Further rejections are dropped, so that an unavailable log cannot fill the memory. */
 const QUEUED_EVENTS = 1_000
-/** The time for which a request that awaits its count lets others be counted with it. */
+/** A refusal that a request waits for is counted for this long before its count is written. */
 const COUNTED_WITHIN_MS = 250
 /** About 300 KiB at most. */
 const APPENDED_AT_ONCE = 100
@@ -34,7 +34,7 @@ export type RefusedReport = {
 
 type Queued = { readonly outcome: 'kept' | 'counted'; readonly event: ReportRejected }
 
-/** An offered rejection; `written` resolves with whether it, or its count, was written. */
+/** A rejection handed to the queue; `written` resolves with whether it, or its count, was written. */
 export type Offered = { readonly written: Promise<boolean> }
 
 /** Rejections written together: if one fails, the round fails. */
@@ -55,10 +55,10 @@ type Counted = { count: number; receivedAt: number; message: string }
  */
 export class RejectionQueue {
   #queue: Queued[] = []
-  /** The round of the queue. */
-  #queued = newRound()
-  /** The round of rejections that are only counted so far. */
-  #counted = newRound()
+  /** Settles with the entries of the queue. */
+  #queuedRound = newRound()
+  /** Settles with the counts that are not in the queue yet. */
+  #countedRound = newRound()
   #due: NodeJS.Immediate | undefined
   #countsDue: NodeJS.Timeout | undefined
   #second = 0
@@ -97,6 +97,7 @@ export class RejectionQueue {
     this.#logger = logger
   }
 
+  /** Queues a rejection, or counts it if the key or its account already has enough in this second. */
   offer({ key, error, message, received, isAwaited = false }: RefusedReport): Offered {
     if (isAwaited) this.#hasten()
     const receivedAt = this.#clock.now()
@@ -124,7 +125,7 @@ export class RejectionQueue {
       counted.receivedAt = receivedAt
       counted.message = message
     }
-    return this.#counted
+    return this.#countedRound
   }
 
   /** Writes offered rejections without waiting for a flush: immediately, and counts within 250 ms. */
@@ -184,8 +185,8 @@ export class RejectionQueue {
   }
 
   #enqueueCounts(): void {
-    const round = this.#counted
-    this.#counted = newRound()
+    const round = this.#countedRound
+    this.#countedRound = newRound()
     let offered = NONE
     for (const [keyId, { accountId, counted }] of this.#refused) {
       for (const [error, count] of counted) {
@@ -201,7 +202,7 @@ export class RejectionQueue {
     if (this.#queue.length >= QUEUED_EVENTS) return this.#drop(rejected.count)
     const rejectionId = ulid(rejected.receivedAt, randomBytes(10))
     this.#queue.push({ outcome, event: { rejectionId, ...rejected } })
-    return this.#queued
+    return this.#queuedRound
   }
 
   #write(): Promise<void> {
@@ -211,9 +212,9 @@ export class RejectionQueue {
 
   async #writeAll(): Promise<void> {
     const taken = this.#queue
-    const round = this.#queued
+    const round = this.#queuedRound
     this.#queue = []
-    this.#queued = newRound()
+    this.#queuedRound = newRound()
     let written = 0
     try {
       while (written < taken.length) {
@@ -240,7 +241,7 @@ export class RejectionQueue {
     const now = this.#steadyClock.now()
     if (now - this.#warnedAt < WARNED_EVERY_MS) return
     this.#warnedAt = now
-    this.#logger.warn({ err: error }, 'refused reports are not kept: their log takes nothing')
+    this.#logger.warn({ err: error }, 'rejections dropped: their topic cannot be written')
   }
 }
 

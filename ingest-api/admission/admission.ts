@@ -43,8 +43,8 @@ export type Credentials = {
 
 /**
  * Checks a request before its body is read, in this order: a valid key, its scope, its limit, against which the
- * first report counts. What follows is in the body (`body.ts`), the key's device list and the devices' limits
- * (`accept/`).
+ * first report counts. The remaining checks need the body (`body.ts`): the key's device list and the devices'
+ * limits (`accept/`).
  */
 export function admitSenders({
   keyCache,
@@ -73,7 +73,7 @@ export function admitSenders({
     const allowance = await keyLimit.take(grant.key, 1)
     if (allowance !== undefined && allowance.over > 0) {
       request.answerHeaders.push(...rateLimitHeaders(allowance))
-      throw exhausted(allowance)
+      throw keyLimitError(allowance)
     }
     return { grant, allowance }
   }
@@ -111,7 +111,8 @@ export function admitSenders({
   }
 }
 
-export function exhausted(allowance: Allowance): ApiError {
+/** The 429 of a key that has used up its limit. */
+export function keyLimitError(allowance: Allowance): ApiError {
   return new ApiError('RATE_LIMITED', beyondKeyLimit(allowance), {
     headers: { 'Retry-After': String(allowance.resetSeconds) },
   })

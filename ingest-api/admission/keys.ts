@@ -14,7 +14,7 @@ const TRUSTED_WITHOUT_STORE_MS = 60 * 60 * 1_000
 /** A store that has not answered after this time counts as unavailable. */
 const ANSWER_MS = 3_000
 /** Pause between probes of an unavailable store. */
-const LOOK_AGAIN_MS = 1_000
+const PROBE_EVERY_MS = 1_000
 const KNOWN_KEPT = 50_000
 const UNKNOWN_KEPT = 10_000
 /** The hash of no secret, used to probe the store. */
@@ -37,7 +37,7 @@ export class KeyCache {
   readonly #wallClock: Clock
   readonly #stopping: AbortSignal
   #away = false
-  #looking = false
+  #probing = false
 
   /** @param clock a monotonic clock: the machine's may be set back. */
   constructor({
@@ -129,21 +129,21 @@ export class KeyCache {
       return grant
     } catch (error) {
       this.#away = true
-      this.#lookAgain().catch(() => undefined)
+      this.#probe().catch(() => undefined)
       throw error
     }
   }
 
   /** Probes the unavailable store, so that requests need not wait to find out. */
-  async #lookAgain(): Promise<void> {
-    if (this.#looking) return
-    this.#looking = true
+  async #probe(): Promise<void> {
+    if (this.#probing) return
+    this.#probing = true
     const signal = this.#stopping
     while (this.#away && !signal.aborted) {
-      await wait(LOOK_AGAIN_MS, undefined, { ref: false, signal }).catch(() => undefined)
+      await wait(PROBE_EVERY_MS, undefined, { ref: false, signal }).catch(() => undefined)
       if (this.#away && !signal.aborted) await this.#answer(NOBODY).catch(() => undefined)
     }
-    this.#looking = false
+    this.#probing = false
   }
 }
 

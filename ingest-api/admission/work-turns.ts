@@ -11,15 +11,15 @@ const WAITS_MS = 3_000
 
 /** A larger body contains photos, or hundreds of points. */
 const LARGE_BYTES = 1024 * 1024
-/** Twice the number of parts of apps' points in 2 MiB. */
+/** Twice as many as 2 MiB of an app's points have. */
 const MOST_PARTS = 200_000
 /** Scanned in one turn of the event loop: about a millisecond. */
 const SCANNED_AT_ONCE = 1024 * 1024
 const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 
 /**
- * Lets only a few large requests be worked on concurrently, those of each key in turn. The others wait with the
- * bytes of their bodies alone, whose number `InFlight` limits: once parsed they take ten times as much.
+ * Processes a few large requests at a time, serving keys in turn. The others wait unparsed, within the bytes that
+ * `InFlight` allows: parsed, they would take ten times as much memory.
  */
 export class WorkTurns {
   /** Requests with smaller bodies need no turn. */

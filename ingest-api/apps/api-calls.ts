@@ -12,8 +12,8 @@ it: \`Authorization: Bearer\`, the password of Basic (the user's name is ignored
 **2xx**: no part of the request needs to be sent again. Operators see reports that can never be accepted as
 rejections; apps would otherwise resend them for ever, and all later reports would wait. **503**: resend the
 whole request after \`Retry-After\`; a report that was stored already is stored only once.
-**401**: no valid key. The recordId is of device, time, latitude, longitude and \`alarm\` alone.
-Everything else that apps send becomes attributes; values that do not fit are left out, and names of networks always are.
+**401**: no valid key. The recordId is derived from device, time, latitude, longitude and \`alarm\` alone.
+Everything else that apps send becomes attributes; values that do not fit are left out, as are all names of networks.
 Every path answers HEAD with 200.`,
 }
 

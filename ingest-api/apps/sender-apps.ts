@@ -7,7 +7,7 @@ import { readPhonetrack } from '../../schemas/formats/senders/phonetrack.ts'
 import { readTheThingsStack } from '../../schemas/formats/senders/the-things-stack.ts'
 import { readTraccarForward } from '../../schemas/formats/senders/traccar-forward.ts'
 
-/** An app that reports here: the reader of its format, and all that its requests need besides. */
+/** An app that reports here: the reader of its format, its limits and its answers. */
 export type SenderApp = {
   /** The name in metrics. */
   readonly name: string
@@ -68,7 +68,7 @@ export const osmand: SenderApp = {
   answer: () => EMPTY,
 }
 
-/** The same at Dawarich's path for it. */
+/** Traccar Client at Dawarich's path. */
 export const dawarichTraccar: SenderApp = {
   ...osmand,
   name: 'dawarich-traccar',

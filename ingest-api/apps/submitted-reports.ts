@@ -53,7 +53,7 @@ export async function submittedReports(
 
   function reportOf(item: AppItem): SubmittedReport {
     const deviceId = item.deviceId ?? fallback
-    // Only the bytes have all digits.
+    // The parsed number has lost digits: a rejection shows the bytes.
     if (deviceId.includes(INEXACT_ID)) return refused(item, INEXACT, items.length === 1)
     switch (item.kind) {
       case 'point': {

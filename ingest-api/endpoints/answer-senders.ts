@@ -27,7 +27,7 @@ export type Endpoint = {
   readonly app?: string
   /** @throws {ApiError | DependencyError} for a failure of the whole request. */
   readonly answer: (request: SenderRequest) => Promise<SenderAnswer>
-  /** The error that the sender gets in place of another one; absent: that one. */
+  /** Replaces an error before it is sent; absent: errors are sent unchanged. */
   readonly errorFor?: (error: ApiError) => ApiError
 }
 
@@ -76,12 +76,12 @@ export function answerSenders(
     } catch (thrown) {
       reportMetrics.failed(thrown, request)
       const error = failed(thrown, request)
-      const told = errorFor?.(error) ?? error
-      request.answerHeaders.push(...Object.entries(told.headers).flat())
+      const sent = errorFor?.(error) ?? error
+      request.answerHeaders.push(...Object.entries(sent.headers).flat())
       if (hasLongUnreadBody(http, request.mostUnreadBytes)) {
         request.answerHeaders.push('Connection', 'close')
       }
-      write(request, response, { status: told.status, body: JSON.stringify(errorEnvelope(told)) })
+      write(request, response, { status: sent.status, body: JSON.stringify(errorEnvelope(sent)) })
     } finally {
       request.release()
     }

@@ -22,7 +22,7 @@ import {
   type SenderRequest,
 } from '../admission/sender-request.ts'
 import { hasTooManyParts, type WorkTurns } from '../admission/work-turns.ts'
-import { exhausted, type Admit } from '../admission/admission.ts'
+import { keyLimitError, type Admit } from '../admission/admission.ts'
 import type { Endpoint } from './answer-senders.ts'
 
 /** The part of a body that is read without a valid key. */
@@ -99,7 +99,7 @@ export function appEndpoints({
     if (items.length > 1 && !request.hold(items.length * POINT_BYTES)) throw overloaded()
     // Before the work, or concurrent requests would all be within the limit.
     const charge = await keyLimit.charge(key, items.length - 1)
-    if (charge.exhausted !== undefined) throw exhausted(charge.exhausted)
+    if (charge.exhausted !== undefined) throw keyLimitError(charge.exhausted)
     const now = clock.now()
     const isKnown = (deviceId: string) => isKnownDevice({ accountId: key.accountId, deviceId })
     const submitted = await submittedReports(items, { key, now, chunks, isKnown })
@@ -149,8 +149,8 @@ const CUT_OFF = unavailable('the request was cut off')
 const TOO_MANY_PARTS = new ApiError('INVALID_PARAMS', 'the body has too many parts')
 
 /**
- * A 503 for every refused request, so that the app resends it, except one without a valid key, or with
- * one that lacks the scope.
+ * A 503 for every refused request, so that the app resends it; a 401 without a valid key, or if the key lacks
+ * the scope.
  */
 function errorFor(error: ApiError, { never4xx = false }: SenderApp): ApiError {
   if (error.error === 'SERVICE_UNAVAILABLE') return error

@@ -174,7 +174,7 @@ function listIn(json: unknown): readonly unknown[] {
 }
 
 function imported(json: unknown): SubmittedPosition {
-  // Any element but an object is a separate fault.
+  // An element that is not an object gets only its own fault, not also that of a missing timestamp.
   const fields = typeof json === 'object' && json !== null ? json : { timestamp: json }
   const timestamp = 'timestamp' in fields ? fields.timestamp : undefined
   const isTimed = timestamp !== undefined && timestamp !== null

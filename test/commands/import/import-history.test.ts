@@ -5,7 +5,7 @@ import { describe, expect, test } from '@jest/globals'
 import { importHistory } from '../../../commands/import/import-history.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
 import { ImportTally, exitCode, importSummary } from '../../../commands/import/tally.ts'
-import { tellFaults } from '../../../runtime/errors.ts'
+import { describeFaults } from '../../../runtime/errors.ts'
 import { NO_TIMESTAMP, parseImportedReport } from '../../../schemas/position-report.ts'
 import {
   jumpingTiming,
@@ -28,7 +28,8 @@ const reportsIn = ({ body }: Received) => (JSON.parse(body) as { reports: Sent[]
 function taken(request: Received, refusal: (report: Sent) => string | undefined = () => undefined) {
   const results = reportsIn(request).map((report, index) => {
     const judged = parseImportedReport(report, { now: Date.now() })
-    if ('faults' in judged) return { index, error: 'INVALID_PARAMS', ...tellFaults(judged.faults) }
+    if ('faults' in judged)
+      return { index, error: 'INVALID_PARAMS', ...describeFaults(judged.faults) }
     const error = refusal(report)
     return error === undefined
       ? { index, recordId: 'r', receivedAt: 'now' }
