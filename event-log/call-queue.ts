@@ -8,28 +8,29 @@ export type Call<Item> = {
   state: 'queued' | 'taken' | 'answered'
 }
 
-/** A call that lets smaller ones pass, but none of the same keys. */
+/** A large call: small ones overtake it, unless they share a key with it. */
 type ManyCall<Item> = Call<Item> & { keys: ReadonlySet<unknown> }
 
 export type QueueLimits<Item> = {
   readonly maxBatchItems: number
   readonly maxBatchBytes: number
   /**
-   * Calls of more items come after those of fewer, so that no report waits for a whole import in front of
-   * it; only with `keyOf`.
+   * Calls of at most this many items are small; they overtake larger ones, so that no report waits for an
+   * import. Only with `keyOf`.
    */
   readonly fewItems: number
-  /** Items with the same key keep their order. Absent: all calls do. */
+  /** Items with the same key keep their order. Absent: all items do. */
   readonly keyOf?: ((item: Item) => unknown) | undefined
 }
 
 /** The calls that wait for a batch. */
 export class CallQueue<Item> {
   readonly #limits: QueueLimits<Item>
-  // Not a `Set`: with endless additions and deletions it leaves tables behind whose calls V8 moves to
-  // the old generation.
+  // Not a `Set`: endless additions and deletions leave hash tables behind, whose calls V8 moves to the old
+  // generation.
   #few: Call<Item>[] = []
   #many: ManyCall<Item>[] = []
+  /** Whether the previous batch had only small calls while large ones waited. */
   #fewWentAlone = false
   /** The number of expired calls among these. */
   #expired = 0
@@ -50,7 +51,7 @@ export class CallQueue<Item> {
     } else this.#many.push(Object.assign(call, { keys: new Set(call.items.map(keyOf)) }))
   }
 
-  /** Whether a call of many items waits that has one of the keys. */
+  /** Whether a large call with one of the keys is waiting. */
   #follows({ items }: Call<Item>, keyOf: (item: Item) => unknown): boolean {
     return (
       this.#many.length > 0 &&
@@ -59,8 +60,9 @@ export class CallQueue<Item> {
   }
 
   /**
-   * The calls of the next batch: of few items as many as fit; of many items, if none of few waits or those
-   * went alone the last time, the oldest, even if it does not fit: endless small ones do not keep it waiting.
+   * The calls of the next batch: as many small ones as fit. Large ones join if no small one waits, or if the
+   * previous batch had only small ones; then the oldest large one goes even if it does not fit, so that small
+   * ones cannot starve it.
    */
   take(): Call<Item>[] {
     const batch = new Batch<Item>(this.#limits)
@@ -87,7 +89,7 @@ export class CallQueue<Item> {
     return line
   }
 
-  /** Whether a call of few items, which then came first, still waits with one of the keys. */
+  /** Whether a small call with one of the keys still waits: it came first. */
   #leads({ keys }: ManyCall<Item>): boolean {
     const { keyOf } = this.#limits
     if (keyOf === undefined) return false

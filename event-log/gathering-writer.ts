@@ -6,7 +6,7 @@ import { CallQueue, type Call, type QueueLimits } from './call-queue.ts'
 export type GatheringWriter<Item> = {
   /**
    * Resolves once the batch with these items is written. The items of one call stay together. Calls keep
-   * their order, except that one of few items may pass those of many: see `QueueLimits`. `bytes`:
+   * their order, except that small ones may overtake large ones: see `QueueLimits`. `bytes`:
    * approximate size when written. `deadlineMs`: this caller's deadline, if shorter than the default.
    * @throws {DependencyError} retriable: overloaded, closing, or not written before the deadline;
    *   or the rejection of `writeBatch`.
@@ -21,13 +21,13 @@ export type GatheringWriterOptions<Item> = Partial<QueueLimits<Item>> & {
   /** Writes one batch, atomically and durably. Never called while an earlier call is pending. */
   readonly writeBatch: (items: readonly Item[]) => Promise<void>
   /**
-   * The number of waiting calls that starts a batch in the middle of the turn: a turn can bring a
-   * thousand requests, which until they are answered hold more than a processor's cache.
+   * The number of waiting calls that starts a batch before the turn ends: a turn can bring a thousand
+   * requests, and unanswered they take more memory than a processor's cache has.
    */
   readonly promptCalls?: number
   /**
-   * The least time between the starts of two batches under load. Each batch has a cost for both ends,
-   * however small it is.
+   * The least time between the starts of two batches under load. Even a small batch costs both ends
+   * something.
    */
   readonly restMs?: number
   /** Limits the queue behind the outstanding batch; further calls are rejected immediately. */
@@ -68,7 +68,7 @@ export function waitingRoom({
   }
 }
 
-/** From this many calls on, a batch counts as load. Fewer callers are all waiting for this batch. */
+/** From this many calls on, a batch counts as load. Fewer callers all wait for this batch, so resting gains nothing. */
 const CROWD = 4
 
 /**

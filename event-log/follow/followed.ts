@@ -1,7 +1,7 @@
 import type { EventLog } from '../event-log.ts'
 import type { Offsets, Origin } from '../../schemas/read-models.ts'
 
-// The items that readers following the log receive.
+// The parts of the log, the store and the logger that readers following the log use.
 
 export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
 

@@ -44,7 +44,7 @@ export async function* readPast({
   signal: AbortSignal
   logger: FollowerLogger
 }): AsyncGenerator<PastItem, boolean> {
-  let gapTold = false
+  let gapAnnounced = false
   let unknown = false
   const arrived = () => feed.isCaughtUp() && feed.holds(place.offsets)
 
@@ -95,19 +95,19 @@ export async function* readPast({
       yield* show(item)
       return
     }
-    yield* tellGap('expired')
+    yield* announceGap('expired')
     const { partition, after } = item
     if (after < 0) delete place.offsets[partition]
     else place.offsets[partition] = after
   }
 
-  function* tellGap(reason: GapReason): Generator<PastItem, void> {
-    if (!gapTold) yield { kind: 'gap', reason }
-    gapTold = true
+  function* announceGap(reason: GapReason): Generator<PastItem, void> {
+    if (!gapAnnounced) yield { kind: 'gap', reason }
+    gapAnnounced = true
   }
 
   async function* show(batch: LogBatch): AsyncGenerator<PastItem, void> {
-    if (batch.entries.some(({ kind }) => kind === 'unreadable')) yield* tellGap('unreadable')
+    if (batch.entries.some(({ kind }) => kind === 'unreadable')) yield* announceGap('unreadable')
     const positions = batch.entries.filter(
       (entry) => entry.kind === 'position' && wanted.position(entry.event),
     ) as readonly PositionEntry[]

@@ -22,7 +22,7 @@ export function unreadableEntries({
   let last: UnreadableEntry | undefined
   signal.addEventListener('abort', () => clearTimeout(waiting))
 
-  function tell(): void {
+  function report(): void {
     waiting = undefined
     if (last === undefined) return
     const { reason, origin } = last
@@ -31,7 +31,7 @@ export function unreadableEntries({
     last = undefined
     waiting = setTimeout(() => {
       const more = last !== undefined
-      tell()
+      report()
       if (more) push({ kind: 'gap', reason: 'unreadable' })
     }, everyMs).unref()
   }
@@ -41,6 +41,6 @@ export function unreadableEntries({
     last = entry
     if (waiting !== undefined) return
     push({ kind: 'gap', reason: 'unreadable', origin: entry.origin })
-    tell()
+    report()
   }
 }

@@ -102,7 +102,7 @@ export function kafkaFailure(doing: string, cause: unknown): DependencyError {
   return new DependencyError(`Kafka could not ${doing}: ${reason}`, { retriable: true, cause })
 }
 
-/** Not now; the same call may succeed later. */
+/** The error of a call that may succeed later. */
 export function unavailableForNow(message: string): DependencyError {
   return new DependencyError(message, { retriable: true })
 }

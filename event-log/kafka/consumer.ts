@@ -14,8 +14,8 @@ export type Consumption<Batch> = {
   /** Where the group starts after each assignment, instead of at its committed offsets. */
   readonly resumeAfter?: (() => Promise<Offsets>) | undefined
   /**
-   * Reads a chunk, once; undefined if there is nothing in it to deliver. `after`: the offset that it
-   * follows, where `resumeAfter` has named a place.
+   * Decodes a chunk; called once per chunk. Undefined if it has nothing to deliver. `after`: the offset that
+   * the chunk follows, if `resumeAfter` named one for its partition.
    */
   readonly toBatch: (chunk: Chunk, after: number | undefined) => Promise<Batch | undefined>
   readonly onBatch: (batch: Batch) => Promise<void>
@@ -132,8 +132,8 @@ async function answered(
 }
 
 /**
- * Whether a chunk continues where reading is due. Otherwise it was fetched before an assignment that has put
- * this member back, unless retention took the entries between.
+ * Whether a chunk continues at the offset that is due. A later chunk was fetched before an assignment that moved
+ * this member back, unless retention has deleted the entries in between.
  */
 async function continuesAt<Batch>(
   due: number,
@@ -151,7 +151,7 @@ async function continuesAt<Batch>(
 }
 
 /**
- * Tries until the chunk has been taken, with growing pauses. Resolves with false when it no longer
+ * Retries with growing pauses until the chunk is processed. Resolves with false when it no longer
  * belongs to this member.
  */
 async function deliver<Batch>(

@@ -48,7 +48,7 @@ const SOURCE = 'gps-position-ingestion'
 const SPOOLED = 'ce_spooled'
 /** Only on heartbeats: Kafka Connect's predicates see the names of headers, not the value of `ce_type`. */
 const HEARTBEAT = 'ce_heartbeat'
-/** Marks history, for those who must not take it for news. */
+/** Marks imported history, so that consumers do not treat it as new. */
 const IMPORTED = 'ce_imported'
 const AVRO_CONTENT_TYPE = 'application/avro'
 /** The first byte of a value in the Confluent wire format; JSON never starts with it. */

@@ -55,7 +55,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
   })
   let fail: (cause: unknown) => void = () => undefined
   const crashed = new Promise<never>((_, reject) => {
-    fail = (cause) => reject(kafkaFailure(`go on reading ${topic}`, cause))
+    fail = (cause) => reject(kafkaFailure(`continue reading ${topic}`, cause))
   })
   consumer.on(consumer.events.CRASH, ({ payload }) => {
     if (!payload.restart) fail(payload.error)
@@ -172,7 +172,7 @@ async function dealWithBatch(
     // Sent directly: `consumer.commitOffsets` would repeat it for 10 s, and drop it when stopping.
     // A failure leaves the chunk unresolved, so kafkajs delivers it again.
     await commit?.(partition, lastOffset + 1, (offsets) =>
-      payload.commitOffsetsIfNecessary(offsets).catch(joinAnewIfMoved),
+      payload.commitOffsetsIfNecessary(offsets).catch(rejoinIfMoved),
     )
     payload.resolveOffset(chunk.at(-1)!.offset)
     firstOffset = lastOffset + 1
@@ -184,7 +184,7 @@ async function dealWithBatch(
  * kafkajs looks for the group's new coordinator only when it joins, and this error makes it join.
  * Otherwise it would read nothing for half a minute while its coordinator is dead.
  */
-function joinAnewIfMoved(cause: unknown): never {
+function rejoinIfMoved(cause: unknown): never {
   const { name } = cause as Error
   if (name !== 'KafkaJSBrokerNotFound' && name !== 'KafkaJSConnectionError') throw cause
   const type = 'NOT_COORDINATOR_FOR_GROUP'

@@ -12,7 +12,7 @@ import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
 import { lag, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
-import { PARTITIONS_TOLD_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
+import { PARTITIONS_KNOWN_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
 import { readersOfTopics } from './topic-readers.ts'
 import { messageBytes, topicWriter } from './topic-writer.ts'
 import { kafkaTopic } from './topic.ts'
@@ -170,7 +170,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       const found = await admin.ask(
         'answer',
         (client) => askPartitions(client, [topic]),
-        PARTITIONS_TOLD_WITHIN_MS,
+        PARTITIONS_KNOWN_WITHIN_MS,
       )
       const enough = prepared.minInSync(topic)
       // A partition without a leader affects only its own devices: this process stays ready.

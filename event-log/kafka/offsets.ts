@@ -16,7 +16,7 @@ const SECOND_MS = 1000
 export async function bounds(admin: Admin, topic: string): Promise<OffsetBounds[]> {
   const { held, leaderless } = await reachableBounds(admin, topic)
   if (leaderless.length > 0) {
-    throw new Error(`nobody leads partition ${leaderless.join(', ')} of ${topic}`)
+    throw new Error(`no leader for partition ${leaderless.join(', ')} of ${topic}`)
   }
   return held
 }

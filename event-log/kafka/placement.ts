@@ -18,8 +18,8 @@ export type Placement = {
 const HEARTBEAT_MS = 1000
 
 /**
- * Puts a member to its place after each assignment. What kafkajs has fetched before, from the committed
- * offset, is stale from then on.
+ * Seeks to a member's start offsets after each assignment. Anything that kafkajs has fetched before, from the
+ * committed offset, is stale from then on.
  */
 export function placeMember(
   consumer: Consumer,

@@ -33,7 +33,7 @@ export type PreparedTopics = {
 }
 
 /** The longest that Kafka may take to report its partitions. */
-export const PARTITIONS_TOLD_WITHIN_MS = 3000
+export const PARTITIONS_KNOWN_WITHIN_MS = 3000
 const LOOK_AT_PARTITIONS_EVERY_MS = 1000
 /** An operator may lower `min.insync.replicas` during an outage. */
 const LOOK_AT_MIN_INSYNC_EVERY_MS = 5000
@@ -157,7 +157,7 @@ export function prepareTopics({
     partitions = await admin.ask(
       'tell its partitions',
       (client) => askPartitions(client, Object.values(names)),
-      PARTITIONS_TOLD_WITHIN_MS,
+      PARTITIONS_KNOWN_WITHIN_MS,
     )
   }
 

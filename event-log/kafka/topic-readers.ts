@@ -52,7 +52,7 @@ export function readersOfTopics({
           ...reading(topic, groupId),
           ...subscription,
           progress: (partitions, next) =>
-            admin.ask('tell the offsets of a group', (client) =>
+            admin.ask('read the offsets of a group', (client) =>
               progressOf(client, { topic, groupId }, { partitions, next }),
             ),
           async firstHeld(partition) {

@@ -153,7 +153,7 @@ async function warnOfSingleReplicas(
     if (single.length === 0) continue
     logger.warn(
       { topic, partitions: single.length, brokers: brokers.length },
-      'topic has a replication factor of 1: a broker that fails takes its partitions away',
+      'topic has a replication factor of 1: while a broker is down, its partitions are unavailable',
     )
   }
 }

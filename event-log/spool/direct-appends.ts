@@ -2,7 +2,7 @@ import { DependencyError } from '../../runtime/errors.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import type { EventLog } from '../event-log.ts'
 
-/** An append under way; only the first `resolve` or `reject` counts. */
+/** A pending append; only the first `resolve` or `reject` counts. */
 export type Append = {
   readonly events: readonly AppendedEvent[]
   readonly resolve: () => void
@@ -11,7 +11,7 @@ export type Append = {
 
 /**
  * With this many unconfirmed appends, a log that confirms nothing for this time counts as unavailable:
- * the process refuses requests before twice as many are under way (runtime/load.ts).
+ * the process refuses requests before twice as many are under way (runtime/in-flight.ts).
  */
 const MANY = 300
 const SILENT_MS = 200

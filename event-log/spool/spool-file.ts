@@ -96,7 +96,7 @@ export function openSpoolFile(
   let confirmed = 0
   let held = 0
   let bytes = 0
-  /** False from a failed statement, which may have taken effect all the same, until the next count. */
+  /** False after a failed statement, which may have taken effect all the same, until the events are counted again. */
   let isCounted = false
   let queued = 0
   let queuedBytes = 0
@@ -116,7 +116,7 @@ export function openSpoolFile(
         try {
           count()
         } catch {
-          // The next reader counts.
+          // `next` counts again.
         }
         throw error
       }

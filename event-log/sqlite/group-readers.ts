@@ -5,10 +5,10 @@ import { sleepers } from './sleepers.ts'
 /** Another process may append to the file too; only polling detects that. */
 export const LOOK_AGAIN_MS = 200
 /**
- * The least time from one batch to the next, by the number of its entries. A small batch costs a reader
- * about as much as a large one; when little is reported, it is seen sooner.
+ * The least time from one batch to the next, by the number of its entries: a small batch costs a reader about as
+ * much as a large one, so it waits for more entries, but only briefly when few are reported.
  */
-const COMPANY = [
+const LEAST_INTERVALS = [
   { fewerThan: 20, ms: 10 },
   { fewerThan: 400, ms: 40 },
 ]
@@ -51,8 +51,8 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
   logger,
 }: Readable<Batch>): GroupReaders<Batch> {
   const waitingForMore = sleepers()
-  const waitingForCompany = sleepers()
-  const waitingForBetterTimes = sleepers()
+  const spacing = sleepers()
+  const backingOff = sleepers()
   const delivering = new Set<Promise<void>>()
   let stopped = false
 
@@ -67,7 +67,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
 
     async stop() {
       stopped = true
-      for (const some of [waitingForMore, waitingForCompany, waitingForBetterTimes]) some.wakeAll()
+      for (const some of [waitingForMore, spacing, backingOff]) some.wakeAll()
       await Promise.allSettled(delivering)
     },
   }
@@ -95,9 +95,9 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
       const entries = batch.lastOffset - after
       after = batch.lastOffset
       await keepCommitted()
-      const company = COMPANY.find(({ fewerThan }) => entries < fewerThan)
-      const companyMs = (company?.ms ?? 0) - (performance.now() - readAt)
-      if (companyMs > 0 && !stopped) await waitingForCompany.sleep(companyMs, signal)
+      const least = LEAST_INTERVALS.find(({ fewerThan }) => entries < fewerThan)
+      const leftMs = (least?.ms ?? 0) - (performance.now() - readAt)
+      if (leftMs > 0 && !stopped) await spacing.sleep(leftMs, signal)
       // Lets other work in this process run while catching up.
       await endOfTurn()
     }
@@ -122,7 +122,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
           if (!mayPass(error)) throw error
           logger.warn({ err: error, group, after, step, pauseMs }, 'subscription pausing')
         }
-        if (!ended()) await waitingForBetterTimes.sleep(pauseMs, signal)
+        if (!ended()) await backingOff.sleep(pauseMs, signal)
         if (ended()) return 'given up'
       }
     }

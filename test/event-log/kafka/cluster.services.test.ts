@@ -79,7 +79,7 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
     await expect(ofIll).rejects.toMatchObject({ retriable: true })
     await eventually(() => isSubset(acknowledged, reader.recordIds()), { withinMs: 30_000 })
     await eventually(async () => (await fresh.lag(reader.group)).events === 0)
-    await expect(fresh.extent()).rejects.toThrow('nobody leads partition 1, 4, 7, 10')
+    await expect(fresh.extent()).rejects.toThrow('no leader for partition 1, 4, 7, 10')
 
     await cluster.nodes[1]!.restart()
     const back = performance.now()
