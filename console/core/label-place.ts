@@ -1,79 +1,72 @@
 export type Circle = { readonly x: number; readonly y: number; readonly radius: number }
-
-const FROM_MIDDLE = 19
-const FROM_EDGE = 4
-const HALF_HEIGHT = 8
-/** From line to line. */
-export const LINE = 14
-
-/** The column of buttons at a map's right edge, with its margins. */
-const BUTTONS = { across: 64, down: 264 }
-
-/** The width of the view that is free for the label of a device at (x, y). */
-export function freeWidth({ x, y }: { readonly x: number; readonly y: number }, width: number) {
-  const free = width - BUTTONS.across
-  return x < free && y < BUTTONS.down ? free : width
+export type PixelBox = {
+  readonly left: number
+  readonly top: number
+  readonly right: number
+  readonly bottom: number
 }
 
-/** The sides of a device: to its right, left, below, above. */
+/** From a device to the nearest edge of its label, with room for the arrow and a selection's ring. */
+const FROM_DEVICE = 17
+const FROM_EDGE = 4
+
+/** The sides of a device: its label is to the right, to the left, below or above. */
 const SIDES = [
-  { align: 'left', x: FROM_MIDDLE, y: 0 },
-  { align: 'right', x: -FROM_MIDDLE, y: 0 },
-  { align: 'center', x: 0, y: 26 },
-  { align: 'center', x: 0, y: -26 },
+  { across: 1, down: 0 },
+  { across: -1, down: 0 },
+  { across: 0, down: 1 },
+  { across: 0, down: -1 },
 ] as const
 
-type Side = (typeof SIDES)[number]
+type LabelRoom = {
+  readonly width: number
+  readonly height: number
+  readonly viewWidth: number
+  /** Marks that labels must not cover. */
+  readonly obstacles: readonly Circle[]
+  /** Labels placed before, and the map's controls. */
+  readonly boxes: readonly PixelBox[]
+}
 
 /**
- * Where the label of a device at (x, y) is drawn: on the first side where it is in view and covers
- * nothing, or else on the first where it is in view. `x` is the label's left end, middle or right
- * end, depending on `align`; `y` is the middle of its first line.
+ * The place of a device's label: the first side on which it is in view and covers nothing else;
+ * undefined if there is none. With `isWanted` it then covers something.
  */
 export function labelPlace(
   { x, y }: { readonly x: number; readonly y: number },
-  {
-    width,
-    lines,
-    obstacles,
-    viewWidth,
-  }: { width: number; lines: number; obstacles: readonly Circle[]; viewWidth: number },
-): { readonly align: Side['align']; readonly x: number; readonly y: number } {
-  const height = (lines - 1) * LINE
-  const near = obstacles.filter(
-    (one) => Math.hypot(one.x - x, one.y - y) < width + FROM_MIDDLE + one.radius,
+  { width, height, viewWidth, obstacles, boxes }: LabelRoom,
+  { isWanted = false }: { readonly isWanted?: boolean } = {},
+): PixelBox | undefined {
+  const reach = width + height + FROM_DEVICE
+  const near = obstacles.filter((one) => Math.hypot(one.x - x, one.y - y) < reach + one.radius)
+  const inView = SIDES.map(boxOn).filter(
+    ({ left, right }) => left >= FROM_EDGE && right <= viewWidth - FROM_EDGE,
   )
-  const inView = SIDES.filter(isInView)
-  const isFree = (side: Side) => !near.some((circle) => covers(side, circle))
-  const side = inView.find(isFree) ?? inView[0] ?? SIDES[0]
-  return { align: side.align, x: leftOf(side) + before(side), y: middleOf(side) }
+  const isFree = (box: PixelBox) =>
+    !near.some((circle) => covers(box, circle)) && !boxes.some((other) => overlap(box, other))
+  return inView.find(isFree) ?? (isWanted ? (inView[0] ?? boxOn(SIDES[0])) : undefined)
 
-  /** The width of the label before its anchor. */
-  function before({ align }: Side): number {
-    return align === 'left' ? 0 : align === 'right' ? width : width / 2
+  function boxOn({ across, down }: (typeof SIDES)[number]): PixelBox {
+    const far = (side: number, size: number) => side * (FROM_DEVICE + size / 2)
+    const top = y + far(down, height) - height / 2
+    const left = inside(x + far(across, width) - width / 2, across === 0)
+    return { left, top, right: left + width, bottom: top + height }
   }
 
   /** Below or above a device in view, the label is moved into the view. */
-  function leftOf(side: Side): number {
-    const left = x + side.x - before(side)
-    const isMovable = side.align === 'center' && x >= 0 && x <= viewWidth
+  function inside(left: number, isCentred: boolean): number {
+    const isMovable = isCentred && x >= 0 && x <= viewWidth
     return isMovable ? Math.max(FROM_EDGE, Math.min(left, viewWidth - FROM_EDGE - width)) : left
   }
+}
 
-  function isInView(side: Side): boolean {
-    const left = leftOf(side)
-    return left >= FROM_EDGE && left + width <= viewWidth - FROM_EDGE
-  }
+export function overlap(a: PixelBox, b: PixelBox): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+}
 
-  /** The middle of the first line. */
-  function middleOf({ y: down }: Side): number {
-    return y + down - (down < 0 ? height : 0)
-  }
-
-  function covers(side: Side, circle: Circle): boolean {
-    const [left, top] = [leftOf(side), middleOf(side) - HALF_HEIGHT]
-    const nearestX = Math.max(left, Math.min(circle.x, left + width))
-    const nearestY = Math.max(top, Math.min(circle.y, top + 2 * HALF_HEIGHT + height))
-    return Math.hypot(circle.x - nearestX, circle.y - nearestY) < circle.radius + 2
-  }
+/** Leaves two pixels between them. */
+function covers({ left, top, right, bottom }: PixelBox, { x, y, radius }: Circle): boolean {
+  const nearestX = Math.max(left, Math.min(x, right))
+  const nearestY = Math.max(top, Math.min(y, bottom))
+  return Math.hypot(x - nearestX, y - nearestY) < radius + 2
 }

@@ -14,8 +14,8 @@ export type Motion = {
 
 type MeasuredPosition = Coordinates & { readonly speed?: number; readonly accuracy?: number }
 
-/** Receivers of parked devices report speeds below this; a walker is faster. */
-const MOVING_SPEED = 1
+/** 3 km/h: receivers of parked devices report speeds below this; a walker is faster. */
+const MOVING_SPEED = 3 / 3.6
 /** A parked device's positions are at most this far apart, or as far as its accuracy. */
 const STILL_METRES = 50
 /** Over a longer time, the average between two positions says nothing about the current speed. */
@@ -45,5 +45,16 @@ export function motionAfter(
 }
 
 export function isMoving({ speed }: { readonly speed: number | undefined }): boolean {
-  return speed !== undefined && speed >= MOVING_SPEED
+  return speed !== undefined && speed > MOVING_SPEED
+}
+
+/** The heading to show: receivers of parked devices still report one. */
+export function shownHeading({
+  speed,
+  heading,
+}: {
+  readonly speed?: number | undefined
+  readonly heading?: number | undefined
+}): number | undefined {
+  return isMoving({ speed }) ? heading : undefined
 }

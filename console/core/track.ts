@@ -187,18 +187,18 @@ export function numericAttributes(points: readonly TrackPoint[]): string[] {
 export function placeAt(
   points: readonly TrackPoint[],
   at: number,
-): { readonly x: number; readonly y: number; readonly heading: number | undefined } | undefined {
+): Pick<TrackPoint, 'x' | 'y' | 'heading' | 'speed'> | undefined {
   const index = pointAt(points, at)
   const here = points[index]
   const next = points[index + 1]
   if (here === undefined) return undefined
-  const { heading } = here
+  const { heading, speed } = here
   if (next === undefined || next.after === 'gap' || next.at <= here.at || at <= here.at) {
-    return { x: here.x, y: here.y, heading }
+    return { x: here.x, y: here.y, heading, speed }
   }
   const share = Math.min(1, (at - here.at) / (next.at - here.at))
   // The shorter way round, also across 180°.
   const across = ((next.x - here.x + 1.5) % 1) - 0.5
   const x = (((here.x + across * share) % 1) + 1) % 1
-  return { x, y: here.y + (next.y - here.y) * share, heading }
+  return { x, y: here.y + (next.y - here.y) * share, heading, speed }
 }

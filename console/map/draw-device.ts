@@ -15,12 +15,13 @@ export type DrawnDevice = {
 
 /** From one step to the next, the arrow's tip moves by less than a pixel and a half. */
 const HEADING_STEP = 5
-const ARROW_REACH = DEVICE_RADIUS + 9
+const RING = 2
+const ARROW_REACH = DEVICE_RADIUS + RING + 6
 const LINE_REACH = 3
 
 /**
- * A device at (x, y): colour and shape both show its status, so that nobody depends on one of them;
- * an arrow shows its heading if known, including 0°.
+ * A device at (x, y), 14 pixels wide in a white ring of 2: colour and shape both show its status, so
+ * that nobody depends on one of them; an arrow shows its heading if known, including 0°.
  */
 export function drawDevice(
   context: CanvasRenderingContext2D,
@@ -43,18 +44,18 @@ function paintDevice(
   palette: Palette,
 ): void {
   const colour = status === 'past' ? palette.text : palette[status]
-  context.lineWidth = 2
-  context.strokeStyle = palette.surface
-  context.fillStyle = colour
   if (isSelected === true) {
     context.beginPath()
     context.arc(0, 0, SELECTED_RADIUS, 0, 2 * Math.PI)
     context.strokeStyle = palette.accent
     context.lineWidth = 3
     context.stroke()
-    context.lineWidth = 2
-    context.strokeStyle = palette.surface
   }
+  // Half of a line is inside its shape, which covers it.
+  context.lineWidth = 2 * RING
+  context.lineJoin = 'round'
+  context.strokeStyle = palette.ring
+  context.fillStyle = colour
   if (heading !== undefined) {
     paintArrow(context, heading)
     context.stroke()
@@ -62,16 +63,19 @@ function paintDevice(
   }
   shape(context, status)
   context.stroke()
+  context.fill()
   if (status === 'disabled') {
+    context.beginPath()
+    context.arc(0, 0, DEVICE_RADIUS - 2, 0, 2 * Math.PI)
     context.fillStyle = palette.surface
-    context.strokeStyle = colour
     context.fill()
-    context.stroke()
+    context.lineWidth = 2
+    context.strokeStyle = colour
     context.beginPath()
     context.moveTo(-4, 4)
     context.lineTo(4, -4)
     context.stroke()
-  } else context.fill()
+  }
 }
 
 function shape(context: CanvasRenderingContext2D, status: DrawnDevice['status']): void {
@@ -103,8 +107,8 @@ function paintArrow(context: CanvasRenderingContext2D, heading: number): void {
     [distance * Math.sin(angle + turn), -distance * Math.cos(angle + turn)] as const
   context.beginPath()
   context.moveTo(...at(ARROW_REACH, 0))
-  context.lineTo(...at(DEVICE_RADIUS + 2, 0.75))
-  context.lineTo(...at(DEVICE_RADIUS + 2, -0.75))
+  context.lineTo(...at(DEVICE_RADIUS + RING, 0.6))
+  context.lineTo(...at(DEVICE_RADIUS + RING, -0.6))
   context.closePath()
 }
 

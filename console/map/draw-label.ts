@@ -1,60 +1,92 @@
-import { freeWidth, labelPlace, LINE, type Circle } from '../core/label-place.ts'
+import { labelPlace, type PixelBox, type Circle } from '../core/label-place.ts'
 import type { Palette } from '../core/palette.ts'
 
 export const LABEL_FONT = '600 12px system-ui, sans-serif'
 const NOTE_FONT = '400 11px system-ui, sans-serif'
 
+/** A label is a pill: its text has this room on each side, and its lines are this high. */
+const ROOM = { across: 6, down: 3 }
+const LINE = 14
+const RADIUS = 6
+
 const MOST_LETTERS = 28
 
-/**
- * Draws the name of the device at (x, y), with a note below, if possible where they cover nothing
- * else. The context's font is `LABEL_FONT`.
- */
-export function drawLabel(
-  context: CanvasRenderingContext2D,
-  x: number,
-  y: number,
-  { text, note, obstacles, viewWidth }: MapLabel,
-  palette: Palette,
-): void {
-  const name = cut(text)
-  const lines = note === undefined ? [name] : [name, note]
-  const width = Math.max(...lines.map((line) => widthOf(context, line)))
-  const room = { obstacles, viewWidth: freeWidth({ x, y }, viewWidth) }
-  const place = labelPlace({ x, y }, { width, lines: lines.length, ...room })
-  context.textAlign = place.align
-  context.textBaseline = 'middle'
-  context.lineWidth = 3
-  context.strokeStyle = palette.halo
-  context.fillStyle = palette.text
-  for (const [index, line] of lines.entries()) {
-    if (index > 0) context.font = NOTE_FONT
-    context.strokeText(line, place.x, place.y + index * LINE)
-    context.fillText(line, place.x, place.y + index * LINE)
-  }
-  context.font = LABEL_FONT
+export type MapLabel = {
+  readonly x: number
+  readonly y: number
+  readonly text: string
+  /** A second line. */
+  readonly note?: string | undefined
+  /** Shown even if it covers something. */
+  readonly isWanted?: boolean
 }
 
-type MapLabel = {
-  readonly text: string
-  readonly note?: string | undefined
-  readonly obstacles: readonly Circle[]
-  readonly viewWidth: number
+export type PlacedLabel = Pick<MapLabel, 'text' | 'note'> & PixelBox
+
+/** Places the labels that cover nothing and no earlier label; the others are left out. */
+export function placeLabels(
+  context: CanvasRenderingContext2D,
+  labels: readonly MapLabel[],
+  room: {
+    readonly viewWidth: number
+    readonly obstacles: readonly Circle[]
+    readonly boxes: readonly PixelBox[]
+  },
+): readonly PlacedLabel[] {
+  const boxes = [...room.boxes]
+  return labels.flatMap(({ x, y, text, note, isWanted = false }) => {
+    const name = cut(text)
+    const widths = [widthOf(context, name, LABEL_FONT)]
+    if (note !== undefined) widths.push(widthOf(context, note, NOTE_FONT))
+    const size = {
+      width: Math.ceil(Math.max(...widths)) + 2 * ROOM.across,
+      height: widths.length * LINE + 2 * ROOM.down,
+    }
+    const box = labelPlace({ x, y }, { ...room, boxes, ...size }, { isWanted })
+    if (box === undefined) return []
+    boxes.push(box)
+    return { ...box, text: name, note }
+  })
+}
+
+export function drawLabels(
+  context: CanvasRenderingContext2D,
+  labels: readonly PlacedLabel[],
+  { pill, pillLine, text: colour }: Palette,
+): void {
+  context.textAlign = 'left'
+  context.textBaseline = 'middle'
+  context.lineWidth = 1
+  context.strokeStyle = pillLine
+  for (const { left, top, right, bottom, text, note } of labels) {
+    context.beginPath()
+    context.roundRect(left, top, right - left, bottom - top, RADIUS)
+    context.fillStyle = pill
+    context.fill()
+    context.stroke()
+    const x = left + ROOM.across
+    const middle = top + ROOM.down + LINE / 2
+    context.fillStyle = colour
+    context.font = LABEL_FONT
+    context.fillText(text, x, middle)
+    if (note === undefined) continue
+    context.font = NOTE_FONT
+    context.fillText(note, x, middle + LINE)
+  }
 }
 
 const widths = new Map<string, number>()
 const MOST_WIDTHS = 1_000
 
-/**
- * The width in `LABEL_FONT`; measuring takes as long as painting, and labels are painted in each
- * frame.
- */
-function widthOf(context: CanvasRenderingContext2D, text: string): number {
-  let width = widths.get(text)
+/** Kept, because measuring takes as long as painting, and labels are painted in each frame. */
+function widthOf(context: CanvasRenderingContext2D, text: string, font: string): number {
+  const key = font + text
+  let width = widths.get(key)
   if (width === undefined) {
     if (widths.size >= MOST_WIDTHS) widths.clear()
+    context.font = font
     width = context.measureText(text).width
-    widths.set(text, width)
+    widths.set(key, width)
   }
   return width
 }

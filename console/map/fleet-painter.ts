@@ -12,9 +12,11 @@ import {
 } from '../core/clusters.ts'
 import { DEVICE_RADIUS, drawCluster, drawDevice, SELECTED_RADIUS } from './draw-device.ts'
 import type { Circle } from '../core/label-place.ts'
-import { drawLabel, LABEL_FONT } from './draw-label.ts'
+import { LABEL_FONT } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
+import { MapLabels } from './map-labels.ts'
 import { metre } from '../core/mercator.ts'
+import { shownHeading } from '../core/motion.ts'
 import { palette } from '../ui/palette.ts'
 import { shownUnits } from '../ui/shown.ts'
 
@@ -31,8 +33,8 @@ type PlacedCluster = {
 }
 
 const LABELLED_AT_MOST = 60
-/** Above this number, only the selected device shows its motion, the others only their names. */
-const NOTED_AT_MOST = 15
+/** From this zoom on labels have a second line; that of the selected device always has one. */
+const NOTES_FROM = 14
 const FINGER_PIXELS = 22
 const MARGIN_PIXELS = 40
 const KEPT_WHILE_MOVING_MS = 500
@@ -51,12 +53,20 @@ export class FleetPainter {
   /** The rings of the clusters drawn since then. */
   readonly #rings = new Map<Cluster<LiveDevice>, RingPart[]>()
   #placed: PlacedCluster[] = []
+  readonly #labels: MapLabels
+  /** Whether the next drawing has its layout already. */
+  #isLaidOut = false
 
   constructor(map: OlMap) {
     this.#map = map
     this.#canvas = new MapCanvas(map, (context, view) => {
-      this.#place(view)
+      if (!this.#isLaidOut) this.#layOut(context, view)
+      this.#isLaidOut = false
       this.#draw(context, view)
+    })
+    this.#labels = new MapLabels(map, this.#canvas, (context, view) => {
+      this.#layOut(context, view)
+      this.#isLaidOut = true
     })
   }
 
@@ -93,9 +103,34 @@ export class FleetPainter {
     return [...devices].sort((a, b) => a.x - b.x || (a.deviceId < b.deviceId ? -1 : 1))
   }
 
-  #place({ world, places, isMoving }: MapView): void {
-    const zoom = Math.log2(world / TILE_PIXELS)
-    this.#placed = this.#clusters(zoom, isMoving).flatMap((cluster) =>
+  #layOut(context: CanvasRenderingContext2D, view: MapView): void {
+    this.#place(view)
+    const { selected, now } = this.#shown
+    const hasNotes = zoomOf(view) >= NOTES_FROM
+    const labels = this.#singles()
+      .sort((a, b) => Number(b.device === selected) - Number(a.device === selected))
+      .slice(0, LABELLED_AT_MOST)
+      .map(({ device, x, y }) => {
+        const isSelected = device === selected
+        const isNoted = hasNotes || isSelected
+        const note = isNoted ? motionText(device, now, shownUnits()) : undefined
+        return { x, y, text: labelOf(device), note, isWanted: isSelected }
+      })
+    const obstacles = this.#placed.map((one) => circleOf(one, selected))
+    this.#labels.place(context, labels, { viewWidth: view.width, obstacles })
+  }
+
+  /** The devices that are alone, with their places. */
+  #singles() {
+    return this.#placed.flatMap(({ cluster: { devices }, x, y }) => {
+      const [device] = devices
+      return devices.length === 1 && device !== undefined ? [{ device, x, y }] : []
+    })
+  }
+
+  #place(view: MapView): void {
+    const { places, isMoving } = view
+    this.#placed = this.#clusters(zoomOf(view), isMoving).flatMap((cluster) =>
       places(cluster, MARGIN_PIXELS).map(([x, y]) => ({ cluster, x, y })),
     )
     const { selected } = this.#shown
@@ -130,13 +165,9 @@ export class FleetPainter {
     return ring
   }
 
-  #draw(context: CanvasRenderingContext2D, { width, world }: MapView): void {
+  #draw(context: CanvasRenderingContext2D, { world }: MapView): void {
     const colours = palette.peek()
-    const { selected, now } = this.#shown
-    const singles = this.#placed.flatMap(({ cluster: { devices }, x, y }) => {
-      const [device] = devices
-      return devices.length === 1 && device !== undefined ? [{ device, x, y }] : []
-    })
+    const { selected } = this.#shown
     context.textBaseline = 'middle'
     context.textAlign = 'center'
     context.font = LABEL_FONT
@@ -146,7 +177,7 @@ export class FleetPainter {
       const shown = { count: devices.length, ring: this.#ring(cluster) }
       drawCluster(context, x, y, shown, colours)
     }
-    for (const { device, x, y } of singles) {
+    for (const { device, x, y } of this.#singles()) {
       const { heading, accuracy } = device.position
       const isSelected = device === selected
       if (isSelected && accuracy !== undefined) {
@@ -158,24 +189,22 @@ export class FleetPainter {
         context.lineWidth = 1
         context.stroke()
       }
-      drawDevice(context, x, y, { status: device.status, heading, isSelected }, colours)
+      const shown = shownHeading({ ...device.motion, heading })
+      drawDevice(context, x, y, { status: device.status, heading: shown, isSelected }, colours)
     }
-    const obstacles = this.#placed.map(circleOf)
-    const areFew = singles.length <= LABELLED_AT_MOST
-    for (const { device, x, y } of singles) {
-      if (!areFew && device !== selected) continue
-      const isNoted = singles.length <= NOTED_AT_MOST || device === selected
-      const label = {
-        text: labelOf(device),
-        note: isNoted ? motionText(device, now, shownUnits()) : undefined,
-        obstacles,
-        viewWidth: width,
-      }
-      drawLabel(context, x, y, label, colours)
-    }
+    this.#labels.draw(context)
   }
 }
 
-function circleOf({ cluster: { devices }, x, y }: PlacedCluster): Circle {
-  return { x, y, radius: devices.length === 1 ? DEVICE_RADIUS : clusterRadius(devices.length) }
+function zoomOf({ world }: MapView): number {
+  return Math.log2(world / TILE_PIXELS)
+}
+
+function circleOf(
+  { cluster: { devices }, x, y }: PlacedCluster,
+  selected: LiveDevice | undefined,
+): Circle {
+  const { length } = devices
+  const alone = devices[0] === selected ? SELECTED_RADIUS : DEVICE_RADIUS
+  return { x, y, radius: length === 1 ? alone : clusterRadius(length) }
 }

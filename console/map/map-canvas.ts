@@ -44,6 +44,12 @@ export class MapCanvas {
     map.on('postrender', () => this.#paintNow())
   }
 
+  /** Measures and places before the map itself is rendered, as `draw` will find it. */
+  look<T>(see: (context: CanvasRenderingContext2D, view: MapView) => T): T | undefined {
+    const [context, view] = [this.#canvas.getContext('2d'), this.#view()]
+    return context === null || view === undefined ? undefined : see(context, view)
+  }
+
   paint(): void {
     // While a zoom runs, each frame paints the canvas anyway.
     if (!this.#map.getView().getAnimating()) this.#paintNow()
@@ -51,18 +57,24 @@ export class MapCanvas {
 
   #paintNow(): void {
     const [width = 0, height = 0] = this.#map.getSize() ?? []
+    const view = this.#view()
+    if (view === undefined) return
+    const context = prepare(this.#canvas, { width, height, ratio: pixelRatio() })
+    if (context !== null) this.#draw(context, view)
+  }
+
+  #view(): MapView | undefined {
+    const [width = 0, height = 0] = this.#map.getSize() ?? []
     const view = this.#map.getView()
     const [resolution, center] = [view.getResolution(), view.getCenter()]
-    if (resolution === undefined || center === undefined) return
-    const ratio = Math.min(MOST_RATIO, devicePixelRatio)
-    const context = prepare(this.#canvas, { width, height, ratio })
-    if (context === null) return
+    if (resolution === undefined || center === undefined) return undefined
+    const ratio = pixelRatio()
     const world = (2 * HALF_WORLD) / resolution
     const middle = (center[0] ?? 0) / (2 * HALF_WORLD) + 0.5
     const top = (0.5 - (center[1] ?? 0) / (2 * HALF_WORLD)) * world - height / 2
     const left = middle * world - width / 2
     const onPixel = (at: number) => Math.round(at * ratio) / ratio
-    this.#draw(context, {
+    return {
       width,
       world,
       isMoving: view.getAnimating() || view.getInteracting(),
@@ -82,8 +94,12 @@ export class MapCanvas {
         }
         return found
       },
-    })
+    }
   }
+}
+
+function pixelRatio(): number {
+  return Math.min(MOST_RATIO, devicePixelRatio)
 }
 
 function prepare(

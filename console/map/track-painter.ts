@@ -4,6 +4,7 @@ import { MapCanvas, type MapView } from './map-canvas.ts'
 import { speedColour } from './speed-scale.ts'
 import { palette } from '../ui/palette.ts'
 import { toMercator } from '../core/mercator.ts'
+import { shownHeading } from '../core/motion.ts'
 import { placeAt, type TrackPoint } from '../core/track.ts'
 import type { Episode } from '../core/trips.ts'
 
@@ -112,7 +113,8 @@ export class TrackPainter {
     const here = placeAt(points, track.at)
     if (here === undefined) return
     const [x, y] = project(here)
-    const marker = { status: track.status, heading: here.heading, isSelected: true }
+    const heading = shownHeading(here)
+    const marker = { status: track.status, heading, isSelected: true }
     drawDevice(context, x, y, marker, palette.peek())
   }
 }

@@ -6,6 +6,9 @@ import { PMTilesVectorSource } from 'ol-pmtiles'
 import ViewHint from 'ol/ViewHint.js'
 import type { Archive } from './archive.ts'
 
+/** All names on the map make room for each other. */
+export const VECTOR_NAMES = 'names'
+
 /**
  * A vector map, until `closing`.
  *
@@ -22,7 +25,7 @@ export function vectorLayer(
 ): VectorTileLayer {
   const layer = new VectorTileLayer({
     ...options,
-    declutter: true,
+    declutter: VECTOR_NAMES,
     source: new PMTilesVectorSource({
       // It accepts either; its type requires both.
       url: file as Archive & string,

@@ -1,9 +1,11 @@
 import { useRef } from 'preact/hooks'
+import type OlMap from 'ol/Map.js'
 import { Link2Off } from 'lucide'
 import { toMercator } from '../../core/mercator.ts'
+import { shownHeading } from '../../core/motion.ts'
 import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
-import { drawLabel, LABEL_FONT } from '../../map/draw-label.ts'
 import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
+import { MapLabels } from '../../map/map-labels.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints } from '../../map/open-map.ts'
 import { now } from '../../ui/clock.ts'
@@ -83,7 +85,7 @@ function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
     <MapHost
       label="Map: arrow keys move it, + and − zoom; the list holds the same devices"
       inputs={[items, statuses]}
-      open={(map) => new MapCanvas(map, (context, view) => draw(context, view, latest.current))}
+      open={(map) => openShared(map, () => latest.current)}
       paint={(map, canvas) => {
         if (!isFitted.current && items.length > 0) {
           isFitted.current = true
@@ -96,13 +98,29 @@ function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
   )
 }
 
+function openShared(map: OlMap, items: () => readonly ViewedDevice[]): MapCanvas {
+  const canvas = new MapCanvas(map, (context, view) => {
+    layOut(context, view)
+    draw(context, view, items())
+    labels.draw(context)
+  })
+  const layOut = (context: CanvasRenderingContext2D, { width, project }: MapView) => {
+    const placed = items().map((item) => {
+      const [x, y] = project(pointOf(item))
+      return { x, y, text: item.name, radius: DEVICE_RADIUS }
+    })
+    labels.place(context, placed, { viewWidth: width, obstacles: placed })
+  }
+  const labels = new MapLabels(map, canvas, layOut)
+  return canvas
+}
+
 function draw(
   context: CanvasRenderingContext2D,
-  { width, project }: MapView,
+  { project }: MapView,
   items: readonly ViewedDevice[],
 ): void {
   const colours = palette.peek()
-  context.font = LABEL_FONT
   for (const item of items) {
     const at = pointOf(item)
     context.beginPath()
@@ -111,16 +129,10 @@ function draw(
     context.lineWidth = 3
     context.stroke()
   }
-  const placed = items.map((item) => {
+  for (const item of items) {
     const [x, y] = project(pointOf(item))
-    return { item, x, y, radius: DEVICE_RADIUS }
-  })
-  for (const { item, x, y } of placed) {
     const status = statusOf(item, now.peek())
-    drawDevice(context, x, y, { status, heading: item.heading }, colours)
-  }
-  for (const { item, x, y } of placed) {
-    drawLabel(context, x, y, { text: item.name, obstacles: placed, viewWidth: width }, colours)
+    drawDevice(context, x, y, { status, heading: shownHeading(item) }, colours)
   }
 }
 

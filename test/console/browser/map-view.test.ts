@@ -89,7 +89,7 @@ describeConsole('the view of the map', () => {
     // The device is on its own now, and neither it nor its name covers the others.
     const others = await placeOf(page, String(AT_ONE_SPOT - 1))
     const name = await placeOf(page, 'spot-07')
-    expect(Math.hypot(name.x - 19 - others.x, name.y - others.y)).toBeGreaterThan(30)
+    expect(Math.hypot(name.x - 23 - others.x, name.y - others.y)).toBeGreaterThan(30)
     expect(name.x).toBeGreaterThan(others.x)
   })
 
@@ -99,7 +99,7 @@ describeConsole('the view of the map', () => {
       { deviceId: 'edge west', latitude: 30, longitude: -180 },
       { deviceId: 'edge north', latitude: 90, longitude: 0 },
       { deviceId: 'edge south', latitude: -90, longitude: 0 },
-      { deviceId: 'edge zero', latitude: 0, longitude: 0, heading: 0 },
+      { deviceId: 'edge zero', latitude: 0, longitude: 0, heading: 0, speed: 5 },
       { deviceId: 'edge plain', latitude: 0, longitude: 100 },
     )
     const page = await suite.signedIn('/?q=edge')
@@ -121,7 +121,7 @@ describeConsole('the view of the map', () => {
       await page.goto(`${suite.url}/?q=edge%20${name}`)
       await deviceRow(page, `edge ${name}`).waitFor()
       const { x, y } = await place(name)
-      const [middle, tip] = [await opacity(page, x - 19, y), await opacity(page, x - 19, y - 13)]
+      const [middle, tip] = [await opacity(page, x - 23, y), await opacity(page, x - 23, y - 13)]
       expect([name, middle, tip > 0]).toEqual([name, 255, isPainted])
     }
   })

@@ -1,25 +1,24 @@
 import { describe, expect, test } from '@jest/globals'
-import { freeWidth, labelPlace } from '../../../console/core/label-place.ts'
+import { labelPlace, overlap } from '../../../console/core/label-place.ts'
 
-const label = { width: 50, lines: 2, obstacles: [], viewWidth: 360 }
+const label = { width: 50, height: 20, obstacles: [], boxes: [], viewWidth: 360 }
+const right = { left: 117, top: 90, right: 167, bottom: 110 }
 
 describe('the place of a label', () => {
   test('is to the right of the device, or to the left of one at the right edge', () => {
-    expect(labelPlace({ x: 100, y: 100 }, label)).toEqual({ align: 'left', x: 119, y: 100 })
-    expect(labelPlace({ x: 340, y: 100 }, label)).toEqual({ align: 'right', x: 321, y: 100 })
+    expect(labelPlace({ x: 100, y: 100 }, label)).toEqual(right)
+    expect(labelPlace({ x: 340, y: 100 }, label)).toMatchObject({ left: 273, right: 323 })
   })
 
-  test('leaves the buttons at the right edge free, except where the device itself is under them', () => {
-    expect([freeWidth({ x: 250, y: 100 }, 360), freeWidth({ x: 250, y: 300 }, 360)]).toEqual([
-      296, 360,
-    ])
-    expect(freeWidth({ x: 340, y: 100 }, 360)).toBe(360)
+  test('is on another side where the map has a control, or another label', () => {
+    const boxes = [{ ...right, left: 150, right: 200 }]
+    expect(labelPlace({ x: 100, y: 100 }, { ...label, boxes })).toMatchObject({ right: 83 })
   })
 
   test('is below a device at the left edge that has another one to its right, and in view', () => {
     const obstacles = [{ x: 70, y: 100, radius: 20 }]
     const place = labelPlace({ x: 10, y: 100 }, { ...label, obstacles })
-    expect(place).toEqual({ align: 'center', x: 4 + 50 / 2, y: 126 })
+    expect(place).toMatchObject({ left: 4, top: 117, bottom: 137 })
   })
 
   test('is above it where another one is below, too, with room for both lines', () => {
@@ -27,12 +26,26 @@ describe('the place of a label', () => {
       { x: 70, y: 100, radius: 20 },
       { x: 30, y: 140, radius: 7 },
     ]
-    const place = labelPlace({ x: 10, y: 100 }, { ...label, obstacles })
-    expect(place).toEqual({ align: 'center', x: 4 + 50 / 2, y: 100 - 26 - 14 })
+    const place = labelPlace({ x: 10, y: 100 }, { ...label, height: 34, obstacles })
+    expect(place).toMatchObject({ left: 4, top: 49, bottom: 83 })
   })
 
-  test('is beside a device that is out of view itself', () => {
-    expect(labelPlace({ x: -15, y: 100 }, label)).toMatchObject({ align: 'left', x: 4 })
-    expect(labelPlace({ x: -30, y: 100 }, label)).toMatchObject({ align: 'left', x: -11 })
+  test('does not exist where every side is taken, unless the label is wanted', () => {
+    const boxes = [{ left: 0, top: 0, right: 360, bottom: 360 }]
+    expect(labelPlace({ x: 100, y: 100 }, { ...label, boxes })).toBeUndefined()
+    expect(labelPlace({ x: 100, y: 100 }, { ...label, boxes }, { isWanted: true })).toEqual(right)
+  })
+
+  test('is whole: a device out of view has a label only where that is in view', () => {
+    expect(labelPlace({ x: -13, y: 100 }, label)).toMatchObject({ left: 4 })
+    expect(labelPlace({ x: -30, y: 100 }, label)).toBeUndefined()
+  })
+
+  test('may touch another one, but not cover it', () => {
+    const beside = { ...right, left: right.right, right: right.right + 50 }
+    expect([overlap(right, beside), overlap(right, { ...beside, left: 166 })]).toEqual([
+      false,
+      true,
+    ])
   })
 })

@@ -1,0 +1,165 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+import { paintedText } from './painted.ts'
+
+type Pill = {
+  readonly left: number
+  readonly top: number
+  readonly right: number
+  readonly bottom: number
+  readonly radius: number
+  readonly fill: string
+}
+
+/** From a device to the text of its label on the right. */
+const TEXT_BESIDE = 23
+const VIENNA = { latitude: 48.20849, longitude: 16.37208 }
+
+describeConsole('markers and labels of the map', () => {
+  const suite = consoleSuite()
+
+  /** The labels of the frame that is painted next. */
+  async function pills(page: Page): Promise<readonly Pill[]> {
+    // A map of another size is rendered.
+    const { width = 0, height = 0 } = page.viewportSize() ?? {}
+    await page.setViewportSize({ width, height: height === 800 ? 790 : 800 })
+    return page.evaluate(`new Promise((resolve) => {
+      const { prototype } = CanvasRenderingContext2D
+      const { roundRect, clearRect, fill } = prototype
+      let found = []
+      prototype.clearRect = function (...all) { if (this.canvas.className === 'fleet-canvas') found = []; return clearRect.apply(this, all) }
+      prototype.roundRect = function (left, top, width, height, radius) {
+        found.push({ left, top, right: left + width, bottom: top + height, radius })
+        return roundRect.call(this, left, top, width, height, radius)
+      }
+      prototype.fill = function (...all) { const last = found.at(-1); if (last && !last.fill) last.fill = this.fillStyle; return fill.apply(this, all) }
+      setTimeout(() => {
+        Object.assign(prototype, { roundRect, clearRect, fill })
+        resolve(found)
+      }, 700)
+    })`)
+  }
+
+  async function opened(query: string, row: string): Promise<Page> {
+    const page = await suite.signedIn(query)
+    await deviceRow(page, row).first().waitFor()
+    await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
+    return page
+  }
+
+  /** The place of a device whose label is to its right, once the map rests. */
+  async function deviceAt(page: Page, name: string) {
+    return eventually(async () => {
+      const text = await paintedText(page, name)
+      const now: number = await page.evaluate('performance.now()')
+      return text !== null && now - text.at > 600 && { x: text.x - TEXT_BESIDE, y: text.y }
+    })
+  }
+
+  /** The colours of a row of the canvas, as `red,green,blue,alpha`. */
+  function colours(page: Page, { x, y }: { x: number; y: number }, reach: number) {
+    return page.evaluate<string[]>(`(() => {
+      const context = document.querySelector('.fleet-canvas').getContext('2d')
+      const { data } = context.getImageData(${Math.round(x) - reach}, ${Math.round(y)}, ${2 * reach}, 1)
+      return Array.from({ length: ${2 * reach} }, (_, n) => data.slice(4 * n, 4 * n + 4).join())
+    })()`)
+  }
+
+  test('a marker is 14 px wide in a white ring of 2 px, and has an arrow only above 3 km/h', async () => {
+    await suite.report(
+      { deviceId: 'mark parked', latitude: 48, longitude: 16, heading: 0, speed: 0.8 },
+      { deviceId: 'mark moving', latitude: 48.01, longitude: 16, heading: 0, speed: 0.9 },
+    )
+    for (const [name, hasArrow] of [
+      ['parked', false],
+      ['moving', true],
+    ] as const) {
+      const page = await opened(`/?q=mark%20${name}`, `mark ${name}`)
+      const here = await deviceAt(page, `mark ${name}`)
+      const row = await colours(page, here, 12)
+      const disc = row.filter((one) => one === '23,128,63,255').length
+      const whole = row.filter((one) => !one.endsWith(',0')).length
+      // The edges of a circle are blended.
+      expect([name, disc >= 12 && disc <= 14, whole >= 17 && whole <= 20]).toEqual([
+        name,
+        true,
+        true,
+      ])
+      expect(row.filter((one) => one === '255,255,255,255').length).toBeGreaterThanOrEqual(2)
+      const above = await colours(page, { x: here.x, y: here.y - 12 }, 1)
+      expect([name, above.some((one) => !one.endsWith(',0'))]).toEqual([name, hasArrow])
+    }
+  })
+
+  test('labels are pills of the surface, and cover neither each other, nor markers, nor controls', async () => {
+    await suite.report(
+      ...Array.from({ length: 40 }, (_, index) => ({
+        deviceId: `crowd ${index}`,
+        latitude: 47 + (index % 8) / 50,
+        longitude: 15 + Math.floor(index / 8) / 20,
+        speed: 5,
+      })),
+    )
+    const page = await opened('/?q=crowd', 'crowd 0')
+    await page.locator('[aria-setsize="40"]').first().waitFor()
+    await page.getByRole('button', { name: 'Fit all' }).click()
+    await page.waitForFunction(`[...painted.keys()].some((text) => text.includes('crowd'))`)
+    const labels = await pills(page)
+    expect(labels.length).toBeGreaterThan(8)
+    for (const { radius, fill, top, bottom } of labels) {
+      expect([radius, bottom - top]).toEqual([6, 20])
+      expect(fill).toMatch(/0\.92\)$/)
+    }
+    const controls: readonly Pill[] = await page.evaluate(`(() => {
+      const from = document.querySelector('.map').getBoundingClientRect()
+      return [...document.querySelectorAll('.map-buttons > *, .map-scale, .map-credits')].map((one) => {
+        const { left, top, right, bottom } = one.getBoundingClientRect()
+        return { left: left - from.left, top: top - from.top, right: right - from.left, bottom: bottom - from.top }
+      })
+    })()`)
+    const all = [...labels, ...controls]
+    const covered = labels.flatMap((one, index) =>
+      all.slice(index + 1).filter((other) => overlap(one, other)),
+    )
+    expect(covered).toEqual([])
+  })
+
+  test('a label hides the name of a town beneath it, and no other', async () => {
+    await suite.report({ deviceId: 'here', ...VIENNA })
+    const page = await opened('/?q=here', 'here')
+    await deviceAt(page, 'here')
+    const seen = async () => {
+      await page.evaluate('painted.clear()')
+      await pills(page)
+      return page.evaluate<string[]>(`[...painted.keys()]`)
+    }
+    const towns = ['Schwechat', 'Klosterneuburg', 'Perchtoldsdorf', 'Korneuburg']
+    await eventually(async () => (await seen()).some((name) => towns.includes(name)))
+    expect(await seen()).not.toContain('Vienna')
+    await page.getByRole('searchbox').fill('nothing')
+    await eventually(async () => (await seen()).includes('Vienna'))
+  })
+
+  test('a label has a second line when its device is selected, or from zoom 14', async () => {
+    await suite.report({ deviceId: 'note', latitude: 46, longitude: 14, speed: 10 })
+    const page = await opened('/?q=note', 'note')
+    await deviceAt(page, 'note')
+    expect(await paintedText(page, 'Moving 36 km/h')).toBe(null)
+    await deviceRow(page, 'note').getByRole('button').click()
+    await eventually(async () => (await pills(page)).some(({ top, bottom }) => bottom - top === 34))
+    await page.keyboard.press('Escape')
+    await page.waitForURL((url) => !url.search.includes('device'))
+    for (let zoom = 0; zoom < 5; zoom += 1) {
+      await page.getByRole('button', { name: 'Zoom in' }).click()
+      await suite.pause(250)
+    }
+    await eventually(async () => (await pills(page)).some(({ top, bottom }) => bottom - top === 34))
+  })
+})
+
+function overlap(a: Pick<Pill, 'left' | 'top' | 'right' | 'bottom'>, b: typeof a): boolean {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
+}
