@@ -39,6 +39,8 @@ import { activityRoute } from './devices/activity.ts'
 import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
 import { tripsRoute } from './devices/trips/trips.ts'
+import { PlaceNames } from './places/place-names.ts'
+import { placesRoute } from './places/places.ts'
 import { rejectionRoutes } from './rejections.ts'
 import { ruleRoutes } from './rules/rules.ts'
 import { reportTestRoutes } from './test-report.ts'
@@ -87,6 +89,7 @@ export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
 export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)): AdminRoute[] {
   const turns = passwordTurns()
   const histories = historyTurns()
+  const placeNames = new PlaceNames(deps)
   return [
     ...sessionRoutes({ ...deps, turns, basePath: basePathOf(deps.consolePublicUrl) }),
     ...operatorRoutes({ ...deps, turns }),
@@ -100,8 +103,9 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...labelRoutes(deps),
     ...positionRoutes(deps),
     trackRoute({ ...deps, turns: histories }),
-    tripsRoute({ ...deps, turns: histories }),
+    tripsRoute({ ...deps, turns: histories, placeNames }),
     activityRoute(deps),
+    placesRoute({ placeNames }),
     ...factRoutes(deps),
     ...geofenceRoutes(deps),
     importGeofencesRoute(deps),

@@ -37,6 +37,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   geofences: { name: 'Geofences', description: 'Areas that devices enter and leave' },
   rules: { name: 'Rules', description: 'Conditions of devices that matter to somebody' },
   positions: { name: 'Positions', description: 'Stored records' },
+  places: { name: 'Places', description: 'What places are called' },
   facts: { name: 'Facts', description: 'What happened to devices, and when' },
   shares: { name: 'Shares', description: 'Links that show some devices for a while' },
   shared: { name: 'Shared', description: 'The view of people with such a link' },

@@ -7,7 +7,10 @@ import {
 import { numberOption } from '../runtime/option-values.ts'
 import type { FleetSize } from './capacity.ts'
 
-const PARTS = ['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'reads'] as const
+const PARTS = [
+  ...(['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'reads'] as const),
+  'places',
+] as const
 export type PartName = (typeof PARTS)[number]
 
 export type Options = {
@@ -80,6 +83,7 @@ Without PART: submit senders readable projector`,
     '  mongodb': '  from Kafka into MongoDB',
     reads:
       'reading SQLite with 10^5 and 10^7 records, of 10^3 and 10^6 devices: half an hour, 10 GB',
+    places: 'the names of places, and their memory: seconds',
   },
   options: OPTIONS,
   end: `Kafka, the schema registry and a MongoDB server are started as for the tests. Ends with code 1 if an

@@ -3,6 +3,7 @@ import { startEmbeddedCandidate, type EmbeddedFiles } from './candidates/embedde
 import { startKafkaCandidate, type OpenTopics } from './candidates/kafka.ts'
 import { startServers, type Servers } from './candidates/servers.ts'
 import type { Options, PartName } from './options.ts'
+import { inOwnProcess } from './fork.ts'
 import { measured, type MeasuredPart, type Part, type Row } from './part.ts'
 import type { BenchProgress } from './progress.ts'
 import { measureProjector } from './projector/measure.ts'
@@ -41,11 +42,18 @@ export async function runParts(options: Options, tools: Tools): Promise<Measured
       ...(has('senders') ? [measured(await senders(order), rounds)] : []),
       ...(has('readable') ? [measured(await readable(order), 1)] : []),
       ...(has('sqlite', 'mongodb') ? [measured(await projector(order), rounds)] : []),
+      ...(has('places') ? [measured(await places(order), 1)] : []),
       ...(has('reads') ? [measured(await reads(order), 1)] : []),
     ]
   } finally {
     await started?.stop()
   }
+}
+
+async function places({ progress }: Order): Promise<Part> {
+  progress('names of places')
+  const row = await inOwnProcess<Row>('places/main.ts', {}, progress)
+  return { title: 'Naming places', rows: [row], faults: [] }
 }
 
 async function submit(order: Order): Promise<Part> {

@@ -152,7 +152,7 @@ export function erasedState(
   }
 }
 
-/** When the device last reported, or was erased. */
+/** When the device was last heard of. */
 export function stateSeenAt({ liveness, erased }: FactState): number {
   return Math.max(liveness?.seenAt ?? 0, erased?.at ?? 0)
 }

@@ -66,7 +66,10 @@ const allowed: Record<string, readonly string[]> = {
   'commands/set-password': ['admin-api/sign-in/', ...forCommands, ...ports],
   'commands/simulate': ['client/', ...forCommands],
   client: [],
-  bench: ['commands/command.ts', 'projector/', 'schemas/', 'runtime/', ...ports, 'test/'],
+  bench: [
+    ...['commands/command.ts', 'projector/', 'admin-api/places/', 'schemas/', 'runtime/'],
+    ...[...ports, 'test/'],
+  ],
   console: rooms('app', 'ui', 'live', 'api', 'core'),
   ...consoleRooms,
   scripts: [
@@ -96,6 +99,7 @@ const ways: Record<string, readonly string[]> = {
       'rules',
       'geofences',
       'devices',
+      'places',
       'http',
     ],
   ],

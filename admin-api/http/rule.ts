@@ -183,12 +183,18 @@ export function numberBetween({ min, max, ...rest }: Range): Rule<number | undef
   return rule(worded(Joi.number().min(min).max(max), rest))
 }
 
-/** A list of distinct items, at least one of them unless `min` says otherwise. */
+/** A list of items, distinct unless they `mayRepeat`, and at least one of them unless `min` says otherwise. */
 export function list<Item>(
   items: Rule<Item>,
-  { min = 1, max, ...rest }: Wording & { readonly min?: number; readonly max?: number },
+  {
+    min = 1,
+    max,
+    mayRepeat = false,
+    ...rest
+  }: Wording & { readonly min?: number; readonly max?: number; readonly mayRepeat?: boolean },
 ): Rule<readonly Exclude<Item, undefined>[] | undefined> {
-  const any = Joi.array().items(items.schema).min(min).unique()
+  const some = Joi.array().items(items.schema).min(min)
+  const any = mayRepeat ? some : some.unique()
   return rule(worded(max === undefined ? any : any.max(max), rest))
 }
 

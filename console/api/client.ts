@@ -72,7 +72,7 @@ export function onSessionEnded(renew: () => Promise<boolean>): void {
 
 type CallParts = CallOptions & {
   readonly path?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>
   readonly body?: unknown
 }
 
@@ -120,7 +120,7 @@ export function urlOf(path: string, { path: names = {}, query = {} }: CallParts 
   )
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') search.set(name, String(value))
+    for (const one of [value ?? ''].flat()) if (one !== '') search.append(name, String(one))
   }
   return addressOf(`${PREFIX}${filled}${search.size > 0 ? `?${search}` : ''}`)
 }

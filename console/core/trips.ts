@@ -1,3 +1,4 @@
+import { guardFormulas } from '../../schemas/csv-formulas.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import type { components } from '../api/schema.ts'
 import type { DayCounts } from './day-counts.ts'
@@ -5,6 +6,7 @@ import { nextDay } from './days.ts'
 import type { Span } from './span.ts'
 import { date } from './times.ts'
 
+type Place = components['schemas']['Place']
 type ApiItem = components['schemas']['TripOrStop']
 /** Where something reaches beyond the days that are shown. */
 type OpenEnds = ApiItem['open']
@@ -17,9 +19,11 @@ export type Trip = {
   readonly distanceMetres: number
   readonly movingSeconds: number
   readonly maxSpeed: number | undefined
-  readonly start: Coordinates
-  readonly end: Coordinates
+  readonly start: TripEnd
+  readonly end: TripEnd
 }
+
+type TripEnd = Coordinates & { readonly place: Place }
 
 type Stop = {
   readonly kind: 'stop'
@@ -27,6 +31,7 @@ type Stop = {
   readonly to: number
   readonly open: OpenEnds
   readonly position: Coordinates
+  readonly place: Place
 }
 
 /** A time of which nothing is known. */
@@ -125,7 +130,7 @@ export function sumOfDays(
 
 const COLUMNS = [
   ...['kind', 'from', 'to', 'seconds', 'distanceMetres', 'movingSeconds', 'maxSpeed'],
-  ...['startLatitude', 'startLongitude', 'endLatitude', 'endLongitude'],
+  ...['startLatitude', 'startLongitude', 'endLatitude', 'endLongitude', 'startPlace', 'endPlace'],
 ]
 
 /** A line for each trip, stop and gap; times in UTC, speeds in metres a second. */
@@ -135,22 +140,35 @@ export function episodesCsv(episodes: readonly Episode[]): string {
       one.kind === 'trip'
         ? [one.start, one.end]
         : one.kind === 'stop'
-          ? [one.position, one.position]
+          ? [atStop(one), atStop(one)]
           : []
     const ofTrip = one.kind === 'trip' ? one : undefined
     return [
       ...[one.kind, new Date(one.from).toISOString(), new Date(one.to).toISOString()],
       ...[(one.to - one.from) / 1_000, ofTrip?.distanceMetres, ofTrip?.movingSeconds],
       ...[ofTrip?.maxSpeed, start?.latitude, start?.longitude, end?.latitude, end?.longitude],
+      ...[cell(start?.place), cell(end?.place)],
     ].join()
   })
   return [COLUMNS.join(), ...lines, ''].join('\r\n')
 }
 
+function atStop({ position, place }: Stop): TripEnd {
+  return { ...position, place }
+}
+
+/** The name of a place, as RFC 4180 has texts. */
+function cell(place: Place | undefined): string {
+  return place ? `"${guardFormulas(place.name).replaceAll('"', '""')}"` : ''
+}
+
 function episodeOf(item: ApiItem): Trip | Stop {
   const { open } = item
   const times = { from: Date.parse(item.from), to: Date.parse(item.to), open }
-  if (item.kind === 'stop') return { kind: 'stop', ...times, position: item.position ?? NOWHERE }
+  if (item.kind === 'stop') {
+    const { position = NOWHERE, place = null } = item
+    return { kind: 'stop', ...times, position, place }
+  }
   const { distanceMetres = 0, movingSeconds = 0, maxSpeed, start = NOWHERE, end = NOWHERE } = item
   return {
     kind: 'trip',
@@ -163,4 +181,4 @@ function episodeOf(item: ApiItem): Trip | Stop {
   }
 }
 
-const NOWHERE = { latitude: 0, longitude: 0 }
+const NOWHERE = { latitude: 0, longitude: 0, place: null }

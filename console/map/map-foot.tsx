@@ -88,7 +88,9 @@ function useView(map: OlMap | undefined) {
   return view
 }
 
-const WORLD_CREDITS = 'Natural Earth · GeoNames'
+const WORLD_CREDITS = 'Natural Earth'
+/** The names of places come from there, whichever map is shown. */
+const PLACES_CREDITS = 'GeoNames'
 
 /** The licences that the credits link to. */
 const LICENCES: Readonly<Record<string, string>> = {
@@ -99,7 +101,11 @@ const NAMES = new RegExp(`(${Object.keys(LICENCES).join('|')})`)
 
 /** The sources of the map's data; some require a link to their licence. */
 function MapCredits() {
-  const credits = [worldState.value === 'shown' ? WORLD_CREDITS : [], shownCredit.value ?? []]
+  const credits = [
+    worldState.value === 'shown' ? WORLD_CREDITS : [],
+    PLACES_CREDITS,
+    shownCredit.value ?? [],
+  ]
   return (
     <p class="map-credits note">
       {credits

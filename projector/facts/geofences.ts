@@ -4,7 +4,7 @@ import type {
   StartedWait,
 } from '../../schemas/definitions-state.ts'
 import { namedGeofence, type Geofence } from '../../schemas/geofence.ts'
-import type { GeofenceIndex, PreparedGeofence } from './geofence-index.ts'
+import type { GeofenceIndex, PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import type { Decision, PositionInput } from './part.ts'
 import { hasEntered, hasLeft, isWithin, type Fix } from './sides.ts'
 

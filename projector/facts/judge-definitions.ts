@@ -2,7 +2,7 @@ import type { DefinitionsState, StartedWait, StopFix } from '../../schemas/defin
 import type { LastPosition } from '../../schemas/read-models.ts'
 import type { OptionalFields } from '../../schemas/report-fields.ts'
 import { valueOf, type Circumstances } from './conditions.ts'
-import { GeofenceIndex } from './geofence-index.ts'
+import { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import {
   endWait,
   insideOf,

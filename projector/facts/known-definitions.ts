@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import type { DeviceRule } from '../../schemas/device-rule.ts'
 import type { Geofence } from '../../schemas/geofence.ts'
 import type { ChangedDefinition, ChangesQuery, DefinitionStore } from '../../store/definitions.ts'
-import { GeofenceIndex, prepared, type PreparedGeofence } from './geofence-index.ts'
+import { GeofenceIndex, prepared, type PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 
 /** Read again each time: another process may have set the time of a change before it was stored. */
 const OVERLAP_MS = 60_000

@@ -82,7 +82,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables; `settings` override them.
+ * Reads the configuration from environment variables; those in `settings` count instead.
  * @throws {ConfigError} listing all faults.
  */
 export function loadConfig(
@@ -195,7 +195,7 @@ function kafkaConfig(v: Variables, brokers: string): KafkaConfig {
   }
 }
 
-/** API keys of the commands that send reports, from the environment; their options override these. */
+/** API keys of the commands that send reports, from the environment; options count instead. */
 export type SenderKeys = {
   readonly key?: string | undefined
   /** Reads sent reports back; absent: `key` reads too. */

@@ -41,10 +41,15 @@ export function areasOf(shape: GeofenceShape): readonly Area[] {
   return shape.type === 'circle' ? [circle(shape)] : polygonsOf(shape).map(polygon)
 }
 
+/** Boxes within ±180° that hold all places up to `radius` metres away. */
+export function boxesAround(circle: Omit<CircleShape, 'type'>): readonly Box[] {
+  return withinHalfTurn(boxAround(circle))
+}
+
 function circle({ latitude, longitude, radius }: CircleShape): Area {
   const centre = { latitude, longitude }
   return {
-    boxes: withinHalfTurn(boxAround({ latitude, longitude, radius })),
+    boxes: boxesAround({ latitude, longitude, radius }),
     shorterSideMetres: 2 * radius,
     contains: (place) => metresBetween(centre, place) <= radius,
     metresFromEdge: (place, atMost) =>

@@ -154,6 +154,11 @@ export const EXPECTED: Record<string, Expected> = {
     path: '/devices/device-of-acc-1/trips',
     stranger: 404,
   },
+  'GET /places': {
+    needs: 'viewer',
+    scope: 'positions:read',
+    stranger: 200,
+  },
   'GET /devices/:deviceId/activity': {
     needs: 'viewer',
     scope: 'positions:read',

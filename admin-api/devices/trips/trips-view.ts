@@ -2,15 +2,19 @@ import { objectOf, type JsonSchema } from '../../../runtime/openapi/json-schema.
 import { NEXT_CURSOR } from '../../http/answer-page.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { coordinatesOf } from '../../../schemas/geo/earth-point.ts'
+import { PLACE, type NameOf } from '../../places/place-names.ts'
 import type { TripOrStop } from '../../../schemas/geo/trip-finder.ts'
 
 type Range = { readonly from: number; readonly to: number }
 
 /** A trip or stop as the API shows it. */
-export function tripView(item: TripOrStop, range: Range) {
+export function tripView(item: TripOrStop, range: Range, nameOf: NameOf) {
   const { kind, from, to, records } = item
   const times = { from: isoTime(from), to: isoTime(to), open: openOf(item, range) }
-  if (kind === 'stop') return { kind, ...times, position: coordinatesOf(item.middle), records }
+  if (kind === 'stop') {
+    const position = coordinatesOf(item.middle)
+    return { kind, ...times, position, place: nameOf(position), records }
+  }
   const { distanceMetres, movingMs, maxSpeed, start, end } = item
   return {
     kind,
@@ -18,8 +22,8 @@ export function tripView(item: TripOrStop, range: Range) {
     distanceMetres,
     movingSeconds: movingMs / 1_000,
     maxSpeed,
-    start,
-    end,
+    start: { ...start, place: nameOf(start) },
+    end: { ...end, place: nameOf(end) },
     records,
   }
 }
@@ -32,20 +36,21 @@ function openOf(item: TripOrStop, { from, to }: Range): 'before' | 'after' | 'bo
 const AMOUNT: JsonSchema = { type: 'number', minimum: 0 }
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 }
 
-const PLACE: JsonSchema = objectOf(
-  {
-    latitude: { type: 'number', minimum: -90, maximum: 90 },
-    longitude: { type: 'number', minimum: -180, maximum: 180 },
-  },
-  { title: 'TripPlace' },
-)
+const COORDINATES = {
+  latitude: { type: 'number', minimum: -90, maximum: 90 },
+  longitude: { type: 'number', minimum: -180, maximum: 180 },
+}
+
+const POSITION: JsonSchema = objectOf(COORDINATES, { title: 'StopPosition' })
+
+const TRIP_END: JsonSchema = objectOf({ ...COORDINATES, place: PLACE }, { title: 'TripEnd' })
 
 const OF_TRIPS = {
   distanceMetres: AMOUNT,
   movingSeconds: AMOUNT,
   maxSpeed: { type: ['number', 'null'], description: 'Metres per second' },
-  start: PLACE,
-  end: PLACE,
+  start: TRIP_END,
+  end: TRIP_END,
 }
 
 // Not `oneOf`: the Go code that openapi-generator makes of it needs an extra package.
@@ -64,7 +69,8 @@ const TRIP_OR_STOP: JsonSchema = objectOf(
       description: 'Where it reaches beyond the range',
     },
     ...OF_TRIPS,
-    position: PLACE,
+    position: POSITION,
+    place: PLACE,
     records: {
       ...COUNT,
       description: 'A trip’s count excludes the records of the stops at its ends',
@@ -72,8 +78,8 @@ const TRIP_OR_STOP: JsonSchema = objectOf(
   },
   {
     title: 'TripOrStop',
-    description: 'A stop has a `position`, its middle; a trip has all the others',
-    optional: [...Object.keys(OF_TRIPS), 'position'],
+    description: 'A stop has a `position`, its middle, and its `place`; a trip has all the others',
+    optional: [...Object.keys(OF_TRIPS), 'position', 'place'],
   },
 )
 

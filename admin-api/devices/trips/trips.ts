@@ -19,6 +19,7 @@ import {
   requireShortRange,
 } from '../../http/query.ts'
 import type { InputOf } from '../../http/rule.ts'
+import type { PlaceNames } from '../../places/place-names.ts'
 import { requireDevice } from '../require-device.ts'
 import type { HistoryTurns } from '../history-turns.ts'
 import { readTrips } from './read-trips.ts'
@@ -45,10 +46,12 @@ export function tripsRoute({
   store,
   clock,
   turns,
+  placeNames,
 }: {
   store: Store
   clock: Clock
   turns: HistoryTurns
+  placeNames: PlaceNames
 }): AdminRoute {
   async function show(
     ctx: AdminContext,
@@ -82,9 +85,10 @@ export function tripsRoute({
         { store, isWanted: () => !ctx.req.socket.destroyed },
       ),
     )
+    const nameOf = await placeNames.of(accountId)
     await answerInParts(ctx, {
       name: 'items',
-      parts: viewedInParts(items, (item) => tripView(item, { from, to })),
+      parts: viewedInParts(items, (item) => tripView(item, { from, to }, nameOf)),
       after: () => ({
         nextCursor: next ? writeCursor(list, [next.startedAt, next.from, next.to, next.nth]) : null,
         ...(totals !== undefined && { totals }),

@@ -8,7 +8,8 @@ import {
   totalsSince,
 } from '../../../console/core/trips.ts'
 
-const place = { latitude: 48.2, longitude: 16.4 }
+const position = { latitude: 48.2, longitude: 16.4 }
+const place = { name: '=1+1 "Depot"', geofenceId: 'geofence-1', distanceMetres: 0 }
 const time = (text: string) => `2026-11-${text}:00.000Z`
 const stop = (from: string, to: string) => ({
   kind: 'stop' as const,
@@ -16,7 +17,8 @@ const stop = (from: string, to: string) => ({
   to: time(to),
   open: null,
   records: 9,
-  position: place,
+  position,
+  place,
 })
 const trip = (from: string, to: string, distanceMetres: number) => ({
   kind: 'trip' as const,
@@ -27,8 +29,8 @@ const trip = (from: string, to: string, distanceMetres: number) => ({
   distanceMetres,
   movingSeconds: 60,
   maxSpeed: null,
-  start: place,
-  end: place,
+  start: { ...position, place },
+  end: { ...position, place: null },
 })
 const DAYS = [
   trip('21T23:50', '22T00:20', 9_000),
@@ -105,14 +107,15 @@ test('a sum over days is whole once each day with records is known with as many'
   expect(of(['2026-05-01', 1], ['2026-05-02', 2])).toEqual(sum(2, true))
 })
 
-test('CSV has a line for each of them, and nothing where nothing is known', () => {
+test('CSV has a line for each of them with the places’ names, and nothing where nothing is known', () => {
   const [title, ...lines] = episodesCsv(readEpisodes(DAYS.slice(1, 4))).split('\r\n')
   expect(title).toMatch(/^kind,from,to,seconds,distanceMetres/)
+  const named = `"'=1+1 ""Depot"""`
   expect(lines).toEqual([
-    `stop,${time('22T00:20')},${time('22T08:00')},27600,,,,48.2,16.4,48.2,16.4`,
-    `trip,${time('22T08:00')},${time('22T09:00')},3600,1000,60,,48.2,16.4,48.2,16.4`,
-    `gap,${time('22T09:00')},${time('22T11:00')},7200,,,,,,,`,
-    `trip,${time('22T11:00')},${time('22T12:00')},3600,2000,60,,48.2,16.4,48.2,16.4`,
+    `stop,${time('22T00:20')},${time('22T08:00')},27600,,,,48.2,16.4,48.2,16.4,${named},${named}`,
+    `trip,${time('22T08:00')},${time('22T09:00')},3600,1000,60,,48.2,16.4,48.2,16.4,${named},`,
+    `gap,${time('22T09:00')},${time('22T11:00')},7200,,,,,,,,,`,
+    `trip,${time('22T11:00')},${time('22T12:00')},3600,2000,60,,48.2,16.4,48.2,16.4,${named},`,
     '',
   ])
 })

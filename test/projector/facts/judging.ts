@@ -3,7 +3,7 @@ import type { DeviceRule } from '../../../schemas/device-rule.ts'
 import type { Geofence } from '../../../schemas/geofence.ts'
 import { isSelected } from '../../../schemas/selection.ts'
 import { judgeDefinitions, type JudgedBy } from '../../../projector/facts/judge-definitions.ts'
-import { GeofenceIndex, prepared } from '../../../projector/facts/geofence-index.ts'
+import { GeofenceIndex, prepared } from '../../../schemas/geo/geofence-index.ts'
 import type {
   Decision,
   FactInput as Input,

@@ -7,6 +7,7 @@ import { T0 } from '../../../samples.ts'
 import { journey, trackStep } from '../../../schemas/geo/journeys.ts'
 
 const MINUTE = 60_000
+const nameOf = () => ({ name: 'Town', distanceMetres: 0 })
 const ALWAYS = { from: -8e15, to: 8e15 }
 
 function find(steps: readonly TrackStep[]): TripOrStop[] {
@@ -30,7 +31,7 @@ test.each([90, -90, 90 - 1e-7, -90 + 1e-9, 89.9999999999])(
     const steps = Array.from({ length: 60 }, (_, n): TrackStep => {
       return trackStep({ timestamp: T0 + n * MINUTE, latitude, longitude: (n * 47) % 180 }, n)
     })
-    const [stop, ...others] = find(steps).map((item) => tripView(item, ALWAYS))
+    const [stop, ...others] = find(steps).map((item) => tripView(item, ALWAYS, nameOf))
     expect(others).toEqual([])
     expect(stop).toMatchObject({ kind: 'stop', records: 60 })
     const position = stop !== undefined && 'position' in stop ? stop.position : undefined
@@ -58,7 +59,11 @@ test('any places, speeds and accuracies give trips and stops of finite numbers t
       const items = find(steps)
       for (const item of items) {
         // JSON writes null for a number that is not finite.
-        const { maxSpeed, ...view } = { maxSpeed: null, ...tripView(item, ALWAYS), open: '' }
+        const { maxSpeed, ...view } = {
+          maxSpeed: null,
+          ...tripView(item, ALWAYS, nameOf),
+          open: '',
+        }
         expect(JSON.stringify(view)).not.toContain('null')
         expect(maxSpeed === null || Number.isFinite(maxSpeed)).toBe(true)
       }

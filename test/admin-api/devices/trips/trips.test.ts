@@ -40,6 +40,8 @@ function iso(ms: number): string {
 const kinds = (data: { items?: readonly Record<string, unknown>[] } | undefined) =>
   data?.items?.map(({ kind, open }) => [kind, open])
 
+const inGermany = expect.objectContaining({ country: 'DE' })
+
 test('the trips of a device are between its stops, with totals of all', async () => {
   const { data } = (await find()).body
   const [start, end] = [iso(20 * MINUTE), iso(50 * MINUTE - 10_000)]
@@ -56,6 +58,7 @@ test('the trips of a device are between its stops, with totals of all', async ()
     to: start,
     records: 121,
     position: { latitude: expect.closeTo(52, 4), longitude: expect.closeTo(13, 9) },
+    place: inGermany,
   })
   expect(trip).toEqual({
     kind: 'trip',
@@ -66,8 +69,8 @@ test('the trips of a device are between its stops, with totals of all', async ()
     distanceMetres: expect.any(Number),
     movingSeconds: 1_790,
     maxSpeed: expect.closeTo(15, 3),
-    start: { latitude: 52, longitude: 13 },
-    end: { latitude: expect.closeTo(52.2415, 3), longitude: 13 },
+    start: { latitude: 52, longitude: 13, place: inGermany },
+    end: { latitude: expect.closeTo(52.2415, 3), longitude: 13, place: inGermany },
   })
   expect(data?.['totals']).toEqual({
     trips: 1,

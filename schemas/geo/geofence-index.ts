@@ -1,7 +1,7 @@
 import Flatbush from 'flatbush'
-import { areasOf, type Area } from '../../schemas/geo/area.ts'
-import type { Coordinates } from '../../schemas/geo/distance.ts'
-import type { Geofence } from '../../schemas/geofence.ts'
+import { areasOf, type Area } from './area.ts'
+import type { Coordinates } from './distance.ts'
+import type { Geofence } from '../geofence.ts'
 
 /** A geofence with its areas: several of a multipolygon. */
 export type PreparedGeofence = { readonly geofence: Geofence; readonly areas: readonly Area[] }

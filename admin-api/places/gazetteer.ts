@@ -1,0 +1,192 @@
+import Flatbush from 'flatbush'
+import { turnTaker } from '../../runtime/end-of-turn.ts'
+import { boxesAround } from '../../schemas/geo/area.ts'
+import { metresBetween, type Coordinates } from '../../schemas/geo/distance.ts'
+import { readTowns } from './read-towns.ts'
+
+/** A place with a name near a position. */
+export type NamedPlace = {
+  readonly name: string
+  /** The city that it is a section of. */
+  readonly region?: string
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string
+  readonly distanceMetres: number
+}
+
+/** The radii to search, one after the other: most positions have a town within the first. */
+const REACHES_METRES = [6_000, 25_000, 100_000]
+/** How far the middle of a city is from its sections. */
+const CITY_METRES = 25_000
+const SECTION = 'PPLX'
+
+let loading: Promise<Gazetteer> | undefined
+
+/** Reads the gazetteer when it is first needed, once in a process: it takes half a second of work, in turns. */
+export function gazetteer(): Promise<Gazetteer> {
+  loading ??= Gazetteer.read().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+/**
+ * The towns of the world and the sections of its cities, found by place. They are kept as numbers and bytes: 135 000
+ * objects would take ten times the memory, and the garbage collector would visit each.
+ */
+export class Gazetteer {
+  readonly #index: Flatbush
+  readonly #latitudes: Float32Array
+  readonly #longitudes: Float32Array
+  /** All names in UTF-8, one after the other, and where each ends. */
+  readonly #names: Uint8Array
+  readonly #ends: Uint32Array
+  readonly #countries: readonly string[]
+  readonly #countryOf: Uint8Array
+  /** The city of each section. */
+  readonly #cities = new Map<number, number>()
+
+  static async read(): Promise<Gazetteer> {
+    const latitudes: number[] = []
+    const longitudes: number[] = []
+    const populations: number[] = []
+    const sections = new Set<number>()
+    const countries = new Map<string, number>()
+    const countryOf: number[] = []
+    const names: Buffer[] = []
+    const ends: number[] = []
+    let end = 0
+    await readTowns(({ name, country, featureCode, population, latitude, longitude }) => {
+      if (featureCode === SECTION) sections.add(latitudes.length)
+      latitudes.push(latitude)
+      longitudes.push(longitude)
+      populations.push(population)
+      const number = countries.get(country) ?? countries.size
+      countries.set(country, number)
+      countryOf.push(number)
+      const bytes = Buffer.from(name)
+      names.push(bytes)
+      end += bytes.length
+      ends.push(end)
+    })
+    const read = new Gazetteer({
+      latitudes: Float32Array.from(latitudes),
+      longitudes: Float32Array.from(longitudes),
+      names: Buffer.concat(names),
+      ends: Uint32Array.from(ends),
+      countries: [...countries.keys()],
+      countryOf: Uint8Array.from(countryOf),
+    })
+    await read.#findCities(sections, populations)
+    return read
+  }
+
+  private constructor({
+    latitudes,
+    longitudes,
+    names,
+    ends,
+    countries,
+    countryOf,
+  }: {
+    latitudes: Float32Array
+    longitudes: Float32Array
+    names: Uint8Array
+    ends: Uint32Array
+    countries: readonly string[]
+    countryOf: Uint8Array
+  }) {
+    this.#latitudes = latitudes
+    this.#longitudes = longitudes
+    this.#names = names
+    this.#ends = ends
+    this.#countries = countries
+    this.#countryOf = countryOf
+    this.#index = new Flatbush(latitudes.length, 16, Float32Array)
+    for (const [n, latitude] of latitudes.entries()) {
+      this.#index.add(longitudes[n] as number, latitude)
+    }
+    this.#index.finish()
+  }
+
+  /** The number of places. */
+  get size(): number {
+    return this.#latitudes.length
+  }
+
+  /** Memory held, in bytes, without the few names of countries and the sections' cities. */
+  get bytes(): number {
+    return [this.#latitudes, this.#longitudes, this.#names, this.#ends, this.#countryOf].reduce(
+      (sum, { byteLength }) => sum + byteLength,
+      this.#index.data.byteLength,
+    )
+  }
+
+  /** The nearest place; undefined if there is none within 100 km. */
+  nearest(position: Coordinates): NamedPlace | undefined {
+    for (const radius of REACHES_METRES) {
+      let nearest = -1
+      let distanceMetres = radius
+      this.#eachAround(position, radius, (place, metres) => {
+        if (metres > distanceMetres) return
+        nearest = place
+        distanceMetres = metres
+      })
+      if (nearest !== -1) return this.#placeAt(nearest, distanceMetres)
+    }
+    return undefined
+  }
+
+  #eachAround(
+    position: Coordinates,
+    radius: number,
+    take: (place: number, metres: number) => void,
+  ): void {
+    for (const { west, south, east, north } of boxesAround({ ...position, radius })) {
+      for (const place of this.#index.search(west, south, east, north)) {
+        take(place, metresBetween(position, this.#positionOf(place)))
+      }
+    }
+  }
+
+  async #findCities(sections: ReadonlySet<number>, populations: readonly number[]): Promise<void> {
+    const yieldIfDue = turnTaker()
+    for (const section of sections) {
+      let most = populations[section] as number
+      this.#eachAround(this.#positionOf(section), CITY_METRES, (place) => {
+        const people = populations[place] as number
+        const isAbroad = this.#countryOf[place] !== this.#countryOf[section]
+        if (people <= most || isAbroad || sections.has(place)) return
+        most = people
+        this.#cities.set(section, place)
+      })
+      await yieldIfDue()
+    }
+  }
+
+  #positionOf(place: number): Coordinates {
+    return {
+      latitude: this.#latitudes[place] as number,
+      longitude: this.#longitudes[place] as number,
+    }
+  }
+
+  #placeAt(place: number, distanceMetres: number): NamedPlace {
+    const city = this.#cities.get(place)
+    const country = this.#countries[this.#countryOf[place] as number] as string
+    return {
+      name: this.#nameOf(place),
+      ...(city !== undefined && { region: this.#nameOf(city) }),
+      country,
+      distanceMetres: Math.round(distanceMetres),
+    }
+  }
+
+  #nameOf(place: number): string {
+    const begin = place === 0 ? 0 : this.#ends[place - 1]
+    return decoder.decode(this.#names.subarray(begin, this.#ends[place]))
+  }
+}
+
+const decoder = new TextDecoder()

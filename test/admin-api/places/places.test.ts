@@ -1,0 +1,113 @@
+import { beforeAll, expect, test } from '@jest/globals'
+import { bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+
+beforeAll(async () => {
+  harness = await startAdmin()
+  headers = await harness.createSession()
+})
+
+const find = (...at: readonly string[]) =>
+  harness.api('GET', `/places?${at.map((one) => `at=${one}`).join('&')}`, { headers })
+
+async function namesAt(...at: readonly string[]) {
+  const { body } = await find(...at)
+  return body.data?.items?.map((place) => (place as { name?: string } | null)?.name)
+}
+
+const makeGeofence = (name: string, radius: number, changes = {}) =>
+  harness.api('POST', '/geofences', {
+    headers,
+    body: {
+      name,
+      shape: { type: 'circle', latitude: 52.5388, longitude: 13.4244, radius },
+      ...changes,
+    },
+  })
+
+test('places are named in the order asked, sections of a city with the city, and nothing far from every town', async () => {
+  const { body } = await find('52.539,13.42', '0,-30', '45.0811,13.6387', '52.539,13.42')
+  const section = {
+    name: 'Prenzlauer Berg',
+    region: 'Berlin',
+    country: 'DE',
+    distanceMetres: expect.any(Number),
+  }
+  const town = { name: 'Rovinj', country: 'HR', distanceMetres: expect.any(Number) }
+  expect(body.data?.items).toEqual([section, null, town, section])
+})
+
+test('the nearest town is found across the 180th meridian and around the poles', async () => {
+  const { body } = await find('-16.5,-179.9', '-16.5,179.9', '90,0', '78.3,15.6')
+  const [west, east, pole, north] = body.data?.items ?? []
+  expect(west).toMatchObject({ country: 'FJ' })
+  expect(east).toMatchObject({ name: west?.['name'], country: 'FJ' })
+  expect(pole).toBeNull()
+  expect(north).toMatchObject({ name: 'Longyearbyen', country: 'SJ' })
+})
+
+test('a place inside a geofence has the name of the smallest, as soon as it is made, changed or deleted', async () => {
+  const at = '52.5388,13.4244'
+  expect(await namesAt(at)).toEqual(['Prenzlauer Berg'])
+  const depot = await makeGeofence('Depot', 200)
+  const gate = await makeGeofence('Gate 3', 50)
+  await makeGeofence('Closed', 20, { enabled: false })
+  const [item] = (await find(at)).body.data?.items ?? []
+  expect(item).toEqual({
+    name: 'Gate 3',
+    region: 'Berlin',
+    country: 'DE',
+    distanceMetres: 0,
+    geofenceId: gate.body.data?.['id'],
+  })
+  expect(await namesAt('52.5401,13.4244', '52.5422,13.4244')).toEqual(['Depot', 'Prenzlauer Berg'])
+  harness.clock.time += 90_000
+  await harness.api('PATCH', `/geofences/${String(gate.body.data?.['id'])}`, {
+    headers,
+    body: { name: 'Gate 4' },
+  })
+  expect(await namesAt(at)).toEqual(['Gate 4'])
+  harness.clock.time += 90_000
+  await harness.api('DELETE', `/geofences/${String(gate.body.data?.['id'])}`, { headers })
+  expect(await namesAt(at)).toEqual(['Depot'])
+  const { secret } = await harness.createKey({ accountId: 'acc-2', scopes: ['positions:read'] })
+  const { body } = await harness.api('GET', `/places?at=${at}`, { headers: bearer(secret) })
+  expect(body.data?.items).toMatchObject([{ name: 'Prenzlauer Berg' }])
+  await harness.api('DELETE', `/geofences/${String(depot.body.data?.['id'])}`, { headers })
+})
+
+test('trips have the names of their ends, and stops that of their place', async () => {
+  await makeGeofence('Yard', 100, {
+    shape: { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 200 },
+  })
+  const begin = harness.clock.now() - 3_600_000
+  const minutes = Array.from({ length: 41 }, (_, n) => n)
+  // Ten minutes in the yard, twenty to the north, ten there.
+  const reports = minutes.map((n) => ({
+    deviceId: 'van',
+    timestamp: begin + n * 60_000,
+    latitude: 48.2 + 0.01 * Math.min(20, Math.max(0, n - 10)),
+    longitude: 16.4,
+  }))
+  await harness.project(reports[0] ?? {}, ...reports.slice(1))
+  const { body } = await harness.api('GET', '/devices/van/trips', { headers })
+  expect(body.data?.items).toMatchObject([
+    { kind: 'stop', place: { name: 'Yard', geofenceId: expect.any(String) } },
+    { kind: 'trip', start: { place: { name: 'Yard' } }, end: { place: { country: 'AT' } } },
+    { kind: 'stop', place: { country: 'AT' } },
+  ])
+})
+
+test.each([
+  ['?at=52.5', 'at must be a latitude and a longitude'],
+  ['?at=90.1,0', 'at must be a latitude and a longitude'],
+  ['?at=0,180.5', 'at must be a latitude and a longitude'],
+  ['?at=NaN,0', 'at must be a latitude and a longitude'],
+  [`?${'at=1,1&'.repeat(201)}`, '1 to 200 times'],
+])('faulty places are refused by name: %.20s', async (query, message) => {
+  const { status, body } = await harness.api('GET', `/places${query}`, { headers })
+  expect(status).toBe(400)
+  expect(body.message).toContain(message)
+})
