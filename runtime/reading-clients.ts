@@ -1,20 +1,43 @@
 import { isIPv4, type Socket } from 'node:net'
 import { readFile } from 'node:fs/promises'
 
-/** Tells clients that read slowly from those that do not read. */
+/** The bytes of a connection that the kernel has taken, and those of them that the client has not acknowledged. */
+type Look = { readonly takenBytes: number; readonly unacknowledged: number | undefined }
+
+/** Distinguishes clients that read slowly from those that have stopped reading. */
 export class ReadingClients {
-  readonly #seen = new WeakMap<Socket, string>()
+  readonly #seen = new WeakMap<Socket, Look>()
 
   /**
-   * Whether the client has read nothing since the last look at its connection. The first look finds no
-   * fault with any, because there is nothing to compare.
+   * Whether the client has read nothing since the last look at its connection. False at the first look, because
+   * there is nothing to compare.
    */
   async hasStopped(socket: Socket): Promise<boolean> {
     const before = this.#seen.get(socket)
-    const now = `${socket.bytesWritten - socket.writableLength} ${await unacknowledgedBytes(socket)}`
+    const unacknowledged = await unacknowledgedBytes(socket)
+    const now = { takenBytes: takenBytes(socket), unacknowledged }
     this.#seen.set(socket, now)
-    return before === now
+    return before !== undefined && !hasRead(before, now)
   }
+}
+
+/** The kernel may take more while its client reads nothing, so only acknowledged bytes count where they are known. */
+function hasRead(before: Look, now: Look): boolean {
+  if (before.unacknowledged === undefined || now.unacknowledged === undefined) {
+    return before.takenBytes !== now.takenBytes || before.unacknowledged !== now.unacknowledged
+  }
+  return (
+    now.unacknowledged < before.unacknowledged ||
+    now.takenBytes - now.unacknowledged > before.takenBytes - before.unacknowledged
+  )
+}
+
+/** Node's own count has a write only once all of it is taken; its handle knows the part. */
+function takenBytes(socket: Socket): number {
+  const { _handle: handle } = socket as unknown as {
+    _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null
+  }
+  return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten
 }
 
 /** With thousands of connections, the kernel takes milliseconds to write its table. */

@@ -8,9 +8,18 @@ import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
 
 const WRITTEN_BYTES = 64 * 1024 * 1024
+/** A small part of the kernel's buffers. */
+const PIECE = Buffer.alloc(16 * 1024)
 
 /** A connection whose client has read nothing, with more in it than the kernel's buffers take. */
 async function unread(host: string): Promise<{ own: Socket; client: Socket }> {
+  const { own, client } = await connected(host)
+  own.write(Buffer.alloc(WRITTEN_BYTES))
+  await eventually(() => client.readableLength > 0 && own.writableLength > 0)
+  return { own, client }
+}
+
+async function connected(host: string): Promise<{ own: Socket; client: Socket }> {
   const server = createServer().listen(0, host)
   await once(server, 'listening')
   const client = connect((server.address() as AddressInfo).port, host)
@@ -22,8 +31,6 @@ async function unread(host: string): Promise<{ own: Socket; client: Socket }> {
     client.destroy()
     server.close()
   })
-  own.write(Buffer.alloc(WRITTEN_BYTES))
-  await eventually(() => client.readableLength > 0 && own.writableLength > 0)
   return { own, client }
 }
 
@@ -55,6 +62,25 @@ onLinux.each(HOSTS)(
     expect(own.writableLength).toBe(handedOver)
     expect(await clients.hasStopped(own)).toBe(false)
     await eventually(() => clients.hasStopped(own))
+  },
+)
+
+onLinux.each(HOSTS)(
+  'a client at %s that reads nothing is not seen to read because the kernel takes more',
+  async (host) => {
+    const { own } = await connected(host)
+    // Until the client takes no more; the kernel still has room.
+    await eventually(async () => {
+      await new Promise((taken) => own.write(PIECE, taken))
+      return ((await unacknowledgedBytes(own)) ?? 0) > PIECE.length
+    })
+    const clients = new ReadingClients()
+    await eventually(() => clients.hasStopped(own))
+    const before = (await unacknowledgedBytes(own)) ?? 0
+
+    await new Promise((taken) => own.write(PIECE, taken))
+    await eventually(async () => ((await unacknowledgedBytes(own)) ?? 0) > before)
+    expect(await clients.hasStopped(own)).toBe(true)
   },
 )
 
