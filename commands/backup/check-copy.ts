@@ -56,7 +56,7 @@ function extentOf(extents: Awaited<ReturnType<EventLog['extent']>>, checkpoint: 
 }
 
 /**
- * The driver leaves journals behind, or removes them at any later time. They are empty: a copy is only read.
+ * Removes the journals that the driver may leave behind. They are empty, because a copy is only read.
  * @throws {Error} when one is not.
  */
 async function removeJournals(directory: string): Promise<void> {

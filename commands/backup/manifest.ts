@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Joi from 'joi'
 import { syncDirectory, type NewFolder } from './new-folder.ts'
 
-/** The file that completes a backup: a folder without it is none. */
+/** The file that completes a backup: a folder without it is not a backup. */
 const MANIFEST_FILE = 'backup.json'
 const FORMAT = 1
 

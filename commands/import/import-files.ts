@@ -30,8 +30,8 @@ export type Import = {
 }
 
 /**
- * Reads the points of files one after the other, and delivers reports of those that are chosen, in their
- * order, for others to judge. The tally gets everything else.
+ * Reads the files one after the other, and delivers the reports of the chosen points, in order and not yet
+ * validated. Everything else is tallied.
  */
 export async function importFiles(
   { files, format, deviceId: onlyDevice, deviceIds, from = -Infinity, to = Infinity }: Import,
@@ -82,7 +82,7 @@ export async function importFiles(
         named === undefined ? 'it names no device' : `--devices has no device ${named}`
       return tally.skip('deviceId', { where, message })
     }
-    // Only the file has all its digits.
+    // The parsed number has lost digits.
     if (deviceId.includes(INEXACT_ID)) {
       return tally.skip('deviceId', { where, message: INEXACT_ID_FAULT })
     }

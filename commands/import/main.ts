@@ -7,11 +7,11 @@ import { ImportTally, exitCode, importSummary } from './tally.ts'
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,
   parse: (args) => parseOptions(args, senderKeys()),
-  run: importAndTell,
+  run: importAndReport,
   afterFailure: 'Start it again: no point is stored twice.\n',
 })
 
-async function importAndTell(options: Options): Promise<number> {
+async function importAndReport(options: Options): Promise<number> {
   const tally = new ImportTally()
   try {
     await importHistory(options, { tally, screen: process.stderr })

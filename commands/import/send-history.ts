@@ -38,7 +38,7 @@ export function historySender(
   }
 }
 
-/** A key for reporting is at hand, and does not import. */
+/** Most users have a key for reporting, which may not import. */
 function remedyOf({ error, message }: ReportRefusal): string {
   return error === 'FORBIDDEN' && message.includes(SCOPE)
     ? '. Create another key: in the console, Keys → New key, with the permission “Import history”'

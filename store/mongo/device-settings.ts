@@ -99,7 +99,7 @@ async function changeSettings(
   const { $set, $unset } = namedValues({ ...values, disabled, labels: stored })
   const $setOnInsert = { accountId, deviceId, ...(disabled === undefined && DEFAULT_SETTINGS) }
   const document = await deviceSettings.findOneAndUpdate(
-    // In another life the document is not matched, and to insert it again fails.
+    // A document of another life does not match, and inserting a second one fails.
     { _id: deviceKey({ accountId, deviceId }), ...sameLife(life) },
     { $set, $unset, $setOnInsert, $max: { changedAt: new Date(changedAt) } },
     { upsert: true, returnDocument: 'after' },

@@ -61,7 +61,7 @@ export async function foldStatuses(
         device = after
       }
     }
-    tell(changes, own, {
+    recordOutcome(changes, own, {
       before: before?.status,
       after: device?.status,
       stored,
@@ -79,7 +79,7 @@ export async function foldStatuses(
  * Records the outcome of a device's entries. After a write conflict everything is read again: entries
  * written before no longer show a change, but their recorded outcome is kept.
  */
-export function tell(
+export function recordOutcome(
   changes: Map<string, Change>,
   [first]: readonly { readonly event: DeviceName }[],
   change: Omit<Change, 'accountId' | 'deviceId'>,

@@ -5,7 +5,7 @@ import { withHeartbeatsOf, type DeviceStatus, type Offsets } from '../../schemas
 import type { Change, ErasureEntry, Fold } from '../read-models.ts'
 import type { Erased, ReadModelCollections } from './collections.ts'
 import type { DeviceName, StoredDevice } from './device-documents.ts'
-import { changeDevices, tell, type OnConflict } from './device-statuses.ts'
+import { changeDevices, recordOutcome, type OnConflict } from './device-statuses.ts'
 import { erasedRecords, isErased, withErasure } from './erased.ts'
 import { positionRecord } from './position-documents.ts'
 
@@ -41,7 +41,7 @@ export async function eraseDevices(
     devices.set(deviceKey(name), erased)
     const repeated = own.filter((entry) => !fresh.includes(entry))
     if (fresh.length === 0) {
-      tell(changes, own, {
+      recordOutcome(changes, own, {
         before: stored?.status,
         after: stored?.status,
         stored: [],
@@ -53,7 +53,7 @@ export async function eraseDevices(
     }
     const status = await statusBehind(readModels, stored, { erased, fold })
     const after = status && { ...status, applied }
-    tell(changes, own, {
+    recordOutcome(changes, own, {
       before: stored?.status,
       after,
       stored: [],
@@ -77,8 +77,8 @@ export async function eraseDevices(
 }
 
 /**
- * The status from reports after the erasure: a device that came from another partition may have
- * reported there, as the times show, after it was erased here.
+ * The status from reports after the erasure: a device that moved here from another partition may have
+ * reported there, as the times show, after this erasure.
  */
 async function statusBehind(
   { positions }: ReadModelCollections,

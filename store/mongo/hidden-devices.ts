@@ -135,7 +135,7 @@ export async function livesOf(
   return new Map(documents.map(({ deviceId, life }) => [deviceId, life]))
 }
 
-/** Removes the settings of an erased device; changes that belong to its life before are refused. */
+/** Removes the settings of an erased device; changes that belong to its previous life are refused. */
 export async function beginLife(
   deviceSettings: Settings,
   { accountId, deviceId, erasedAt }: DeviceErased,
@@ -146,7 +146,7 @@ export async function beginLife(
       {
         $set: { disabled: false, life: randomUUID() },
         $unset: NO_SETTINGS,
-        // Later than the erasure: a delivery of its event in the future leaves what is set from now on.
+        // Later than the erasure, so that another delivery of its event keeps settings made from now on.
         $max: { changedAt: new Date(erasedAt + 1) },
         $setOnInsert: { accountId, deviceId },
       },

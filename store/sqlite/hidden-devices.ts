@@ -79,7 +79,7 @@ export function sqliteHiddenDevices(accounts: Database): HiddenDevices {
 export type DeviceLives = Pick<Erasures, 'livesOf'> & {
   /** The current life of a device that has been erased. */
   of(device: DeviceName): string | undefined
-  /** Removes the settings of an erased device; changes that belong to its life before are refused. */
+  /** Removes the settings of an erased device; changes that belong to its previous life are refused. */
   begin(erasure: DeviceErased): void
   /** Forgets the lives of devices erased before a time, of which nothing is set. */
   remove(erasedBefore: number): void
@@ -123,7 +123,7 @@ export function sqliteDeviceLives(database: Database): DeviceLives {
     },
 
     begin({ accountId, deviceId, erasedAt }) {
-      // Later than the erasure: a delivery of its event in the future leaves what is set from now on.
+      // Later than the erasure, so that another delivery of its event keeps settings made from now on.
       begin.run(accountId, deviceId, erasedAt + 1, randomUUID())
     },
 
