@@ -82,3 +82,80 @@ export function shownTarget(target: SubscriptionTarget): ShownTarget {
       return target
   }
 }
+
+/** How far a subscription has come. Changes with every delivery. Times in milliseconds since the epoch. */
+export type SubscriptionProgress = {
+  /** After the last item that was delivered, set aside or not wanted. */
+  readonly mark: string
+  /** The only process that may deliver, until then. */
+  readonly lease?: { readonly owner: string; readonly until: number }
+  /** Failed attempts in a row, and when the next one is due. */
+  readonly attempt?: { readonly failures: number; readonly nextAt: number }
+  /** Since when the receiver has been failing, and why it last did. */
+  readonly failingSince?: number
+  readonly lastError?: string
+  /** The warnings of this failure that were given. */
+  readonly warned?: number
+  readonly disabledAt?: number
+  /** When it last succeeded, and when a delivery last began. */
+  readonly succeededAt?: number
+  readonly deliveredAt?: number
+  /** The number of deliveries so far. */
+  readonly deliveries: number
+  /** Items that the receiver refused, the newest last, and how many in a row. */
+  readonly setAside: readonly SetAside[]
+  readonly setAsideInARow: number
+  /** Ids of items to send again, before the rest. */
+  readonly resend: readonly string[]
+  /** The last test that was asked for, and what became of it. */
+  readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
+  /** The mark after which entries were missing, once the receiver knows. */
+  readonly gapToldAt?: string
+}
+
+export type SetAside = {
+  readonly id: string
+  readonly at: number
+  readonly status: number
+}
+
+/** What became of one request. `answer`: the beginning of the receiver's. */
+export type DeliveryOutcome = {
+  readonly status?: number
+  readonly error?: string
+  readonly milliseconds: number
+  readonly answer: string
+}
+
+/** One request to a receiver, kept for a while. */
+export type SubscriptionDelivery = DeliveryOutcome & {
+  readonly accountId: string
+  readonly subscriptionId: string
+  /** Numbers the deliveries of a subscription. */
+  readonly number: number
+  readonly at: number
+  /** The items in it. */
+  readonly ids: readonly string[]
+  /** 1: the first. */
+  readonly attempt: number
+}
+
+export type DeviceSubscription = SubscriptionContent & {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  readonly changedAt: number
+  /** Grows with every change that operators make. */
+  readonly revision: number
+  /** `SubscriptionSecrets` as JSON, encrypted. */
+  readonly sealed: string
+  readonly progress: SubscriptionProgress
+}
+
+export const MOST_SUBSCRIPTIONS = 50
+export const MOST_DELIVERIES = 1_000
+export const DELIVERIES_KEPT_MS = 7 * 24 * 3_600_000
+
+export function newProgress(mark: string): SubscriptionProgress {
+  return { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
+}

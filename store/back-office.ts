@@ -126,6 +126,7 @@ export const AUDIT_SUBJECTS = [
   'geofence',
   'geofences',
   'rule',
+  'subscription',
 ] as const
 /** The only action on many devices. */
 export const DEVICES_LABELLED = 'devices.labelled'

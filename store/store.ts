@@ -4,6 +4,7 @@ import type { Operators } from './operators.ts'
 import type { FactStore } from './facts.ts'
 import type { DefinitionStore } from './definitions.ts'
 import type { Rejections } from './rejections.ts'
+import type { SubscriptionStore } from './subscriptions.ts'
 import type { Generations } from './generations.ts'
 import type { Devices, Erasures, ReadModels } from './read-models.ts'
 
@@ -25,7 +26,8 @@ export interface Store
     Rejections,
     Instances,
     Outdated,
-    FactStore {
+    FactStore,
+    SubscriptionStore {
   /** Resolves when the store answers. @throws {DependencyError} that names the missing part. */
   ready(): Promise<void>
   close(): Promise<void>

@@ -20,6 +20,7 @@ const ports = [
   'store/definitions.ts',
   'store/facts.ts',
   'store/rejections.ts',
+  'store/subscriptions.ts',
 ]
 
 const forCommands = [

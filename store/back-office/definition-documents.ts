@@ -3,7 +3,7 @@ import type { ChangedDefinition, ChangesQuery, DefinitionsPage } from '../defini
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 
-/** A geofence or a rule, or the remains of a deleted one, for processes that follow the changes. */
+/** A geofence, a rule or a subscription, or the remains of a deleted one, for processes that follow the changes. */
 export type DefinitionDocument = {
   readonly id: string
   readonly accountId?: string
@@ -17,15 +17,18 @@ export type DefinitionDocument = {
   readonly content?: string
 }
 
-const INDEXES: Kind<DefinitionDocument>['indexes'] = {
+export const DEFINITION_INDEXES: Kind<DefinitionDocument>['indexes'] = {
   oldest: { fields: ['accountId', 'createdAt'] },
   changed: { fields: ['changedAt'] },
   deleted: { fields: ['deletedAt'] },
   external: { fields: ['external'], unique: true },
 }
 
-export const GEOFENCES: Kind<DefinitionDocument> = { name: 'geofences', indexes: INDEXES }
-export const RULES: Kind<DefinitionDocument> = { name: 'rules', indexes: INDEXES }
+export const GEOFENCES: Kind<DefinitionDocument> = {
+  name: 'geofences',
+  indexes: DEFINITION_INDEXES,
+}
+export const RULES: Kind<DefinitionDocument> = { name: 'rules', indexes: DEFINITION_INDEXES }
 
 type Definition = {
   readonly id: string

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { geofencesOf, MOST_RULES, type DeviceRule } from '../../schemas/device-rule.ts'
 import { verticesOf, type Geofence, type GeofenceContent } from '../../schemas/geofence.ts'
+import type { DeviceSubscription } from '../../schemas/subscription.ts'
 import type { DefinitionStore, GeofenceRefused, NewGeofence, RuleRefused } from '../definitions.ts'
 import type { DocumentStore } from '../documents.ts'
 import { definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
@@ -11,9 +12,11 @@ export function definitionsOf(open: {
   geofences: DocumentStore<DefinitionDocument>
   rules: DocumentStore<DefinitionDocument>
   totals: DocumentStore<GeofenceTotals>
+  subscriptions: DocumentStore<DefinitionDocument>
 }): DefinitionStore {
   const geofences = definitionDocuments<Geofence>(open.geofences)
   const rules = definitionDocuments<DeviceRule>(open.rules)
+  const subscriptions = definitionDocuments<DeviceSubscription>(open.subscriptions)
   const totals = geofenceTotals(open.totals, geofences.all)
 
   /** All of one account. */
@@ -135,11 +138,15 @@ export function definitionsOf(open: {
     deleteRule: ({ accountId, id, deletedAt }) => rules.remove({ accountId, id }, deletedAt),
 
     async forgetInDefinitions({ accountId, deviceId, erasedAt, changedAt }) {
-      for (const kind of [geofences, rules]) {
+      for (const kind of [geofences, rules, subscriptions]) {
         for await (const page of kind.all(accountId)) {
           for (const one of page) {
             if (one.deviceIds?.includes(deviceId) === true) {
-              await kind.forget(one as Geofence & DeviceRule, { deviceId, erasedAt, changedAt })
+              await kind.forget(one as Geofence & DeviceRule & DeviceSubscription, {
+                deviceId,
+                erasedAt,
+                changedAt,
+              })
             }
           }
         }

@@ -4,6 +4,7 @@ import type { Operators } from '../operators.ts'
 import type { Erasures } from '../read-models.ts'
 import type { DefinitionStore } from '../definitions.ts'
 import type { Rejections } from '../rejections.ts'
+import type { SubscriptionStore } from '../subscriptions.ts'
 import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
 import { auditOf } from './audit.ts'
@@ -32,8 +33,15 @@ import { rejectionsOf } from './rejections.ts'
 import { rightsOf } from './rights.ts'
 import { sessionsOf } from './sessions.ts'
 import { sharesOf } from './shares.ts'
+import { DELIVERIES, SUBSCRIPTIONS, subscriptionsOf } from './subscriptions.ts'
 
-export type BackOffice = Keys & Operators & Shares & Audit & Instances & DefinitionStore
+export type BackOffice = Keys &
+  Operators &
+  Shares &
+  Audit &
+  Instances &
+  DefinitionStore &
+  SubscriptionStore
 
 /** All kinds but the refused reports, which may be stored elsewhere. */
 export const BACK_OFFICE = [
@@ -46,6 +54,8 @@ export const BACK_OFFICE = [
   GEOFENCES,
   GEOFENCE_TOTALS,
   RULES,
+  SUBSCRIPTIONS,
+  DELIVERIES,
   ANNOUNCED_ERASURES,
   AUDIT,
   INSTANCES,
@@ -86,7 +96,9 @@ export function openBackOffice(
       geofences: open(GEOFENCES),
       rules: open(RULES),
       totals: open(GEOFENCE_TOTALS),
+      subscriptions: open(SUBSCRIPTIONS),
     }),
+    ...subscriptionsOf({ subscriptions: open(SUBSCRIPTIONS), deliveries: open(DELIVERIES) }),
     ...auditOf(open(AUDIT), { livesOf }),
     ...instancesOf({
       instances: open(INSTANCES),

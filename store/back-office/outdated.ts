@@ -4,6 +4,8 @@ import { SESSION_LONGEST_MS, SESSION_IDLE_MS } from '../operators.ts'
 import type { Document, Kind, OpenDocuments } from '../documents.ts'
 import { INSTANCE_HOURS, INSTANCES, REJECTION_KIND, SESSIONS, SHARES, SPOOLS } from './kinds.ts'
 import { GEOFENCES, RULES } from './definition-documents.ts'
+import { DELIVERIES, SUBSCRIPTIONS } from './subscriptions.ts'
+import { DELIVERIES_KEPT_MS } from '../../schemas/subscription.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
@@ -17,6 +19,8 @@ const KEPT = [
   // Processes that follow the changes have seen the deletion.
   kept(GEOFENCES, 'deleted', DAY_MS),
   kept(RULES, 'deleted', DAY_MS),
+  kept(SUBSCRIPTIONS, 'deleted', DAY_MS),
+  kept(DELIVERIES, 'sent', DELIVERIES_KEPT_MS),
   kept(INSTANCES, 'reported', HOUR_MS),
   // The hour of a day ago is complete.
   kept(INSTANCE_HOURS, 'hour', 25 * HOUR_MS),

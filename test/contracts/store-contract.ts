@@ -23,6 +23,7 @@ import { outdatedContract } from './store-outdated.ts'
 import { projectionContract } from './store-projection.ts'
 import { repeatsContract } from './store-repeats.ts'
 import { spooledContract } from './store-spooled.ts'
+import { subscriptionsContract } from './store-subscriptions.ts'
 import { storeSuite, type OpenStore } from './store-suite.ts'
 
 /**
@@ -56,6 +57,7 @@ export function storeContract(name: string, open: OpenStore): void {
     outdatedContract(suite)
     factsContract(suite)
     definitionsContract(suite)
+    subscriptionsContract(suite)
 
     suite.alone('a store is ready while it is open', async ({ store, reopen }) => {
       await store.ready()

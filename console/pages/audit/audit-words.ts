@@ -119,6 +119,7 @@ function pathOf({ kind, id }: Entry['subject']): string | undefined {
     case 'geofence':
     case 'geofences':
     case 'rule':
+    case 'subscription':
     case 'account':
     case 'session':
       return undefined

@@ -1,0 +1,85 @@
+import {
+  MOST_DELIVERIES,
+  MOST_SUBSCRIPTIONS,
+  type SubscriptionDelivery,
+  type DeviceSubscription,
+} from '../../schemas/subscription.ts'
+import type { DocumentStore, Kind } from '../documents.ts'
+import type { SubscriptionStore } from '../subscriptions.ts'
+import { changed } from './changing.ts'
+import {
+  DEFINITION_INDEXES,
+  definitionDocuments,
+  type DefinitionDocument,
+} from './definition-documents.ts'
+
+export const SUBSCRIPTIONS: Kind<DefinitionDocument> = {
+  name: 'subscriptions',
+  indexes: DEFINITION_INDEXES,
+}
+
+/** A later delivery of the same subscription takes the place of one that is no longer kept. */
+type DeliveryDocument = SubscriptionDelivery & { readonly id: string }
+
+export const DELIVERIES: Kind<DeliveryDocument> = {
+  name: 'deliveries',
+  indexes: {
+    newest: { fields: ['subscriptionId', 'number'] },
+    sent: { fields: ['at'] },
+  },
+}
+
+/** Subscriptions and their deliveries, on top of a database's documents. */
+export function subscriptionsOf(open: {
+  subscriptions: DocumentStore<DefinitionDocument>
+  deliveries: DocumentStore<DeliveryDocument>
+}): SubscriptionStore {
+  const subscriptions = definitionDocuments<DeviceSubscription>(open.subscriptions)
+  const { deliveries } = open
+
+  return {
+    async createSubscription(subscription) {
+      const { accountId, id, createdAt } = subscription
+      await subscriptions.insert([subscription])
+      const all = await subscriptions.page({ accountId, limit: MOST_SUBSCRIPTIONS + 1 })
+      if (all.length <= MOST_SUBSCRIPTIONS) return true
+      await subscriptions.remove({ accountId, id }, createdAt)
+      return false
+    },
+
+    pageSubscriptions: subscriptions.page,
+    findSubscription: subscriptions.get,
+
+    changeSubscription: (query, next) =>
+      subscriptions.change<'refused'>(query, async (before) => {
+        const after = next(before)
+        return after === undefined ? { refused: 'refused' } : { next: after }
+      }),
+
+    async deleteSubscription({ accountId, id, deletedAt }) {
+      const deleted = await subscriptions.remove({ accountId, id }, deletedAt)
+      if (deleted === undefined) return undefined
+      const where = { subscriptionId: id }
+      await deliveries.removeOlder({ index: 'newest', where, than: Number.MAX_SAFE_INTEGER })
+      return deleted
+    },
+
+    changedSubscriptions: subscriptions.changed,
+
+    async saveDelivery(delivery) {
+      const id = `${delivery.subscriptionId}/${delivery.number % MOST_DELIVERIES}`
+      const [added] = await deliveries.insert([{ ...delivery, id }])
+      if (added !== undefined) return
+      await changed(deliveries, id, ({ revision, number }) =>
+        number >= delivery.number ? undefined : { ...delivery, id, revision },
+      )
+    },
+
+    async pageDeliveries({ subscriptionId, limit, before }) {
+      const query = { index: 'newest', where: { subscriptionId }, order: 'desc', limit } as const
+      const after = before !== undefined && { after: { number: before, id: '' } }
+      const page = await deliveries.find({ ...query, ...after })
+      return page.map(({ id: _id, revision: _revision, ...delivery }) => delivery)
+    },
+  }
+}

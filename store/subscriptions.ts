@@ -1,0 +1,39 @@
+import type { SubscriptionDelivery, DeviceSubscription } from '../schemas/subscription.ts'
+import type { ChangedDefinition, ChangesQuery, DefinitionsPage } from './definitions.ts'
+
+type InAccount = { readonly accountId: string; readonly id: string }
+
+/** Subscriptions with their progress, and what was sent for them. Another account never sees them. */
+export interface SubscriptionStore {
+  /** False, and nothing is stored, if the account has `MOST_SUBSCRIPTIONS`. */
+  createSubscription(subscription: DeviceSubscription): Promise<boolean>
+  /** Newest first. */
+  pageSubscriptions(query: DefinitionsPage): Promise<DeviceSubscription[]>
+  findSubscription(query: InAccount): Promise<DeviceSubscription | undefined>
+  /**
+   * Replaces a subscription by `next(subscription)`, by compare-and-set of the whole: `next` is called again if
+   * another change came between. Returns `refused`, and changes nothing, if `next` returns undefined; undefined if
+   * there is no such subscription.
+   */
+  changeSubscription(
+    query: InAccount,
+    next: (before: DeviceSubscription) => DeviceSubscription | undefined,
+  ): Promise<DeviceSubscription | 'refused' | undefined>
+  /** Returns the deleted one. What was sent for it goes too. */
+  deleteSubscription(
+    query: InAccount & { readonly deletedAt: number },
+  ): Promise<DeviceSubscription | undefined>
+  /** Those of all accounts that changed `from` then on, in the order of their changes; progress is no change. */
+  changedSubscriptions(
+    query: ChangesQuery,
+  ): Promise<readonly ChangedDefinition<DeviceSubscription>[]>
+
+  /** Kept for `DELIVERIES_KEPT_MS`, the last `MOST_DELIVERIES` of each subscription. */
+  saveDelivery(delivery: SubscriptionDelivery): Promise<void>
+  /** Newest first. `before`: the number of the last one of the page before. */
+  pageDeliveries(query: {
+    readonly subscriptionId: string
+    readonly limit: number
+    readonly before?: number
+  }): Promise<SubscriptionDelivery[]>
+}

@@ -1,0 +1,194 @@
+import { expect } from '@jest/globals'
+import { randomUUID } from 'node:crypto'
+import {
+  MOST_DELIVERIES,
+  newProgress,
+  type SubscriptionDelivery,
+  type DeviceSubscription,
+} from '../../schemas/subscription.ts'
+import type { ChangedDefinition } from '../../store/definitions.ts'
+import { T0 } from '../samples.ts'
+import { newAccountId } from './store-samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+export function subscriptionsContract({ promise, shared }: StoreSuite): void {
+  promise(
+    'a subscription is found with its progress, also after a restart, and by no other account',
+    async ({ accountId }) => {
+      const given = newSubscription({ accountId, deviceIds: ['tug'], types: ['device.offline'] })
+      expect(await shared.store.createSubscription(given)).toBe(true)
+      await shared.reopen()
+      const { store } = shared
+      expect(await store.findSubscription(given)).toEqual(given)
+      expect(await store.pageSubscriptions({ accountId, limit: 9 })).toEqual([given])
+      const asOther = { accountId: newAccountId(), id: given.id, deletedAt: T0 }
+      expect(await store.findSubscription(asOther)).toBeUndefined()
+      expect(await store.changeSubscription(asOther, (one) => one)).toBeUndefined()
+      expect(await store.deleteSubscription(asOther)).toBeUndefined()
+      expect(await store.pageSubscriptions({ ...asOther, limit: 9 })).toEqual([])
+      expect(await store.findSubscription(given)).toEqual(given)
+    },
+  )
+
+  promise('an account has at most 50 subscriptions', async ({ accountId, store }) => {
+    const made = []
+    for (let n = 0; n < 52; n += 1) {
+      made.push(await store.createSubscription(newSubscription({ accountId, createdAt: T0 + n })))
+    }
+    expect(made.filter(Boolean)).toHaveLength(50)
+    const page = await store.pageSubscriptions({ accountId, limit: 100 })
+    expect(page.map(({ createdAt }) => createdAt - T0)).toEqual([...Array(50).keys()].reverse())
+    const { id } = page[0]!
+    await store.deleteSubscription({ accountId, id, deletedAt: T0 })
+    expect(await store.createSubscription(newSubscription({ accountId }))).toBe(true)
+  })
+
+  promise(
+    'of several processes that take the lease at the same time, one has it',
+    async ({ accountId, store }) => {
+      const given = newSubscription({ accountId })
+      await store.createSubscription(given)
+      const owners = ['a', 'b', 'c', 'd', 'e']
+      const outcomes = await Promise.all(
+        owners.map((owner) =>
+          store.changeSubscription(given, (one) =>
+            one.progress.lease === undefined
+              ? { ...one, progress: { ...one.progress, lease: { owner, until: T0 } } }
+              : undefined,
+          ),
+        ),
+      )
+      const taken = outcomes.filter((outcome) => outcome !== 'refused')
+      expect(taken).toHaveLength(1)
+      expect(await store.findSubscription(given)).toEqual(taken[0])
+    },
+  )
+
+  promise(
+    'a change by operators and progress at the same time are both kept',
+    async ({ accountId, store }) => {
+      const given = newSubscription({ accountId })
+      await store.createSubscription(given)
+      await Promise.all([
+        store.changeSubscription(given, (one) => ({ ...one, name: 'Renamed', changedAt: T0 + 1 })),
+        store.changeSubscription(given, (one) => ({
+          ...one,
+          progress: { ...one.progress, mark: 'later' },
+        })),
+      ])
+      const expected = { name: 'Renamed', changedAt: T0 + 1, progress: { mark: 'later' } }
+      expect(await store.findSubscription(given)).toMatchObject(expected)
+    },
+  )
+
+  promise(
+    'processes follow the changes of all subscriptions, deletions included, and are spared their progress',
+    async ({ accountId, store }) => {
+      const from = T0 + 1_000_000
+      const [kept, deleted] = [1, 2].map((n) =>
+        newSubscription({ accountId, createdAt: from + n, changedAt: from + n }),
+      ) as [DeviceSubscription, DeviceSubscription]
+      await store.createSubscription(kept)
+      await store.createSubscription(deleted)
+      await store.deleteSubscription({ accountId, id: deleted.id, deletedAt: from + 9 })
+      const own = async () => {
+        const page: readonly ChangedDefinition<DeviceSubscription>[] =
+          await store.changedSubscriptions({
+            from,
+            limit: 1_000,
+          })
+        return page.filter(({ id }) => [kept.id, deleted.id].includes(id))
+      }
+      expect(await own()).toEqual([
+        { id: kept.id, changedAt: from + 1, version: 1, definition: kept },
+        { id: deleted.id, changedAt: from + 9, version: 2 },
+      ])
+      await store.changeSubscription(kept, (one) => ({
+        ...one,
+        progress: { ...one.progress, mark: 'later' },
+      }))
+      expect((await own()).map(({ changedAt }) => changedAt)).toEqual([from + 1, from + 9])
+      await store.removeOutdated(from + 10 + DAY_MS)
+      expect((await own()).map(({ id }) => id)).toEqual([kept.id])
+    },
+  )
+
+  promise('an erased device leaves the lists of subscriptions', async ({ accountId, store }) => {
+    const given = newSubscription({ accountId, deviceIds: ['tug', 'ferry'] })
+    await store.createSubscription(given)
+    const erasure = { accountId, deviceId: 'tug', erasedAt: T0 + 10, changedAt: T0 + 30 }
+    await store.forgetInDefinitions(erasure)
+    expect(await store.findSubscription(given)).toEqual({ ...given, deviceIds: ['ferry'] })
+  })
+
+  promise(
+    'deliveries are listed from the newest on, go with their subscription, and after 7 days',
+    async ({ accountId, store }) => {
+      const [one, other] = [newSubscription({ accountId }), newSubscription({ accountId })]
+      await store.createSubscription(one)
+      const of = ({ id }: DeviceSubscription, number: number) => newDelivery(id, number)
+      for (const number of [1, 2, 3]) await store.saveDelivery(of(one, number))
+      await store.saveDelivery(of(other, 1))
+      const list = (subscription: DeviceSubscription, before?: number) =>
+        store.pageDeliveries({
+          subscriptionId: subscription.id,
+          limit: 2,
+          ...(before !== undefined && { before }),
+        })
+      expect(await list(one)).toEqual([of(one, 3), of(one, 2)])
+      expect(await list(one, 2)).toEqual([of(one, 1)])
+      await store.deleteSubscription({ accountId, id: one.id, deletedAt: T0 })
+      expect(await list(one)).toEqual([])
+      expect(await list(other)).toHaveLength(1)
+      await store.removeOutdated(T0 + 1 + 7 * DAY_MS)
+      expect(await list(other)).toHaveLength(1)
+      await store.removeOutdated(T0 + 2 + 7 * DAY_MS)
+      expect(await list(other)).toEqual([])
+    },
+  )
+
+  promise('of each subscription the last 1000 deliveries are kept', async ({ store }) => {
+    const subscriptionId = randomUUID()
+    for (const number of [1, 2, MOST_DELIVERIES + 1]) {
+      await store.saveDelivery(newDelivery(subscriptionId, number))
+    }
+    // One that arrives late displaces no newer one.
+    await store.saveDelivery(newDelivery(subscriptionId, 1))
+    const page = await store.pageDeliveries({ subscriptionId, limit: 9 })
+    expect(page.map(({ number }) => number)).toEqual([MOST_DELIVERIES + 1, 2])
+  })
+}
+
+export function newSubscription(
+  given: Partial<DeviceSubscription> & { readonly accountId: string },
+): DeviceSubscription {
+  return {
+    id: randomUUID(),
+    createdAt: T0,
+    changedAt: T0,
+    revision: 1,
+    name: 'To the office',
+    source: 'facts',
+    everySeconds: 0,
+    target: { kind: 'webhook', url: 'https://example.org' },
+    sealed: 'v1.x',
+    progress: newProgress('mark'),
+    ...given,
+  }
+}
+
+function newDelivery(subscriptionId: string, number: number): SubscriptionDelivery {
+  return {
+    accountId: 'harbour',
+    subscriptionId,
+    number,
+    at: T0 + number,
+    ids: [`item-${number}`],
+    attempt: 1,
+    status: 200,
+    milliseconds: 12,
+    answer: 'ok',
+  }
+}
