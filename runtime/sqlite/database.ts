@@ -42,6 +42,7 @@ const RESTORE_IT = 'restore it from a backup (docs/operations.md, "Backup and re
  */
 export class Database {
   readonly #driver: DatabaseSyncInstance
+  readonly #isReadOnly: boolean
   /** The error to throw for one of the driver. */
   readonly #failure: (error: unknown) => unknown
 
@@ -66,6 +67,7 @@ export class Database {
   ) {
     this.#failure = (error) => explained(translation(called, error), { file, called, ifDamaged })
     const opened = { file, called, ifDamaged }
+    this.#isReadOnly = readOnly
     this.#driver = opening(
       opened,
       () => new DatabaseSync(file, { timeout: busyTimeoutMs, readOnly }),
@@ -174,8 +176,21 @@ export class Database {
     }
   }
 
+  /** Leaves all data in the file itself, unless another connection reads or writes it. */
   close(): void {
-    if (this.#driver.isOpen) this.#translated(() => this.#driver.close())
+    if (!this.#driver.isOpen) return
+    if (!this.#isReadOnly) this.#emptyWriteAheadLog()
+    this.#translated(() => this.#driver.close())
+  }
+
+  /** The driver closes late, as its statements live until they are collected, and may never do so. */
+  #emptyWriteAheadLog(): void {
+    try {
+      this.#driver.exec('PRAGMA busy_timeout = 0')
+      this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // What the log has is as durable there.
+    }
   }
 
   #translated<T>(work: () => T): T {

@@ -8,6 +8,7 @@ import type { Manifest } from '../../../commands/backup/manifest.ts'
 import { holdDirectory, lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
 import { account, apiKey, operator } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
+import { makeBackupOf020 } from '../../fixtures/version-0.2.0/data-of-0.2.0.ts'
 import { T0 } from '../../samples.ts'
 import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from '../backup/data-to-back-up.ts'
 
@@ -61,6 +62,18 @@ test('a backup can be restored again and again, also where a restore was killed'
     expect(contentsOf(data.path('restored'))?.[name]).toBe(backup?.[name])
     expect(contentsOf(data.path('restored too'))?.[name]).toBe(backup?.[name])
   }
+})
+
+test('a backup of version 0.2.0 is restored, and migrated', async () => {
+  mkdirSync(data.path('backup'))
+  makeBackupOf020(data.path('backup'))
+  await data.restore()
+  const { eventLog, store } = openData(data.path('restored'))
+  expect(await store.findAccount('default')).toMatchObject({ name: 'default' })
+  expect(await store.findOperatorByEmail('admin@localhost')).toMatchObject({ role: 'admin' })
+  expect(await store.checkpoint()).toEqual({ 0: 12 })
+  await store.close()
+  await eventLog.close()
 })
 
 const LOG = 'backup/log.sqlite'
