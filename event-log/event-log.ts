@@ -73,6 +73,12 @@ export interface EventLog {
   extent(): Promise<readonly Extent[]>
 
   /**
+   * The last offset of each partition before its first event received at this time (milliseconds) or later. A few
+   * older events may follow it, because events are not appended in the order of their times.
+   */
+  placeBefore(time: number): Promise<Offsets>
+
+  /**
    * The ids of the events at these offsets, by partition. Offsets that the log does not hold, or
    * that hold no event this version can read, are left out.
    */

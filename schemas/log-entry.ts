@@ -1,5 +1,6 @@
 import type { DeviceErased } from './device-erased.ts'
 import type { DeviceSeen } from './device-seen.ts'
+import type { DeviceFact } from './facts.ts'
 import type { PositionReported } from './position-reported.ts'
 import type { Origin } from './read-models.ts'
 
@@ -29,6 +30,13 @@ export type ErasureEntry = {
   readonly kind: 'erasure'
   readonly origin: Origin
   readonly event: DeviceErased
+}
+
+/** A fact at its place in the log of facts. */
+export type FactEntry = {
+  readonly kind: 'fact'
+  readonly origin: Origin
+  readonly event: DeviceFact
 }
 
 /** An entry sent by a device. */

@@ -41,6 +41,12 @@ export interface FactStore {
   /** Facts of an account, newest first by `at`, then id. Those of hidden devices are left out. */
   pageFacts(query: FactsQuery): Promise<readonly DeviceFact[]>
 
+  /** Of these facts of an account, the ids of those that are stored and of no hidden device. */
+  heldFacts(query: {
+    readonly accountId: string
+    readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]
+  }): Promise<ReadonlySet<string>>
+
   /** Removes facts that were decided before, and states of devices not seen since then. */
   expireFacts(before: number, signal?: AbortSignal): Promise<void>
 

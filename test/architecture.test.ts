@@ -7,6 +7,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const services = ['ingest-api', 'projector', 'deliverer', 'admin-api']
 const ports = [
   'event-log/event-log.ts',
+  'event-log/fact-log.ts',
   'event-log/feeds.ts',
   'event-log/follow/',
   'event-log/offsets.ts',
@@ -33,6 +34,7 @@ const forAdapters = [
   'runtime/errors.ts',
   'runtime/outage.ts',
   'runtime/repeat.ts',
+  'runtime/sleepers.ts',
   'runtime/sqlite/',
 ]
 
@@ -55,7 +57,13 @@ const allowed: Record<string, readonly string[]> = {
   schemas: [],
   runtime: ['schemas/'],
   'event-log': ['schemas/', ...forAdapters],
-  store: ['schemas/', 'event-log/offsets.ts', 'runtime/rate-counters.ts', ...forAdapters],
+  store: [
+    'schemas/',
+    'event-log/fact-log.ts',
+    'event-log/offsets.ts',
+    'runtime/rate-counters.ts',
+    ...forAdapters,
+  ],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),
   embedded: [...services.map((name) => `${name}/`), 'schemas/', 'runtime/', ...ports],
   commands: ['runtime/', ...ports],

@@ -5,6 +5,7 @@ import type { Erasures } from '../../store/read-models.ts'
 import type { Rejections } from '../../store/rejections.ts'
 import { accountWatch, type AccountWatch } from './account-watch.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
+import { lingering } from '../../event-log/follow/lingering.ts'
 import { startLiveFeed, type LiveFeed } from '../../event-log/follow/live-feed.ts'
 import { newRejections } from './new-rejections.ts'
 import type { ChosenEvent } from './sse.ts'
@@ -40,7 +41,6 @@ type Open = {
   readonly feed: LiveFeed
   /** Watches for events that are not in the log. */
   readonly watches: Partial<Record<ChosenEvent, AccountWatch<unknown>>>
-  readonly end: () => void
 }
 
 export function channel({
@@ -68,19 +68,15 @@ export function channel({
   stopping: AbortSignal
   options: ChannelOptions
 }): Channel {
-  let open: Open | undefined
-  let readers = 0
-  let lingering: NodeJS.Timeout | undefined
+  const shared = lingering({ open: start, lingersMs, stopping })
   let missingVariable: string | undefined
-  stopping.addEventListener('abort', close)
 
-  function start(): Open {
-    const ending = new AbortController()
+  function start(ending: AbortSignal): Open {
     const feed = startLiveFeed({
       eventLog,
       store,
       logger,
-      signal: ending.signal,
+      signal: ending,
       ringEntries,
       ringBytes,
       retryMs,
@@ -104,30 +100,21 @@ export function channel({
       start: (accountId, signal) => newRejections({ accountId, feed, store, clock, signal }),
     })
     const watches = { 'device-status': statuses, rejection: rejections }
-    return { feed, watches, end: () => ending.abort() }
-  }
-
-  function close(): void {
-    clearTimeout(lingering)
-    open?.end()
-    open = undefined
+    return { feed, watches }
   }
 
   return {
     join({ accountId, events }) {
-      clearTimeout(lingering)
-      open ??= start()
-      readers += 1
-      const { feed, watches } = open
+      const { opened, leave } = shared.join()
+      const { feed, watches } = opened
       const joined = feed.hasBegun() ? feed.ring.end : 0
       const unfollow = [...events].map((event) => watches[event]?.follow(accountId))
       return {
         feed,
         joined,
         leave() {
-          for (const leave of unfollow) leave?.()
-          readers -= 1
-          if (readers === 0) lingering = setTimeout(close, lingersMs).unref()
+          for (const end of unfollow) end?.()
+          leave()
         },
       }
     },

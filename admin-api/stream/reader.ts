@@ -3,11 +3,12 @@ import { notErased } from '../../event-log/follow/erased.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
 import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
 import { lastEntry, type ReaderPosition } from '../../event-log/follow/mark.ts'
-import { readPast, type PastItem } from '../../event-log/follow/past.ts'
+import { readPast, shownEvents, type PastItem } from '../../event-log/follow/past.ts'
 import { isStillThere, placeInLog } from '../../event-log/follow/place-in-log.ts'
 import { hasReached } from '../../event-log/offsets.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
+import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
 import type { Store } from '../../store/store.ts'
 import { startPulse } from './pulse.ts'
 import { readerFrames, type Showing } from './reader-frames.ts'
@@ -144,11 +145,13 @@ export function streamReader(
       eventLog,
       feed,
       place: from,
-      wanted,
+      shownOf: shownEvents(
+        wanted,
+        notErased({ store, feed, logger, accountId, pendingMs, signal }),
+      ),
       retryMs,
       signal,
       logger,
-      notErased: notErased({ store, feed, logger, accountId, pendingMs, signal }),
     })
     try {
       for (;;) {
@@ -170,7 +173,10 @@ export function streamReader(
     }
   }
 
-  async function* past(item: PastItem, at: ReaderPosition): AsyncGenerator<string, void> {
+  async function* past(
+    item: PastItem<PositionEntry | ErasureEntry>,
+    at: ReaderPosition,
+  ): AsyncGenerator<string, void> {
     if (item.kind === 'gap') {
       yield frames.gap(item.reason)
       return

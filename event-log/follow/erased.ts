@@ -4,9 +4,14 @@ import { isWithdrawn } from '../../schemas/device-erased.ts'
 import type { PositionEntry, ErasureEntry } from '../../schemas/log-entry.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
-import type { LogBatch } from '../event-log.ts'
 import { endOf, furthest, hasReached } from '../offsets.ts'
-import type { FollowerLogger, KnownErasures, ReadErasure, ReadableLog } from './followed.ts'
+import type {
+  FollowedBatch,
+  FollowerLogger,
+  KnownErasures,
+  ReadErasure,
+  ReadableLog,
+} from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
 
 const LOOK_AGAIN_MS = 200
@@ -17,7 +22,7 @@ const ERASURES_REMEMBERED = 1_000
  * undefined when an erasure is under way and has not appeared in the log within `pendingMs`.
  */
 export type NotErased = (
-  batch: LogBatch,
+  batch: FollowedBatch,
   positions: readonly PositionEntry[],
 ) => Promise<readonly PositionEntry[] | undefined>
 

@@ -1,9 +1,19 @@
-import type { EventLog } from '../event-log.ts'
+import type { EventLog, LogBatch, LogEntry, TailGap } from '../event-log.ts'
+import type { FactEntry } from '../../schemas/log-entry.ts'
 import type { Offsets, Origin } from '../../schemas/read-models.ts'
 
 // The parts of the log, the store and the logger that readers following the log use.
 
-export type ReadableLog = Pick<EventLog, 'tail' | 'extent'>
+/** The log of events, or that of facts. */
+export type ReadableLog = Pick<EventLog, 'extent'> & {
+  tail(options: Parameters<EventLog['tail']>[0]): AsyncIterable<FollowedItem>
+}
+
+export type FollowedEntry = LogEntry | FactEntry
+export type FollowedBatch = Omit<LogBatch, 'entries'> & {
+  readonly entries: readonly FollowedEntry[]
+}
+export type FollowedItem = ({ readonly kind: 'batch' } & FollowedBatch) | TailGap
 
 /** The part of a logger that readers of the log use. */
 export type FollowerLogger = Record<

@@ -1,18 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { LogBatch, PositionEntry, SeenEntry, TailGap, UnreadableEntry } from '../event-log.ts'
+import type { PositionEntry, SeenEntry, TailGap, UnreadableEntry } from '../event-log.ts'
 import { furthest, hasReached } from '../offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import { isWithdrawn } from '../../schemas/device-erased.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Origin } from '../../schemas/read-models.ts'
-import type { FollowerLogger, KnownErasures, ReadableLog, ReadErasure } from './followed.ts'
+import type {
+  FollowedBatch,
+  FollowerLogger,
+  KnownErasures,
+  ReadableLog,
+  ReadErasure,
+} from './followed.ts'
 import { lastEntry, type LastEntry, type LogPlace } from './mark.ts'
 import { createRing, type Ring, type RingEntry } from './ring.ts'
 import { unreadableEntries } from './unreadable.ts'
 
-/** The one log reader that all stream readers in this process share. */
+/** The one reader of a log that all live readers in this process share. */
 export type LiveFeed = {
   /** Resolves when the feed knows where it began; waits while the log is unavailable. */
   readonly began: Promise<void>
@@ -60,8 +66,8 @@ export function startLiveFeed({
   ringBytes,
   retryMs,
   unreadableEveryMs,
-  onReport,
-  onUnreadable,
+  onReport = () => undefined,
+  onUnreadable = () => undefined,
 }: {
   eventLog: ReadableLog
   store: KnownErasures
@@ -71,8 +77,8 @@ export function startLiveFeed({
   ringBytes: number
   retryMs: number
   unreadableEveryMs: number
-  onReport: (event: AppendedEvent, origin: Origin) => void
-  onUnreadable: (entry: UnreadableEntry) => void
+  onReport?: (event: AppendedEvent, origin: Origin) => void
+  onUnreadable?: (entry: UnreadableEntry) => void
 }): LiveFeed {
   const upTo: LogPlace = {}
   const listeners = new Set<() => void>()
@@ -153,7 +159,7 @@ export function startLiveFeed({
    * Erasure times of devices whose positions come from a spool: this feed may not have read them
    * yet.
    */
-  async function erasedBefore({ entries }: LogBatch): Promise<ReadonlyMap<string, number>> {
+  async function erasedBefore({ entries }: FollowedBatch): Promise<ReadonlyMap<string, number>> {
     const times = new Map<string, number>()
     const spooled = entries.flatMap((entry) =>
       entry.kind === 'position' && entry.spooled === true ? [entry.event] : [],
@@ -175,7 +181,7 @@ export function startLiveFeed({
   }
 
   function take(
-    { partition, lastOffset, entries }: LogBatch,
+    { partition, lastOffset, entries }: FollowedBatch,
     erased: ReadonlyMap<string, number>,
   ): void {
     for (const entry of entries) {
@@ -195,6 +201,8 @@ export function startLiveFeed({
       } else if (entry.kind === 'seen') {
         heartbeats.set(deviceKey(entry.event), entry)
         if (caughtUp) onReport(entry.event, origin)
+      } else if (entry.kind === 'fact') {
+        ring.push(entry)
       } else if (entry.kind === 'erasure') {
         ring.erase({ ...entry.event, origin })
         ring.push(entry)

@@ -1,12 +1,15 @@
 import { crc32 } from 'node:zlib'
 import type { Offsets, Origin } from '../../schemas/read-models.ts'
-import type { LogEntry } from '../event-log.ts'
+import type { FollowedEntry } from './followed.ts'
 
 /** Offsets in the whole log. */
 export type LogPlace = Record<number, number>
 
 /** A reader's current place, and the last entry that it has passed. */
 export type ReaderPosition = { readonly offsets: LogPlace; last?: LastEntry | undefined }
+
+/** The log that a mark is about; the stream and the feed of positions read that of events. */
+export type MarkedLog = 'events' | 'facts'
 
 /**
  * Where an entry is, and when it was received. Another log, or one restored from a backup, has
@@ -21,11 +24,13 @@ const LONGEST = 12_000
 const TIMES = 2 ** 24
 
 /** Undefined for an entry without a time. */
-export function lastEntry(entry: LogEntry): LastEntry | undefined {
+export function lastEntry(entry: FollowedEntry): LastEntry | undefined {
   switch (entry.kind) {
     case 'position':
     case 'seen':
       return { ...entry.origin, time: entry.event.receivedAt % TIMES }
+    case 'fact':
+      return { ...entry.origin, time: entry.event.decidedAt % TIMES }
     case 'erasure':
       return { ...entry.origin, time: entry.event.erasedAt % TIMES }
     case 'unknown':
@@ -35,22 +40,27 @@ export function lastEntry(entry: LogEntry): LastEntry | undefined {
 }
 
 /** A position in the whole log as an id for readers: opaque, but not secret. */
-export function writeMark({ offsets, last }: { offsets: Offsets; last?: LastEntry | undefined }) {
+export function writeMark(
+  { offsets, last }: { offsets: Offsets; last?: LastEntry | undefined },
+  log: MarkedLog = 'events',
+): string {
   const place = JSON.stringify(offsets)
-  const content =
-    last === undefined
-      ? `"offsets":${place}`
-      : `"offsets":${place},"last":[${last.partition},${last.offset},${last.time}]`
+  const parts = [
+    ...(log === 'events' ? [] : [`"log":"${log}"`]),
+    `"offsets":${place}`,
+    ...(last === undefined ? [] : [`"last":[${last.partition},${last.offset},${last.time}]`]),
+  ]
+  const content = parts.join(',')
   // Marks without a last entry are as version 0.2.0 wrote them.
-  const check = crc32(last === undefined ? place : content).toString(36)
+  const check = crc32(parts.length === 1 ? place : content).toString(36)
   return Buffer.from(`{"v":1,"check":"${check}",${content}}`).toString('base64url')
 }
 
 /**
- * The position in a mark; undefined if invalid. The checksum detects mistakes, not forgery, so the
+ * The position in a mark of this log; undefined if invalid. The checksum detects mistakes, not forgery, so the
  * content is validated like any input.
  */
-export function readMark(mark: string): ReaderPosition | undefined {
+export function readMark(mark: string, log: MarkedLog = 'events'): ReaderPosition | undefined {
   if (mark.length > LONGEST) return undefined
   const claimed = claimedIn(Buffer.from(mark, 'base64url').toString())
   if (claimed === undefined) return undefined
@@ -61,7 +71,7 @@ export function readMark(mark: string): ReaderPosition | undefined {
   if (!fits) return undefined
   const offsets: LogPlace = Object.fromEntries<number>(entries)
   const position = claimed.last === undefined ? { offsets } : withLast(offsets, claimed.last)
-  return position !== undefined && writeMark(position) === mark ? position : undefined
+  return position !== undefined && writeMark(position, log) === mark ? position : undefined
 }
 
 function withLast(offsets: LogPlace, last: unknown): ReaderPosition | undefined {

@@ -1,13 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LogBatch, LogEntry, TailItem } from '../event-log.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
+import type { Origin } from '../../schemas/read-models.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { NotErased } from './erased.ts'
-import type { FollowerLogger, ReadableLog } from './followed.ts'
+import type {
+  FollowedBatch,
+  FollowedEntry,
+  FollowedItem,
+  FollowerLogger,
+  ReadableLog,
+} from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
-import { lastEntry, type ReaderPosition } from './mark.ts'
+import { lastEntry, type LastEntry, type ReaderPosition } from './mark.ts'
 import type { GapReason } from './ring.ts'
 
 /** The entries that a reader wants. */
@@ -16,34 +22,60 @@ export type Wanted = {
   erasure(event: DeviceErased): boolean
 }
 
-export type PastItem =
-  | { readonly kind: 'entries'; readonly entries: readonly (PositionEntry | ErasureEntry)[] }
+export type PastItem<Shown> =
+  | {
+      readonly kind: 'entries'
+      readonly entries: readonly Shown[]
+      /** The place after the batch that they are of, and how many entries it had. */
+      readonly upTo: Origin
+      readonly last: LastEntry | undefined
+      readonly read: number
+    }
   | { readonly kind: 'gap'; readonly reason: GapReason }
+
+/** What a reader gets of a batch; undefined if an erasure is under way and does not come. */
+export type ShownOf<Shown> = (batch: FollowedBatch) => Promise<readonly Shown[] | undefined>
+
+/** The positions that a reader wants and no erasure covers, and the erasures. */
+export function shownEvents(
+  wanted: Wanted,
+  notErased: NotErased,
+): ShownOf<PositionEntry | ErasureEntry> {
+  return async (batch) => {
+    const positions = batch.entries.filter(
+      (entry) => entry.kind === 'position' && wanted.position(entry.event),
+    ) as readonly PositionEntry[]
+    const left = await notErased(batch, positions)
+    if (left === undefined) return undefined
+    const shown = new Set<FollowedEntry>(left)
+    return batch.entries.filter((entry): entry is PositionEntry | ErasureEntry =>
+      entry.kind === 'erasure' ? wanted.erasure(entry.event) : shown.has(entry),
+    )
+  }
+}
 
 /**
  * Reads what the ring no longer holds with a separate tail, until the ring holds the rest. Advances `place`
  * past each item when the next one is asked for. Returns true at the ring; false if the reader has ended or
  * erasures are unknown. Announces one gap at most.
  */
-export async function* readPast({
+export async function* readPast<Shown>({
   eventLog,
   feed,
-  notErased,
   place,
-  wanted,
+  shownOf,
   retryMs,
   signal,
   logger,
 }: {
   eventLog: ReadableLog
   feed: LiveFeed
-  notErased: NotErased
   place: ReaderPosition
-  wanted: Wanted
+  shownOf: ShownOf<Shown>
   retryMs: number
   signal: AbortSignal
   logger: FollowerLogger
-}): AsyncGenerator<PastItem, boolean> {
+}): AsyncGenerator<PastItem<Shown>, boolean> {
   let gapAnnounced = false
   let unknown = false
   const arrived = () => feed.isCaughtUp() && feed.holds(place.offsets)
@@ -58,7 +90,7 @@ export async function* readPast({
   }
   return arrived() && !signal.aborted
 
-  async function* readOn(): AsyncGenerator<PastItem, void> {
+  async function* readOn(): AsyncGenerator<PastItem<Shown>, void> {
     const ending = new AbortController()
     const ended = AbortSignal.any([signal, ending.signal])
     const tail = eventLog.tail({ after: { ...place.offsets }, signal: ended })
@@ -80,8 +112,8 @@ export async function* readPast({
 
   /** Undefined if the ring holds the rest before anything comes. */
   function nextUnlessArrived(
-    items: AsyncIterator<TailItem>,
-  ): Promise<IteratorResult<TailItem> | undefined> {
+    items: AsyncIterator<FollowedItem>,
+  ): Promise<IteratorResult<FollowedItem> | undefined> {
     return new Promise((resolve, reject) => {
       const stopListening = feed.listen(() => {
         if (arrived()) resolve(undefined)
@@ -90,7 +122,7 @@ export async function* readPast({
     })
   }
 
-  async function* take(item: TailItem): AsyncGenerator<PastItem, void> {
+  async function* take(item: FollowedItem): AsyncGenerator<PastItem<Shown>, void> {
     if (item.kind === 'batch') {
       yield* show(item)
       return
@@ -101,27 +133,28 @@ export async function* readPast({
     else place.offsets[partition] = after
   }
 
-  function* announceGap(reason: GapReason): Generator<PastItem, void> {
+  function* announceGap(reason: GapReason): Generator<PastItem<Shown>, void> {
     if (!gapAnnounced) yield { kind: 'gap', reason }
     gapAnnounced = true
   }
 
-  async function* show(batch: LogBatch): AsyncGenerator<PastItem, void> {
+  async function* show(batch: FollowedBatch): AsyncGenerator<PastItem<Shown>, void> {
     if (batch.entries.some(({ kind }) => kind === 'unreadable')) yield* announceGap('unreadable')
-    const positions = batch.entries.filter(
-      (entry) => entry.kind === 'position' && wanted.position(entry.event),
-    ) as readonly PositionEntry[]
-    const left = await notErased(batch, positions)
-    if (left === undefined) {
+    const entries = await shownOf(batch)
+    if (entries === undefined) {
       unknown = true
       return
     }
-    const shown = new Set<LogEntry>(left)
-    const entries = batch.entries.filter((entry): entry is PositionEntry | ErasureEntry =>
-      entry.kind === 'erasure' ? wanted.erasure(entry.event) : shown.has(entry),
-    )
-    if (entries.length > 0) yield { kind: 'entries', entries }
-    place.offsets[batch.partition] = batch.lastOffset
-    place.last = batch.entries.map(lastEntry).findLast((last) => last !== undefined) ?? place.last
+    const { partition, lastOffset: offset } = batch
+    const last = batch.entries.map(lastEntry).findLast((last) => last !== undefined) ?? place.last
+    yield {
+      kind: 'entries',
+      entries,
+      upTo: { partition, offset },
+      last,
+      read: batch.entries.length,
+    }
+    place.offsets[partition] = offset
+    place.last = last
   }
 }

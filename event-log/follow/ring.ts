@@ -1,5 +1,5 @@
 import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
+import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/log-entry.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { LogPlace } from './mark.ts'
 
@@ -10,6 +10,7 @@ export type RingEntry =
       text?: string
     })
   | Aside
+  | FactEntry
   | ErasureEntry
   /**
    * Retention has overtaken the feed, or the feed cannot read an entry or, without origin, any
@@ -109,7 +110,9 @@ export function createRing({
         const entry = at(number)
         if (entry === undefined || !isTakenBy(device, entry)) continue
         const left: RingEntry =
-          entry.kind === 'position' ? { kind: 'erased', origin: entry.origin } : { kind: 'erased' }
+          'origin' in entry && entry.origin !== undefined
+            ? { kind: 'erased', origin: entry.origin }
+            : { kind: 'erased' }
         bytes += sizeOf(left) - sizeOf(entry)
         slots[number % maxEntries] = left
       }
@@ -122,11 +125,12 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
     const { isErasable, accountId, deviceId } = entry
     return isErasable && accountId === device.accountId && deviceId === device.deviceId
   }
-  if (entry.kind !== 'position') return false
+  if (entry.kind !== 'position' && entry.kind !== 'fact') return false
   const { event, origin } = entry
   if (event.accountId !== device.accountId || event.deviceId !== device.deviceId) return false
   // Reports from before the topic got more partitions are in another partition.
-  return origin.partition === device.origin.partition || event.receivedAt <= device.erasedAt
+  const time = 'receivedAt' in event ? event.receivedAt : event.decidedAt
+  return origin.partition === device.origin.partition || time <= device.erasedAt
 }
 
 /** A conservative estimate, a position's text included, that stays constant while the entry is in the ring. */
@@ -137,6 +141,8 @@ function sizeOf(entry: RingEntry): number {
       const texts = accountId.length + keyId.length + recordId.length + 3 * deviceId.length
       return OVERHEAD_BYTES + 2 * texts
     }
+    case 'fact':
+      return OVERHEAD_BYTES + 2 * JSON.stringify(entry.event).length
     case 'aside':
       return OVERHEAD_BYTES + 2 * (entry.text.length + (entry.deviceId ?? '').length)
     case 'erasure':

@@ -10,7 +10,7 @@ import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './e
 import { eventIdsAt } from './event-ids.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
-import { lag, trim } from './offsets.ts'
+import { lag, placeBefore, trim } from './offsets.ts'
 import { askPartitions } from './partitions.ts'
 import { PARTITIONS_KNOWN_WITHIN_MS, prepareTopics } from './prepared-topics.ts'
 import { readersOfTopics } from './topic-readers.ts'
@@ -135,6 +135,11 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
       }))
     },
 
+    async placeBefore(time) {
+      prepared.require()
+      return admin.ask('find a time', (client) => placeBefore(client, topic, time))
+    },
+
     async eventIdsAt(offsets) {
       prepared.require()
       return eventIdsAt(offsets, {
@@ -242,6 +247,7 @@ function withOutage(outage: Outage, eventLog: EventLog): EventLog {
       eventLog.lag(group, applied),
     ),
     extent: marking(() => eventLog.extent()),
+    placeBefore: marking((time: number) => eventLog.placeBefore(time)),
     eventIdsAt: marking((offsets: Parameters<EventLog['eventIdsAt']>[0]) =>
       eventLog.eventIdsAt(offsets),
     ),

@@ -108,6 +108,17 @@ export async function trim(admin: Admin, topic: string, before: number): Promise
   if (partitions.length > 0) await admin.deleteTopicRecords({ topic, partitions })
 }
 
+/** The last offset of each partition before its first record of this time or later. */
+export async function placeBefore(
+  admin: Admin,
+  topic: string,
+  time: number,
+): Promise<Record<number, number>> {
+  const first = await admin.fetchTopicOffsetsByTimestamp(topic, time)
+  const before = first.map(({ partition, offset }) => [partition, Number(offset) - 1] as const)
+  return Object.fromEntries(before.filter(([, offset]) => offset >= 0))
+}
+
 /** The next offset that the group will read in each partition that can be queried. */
 async function progressByPartition(admin: Admin, { topic, groupId }: GroupOnTopic) {
   const [{ held }, [committed]] = await Promise.all([

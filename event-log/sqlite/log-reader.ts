@@ -5,13 +5,16 @@ import type { EventLog, LogBatch, LogEntry, TailItem } from '../event-log.ts'
 import { type TopicName, REJECTIONS } from '../topic.ts'
 import { batchReader, PARTITION } from './batch-reader.ts'
 import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'
-import { sleepers } from './sleepers.ts'
+import { sleepers } from '../../runtime/sleepers.ts'
 import { DEAD_LETTERS, topicReader, type CommitTopic } from './topic.ts'
+
+/** Events are appended within this time of their receipt. */
+const OUT_OF_ORDER_MS = 60_000
 
 /** The part of the log that only reads the file. */
 export type SqliteLogReader = Pick<
   EventLog,
-  'subscribe' | 'tail' | 'readAgain' | 'lag' | 'extent' | 'eventIdsAt' | 'close'
+  'subscribe' | 'tail' | 'readAgain' | 'lag' | 'extent' | 'placeBefore' | 'eventIdsAt' | 'close'
 > & {
   readonly [Topic in 'rejections' | 'deadLetters']: Omit<EventLog[Topic], 'append' | 'remove'>
 } & {
@@ -81,6 +84,19 @@ export function sqliteLogReader(
       return [{ partition: PARTITION, first, next: lastOffset() + 1, whole: first === 1 }]
     },
 
+    async placeBefore(time) {
+      // Offsets have no gaps, and times hardly any: no index is worth its cost for each report.
+      let below = trimmedUpTo()
+      let above = lastOffset() + 1
+      while (below + 1 < above) {
+        const middle = Math.floor((below + above) / 2)
+        const { receivedAt } = statements.timeAt.get(middle) ?? { receivedAt: -Infinity }
+        if (receivedAt < time - OUT_OF_ORDER_MS) below = middle
+        else above = middle
+      }
+      return below > 0 ? { [PARTITION]: below } : {}
+    },
+
     async eventIdsAt({ [PARTITION]: offset = 0 }) {
       const entry = entryAt(offset)
       const isEvent = entry !== undefined && 'event' in entry
@@ -147,6 +163,9 @@ function prepare(database: Database) {
     lastOffset: database.prepare<N>(`SELECT seq AS n FROM sqlite_sequence WHERE name = 'events'`),
     oldestAfter: database.prepare<{ receivedAt: number }>(
       'SELECT received_at AS receivedAt FROM events WHERE offset > ? ORDER BY offset LIMIT 1',
+    ),
+    timeAt: database.prepare<{ receivedAt: number }>(
+      'SELECT received_at AS receivedAt FROM events WHERE offset = ?',
     ),
     trimmedUpTo: database.prepare<N>('SELECT up_to AS n FROM trimmed'),
   }

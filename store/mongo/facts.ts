@@ -275,6 +275,14 @@ export function mongoFacts({
       return page.map(({ fact }) => JSON.parse(fact) as DeviceFact)
     },
 
+    async heldFacts({ accountId, facts: asked }) {
+      const hidden = new Set(await hiddenDevices(accountId))
+      const shown = asked.flatMap(({ id, deviceId }) => (hidden.has(deviceId) ? [] : [id]))
+      const _id = { $in: shown.map((id) => `${accountId}/${id}`) }
+      const found = await facts.find({ _id }, READ).project<{ _id: string }>({ _id: 1 }).toArray()
+      return new Set(found.map(({ _id }) => _id.slice(accountId.length + 1)))
+    },
+
     async expireFacts(before) {
       await facts.deleteMany({ decidedAt: { $lt: new Date(before) } })
       await states.deleteMany({ seenAt: { $lt: new Date(before) } })

@@ -42,4 +42,18 @@ export const FACTS_SCHEMA = [
      AS (coalesce(fact ->> '$.geofence.id', fact ->> '$.rule.id')) VIRTUAL;
    CREATE INDEX facts_by_definition ON facts (account_id, definition_id, at, id)
      WHERE definition_id IS NOT NULL;`,
+
+  // The facts as a log: erasures have places among them.
+  `CREATE TABLE erasures (
+     place INTEGER PRIMARY KEY,
+     event_id TEXT NOT NULL,
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     erased_at INTEGER NOT NULL
+   ) STRICT;
+
+   -- Facts up to this place are gone for their age.
+   CREATE TABLE expired (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), up_to INTEGER NOT NULL)
+     STRICT;
+   INSERT INTO expired VALUES (1, 0);`,
 ]

@@ -16,6 +16,8 @@ import {
 import { WentBackError } from '../projection-batch.ts'
 import { labelsIn } from './device-labels.ts'
 import { deviceRanges, type Clause } from './device-filters.ts'
+import { sqliteFactLog, type SqliteFactLog } from './fact-log.ts'
+import type { FactLog } from '../../event-log/fact-log.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 export const FACTS_FILE = 'facts.sqlite'
@@ -48,13 +50,20 @@ type Options = {
 export function sqliteFacts({
   openFacts,
   ...options
-}: Options & { readonly openFacts: () => Database }): FactStore & { closeFacts(): void } {
-  let database: Database | undefined
-  let opened: FactStore | undefined
-  function facts(): FactStore {
-    opened ??= factsIn((database = openFacts()), options)
+}: Options & { readonly openFacts: () => Database }): FactStore & {
+  readonly factLog: FactLog
+  closeFacts(): void
+} {
+  let opened: Opened | undefined
+  function open(): Opened {
+    if (opened === undefined) {
+      const database = openFacts()
+      const log = sqliteFactLog(database)
+      opened = { database, log, facts: factsIn(database, { ...options, log }) }
+    }
     return opened
   }
+  const facts = () => open().facts
 
   return {
     factsProgress: async () => facts().factsProgress(),
@@ -70,12 +79,32 @@ export function sqliteFacts({
     judgedDevices: async (query) => facts().judgedDevices(query),
     definitionsStates: async (query) => facts().definitionsStates(query),
     devicesWith: async (query) => facts().devicesWith(query),
-    closeFacts: () => database?.close(),
+    heldFacts: async (query) => facts().heldFacts(query),
+    factLog: {
+      async *tail(options) {
+        yield* open().log.tail(options)
+      },
+      extent: async () => open().log.extent(),
+      placeBefore: async (time) => open().log.placeBefore(time),
+    },
+    closeFacts() {
+      opened?.log.close()
+      opened?.database.close()
+    },
   }
 }
 
+type Opened = {
+  readonly database: Database
+  readonly log: SqliteFactLog
+  readonly facts: FactStore
+}
+
 /** States, facts and progress are written in one transaction. */
-function factsIn(database: Database, { accounts, hiddenDevices }: Options): FactStore {
+function factsIn(
+  database: Database,
+  { accounts, hiddenDevices, log }: Options & { readonly log: SqliteFactLog },
+): FactStore {
   const begun = database.prepare('SELECT 1 FROM begun')
   const begin = database.prepare('INSERT OR IGNORE INTO begun VALUES (1)')
   const progress = database.prepare<ProgressRow>('SELECT * FROM progress')
@@ -99,6 +128,9 @@ function factsIn(database: Database, { accounts, hiddenDevices }: Options): Fact
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
   const removeFacts = database.prepare('DELETE FROM facts WHERE account_id = ? AND device_id = ?')
+  const held = database.prepare<{ id: string }>(
+    'SELECT id FROM facts WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))',
+  )
   const due = database.prepare<DueDevice>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM states
      WHERE log_partition = ? AND due <= ? ORDER BY due LIMIT ?`,
@@ -198,13 +230,15 @@ function factsIn(database: Database, { accounts, hiddenDevices }: Options): Fact
     },
 
     async judgeFacts(batch) {
-      return database.transaction(() => {
+      const decided = database.transaction(() => {
         if (batch.read === undefined) return judgeNow(batch)
         const { partition, after = -1, lastOffset } = batch.read
         const done = offsets()[partition] ?? -1
         if (done < after) throw new WentBackError(partition, { from: after, to: done })
         return lastOffset <= done ? [] : judgeNow(batch)
       })
+      if (decided.length > 0) log.appended()
+      return decided
     },
 
     async eraseFacts(erasure) {
@@ -215,7 +249,9 @@ function factsIn(database: Database, { accounts, hiddenDevices }: Options): Fact
         if (state === undefined) return
         save(erasure.event, erasure.origin.partition, state)
         removeFacts.run(accountId, deviceId)
+        log.addErasure(erasure.event)
       })
+      log.appended()
     },
 
     dueDevices: async ({ now, limit, partition }) => due.all(partition, now, limit),
@@ -232,6 +268,7 @@ function factsIn(database: Database, { accounts, hiddenDevices }: Options): Fact
     },
 
     async expireFacts(before, signal) {
+      log.expire(before)
       while (signal?.aborted !== true && expire.run(before) > 0) await endOfTurn()
       expireStates.run(before)
     },
@@ -259,6 +296,12 @@ function factsIn(database: Database, { accounts, hiddenDevices }: Options): Fact
           return definitions === undefined ? [] : [[deviceId, definitions] as const]
         }),
       )
+    },
+
+    async heldFacts({ accountId, facts }) {
+      const hidden = new Set(hiddenDevices(accountId))
+      const shown = facts.flatMap(({ id, deviceId }) => (hidden.has(deviceId) ? [] : [id]))
+      return new Set(held.all(accountId, JSON.stringify(shown)).map(({ id }) => id))
     },
 
     async devicesWith({ accountId, definitionId, revision }) {

@@ -24,6 +24,9 @@ import { earlierErasures } from '../back-office/earlier-erasures.ts'
 import { ANNOUNCED_ERASURES, REJECTION_KIND, SERVICE } from '../back-office/kinds.ts'
 import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
+import type { FactLog } from '../../event-log/fact-log.ts'
+
+export type SqliteStore = Store & { readonly factLog: FactLog }
 
 export const ACCOUNTS_FILE = 'accounts.sqlite'
 export const REJECTIONS_FILE = 'rejections.sqlite'
@@ -67,7 +70,7 @@ export function openSqliteStore({
   directory: string
   retention?: { wanted: WantedRetention }
   clock?: { now(): number }
-} & Pick<DatabaseOptions, 'onMigration'>): Store {
+} & Pick<DatabaseOptions, 'onMigration'>): SqliteStore {
   makeStoreDirectory(directory)
   const opened: Database[] = []
   function open(name: string, schema: readonly string[], options: DatabaseOptions = {}): Database {
@@ -120,7 +123,7 @@ function storeOn({
   openFacts: () => Database
   directory: string
   clock: { now(): number }
-} & Pick<DatabaseOptions, 'onMigration'>): Store {
+} & Pick<DatabaseOptions, 'onMigration'>): SqliteStore {
   const lives = sqliteDeviceLives(accounts)
   const settings = sqliteDeviceSettings(accounts, lives)
   const generations = sqliteGenerations(accounts, directory, { onMigration })

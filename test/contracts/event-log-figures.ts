@@ -40,6 +40,21 @@ export function figuresContract({ promise }: EventLogSuite): void {
     expect(await lag()).toEqual({ events: 0, seconds: 0 })
   })
 
+  promise('the place before a time can be asked', async ({ consume, log }) => {
+    const hour = 3_600_000
+    const times = [0, 1, 2, 3].map((hours) => NOW - 5 * hour + hours * hour)
+    await log.append(times.map((receivedAt) => positionReported({ receivedAt })))
+    const reader = consume(log)
+    await eventually(() => reader.events().length >= 4, SOON)
+    const { partition } = reader.entries()[0]!.origin
+    const offsets = reader.entries().map(({ origin }) => origin.offset)
+    for (const [at, time] of times.entries()) {
+      const before = (await log.placeBefore(time))[partition]
+      expect(before ?? offsets[0]! - 1).toBe(offsets[at]! - 1)
+    }
+    expect((await log.placeBefore(NOW))[partition]).toBe(offsets.at(-1))
+  })
+
   promise('what it holds can be asked', async ({ consume, log }) => {
     const empty = await log.extent()
     expect(empty.length).toBeGreaterThan(0)

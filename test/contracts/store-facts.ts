@@ -171,6 +171,26 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     },
   )
 
+  promise(
+    'which facts are held is known by their ids: not those of hidden devices, or of others',
+    async ({ store }) => {
+      const accountId = newAccountId()
+      const [own, hidden] = [
+        newDevice({ accountId, deviceId: 'own' }),
+        newDevice({ accountId, deviceId: 'hidden' }),
+      ]
+      const other = newDevice()
+      const facts = [own, hidden, other].map((device) => online(device, 1))
+      for (const [at, device] of [own, hidden, other].entries()) {
+        await judge(store, device, facts.slice(at, at + 1))
+      }
+      await store.project(batchOf(log.append(positionReported({ ...hidden }))))
+      await store.hideErased(deviceErased(hidden))
+      const held = await store.heldFacts({ accountId, facts: [...facts, online(own, 2)] })
+      expect(held).toEqual(new Set([facts[0]!.id]))
+    },
+  )
+
   alone(
     'retention takes facts that were decided before, and states of devices that are silent since',
     async ({ store }) => {

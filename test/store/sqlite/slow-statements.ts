@@ -11,6 +11,7 @@ export const SLOW_STATEMENTS = {
   'compares erased_at': 'the scans above',
   'compares applied': 'the erasures of one device',
   'scans begun': 'one row',
+  'scans expired': 'one row',
   'scans progress': 'a row of each partition',
   'scans states: DELETE FROM states WHERE seen_at < ?': 'expiry, once in an hour',
   'compares seen_at': 'the scan above',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { sleepers } from '../../../event-log/sqlite/sleepers.ts'
+import { sleepers } from '../../runtime/sleepers.ts'
 
 const LONG_MS = 3_600_000
 

@@ -1,0 +1,27 @@
+import type { ErasureEntry, FactEntry, UnreadableEntry } from '../schemas/log-entry.ts'
+import type { Offsets } from '../schemas/read-models.ts'
+import type { Extent, TailGap, UnknownEntry } from './event-log.ts'
+
+/**
+ * The facts of all devices in the order in which they were decided, and erasures of devices among them. Facts of
+ * one device are in one partition. A fact may be in it twice, with the same id.
+ */
+export interface FactLog {
+  /** As `EventLog.tail`. */
+  tail(options: { after: Offsets | 'end'; signal: AbortSignal }): AsyncIterable<FactTailItem>
+
+  /** As `EventLog.extent`. */
+  extent(): Promise<readonly Extent[]>
+
+  /** As `EventLog.placeBefore`, of facts decided at this time. */
+  placeBefore(time: number): Promise<Offsets>
+}
+
+export type FactTailItem =
+  | {
+      readonly kind: 'batch'
+      readonly partition: number
+      readonly lastOffset: number
+      readonly entries: readonly (FactEntry | ErasureEntry | UnreadableEntry | UnknownEntry)[]
+    }
+  | TailGap

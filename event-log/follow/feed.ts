@@ -1,0 +1,295 @@
+import { LRUCache } from 'lru-cache'
+import { DependencyError } from '../../runtime/errors.ts'
+import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/log-entry.ts'
+import type { Offsets } from '../../schemas/read-models.ts'
+import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
+import { hasReached } from '../offsets.ts'
+import type { FollowerLogger, ReadableLog } from './followed.ts'
+import type { LiveFeed } from './live-feed.ts'
+import {
+  lastEntry,
+  readMark,
+  writeMark,
+  type LastEntry,
+  type MarkedLog,
+  type ReaderPosition,
+} from './mark.ts'
+import { readPast, type ShownOf } from './past.ts'
+import { isStillThere, placeInLog } from './place-in-log.ts'
+import type { RingEntry } from './ring.ts'
+
+/** An entry that may be an item. */
+export type FeedEntry<Event> = ErasureEntry | (FeedEventEntry & { readonly event: Event })
+type FeedEventEntry = PositionEntry | FactEntry
+
+/** What the feeds of positions and facts do not have in common. */
+export type FeedSource<Event> = {
+  readonly marked: MarkedLog
+  readonly log: ReadableLog & { placeBefore(time: number): Promise<Offsets> }
+  /** Takes part in the live reader of the log that all of this process share. */
+  join(): { readonly feed: LiveFeed; readonly leave: () => void }
+  /** The entry if it is an event of this feed. */
+  eventIn(entry: RingEntry): FeedEntry<Event> | undefined
+  /** What a reader of the past gets of a batch: see `readPast`. */
+  shownOf(
+    reader: { readonly accountId: string; readonly feed: LiveFeed; readonly signal: AbortSignal },
+    wants: (entry: FeedEntry<Event>) => boolean,
+  ): ShownOf<FeedEntry<Event>>
+  /** Leaves out the events of devices that have been erased meanwhile. */
+  withoutErased(
+    accountId: string,
+    entries: readonly PlacedEntry<Event>[],
+  ): Promise<readonly PlacedEntry<Event>[]>
+}
+
+/** An entry, and the place after it. */
+export type PlacedEntry<Event> = {
+  readonly entry: FeedEntry<Event>
+  readonly place: Readonly<ReaderPosition>
+}
+
+export type FeedOptions = {
+  /** Takes a turn at reading the past, if one is free; the returned function ends it. */
+  readonly takeTurn: (accountId: string) => (() => void) | undefined
+  readonly retryMs: number
+  /** The most entries of the past that a call reads. */
+  readonly mostEntries: number
+  /** How long a call may read, besides waiting at the end. */
+  readonly readsForMs: number
+}
+
+const MARKS_REMEMBERED = 10_000
+
+export function logFeed<Event>(
+  source: FeedSource<Event>,
+  {
+    logger,
+    takeTurn,
+    retryMs,
+    readsForMs,
+    mostEntries,
+  }: FeedOptions & { readonly logger: FollowerLogger },
+): Feed<Event> {
+  const { marked, log } = source
+  /** The entries that marks given out here end with: they need not be looked for in the log. */
+  const known = new LRUCache<string, number>({ max: MARKS_REMEMBERED })
+  const mark = (place: Readonly<ReaderPosition>) => {
+    if (place.last !== undefined) known.set(nameOf(place.last), place.last.time)
+    return writeMark(place, marked)
+  }
+
+  return {
+    async markAt(place) {
+      if (typeof place === 'number') return mark({ offsets: { ...(await log.placeBefore(place)) } })
+      const extent = await log.extent()
+      const offsets = extent.map(({ partition, first, next }) => {
+        return [partition, (place === 'start' ? first : next) - 1] as const
+      })
+      return mark({ offsets: Object.fromEntries(offsets.filter(([, offset]) => offset >= 0)) })
+    },
+
+    isMark: (text) => readMark(text, marked) !== undefined,
+
+    async read(query) {
+      const place = readMark(query.after, marked)
+      if (place === undefined) throw new Error('the text is no mark of this feed')
+      const { feed, leave } = source.join()
+      try {
+        return await read(place, feed, query)
+      } finally {
+        leave()
+      }
+    },
+  }
+
+  async function read(
+    after: ReaderPosition,
+    feed: LiveFeed,
+    query: FeedQuery<Event>,
+  ): Promise<FeedPage<Event>> {
+    const { accountId, waitMs = 0, signal } = query
+    const started = performance.now()
+    const found = await within(signal, (ending) => checked(after, feed, ending))
+    for (let { place, gap } = found; ;) {
+      const read = await within(signal, (ending) => readOn(place, feed, query, ending))
+      gap ||= read.gap
+      const shown = await source.withoutErased(accountId, read.entries)
+      const leftMs = waitMs - (performance.now() - started)
+      if (shown.length > 0 || gap || !read.end || leftMs <= 0 || signal.aborted) {
+        return { items: shown.map(itemOf), mark: mark(place), end: read.end, gap }
+      }
+      await moreThan(place, feed, { leftMs, signal })
+    }
+  }
+
+  /** Ends the work once it has taken as long as it may. */
+  async function within<T>(
+    signal: AbortSignal,
+    work: (ending: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const late = AbortSignal.timeout(readsForMs)
+    return work(AbortSignal.any([signal, late]))
+  }
+
+  /** The place as the log knows it; another one if the log has lost it. */
+  async function checked(
+    after: ReaderPosition,
+    feed: LiveFeed,
+    signal: AbortSignal,
+  ): Promise<{ readonly place: ReaderPosition; readonly gap: boolean }> {
+    const following = { feed, eventLog: log, retryMs, signal, logger }
+    await untilAborted(feed.caughtUp, signal)
+    if (!feed.isCaughtUp()) throw unavailable('the log has not been read to its end yet')
+    // Where the reader's log has left this one is unknown: it gets all that is at hand.
+    const anew = () => ({ place: { offsets: { ...feed.ring.before } }, gap: true })
+    const { place: offsets, beyond } = await placeInLog(after.offsets, following)
+    if (beyond) return anew()
+    const { last } = after
+    if (last !== undefined && known.get(nameOf(last)) !== last.time) {
+      if (!(await isStillThere(last, following))) return anew()
+    }
+    return { place: { offsets, last }, gap: false }
+  }
+
+  /** Reads on, and moves `place` behind what it has read. */
+  async function readOn(
+    place: ReaderPosition,
+    feed: LiveFeed,
+    { accountId, limit, wants, wantsErasure }: FeedQuery<Event>,
+    signal: AbortSignal,
+  ): Promise<{ entries: readonly PlacedEntry<Event>[]; end: boolean; gap: boolean }> {
+    const entries: PlacedEntry<Event>[] = []
+    let gap = false
+    const isWanted = (entry: FeedEntry<Event>) =>
+      entry.event.accountId === accountId &&
+      (entry.kind === 'erasure' ? wantsErasure?.(entry.event) === true : wants(entry.event))
+    /** Whether it was the last one that fits. */
+    const add = (entry: FeedEntry<Event>): boolean => {
+      place.offsets[entry.origin.partition] = entry.origin.offset
+      place.last = lastEntry(entry)
+      entries.push({ entry, place: { offsets: { ...place.offsets }, last: place.last } })
+      return entries.length >= limit
+    }
+
+    while (!feed.holds(place.offsets)) {
+      if (await readFromPast()) return { entries, gap, end: false }
+    }
+    for (let number = feed.ring.first; number < feed.ring.end; number += 1) {
+      const entry = feed.ring.at(number)
+      if (entry === undefined || !('origin' in entry) || entry.origin === undefined) continue
+      const { partition, offset } = entry.origin
+      const isNew = offset > (place.offsets[partition] ?? -1)
+      if (entry.kind === 'gap' && (isNew || entry.isBack === true)) {
+        if (offset < 0) delete place.offsets[partition]
+        else place.offsets[partition] = offset
+        if (entry.isBack === true) place.last = undefined
+        gap = true
+      }
+      if (!isNew) continue
+      const own = source.eventIn(entry)
+      if (own !== undefined && isWanted(own) && add(own)) return { entries, gap, end: false }
+    }
+    const end = hasReached(feed.upTo, place.offsets)
+    if (end) {
+      Object.assign(place.offsets, feed.upTo)
+      place.last = feed.last ?? place.last
+    }
+    return { entries, gap, end }
+
+    /** Whether the page ends before what the ring holds. */
+    async function readFromPast(): Promise<boolean> {
+      const endTurn = takeTurn(accountId)
+      if (endTurn === undefined) throw unavailable('too many readers read the past')
+      const ending = new AbortController()
+      const items = readPast({
+        eventLog: log,
+        feed,
+        place,
+        shownOf: source.shownOf({ accountId, feed, signal }, isWanted),
+        retryMs,
+        signal: AbortSignal.any([signal, ending.signal]),
+        logger,
+      })
+      let read = 0
+      try {
+        for (;;) {
+          const next = await items.next()
+          if (next.done === true) {
+            if (next.value) return false
+            if (read > 0) return true
+            throw unavailable('the past of the log cannot be read now')
+          }
+          const item = next.value
+          if (item.kind === 'gap') gap = true
+          else {
+            for (const entry of item.entries) if (add(entry)) return true
+            read += item.read
+            place.offsets[item.upTo.partition] = item.upTo.offset
+            place.last = item.last
+            if (read >= mostEntries) return true
+          }
+        }
+      } finally {
+        endTurn()
+        ending.abort()
+        items.return(false).catch((error: unknown) => {
+          logger.debug({ err: error }, 'ending a reader of the past failed')
+        })
+      }
+    }
+  }
+
+  function itemOf({ entry, place }: PlacedEntry<Event>): FeedItem<Event> {
+    const item =
+      entry.kind === 'erasure'
+        ? { kind: 'erasure' as const, event: entry.event }
+        : { kind: 'event' as const, event: entry.event as Event }
+    return {
+      ...item,
+      // Written only for those that ask: it names every partition.
+      get mark() {
+        return mark(place)
+      },
+    }
+  }
+}
+
+/** Resolves when the live reader has read more, or the wait is over. */
+async function moreThan(
+  { offsets }: Readonly<ReaderPosition>,
+  feed: LiveFeed,
+  { leftMs, signal }: { leftMs: number; signal: AbortSignal },
+): Promise<void> {
+  const read = new Promise<void>((resolve) => {
+    const stopListening = feed.listen(() => {
+      if (!hasReached(offsets, feed.upTo)) done()
+    })
+    const timer = setTimeout(done, leftMs)
+    signal.addEventListener('abort', done)
+    function done(): void {
+      stopListening()
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+  })
+  if (!signal.aborted) await read
+}
+
+async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await Promise.race([
+    work,
+    new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve(), { once: true })
+    }),
+  ])
+}
+
+function nameOf({ partition, offset }: LastEntry): string {
+  return `${partition}/${offset}`
+}
+
+function unavailable(message: string): DependencyError {
+  return new DependencyError(message, { retriable: true })
+}

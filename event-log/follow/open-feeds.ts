@@ -1,0 +1,125 @@
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import type { EventLog } from '../event-log.ts'
+import type { FactLog } from '../fact-log.ts'
+import type { Feeds } from '../feeds.ts'
+import { notErased } from './erased.ts'
+import { logFeed, type FeedEntry, type FeedOptions, type FeedSource } from './feed.ts'
+import type { FollowerLogger, KnownErasures, ReadableLog } from './followed.ts'
+import { lingering } from './lingering.ts'
+import { startLiveFeed } from './live-feed.ts'
+import { shownEvents } from './past.ts'
+
+export type OpenFeeds = {
+  readonly eventLog: Pick<EventLog, 'tail' | 'extent' | 'placeBefore'>
+  readonly factLog: FactLog
+  readonly store: KnownErasures & HeldFacts
+  readonly logger: FollowerLogger
+  readonly stopping: AbortSignal
+  /** Takes part in a live reader of the events that exists already; absent: one is started while it is used. */
+  readonly joinEvents?: FeedSource<PositionReported>['join']
+  readonly options?: Partial<FeedsOptions>
+}
+
+export type FeedsOptions = FeedOptions & {
+  /** How long a reader of the past waits for a pending erasure. */
+  readonly pendingMs: number
+  /** Size of the rings of live readers, entries and approximate bytes; how long they go on unused. */
+  readonly ringEntries: number
+  readonly ringBytes: number
+  readonly lingersMs: number
+  readonly unreadableEveryMs: number
+}
+
+const FEEDS_OPTIONS: FeedsOptions = {
+  takeTurn: () => () => undefined,
+  retryMs: 1_000,
+  readsForMs: 10_000,
+  mostEntries: 50_000,
+  pendingMs: 10_000,
+  ringEntries: 10_000,
+  ringBytes: 32 * 1024 * 1024,
+  lingersMs: 60_000,
+  unreadableEveryMs: 5_000,
+}
+
+/** The facts that the store still has: an erasure removes them there first. */
+export type HeldFacts = {
+  /** Of these facts of an account, the ids of those that are stored and of no hidden device. */
+  heldFacts(query: {
+    readonly accountId: string
+    readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]
+  }): Promise<ReadonlySet<string>>
+}
+
+/** The feeds of a process. Each shares one live reader of its log, which reads only while it is used. */
+export function openFeeds({ joinEvents, options: given, ...parts }: OpenFeeds): Feeds {
+  const options = { ...FEEDS_OPTIONS, ...given }
+  const all = { ...parts, ...options }
+  const joinFacts = joined(parts.factLog, all)
+  return {
+    positions: logFeed(positionsOf(all, joinEvents ?? joined(parts.eventLog, all)), all),
+    facts: logFeed(factsOf(all, joinFacts), all),
+  }
+}
+
+type Parts = Omit<OpenFeeds, 'joinEvents' | 'options'> & FeedsOptions
+
+function joined(log: ReadableLog, parts: Parts): FeedSource<never>['join'] {
+  const { lingersMs, stopping } = parts
+  const open = (signal: AbortSignal) => startLiveFeed({ ...parts, eventLog: log, signal })
+  const shared = lingering({ open, lingersMs, stopping })
+  return () => {
+    const { opened: feed, leave } = shared.join()
+    return { feed, leave }
+  }
+}
+
+function positionsOf(
+  { eventLog: log, store, logger, pendingMs }: Parts,
+  join: FeedSource<PositionReported>['join'],
+): FeedSource<PositionReported> {
+  return {
+    marked: 'events',
+    log,
+    join,
+    eventIn: (entry) => (entry.kind === 'erasure' || entry.kind === 'position' ? entry : undefined),
+    shownOf({ accountId, feed, signal }, wants) {
+      const place = { partition: 0, offset: 0 }
+      return shownEvents(
+        {
+          // History is no news.
+          position: (event) =>
+            event.imported !== true && wants({ kind: 'position', origin: place, event }),
+          erasure: (event) => wants({ kind: 'erasure', origin: place, event }),
+        },
+        notErased({ store, feed, logger, accountId, pendingMs, signal }),
+      )
+    },
+    // The live reader has read erasures before they are answered, and readers of the past ask for them.
+    withoutErased: async (_accountId, entries) => entries,
+  }
+}
+
+function factsOf(
+  { factLog: log, store }: Parts,
+  join: FeedSource<DeviceFact>['join'],
+): FeedSource<DeviceFact> {
+  return {
+    marked: 'facts',
+    log,
+    join,
+    eventIn: (entry) => (entry.kind === 'erasure' || entry.kind === 'fact' ? entry : undefined),
+    shownOf: (_reader, wants) => async (batch) =>
+      batch.entries.filter(
+        (entry): entry is FeedEntry<DeviceFact> =>
+          (entry.kind === 'erasure' || entry.kind === 'fact') && wants(entry),
+      ),
+    async withoutErased(accountId, entries) {
+      const facts = entries.flatMap(({ entry }) => (entry.kind === 'fact' ? [entry.event] : []))
+      if (facts.length === 0) return entries
+      const held = await store.heldFacts({ accountId, facts })
+      return entries.filter(({ entry }) => entry.kind !== 'fact' || held.has(entry.event.id))
+    },
+  }
+}
