@@ -1,20 +1,12 @@
 import { hash } from 'node:crypto'
 import type { RuleValue } from './definitions-state.ts'
 import type { NamedRule } from './device-rule.ts'
+import type { FactType } from './facts/types.ts'
 import type { NamedGeofence } from './geofence.ts'
 import type { LastPosition } from './read-models.ts'
 import { ulid } from './record-id.ts'
 
-export const FACT_TYPES = [
-  'device.online',
-  'device.offline',
-  'geofence.entered',
-  'geofence.left',
-  'rule.raised',
-  'rule.cleared',
-  'alarm.reported',
-] as const
-export type FactType = (typeof FACT_TYPES)[number]
+export { FACT_TYPES, type FactType } from './facts/types.ts'
 
 /** The fields that only some types have. */
 export type FactDetails =

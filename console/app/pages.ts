@@ -1,5 +1,6 @@
 import {
   Activity,
+  BellRing,
   Building2,
   FileClock,
   KeyRound,
@@ -42,6 +43,11 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/',
     load: () => import('../pages/map/map-page.tsx').then((module) => module.MapPage),
     link: { name: 'Map', icon: MapIcon, group: 'Operate', inBar: 'Map' },
+  },
+  {
+    path: '/events',
+    load: () => import('../pages/events/events-page.tsx').then((module) => module.EventsPage),
+    link: { name: 'Events', icon: BellRing, group: 'Operate' },
   },
   {
     path: '/shares',

@@ -59,11 +59,14 @@ export function FilterSelect({
   label,
   options,
   value = '',
+  excludes,
 }: {
   name: string
   label: string
   options: Choices
   value: string | undefined
+  /** Another filter that this one clears: the API refuses both together. */
+  excludes?: string
 }) {
   const isListed = value === '' || options.some(([one]) => one === value)
   return (
@@ -72,7 +75,9 @@ export function FilterSelect({
       label={label}
       value={value}
       options={[['', 'All'], ...(isListed ? [] : [[value, value] as const]), ...options]}
-      onChange={(next) => setQuery({ [name]: next })}
+      onChange={(next) =>
+        setQuery({ [name]: next, ...(excludes !== undefined && { [excludes]: undefined }) })
+      }
     />
   )
 }

@@ -13,21 +13,18 @@ export function ListPage<T>({
   caption = title,
   list: { items, failure, isLoading, reload, retry, more },
   canRetry = true,
-  columns,
-  keyOf,
   actions,
   filters,
   empty,
   above,
   children,
+  ...rows
 }: {
   title: string
   caption?: string
   list: Paged<T>
   /** Whether retrying makes sense: not for a forbidden list. */
   canRetry?: boolean
-  columns: readonly Column<T>[]
-  keyOf: (row: T) => string
   /** Instead of a button that reads the list again. */
   actions?: ComponentChildren
   filters?: ComponentChildren
@@ -37,7 +34,7 @@ export function ListPage<T>({
   above?: ComponentChildren
   /** Dialogs. */
   children?: ComponentChildren
-}) {
+} & Rows<T>) {
   const refresh = (
     <button type="button" disabled={isLoading} onClick={reload}>
       Refresh
@@ -59,7 +56,11 @@ export function ListPage<T>({
           ) : (
             <>
               {above}
-              <Table caption={caption} columns={columns} rows={items} keyOf={keyOf} />
+              {'show' in rows ? (
+                rows.show(items)
+              ) : (
+                <Table caption={caption} rows={items} {...rows} />
+              )}
             </>
           )}
         </>
@@ -75,6 +76,11 @@ export function ListPage<T>({
     </Page>
   )
 }
+
+/** The columns of a table, or something else in its place. */
+type Rows<T> =
+  | { columns: readonly Column<T>[]; keyOf: (row: T) => string }
+  | { show: (items: readonly T[]) => ComponentChildren }
 
 type PageOfItems<T> = { readonly items: readonly T[]; readonly nextCursor: string | null }
 

@@ -1,5 +1,5 @@
 import { durationText } from '../duration-parts.ts'
-import type { FactType } from '../facts.ts'
+import type { FactType } from './types.ts'
 
 /** The fields of a fact that its sentence depends on, as the log and as the API have them. */
 export type SentenceFact = {

@@ -1,0 +1,61 @@
+import type { FactType } from '../../schemas/facts/types.ts'
+import type { components } from '../api/schema.ts'
+import { devicePath } from './address.ts'
+import { date, time } from './times.ts'
+
+export { isSos, sentenceParts } from '../../schemas/facts/sentence.ts'
+
+/** A fact about a device, which the console calls an event. */
+export type ApiFact = components['schemas']['Fact']
+
+/** The types in words, for the choice of one. */
+export const FACT_WORDS: Readonly<Record<FactType, string>> = {
+  'alarm.reported': 'Alarm reported',
+  'geofence.entered': 'Geofence entered',
+  'geofence.left': 'Geofence left',
+  'rule.raised': 'Rule raised',
+  'rule.cleared': 'Rule ended',
+  'device.offline': 'Device went offline',
+  'device.online': 'Device came online',
+}
+
+export type FactFilter = {
+  readonly type?: FactType
+  readonly deviceId?: string
+  readonly geofenceId?: string
+  readonly ruleId?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+/** The path of the moment of a fact: where the device was, and its track of that day. */
+export function factPath({ deviceId, at }: ApiFact, zone: string): string {
+  const ms = Date.parse(at)
+  const query = new URLSearchParams({ day: date(ms, zone), at: time(ms, zone) })
+  return `${devicePath(deviceId)}?${query}`
+}
+
+/** Whether a list with this filter has the fact. */
+export function isFactOf(fact: ApiFact, filter: FactFilter): boolean {
+  const { type, deviceId, geofenceId, ruleId, from, to } = filter
+  const ms = Date.parse(fact.at)
+  return (
+    (type === undefined || type === fact.type) &&
+    (deviceId === undefined || deviceId === fact.deviceId) &&
+    (geofenceId === undefined || geofenceId === fact.geofence?.id) &&
+    (ruleId === undefined || ruleId === fact.rule?.id) &&
+    (from === undefined || ms >= Date.parse(from)) &&
+    (to === undefined || ms < Date.parse(to))
+  )
+}
+
+/** Both lists in one, each fact once, the latest first, as the API lists them. */
+export function mergedFacts(
+  some: readonly ApiFact[],
+  others: readonly ApiFact[],
+): readonly ApiFact[] {
+  const byId = new Map([...some, ...others].map((fact) => [fact.id, fact]))
+  return [...byId.values()].sort((a, b) =>
+    a.at === b.at ? (a.id < b.id ? 1 : -1) : a.at < b.at ? 1 : -1,
+  )
+}

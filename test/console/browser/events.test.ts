@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { accessFaults } from './access-faults.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+
+const CIRCLE = { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 200 }
+const MINUTE_MS = 60_000
+
+describeConsole('the page of events', () => {
+  const suite = consoleSuite()
+
+  const events = (page: Page) => page.getByRole('list', { name: 'Events' }).getByRole('listitem')
+
+  const report = (deviceId: string, more: object = {}) =>
+    suite.report({ deviceId, latitude: 48.2, longitude: 16.4, ...more })
+
+  async function facts(query: string): Promise<readonly object[]> {
+    const { body } = await suite.call('GET', `/facts?${query}`)
+    return (body.data as { items: object[] }).items
+  }
+
+  /** Definitions apply within 5 s: a device that reports until then shows when. */
+  async function isApplied(geofenceId: string): Promise<void> {
+    let tries = 0
+    await eventually(async () => {
+      await report(`probe-${geofenceId}-${(tries += 1)}`)
+      return (await facts(`geofenceId=${geofenceId}&limit=1`)).length > 0
+    })
+  }
+
+  test('a visit is listed in two sentences, and a click shows the place and the track around it', async () => {
+    const { id } = await suite.made('/geofences', { name: 'Yard', shape: CIRCLE })
+    await isApplied(id)
+    const begin = Date.now() - 3 * 3_600_000
+    const at = (minutes: number) => new Date(begin + minutes * MINUTE_MS).toISOString()
+    await report('van-7', { timestamp: at(0) })
+    await report('van-7', { latitude: 48.3, timestamp: at(130) })
+    await suite.call('PATCH', '/devices/van-7', { name: 'Van 7' })
+    await eventually(async () => (await facts('deviceId=van-7')).length === 3)
+    const page = await suite.signedIn('/events?deviceId=van-7', { timezoneId: 'UTC' })
+    await events(page).filter({ hasText: 'Van 7 left Yard after 2 h 10 min' }).waitFor()
+    await events(page).filter({ hasText: 'Van 7 entered Yard' }).waitFor()
+    await events(page).filter({ hasText: 'Van 7 reported for the first time' }).waitFor()
+    await events(page).getByRole('link', { name: 'Van 7 left Yard' }).click()
+    await page.getByRole('heading', { name: `At ${at(130).slice(11, 19)}` }).waitFor()
+    expect(new URL(page.url()).pathname).toBe('/devices/van-7')
+  })
+
+  test('a new event appears by itself, unless the filters exclude it', async () => {
+    await report('bus-1')
+    const page = await suite.signedIn('/events?deviceId=bus-1')
+    await events(page).filter({ hasText: 'bus-1 reported for the first time' }).waitFor()
+    await report('bus-2', { attributes: { alarm: 'powerCut' } })
+    await report('bus-1', { attributes: { alarm: 'powerCut' } })
+    await events(page).filter({ hasText: 'bus-1 reported an alarm: power cut' }).waitFor()
+    expect(await events(page).allTextContents()).not.toContainEqual(expect.stringMatching('bus-2'))
+  })
+
+  test('the filters are in the address, and a geofence and a rule exclude each other', async () => {
+    const { id: geofenceId } = await suite.made('/geofences', { name: 'Harbour', shape: CIRCLE })
+    const when = { field: 'speed', above: 10 }
+    const { id: ruleId } = await suite.made('/rules', { name: 'Too fast', when })
+    const page = await suite.signedIn('/events')
+    await page.getByRole('combobox', { name: 'Geofence' }).selectOption(geofenceId)
+    await page.waitForURL((url) => url.searchParams.get('geofenceId') === geofenceId)
+    await page.getByRole('combobox', { name: 'Rule' }).selectOption(ruleId)
+    await page.waitForURL((url) => url.searchParams.get('ruleId') === ruleId)
+    expect(new URL(page.url()).searchParams.has('geofenceId')).toBe(false)
+    await page.getByRole('heading', { name: 'No events match these filters' }).waitFor()
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.waitForURL((url) => url.search === '')
+  })
+
+  test('the value that raised a rule has the operator’s unit', async () => {
+    const when = { field: 'speed', above: 20 }
+    const { id } = await suite.made('/rules', { name: 'Over 72', when })
+    let tries = 0
+    await eventually(async () => {
+      await report(`racer-${(tries += 1)}`, { speed: 25 })
+      return (await facts(`ruleId=${id}&limit=1`)).length > 0
+    })
+    const page = await suite.signedIn(`/events?ruleId=${id}`, { locale: 'en' })
+    await events(page).filter({ hasText: 'Over 72 · 90 km/h' }).first().waitFor()
+  })
+
+  test('the events of the filters are saved as CSV', async () => {
+    await report('csv-1', { latitude: 50 })
+    await eventually(async () => (await facts('deviceId=csv-1')).length === 1)
+    const page = await suite.signedIn('/events?deviceId=csv-1')
+    const downloaded = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export as CSV' }).click()
+    const text = await readFile(await (await downloaded).path(), 'utf8')
+    expect(text.trim().split('\r\n')).toEqual([
+      expect.stringMatching(/^id,type,/),
+      expect.stringMatching(/,device\.online,1,csv-1,/),
+    ])
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'it is in order for assistive technology, by keyboard and on a phone: %s',
+    async (colorScheme) => {
+      await report('van-9', { attributes: { alarm: 'sos' } })
+      const page = await suite.signedIn('/events', {
+        colorScheme,
+        viewport: { width: 390, height: 800 },
+      })
+      await events(page).first().waitFor()
+      expect(await accessFaults(page)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+      await events(page).first().getByRole('link').focus()
+      await page.keyboard.press('Enter')
+      await page.waitForURL((url) => url.pathname.startsWith('/devices/'))
+    },
+  )
+})
