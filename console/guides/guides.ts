@@ -88,6 +88,11 @@ export const GUIDES: readonly { readonly title: string; readonly guides: readonl
     {
       title: 'Programs and boards',
       guides: [
+        {
+          id: 'home-assistant',
+          name: 'Home Assistant',
+          load: () => import('./home-assistant.ts').then(({ HOME_ASSISTANT }) => HOME_ASSISTANT),
+        },
         { id: 'curl', name: 'curl', load: () => import('./home-made.ts').then(({ CURL }) => CURL) },
         {
           id: 'python',

@@ -9,6 +9,7 @@ import {
   actionlintProgram,
   apicurio,
   caddyProgram,
+  jinjaTemplates,
   kafkaJars,
   kubernetesSchemas,
   mongodbProgram,
@@ -36,6 +37,7 @@ export type Services = {
   readonly mongodbWithUsers: typeof startMongodbWithUsers
   readonly schemathesis: { readonly folder: string }
   readonly kubernetesSchemas: { readonly pythonPath: string }
+  readonly jinja: { readonly pythonPath: string }
   readonly prometheus: typeof startPrometheus
   /** Proxies: the paths of their programs. */
   readonly nginx: string
@@ -86,6 +88,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   actionlint: () => fetched('actionlint', actionlintProgram),
   openapiGenerator: () => fetched('OpenAPI Generator', openapiGenerator),
   schemathesis: () => fetched('Schemathesis', async () => ({ folder: await schemathesis() })),
+  jinja: () => fetched('Jinja', async () => ({ pythonPath: await jinjaTemplates() })),
   kubernetesSchemas: () =>
     fetched('Kubernetes schemas', async () => ({ pythonPath: await kubernetesSchemas() })),
 }

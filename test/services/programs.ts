@@ -15,6 +15,7 @@ const SCHEMATHESIS_VERSION = '4.32.5'
 const KUBERNETES_VALIDATE_VERSION = '1.37.0'
 const TRAEFIK_VERSION = '3.7.15'
 const ACTIONLINT_VERSION = '1.7.12'
+const JINJA_VERSION = '3.1.6'
 
 /** The folder of Apache Kafka's jars, from Maven Central. */
 export function kafkaJars(): Promise<string> {
@@ -99,6 +100,14 @@ export function kubernetesSchemas(): Promise<string> {
   return provide(`kubernetes-validate-${KUBERNETES_VALIDATE_VERSION}`, async (folder) => {
     const install = ['-m', 'pip', 'install', '-q', '--target', folder]
     await run('python3', [...install, `kubernetes-validate==${KUBERNETES_VALIDATE_VERSION}`])
+  })
+}
+
+/** The import path of Jinja, the templates of Home Assistant, from PyPI. */
+export function jinjaTemplates(): Promise<string> {
+  return provide(`jinja-${JINJA_VERSION}`, async (folder) => {
+    const install = ['-m', 'pip', 'install', '-q', '--target', folder]
+    await run('python3', [...install, `jinja2==${JINJA_VERSION}`])
   })
 }
 
