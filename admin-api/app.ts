@@ -39,6 +39,7 @@ import { activityRoute } from './devices/activity.ts'
 import { positionRoutes } from './devices/positions.ts'
 import { trackRoute } from './devices/track/track.ts'
 import { tripsRoute } from './devices/trips/trips.ts'
+import { importRoutes } from './imports/imports.ts'
 import { PlaceNames } from './places/place-names.ts'
 import { placesRoute } from './places/places.ts'
 import { rejectionRoutes } from './rejections.ts'
@@ -115,6 +116,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     systemHistoryRoute(deps),
     ...consoleRoutes(deps),
     ...streamRoutes({ ...deps, streams }),
+    ...importRoutes(deps),
     ...shareRoutes(deps),
     ...sharedRoutes({ ...deps, streams }),
   ]

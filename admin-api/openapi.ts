@@ -39,6 +39,7 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   positions: { name: 'Positions', description: 'Stored records' },
   places: { name: 'Places', description: 'What places are called' },
   facts: { name: 'Facts', description: 'What happened to devices, and when' },
+  imports: { name: 'Imports', description: 'Bringing in history from the console' },
   shares: { name: 'Shares', description: 'Links that show some devices for a while' },
   shared: { name: 'Shared', description: 'The view of people with such a link' },
   rejections: { name: 'Rejections', description: 'Refused reports of known keys' },
@@ -187,6 +188,7 @@ function securityOf({ needs }: AdminRoute): string[] {
     case 'share':
       return ['share']
     case 'session':
+    case 'dispatcher session':
     case 'admin session':
     case 'platform':
       return ['session']
@@ -205,6 +207,8 @@ function needed(route: AdminRoute): string {
       return 'For whoever has the token of a share.'
     case 'session':
       return 'For operators who have signed in, not for API keys.'
+    case 'dispatcher session':
+      return 'For operators with the role dispatcher or admin who have signed in, not for API keys.'
     case 'admin session':
       return 'For operators with the role admin who have signed in, not for API keys.'
     case 'platform':

@@ -1,9 +1,10 @@
 import { TEST_REPORT_HEADER } from '../runtime/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { ApiError, unavailable } from '../runtime/errors.ts'
+import { ApiError } from '../runtime/errors.ts'
 import { errorEnvelope, succeed } from '../runtime/http.ts'
 import { isInForce } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
+import { askIngest } from './ask-ingest.ts'
 import {
   route,
   type AdminContext,
@@ -56,24 +57,20 @@ export function reportTestRoutes({
     { body: { key: secret, report } }: Input<object, InputOf<typeof TEST>>,
   ): Promise<void> {
     const grant = await ownKey(caller, secret)
-    if (ingest.internal === undefined) {
-      throw unavailable(
-        'this service does not know where the ingest API is: set INGEST_INTERNAL_URL',
-      )
-    }
-    const url = `${ingest.internal}/api/v1/gps/submit`
-    const answer = isInForce(grant, clock.now())
-      ? await submit(url, {
+    const { testSecret } = ingest
+    const { status, body } = isInForce(grant, clock.now())
+      ? await askIngest(ingest, '/api/v1/gps/submit', {
           secret,
-          report,
+          body: report,
           requestId: ctx.state.requestId,
-          testSecret: ingest.testSecret,
+          ...(testSecret !== undefined && { headers: { [TEST_REPORT_HEADER]: testSecret } }),
+          withinMs: ANSWERS_WITHIN_MS,
         })
       : { status: NOT_IN_FORCE.status, body: errorEnvelope(NOT_IN_FORCE) }
     const subject = { kind: 'key', id: grant.key.id } as const
-    const details = { status: answer.status }
+    const details = { status }
     await recordAction(ctx, caller, { action: 'key.tested', subject, details }, { store, clock })
-    succeed(ctx, answer)
+    succeed(ctx, { status, body })
   }
 
   return [
@@ -113,45 +110,3 @@ const ANSWERED: JsonSchema = objectOf(
   },
   { title: 'TestReportAnswer' },
 )
-
-/** @throws {ApiError} 503 if something other than the ingest API answers, or nothing does. */
-async function submit(
-  url: string,
-  {
-    secret,
-    report,
-    requestId,
-    testSecret,
-  }: { secret: string; report: object; requestId: string; testSecret: string | undefined },
-): Promise<{ status: number; body: object }> {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${secret}`,
-        'Content-Type': 'application/json',
-        'X-Request-Id': requestId,
-        ...(testSecret !== undefined && { [TEST_REPORT_HEADER]: testSecret }),
-      },
-      body: JSON.stringify(report),
-      // The key is for the ingest API alone.
-      redirect: 'error',
-      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
-    })
-    const body = envelopeIn(await response.text())
-    if (body === undefined) throw new Error('the answer is not one of the ingest API')
-    return { status: response.status, body }
-  } catch (error) {
-    throw unavailable('the ingest API cannot be reached, please try again', error)
-  }
-}
-
-/** Parse errors are not passed on: another server might repeat the key in its answer. */
-function envelopeIn(text: string): object | undefined {
-  try {
-    const body: unknown = JSON.parse(text)
-    return typeof body === 'object' && body !== null && 'success' in body ? body : undefined
-  } catch {
-    return undefined
-  }
-}

@@ -102,6 +102,7 @@ const ways: Record<string, readonly string[]> = {
       'console-page',
       'accounts',
       'sign-in',
+      'imports',
       'keys',
       'shares',
       'stream',

@@ -21,7 +21,7 @@ export type Input<Query extends object = InputOf<Rules>, Body extends object = I
  * One call of the admin API: its description, input, answers, and required access. The OpenAPI
  * document is generated from it. `viewer`, `dispatcher` and `admin` are the least role of an operator; `platform` is an
  * operator with access to every account; an API key needs the scope `admin`, or `scope` where the
- * call names a narrower one. `session`, `admin session` and `platform` are for operators only: a
+ * call names a narrower one. `session`, `dispatcher session`, `admin session` and `platform` are for operators only: a
  * leaked key must not create sign-ins that outlive it. `share` is for the token of a share alone.
  */
 export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> = {
@@ -60,7 +60,7 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
       readonly handle: (ctx: AdminContext, input: Taken<Query, Body>) => Promise<void>
     }
   | {
-      readonly needs: 'session' | 'admin session' | 'platform'
+      readonly needs: 'session' | 'dispatcher session' | 'admin session' | 'platform'
       readonly handle: (
         ctx: AdminContext,
         caller: OperatorCaller,

@@ -105,10 +105,12 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     }
     switch (route.needs) {
       case 'session':
+      case 'dispatcher session':
       case 'admin session':
       case 'platform': {
         const operator = requireOperator(caller)
         if (route.needs === 'platform') requirePlatform(operator)
+        if (route.needs === 'dispatcher session') requireRole(operator, 'dispatcher')
         if (route.needs === 'admin session') requireRole(operator, 'admin')
         return route.handle(ctx, operator, await readInput(ctx))
       }

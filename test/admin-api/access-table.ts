@@ -154,6 +154,20 @@ export const EXPECTED: Record<string, Expected> = {
     path: '/devices/device-of-acc-1/trips',
     stranger: 404,
   },
+  'POST /imports': { needs: 'dispatcher session', status: 201, stranger: 201 },
+  'POST /imports/:id/positions': {
+    needs: 'dispatcher session',
+    path: '/imports/unknown/positions',
+    body: { reports: [{ deviceId: 'device-of-acc-1' }] },
+    status: 404,
+    stranger: 404,
+  },
+  'DELETE /imports/:id': {
+    needs: 'dispatcher session',
+    path: '/imports/unknown',
+    status: 404,
+    stranger: 404,
+  },
   'GET /places': {
     needs: 'viewer',
     scope: 'positions:read',

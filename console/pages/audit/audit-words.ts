@@ -18,6 +18,8 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'geofence.created': 'created the geofence',
   'geofence.deleted': 'deleted the geofence',
   'geofences.imported': 'imported geofences of',
+  'import.begun': 'began an import with the key',
+  'import.ended': 'ended the import with the key',
   'key.changed': 'changed the key',
   'key.created': 'created the key',
   'key.revoked': 'revoked the key',

@@ -1,0 +1,108 @@
+import type { Clock } from '../../runtime/clock.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import type { Store } from '../../store/store.ts'
+import type { OperatorCaller } from '../http/caller.ts'
+import { isSessionInForce } from '../http/session-cookie.ts'
+import { createKey } from '../keys/keys.ts'
+
+const LONGEST_IMPORT_MS = 60 * 60_000
+/** How often is asked whether the session goes on. */
+const CHECKED_EVERY_MS = 5_000
+const NAME = 'Import in the console'
+
+/** An import under way, with its key. */
+export type OpenImport = {
+  readonly id: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly secret: string
+  readonly expiresAt: number
+  readonly sessionHash: Uint8Array
+}
+
+type Deps = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly stopping: AbortSignal
+}
+
+/**
+ * The imports of this process. Their keys are in its memory alone, and revoked when the import ends, when the session
+ * that began it ends, and when the process stops; after a crash nobody has them.
+ */
+export class OpenImports {
+  readonly #deps: Deps
+  readonly #open = new Map<string, OpenImport>()
+  #checking: NodeJS.Timeout | undefined
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async begin({ accountId, session }: OperatorCaller): Promise<OpenImport> {
+    const { store, clock, stopping } = this.#deps
+    const expiresAt = clock.now() + LONGEST_IMPORT_MS
+    const { key, secret } = await createKey({
+      store,
+      clock,
+      accountId,
+      expiresAt,
+      name: NAME,
+      scopes: ['positions:import'],
+    })
+    const { tokenHash: sessionHash } = session
+    const begun = { id: key.id, accountId, keyId: key.id, secret, expiresAt, sessionHash }
+    if (this.#open.size === 0) {
+      stopping.addEventListener('abort', this.#endAll)
+      this.#checking = setInterval(this.#check, CHECKED_EVERY_MS).unref()
+    }
+    this.#open.set(begun.id, begun)
+    return begun
+  }
+
+  /** Undefined: unknown here, over, or of another session. */
+  find(id: string, { session }: OperatorCaller): OpenImport | undefined {
+    const found = this.#open.get(id)
+    if (found === undefined || found.expiresAt <= this.#deps.clock.now()) return undefined
+    return Buffer.compare(found.sessionHash, session.tokenHash) === 0 ? found : undefined
+  }
+
+  async end({ id, accountId, keyId }: OpenImport): Promise<void> {
+    const { store, clock, stopping } = this.#deps
+    await store.revokeKey({ accountId, keyId, revokedAt: clock.now() })
+    this.#open.delete(id)
+    if (this.#open.size > 0) return
+    clearInterval(this.#checking)
+    stopping.removeEventListener('abort', this.#endAll)
+  }
+
+  /** Ends the imports whose sessions have ended, or whose time is over. */
+  readonly #check = (): void => {
+    const { logger } = this.#deps
+    for (const one of this.#open.values()) {
+      this.#endIfOver(one).catch((error: unknown) => {
+        logger.debug({ err: error, keyId: one.keyId }, 'checking the session of an import failed')
+      })
+    }
+  }
+
+  async #endIfOver(one: OpenImport): Promise<void> {
+    const { store, clock } = this.#deps
+    const { session, account } = (await store.findSession(one.sessionHash)) ?? {}
+    const now = clock.now()
+    const goesOn = session !== undefined && isSessionInForce(session, now)
+    if (!goesOn || account?.suspended === true || one.expiresAt <= now) await this.end(one)
+  }
+
+  readonly #endAll = (): void => {
+    for (const one of this.#open.values()) {
+      this.end(one).catch((error: unknown) => {
+        this.#deps.logger.warn(
+          { err: error, keyId: one.keyId },
+          'revoking the key of an import failed',
+        )
+      })
+    }
+  }
+}
