@@ -1,5 +1,5 @@
 import { isFound, matchRank, wholeWords, type SearchKey } from '../../schemas/device-search.ts'
-import { COLUMNS, type ColumnId, type DeviceColumn } from './device-columns.ts'
+import { byName, COLUMNS, type ColumnId, type DeviceColumn } from './device-columns.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 
 export const STATUSES: readonly ShownStatus[] = ['online', 'idle', 'offline', 'disabled']
@@ -64,7 +64,7 @@ type DeviceOrder = Pick<DeviceColumn, 'compare' | 'isMissing'>
 
 /**
  * Sorts in place: pinned devices first, devices without a value last, in between by the sort. Ties
- * are ordered by id, so that equal devices do not swap places.
+ * are ordered by name (van 3 before van 25), then by id, so that equal devices do not swap places.
  */
 export function sortDevices(
   devices: LiveDevice[],
@@ -87,6 +87,7 @@ export function sortDevices(
       rank(a) - rank(b) ||
       Number(isMissing(a)) - Number(isMissing(b)) ||
       turn * compare(a, b) ||
+      byName.compare(labelOf(a), labelOf(b)) ||
       (a.deviceId < b.deviceId ? -1 : 1),
   )
 }

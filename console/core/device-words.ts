@@ -1,5 +1,5 @@
-import type { LiveDevice, ShownStatus } from './live-device.ts'
-import { METRIC, speedText } from './measures.ts'
+import { batteryText, METRIC, speedText } from './measures.ts'
+import { shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { isMoving } from './motion.ts'
 import { ago, duration } from './times.ts'
 
@@ -23,7 +23,7 @@ const OLD_MS = 300_000
 const MINUTE_MS = 60_000
 
 /**
- * `Moving 31 km/h`, `Stopped 12 min`, `Stopped` if the beginning of the stop is unknown, `Was
+ * `Moving 31 km/h`, `Stopped 1 h 40 min`, `Stopped` if the beginning of the stop is unknown, `Was
  * moving 31 km/h` of a device that no longer reports, `position 2 d old`; undefined if nothing is
  * known.
  */
@@ -39,5 +39,23 @@ export function motionText(
   if (isMoving(motion)) return `${isNow ? 'Moving' : 'Was moving'} ${speedText(speed, units)}`
   if (!isNow) return 'Was stopped'
   const stoppedMs = sinceMs === undefined ? 0 : now - sinceMs
-  return stoppedMs < MINUTE_MS ? 'Stopped' : `Stopped ${duration(stoppedMs)}`
+  return stoppedMs < MINUTE_MS
+    ? 'Stopped'
+    : `Stopped ${duration(stoppedMs - (stoppedMs % MINUTE_MS))}`
+}
+
+/** From here down a battery is low. */
+export const LOW_BATTERY = 0.15
+
+/** The states of a device that need attention: `Quiet`, `Battery 8 %`, `Rule raised`. */
+export function exceptionTexts(
+  device: Pick<LiveDevice, 'status' | 'raised' | 'position' | 'telemetry'>,
+): readonly string[] {
+  const { battery = 1 } = shownTelemetry(device)
+  const rules = device.raised.length
+  return [
+    device.status === 'online' ? [] : STATUS_WORDS[device.status],
+    rules === 0 ? [] : rules === 1 ? 'Rule raised' : `${rules} rules raised`,
+    battery > LOW_BATTERY ? [] : `Battery ${batteryText(battery)}`,
+  ].flat()
 }

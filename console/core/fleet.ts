@@ -115,6 +115,7 @@ function applySettings(device: LiveDevice, apiDevice: ApiDevice): void {
   device.expectedIntervalSeconds = apiDevice.expectedIntervalSeconds
   device.reportCount = apiDevice.reportCount
   device.firstSeenAt = apiDevice.firstSeenAt
+  device.raised = (apiDevice.raised ?? []).map((one) => (typeof one === 'string' ? one : one.id))
 }
 
 /** The same record, sent again. */

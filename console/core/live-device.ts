@@ -29,6 +29,8 @@ export type LiveDevice = {
   telemetry: ApiTelemetry | undefined
   motion: Motion
   status: ShownStatus
+  /** The ids of the rules that are raised for it. */
+  raised: readonly string[]
   /**
    * The device's location on the map: Web Mercator, 0 to 1 from west to east and from north to
    * south.
@@ -56,6 +58,7 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     telemetry: undefined,
     motion: motionAfter(undefined, position, { atMs: Date.parse(trueAt(position)), isNext: false }),
     status: 'online',
+    raised: [],
     ...toMercator(position.longitude, position.latitude),
     searchKey: deviceSearchKey(null, deviceId),
     updatedAtStep: -1,

@@ -1,4 +1,7 @@
-/** Measurements in words; an absent one is none. Numbers are written as the browser's language does. */
+/**
+ * Measurements in words; an absent one is none. Numbers are written as the browser's language does, with
+ * the symbols of English: so are the sentences around them.
+ */
 
 export const SPEED_UNITS = ['km/h', 'mph', 'knots'] as const
 export const LENGTH_UNITS = ['metres', 'feet'] as const
@@ -34,14 +37,13 @@ export function lengthIn(unit: Units['length'], metres: number): number {
 export function speedText(metresPerSecond: number | undefined, units = METRIC): string | undefined {
   if (metresPerSecond === undefined) return undefined
   const number = speedIn(units.speed, metresPerSecond)
-  if (units.speed === 'knots') return `${numberText(number, units)} kn`
-  return unitText(number, units.speed === 'mph' ? 'mile-per-hour' : 'kilometer-per-hour', units)
+  return unitText(number, units.speed === 'knots' ? 'kn' : units.speed, units)
 }
 
 /** A height or an accuracy, from metres to `1,820 m` or `5,971 ft`. */
 export function lengthText(metres: number | undefined, units = METRIC): string | undefined {
   if (metres === undefined) return undefined
-  return unitText(lengthIn(units.length, metres), units.length === 'feet' ? 'foot' : 'meter', units)
+  return unitText(lengthIn(units.length, metres), units.length === 'feet' ? 'ft' : 'm', units)
 }
 
 /** A way, from metres to `969 m` and `10.0 km`, or `318 ft` and `6.2 mi`. */
@@ -50,12 +52,12 @@ export function distanceText(metres: number | undefined, units = METRIC): string
     return lengthText(metres, units)
   }
   const number = units.length === 'feet' ? metres / MILE : metres / KILOMETRE
-  return unitText(number, units.length === 'feet' ? 'mile' : 'kilometer', units, 1)
+  return unitText(number, units.length === 'feet' ? 'mi' : 'km', units, 1)
 }
 
 /** A number with at most `decimals` decimals: `12,345`. */
 export function numberText(number: number, { locale } = METRIC, decimals = 0): string {
-  return formatFor(locale, undefined, 0, decimals).format(number)
+  return formatFor(locale, 0, decimals).format(number)
 }
 
 /** A number of things: `1 report`, `12,345 reports`; `plural` where it is not the singular with an s. */
@@ -71,18 +73,15 @@ export function countText(
 /** The words are English in every locale of numbers. */
 const plurals = new Intl.PluralRules('en')
 
-/** A number with one of `Intl`'s units. */
-function unitText(number: number, unit: string, { locale }: Units, digits = 0): string {
-  return formatFor(locale, unit, digits, digits).format(number)
+function unitText(number: number, symbol: string, { locale }: Units, digits = 0): string {
+  return `${formatFor(locale, digits, digits).format(number)} ${symbol}`
 }
 
-/** English writes them in as many ways as countries ("hr", "hrs"), so there they are those of the SI. */
+/** The symbols of the SI, where it has one. */
 const TIME_SYMBOLS = { second: 's', minute: 'min', hour: 'h', day: 'd', year: 'years' }
 
-/** `12 min`, or as the language does: `12 Min.`. */
+/** `12 min`. */
 export function timeText(number: number, unit: keyof typeof TIME_SYMBOLS, units = METRIC): string {
-  const format = formatFor(units.locale, unit, 0, 0)
-  if (!format.resolvedOptions().locale.startsWith('en')) return format.format(number)
   return `${numberText(number, units)} ${TIME_SYMBOLS[unit]}`
 }
 
@@ -91,15 +90,13 @@ const formats = new Map<string, Intl.NumberFormat>()
 /** Kept, because making one takes longer than a thousand numbers. */
 function formatFor(
   locale: string | undefined,
-  unit: string | undefined,
   minimumFractionDigits: number,
   maximumFractionDigits: number,
 ): Intl.NumberFormat {
-  const name = `${locale} ${unit} ${minimumFractionDigits} ${maximumFractionDigits}`
+  const name = `${locale} ${minimumFractionDigits} ${maximumFractionDigits}`
   const format =
     formats.get(name) ??
     new Intl.NumberFormat(locale, {
-      ...(unit !== undefined && { style: 'unit', unit }),
       minimumFractionDigits,
       maximumFractionDigits,
       // No minus before a zero.
@@ -115,7 +112,7 @@ export function bytesText(bytes: number, units = METRIC): string {
   return unitText(bytes / 1_000 ** power, BYTE_UNITS[power] ?? 'byte', units, power > 1 ? 1 : 0)
 }
 
-const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte']
+const BYTE_UNITS = ['byte', 'kB', 'MB', 'GB', 'TB']
 
 /** From a fraction to `80 %`. */
 export function batteryText(fraction: number | undefined): string | undefined {
@@ -137,11 +134,11 @@ export function coordinatesText({
 type MapScale = { readonly text: string; readonly pixels: number }
 
 const WIDEST_PIXELS = 110
-const SMALL_UNITS = { metres: 'meter', feet: 'foot' }
+const SMALL_UNITS = { metres: 'm', feet: 'ft' }
 /** From this number of metres or feet on it is in kilometres or miles. */
 const LARGE_UNITS = {
-  metres: { unit: 'kilometer', holds: 1_000 },
-  feet: { unit: 'mile', holds: 5_280 },
+  metres: { unit: 'km', holds: 1_000 },
+  feet: { unit: 'mi', holds: 5_280 },
 }
 
 /** The longest round length that fits into the scale. */

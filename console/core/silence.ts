@@ -1,3 +1,4 @@
+import { LOW_BATTERY } from './device-words.ts'
 import { seenAt } from '../../schemas/geo/position-order.ts'
 import type { components } from '../api/schema.ts'
 import type { ClockError } from './clock-error.ts'
@@ -59,7 +60,6 @@ const LEAST_INTERVALS = 4
 /** Reports that arrive this late were stored on the device. */
 const LATE_MS = 5 * MINUTE_MS
 const NEWEST = 5
-const LOW_BATTERY = 0.15
 
 /** The reasons for a silence that the facts allow, the most likely first. */
 export function silenceReasons(facts: SilenceFacts, now: number): readonly SilenceReason[] {

@@ -8,7 +8,7 @@ import {
   type LocalClock,
 } from '../../schemas/geo/local-time.ts'
 import { isoTime } from '../../schemas/iso-8601.ts'
-import { METRIC, timeText, type Units } from './measures.ts'
+import { METRIC, timeText } from './measures.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -16,13 +16,10 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const YEAR = 365.25 * DAY
 
-/** "ago" is English, so the unit beside it is too. */
-const ENGLISH: Units = { ...METRIC, locale: 'en' }
-
 /** Elapsed time: `12 s ago`, `5 min ago`, `3 h ago`, `2 d ago`, `5 years ago`; a time in the future is `now`. */
 export function ago(then: number, now: number): string {
   const ms = now - then
-  return ms < SECOND ? 'now' : `${duration(ms, ENGLISH)} ago`
+  return ms < SECOND ? 'now' : `${largestUnit(ms)} ago`
 }
 
 const inFull = new Intl.RelativeTimeFormat('en')
@@ -38,16 +35,17 @@ export function agoInWords(then: number, now: number): string {
 }
 
 /** The largest whole unit: `59 s`, `1 min`, `23 h`, `400 d`, `5 years`. */
-export function duration(ms: number, units = METRIC): string {
-  if (ms < MINUTE) return timeText(Math.max(0, Math.floor(ms / SECOND)), 'second', units)
-  if (ms < HOUR) return timeText(Math.floor(ms / MINUTE), 'minute', units)
-  if (ms < 2 * DAY) return timeText(Math.floor(ms / HOUR), 'hour', units)
-  if (ms < 2 * YEAR) return timeText(Math.floor(ms / DAY), 'day', units)
-  return timeText(Math.floor(ms / YEAR), 'year', units)
+function largestUnit(ms: number): string {
+  if (ms < MINUTE) return timeText(Math.max(0, Math.floor(ms / SECOND)), 'second')
+  if (ms < HOUR) return timeText(Math.floor(ms / MINUTE), 'minute')
+  if (ms < 2 * DAY) return timeText(Math.floor(ms / HOUR), 'hour')
+  if (ms < 2 * YEAR) return timeText(Math.floor(ms / DAY), 'day')
+  return timeText(Math.floor(ms / YEAR), 'year')
 }
 
-/** Rounded to minutes, and from two days on to hours: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`. */
-export function preciseDuration(ms: number, units = METRIC): string {
+/** In at most two units: `40 s`, `12 min`, `2 h 20 min`, `3 d 4 h`, `5 years`. */
+export function duration(ms: number, units = METRIC): string {
+  if (ms >= 2 * YEAR) return timeText(Math.floor(ms / YEAR), 'year', units)
   return durationParts(ms / SECOND)
     .map(([number, unit]) => timeText(number, unit, units))
     .join(' ')

@@ -1,13 +1,13 @@
 import { effect, signal } from '@preact/signals'
 import { LENGTH_UNITS, SPEED_UNITS } from '../core/measures.ts'
-import { CLOCKS, isZone } from '../core/times.ts'
+import { CLOCKS, isZone, type HourClock } from '../core/times.ts'
 
 /** The operator's settings in this browser, shared by all its tabs. */
 
 export const theme = keptChoice('theme', ['system', 'light', 'dark'])
 export const speedUnit = keptChoice('speed', SPEED_UNITS)
 export const lengthUnit = keptChoice('length', LENGTH_UNITS)
-export const clockHours = keptChoice('clock', CLOCKS)
+export const clockHours = keptChoice('clock', CLOCKS, usualClock())
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
 export const zoneChoice = keptPreference('zone', 'local', (text) => (isZone(text) ? text : 'local'))
@@ -50,11 +50,21 @@ export function keptPreference<T extends string>(
   return value
 }
 
-/** One of a few texts; the first is the default. */
-function keptChoice<const T extends string>(name: string, choices: readonly [T, ...T[]]) {
+/** One of a few texts. */
+function keptChoice<const T extends string>(
+  name: string,
+  choices: readonly [T, ...T[]],
+  standard = choices[0],
+) {
   return keptPreference<T>(
     name,
-    choices[0],
-    (text) => choices.find((one) => one === text) ?? choices[0],
+    standard,
+    (text) => choices.find((one) => one === text) ?? standard,
   )
+}
+
+/** The clock of the browser's language. */
+function usualClock(): HourClock {
+  const { hour12 } = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions()
+  return hour12 === true ? '12' : '24'
 }

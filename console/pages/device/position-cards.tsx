@@ -3,7 +3,7 @@ import { shownTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { attributeFacts } from '../../ui/device-parts.tsx'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
-import { dateTime, duration, offset, preciseDuration } from '../../core/times.ts'
+import { dateTime, duration, offset } from '../../core/times.ts'
 import { clockHours } from '../../ui/preferences.ts'
 import { shownDateTime, shownLength, shownSpeed, shownClock } from '../../ui/shown.ts'
 import type { TrackPoint } from '../../core/track.ts'
@@ -111,7 +111,7 @@ export function AtMoment({
             'Reported',
             before < SECOND_MS
               ? undefined
-              : `${preciseDuration(before - (before % SECOND_MS))} before, at ${shownClock(point.at)}`,
+              : `${duration(before - (before % SECOND_MS))} before, at ${shownClock(point.at)}`,
           ],
           ['Origin', isImported ? 'imported' : undefined],
         ]}

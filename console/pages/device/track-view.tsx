@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ShownStatus } from '../../core/live-device.ts'
 import { dayText } from '../../core/days.ts'
 import { dayCount, isOneDay, MOST_DAYS_OF_MONTH, spanBounds } from '../../core/span.ts'
-import { date, preciseDuration } from '../../core/times.ts'
+import { date, duration } from '../../core/times.ts'
 import { pointAt, type Track } from '../../core/track.ts'
 import { episodeAt, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { useKeys } from '../../ui/keys.tsx'
@@ -203,7 +203,7 @@ function TrackSummary({
       class="track-summary row"
       of={[
         ['Distance', ofTrips(({ distanceMetres }) => shownDistance(distanceMetres))],
-        ['On the way', ofTrips(({ lastedMs }) => preciseDuration(lastedMs))],
+        ['On the way', ofTrips(({ lastedMs }) => duration(lastedMs))],
         ['Top speed', shownSpeed(maxSpeed ?? undefined) ?? '–'],
         ['Reports', shownNumber(total)],
         ['Drawn', points.length < total ? drawn : undefined],

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { dayText } from '../../core/days.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { isOneDay, dayCount, partsOf, spanQuery, spanText, weekOf } from '../../core/span.ts'
-import { date, preciseDuration } from '../../core/times.ts'
+import { date, duration } from '../../core/times.ts'
 import { episodesCsv, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
 import { shownClock, shownDistance, shownSpeed, shownCount } from '../../ui/shown.ts'
@@ -70,7 +70,7 @@ export function Trips({
 }
 
 function episodeText(one: Episode): string {
-  const lasted = preciseDuration(one.to - one.from)
+  const lasted = duration(one.to - one.from)
   switch (one.kind) {
     case 'trip': {
       const top = shownSpeed(one.maxSpeed)
@@ -150,6 +150,6 @@ function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'):
   const { trips, distanceMetres, lastedMs, isWhole } = sum
   if (trips === 0) return isWhole ? 'no trips' : '…'
   const many = unit && shownCount(trips, unit)
-  const words = [shownDistance(distanceMetres), preciseDuration(lastedMs), many]
+  const words = [shownDistance(distanceMetres), duration(lastedMs), many]
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
 }

@@ -2,6 +2,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Pin } from 'lucide'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
+import { exceptionTexts } from '../../core/device-words.ts'
+import { ago } from '../../core/times.ts'
 import { now } from '../../ui/clock.ts'
 import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -165,7 +167,7 @@ export function focusList(): void {
   document.querySelector<HTMLElement>('.device-list [data-index="0"] button')?.focus()
 }
 
-/** One device of the list: its name and the chosen columns. */
+/** One device of the list: its name, the age of its newest report, and a sentence. */
 export function DeviceRow({
   device,
   isSelected,
@@ -181,12 +183,12 @@ export function DeviceRow({
   tabIndex?: number
   onSelect: () => void
 }) {
-  const { deviceId, name, status } = device
+  const { status, lastSeenMs } = device
   const context = { now: now.value, units: shownUnits() }
-  const text = (of: (id: ColumnId) => boolean) =>
-    COLUMNS.flatMap((column) =>
-      columns.includes(column.id) && of(column.id) ? (column.text(device, context) ?? []) : [],
-    ).join(' · ')
+  const exceptions = exceptionTexts(device).join(' · ')
+  const facts = COLUMNS.flatMap((column) =>
+    columns.includes(column.id) ? (column.text(device, context) ?? []) : [],
+  ).join(' · ')
   return (
     <button
       type="button"
@@ -199,15 +201,13 @@ export function DeviceRow({
       <span class="device-name">
         {isPinned && <Icon of={Pin} small />}
         <Isolated class="one-line">{labelOf(device)}</Isolated>
-      </span>
-      <span class="device-when note">{text((id) => id === 'status')}</span>
-      <span class="device-id note">
-        {name !== null && columns.includes('id') && (
-          <Isolated class="one-line">{deviceId}</Isolated>
-        )}
-      </span>
-      <span class="device-how note">
-        <Isolated class="one-line">{text((id) => id !== 'status' && id !== 'id')}</Isolated>
+      </span>{' '}
+      {status === 'online' && <span class="unseen">Online </span>}
+      <span class="device-age">{ago(lastSeenMs, now.value)}</span>{' '}
+      <span class="device-sentence one-line">
+        {exceptions !== '' && <span class="exception">{exceptions}</span>}
+        {exceptions !== '' && facts !== '' && ' · '}
+        <Isolated>{facts}</Isolated>
       </span>
     </button>
   )

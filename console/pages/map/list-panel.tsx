@@ -3,6 +3,7 @@ import { ChevronUp } from 'lucide'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, lister, liveState } from '../../live/live.ts'
 import { Icon } from '../../ui/icon.tsx'
+import { isPhone } from '../../ui/phone.ts'
 import { shownClock } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { DeviceList } from './device-list.tsx'
@@ -43,9 +44,11 @@ export function ListPanel() {
         <Icon of={ChevronUp} small />
       </button>
       <LiveBar />
+      {/* On a phone the card is what the sheet has room for. */}
+      {isPhone.value && <SelectedCard />}
       <ListFilters />
       <MarkedBar />
-      <SelectedCard />
+      {!isPhone.value && <SelectedCard />}
       {lister.failure.value !== undefined && fleet.devices.size > 0 && (
         <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
       )}

@@ -53,7 +53,7 @@ export const columns = computed<readonly ColumnId[]>(() => {
   return COLUMNS.flatMap(({ id }) => (ids.includes(id) ? id : []))
 })
 
-const USUAL_COLUMNS: readonly ColumnId[] = ['id', 'status', 'motion', 'battery']
+const USUAL_COLUMNS: readonly ColumnId[] = ['motion']
 
 export function toggleColumn(column: ColumnId): void {
   const { value } = columns

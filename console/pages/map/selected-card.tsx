@@ -49,7 +49,7 @@ export function SelectedCard() {
           onClick={() => select(undefined)}
         />
       </header>
-      {name !== null && <Isolated class="quiet">{id}</Isolated>}
+      {name !== null && <Isolated class="note">{id}</Isolated>}
       <p>
         {[connectionText(device, now.value), motionText(device, now.value, shownUnits())]
           .filter(Boolean)

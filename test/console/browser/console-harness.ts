@@ -107,7 +107,12 @@ export function consoleSuite({
 
   /** A browser of its own: nothing of another test's is kept in it. */
   async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+    const context = await browser.newContext({
+      viewport: { width: 1280, height: 800 },
+      // A clock of 24 hours.
+      locale: 'en-GB',
+      ...options,
+    })
     contexts.push(context)
     context.setDefaultTimeout(60_000)
     context.on('page', (page) => watch(page))

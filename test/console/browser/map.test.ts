@@ -20,7 +20,7 @@ describeConsole('the map', () => {
     await suite.report({ deviceId: 'van-1', latitude: 52.5, longitude: 13.4, speed: 10 })
     const row = deviceRow(page, 'van-1')
     await row.waitFor({ timeout: 3_000 })
-    expect(await row.textContent()).toMatch(/Online, (now|\d s ago).*Moving 36 km\/h/)
+    expect(await row.textContent()).toMatch(/^van-1 Online (now|\d s ago) Moving 36 km\/h$/)
   })
 
   test('a device that stood already when the page was opened says for how long', async () => {

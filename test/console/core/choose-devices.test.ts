@@ -123,6 +123,19 @@ describe('the order of the list', () => {
     expect([sorted(ascending(by)), sorted(descending(by))]).toEqual([up, down])
   })
 
+  test('numbers in names order equal devices', () => {
+    const vans = ['van 25', 'van 7', 'van 10', 'van 1', 'van 3'].map((name, index) =>
+      device(`veh-${index}`, { name }),
+    )
+    const words = searchWords('van')
+    for (const sort of [ascending('match'), ascending('motion'), descending('reports')]) {
+      const sorted = sortDevices([...vans], { sort, pinned: none, words })
+      expect(sorted.map(({ name }) => name)).toEqual([
+        ...['van 1', 'van 3', 'van 7', 'van 10', 'van 25'],
+      ])
+    }
+  })
+
   test('equal devices are in the order of their ids, whichever way it is sorted', () => {
     const equal = () => [device('b'), device('a'), device('c')]
     for (const sort of [ascending('reports'), descending('reports')]) {

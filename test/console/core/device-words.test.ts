@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { connectionText, motionText } from '../../../console/core/device-words.ts'
+import { connectionText, exceptionTexts, motionText } from '../../../console/core/device-words.ts'
+import { newDevice } from '../../../console/core/live-device.ts'
 import type { Motion } from '../../../console/core/motion.ts'
 
 const NOW = Date.parse('2026-01-31T12:00:00.000Z')
@@ -33,6 +34,7 @@ describe('the words about a device', () => {
   test('it moves or stands, and stands since when, where that is known', () => {
     expect(text({ speed: 8.6 })).toBe('Moving 31 km/h')
     expect(text({ sinceMs: NOW - 12 * MINUTE })).toBe('Stopped 12 min')
+    expect(text({ sinceMs: NOW - 100 * MINUTE })).toBe('Stopped 1 h 40 min')
     expect(text({ sinceMs: NOW - 59_000 })).toBe('Stopped')
     expect(text({})).toBe('Stopped')
     expect(text({ speed: undefined })).toBeUndefined()
@@ -49,5 +51,21 @@ describe('the words about a device', () => {
     const seen = { lastSeenMs: NOW - 4 * MINUTE }
     expect(text({ speed: 8.6, atMs: NOW - 2 * DAY }, seen)).toBe('position 2 d old')
     expect(text({ speed: 8.6, atMs: NOW - 8 * MINUTE }, seen)).toBe('Moving 31 km/h')
+  })
+
+  test('exceptions are a silence, raised rules and a low battery; an online device has none', () => {
+    const position = newDevice('van', {
+      ...{ recordId: 'r', latitude: 0, longitude: 0, battery: 0.4 },
+      ...{ timestamp: '2026-01-31T12:00:00.000Z', receivedAt: '2026-01-31T12:00:00.000Z' },
+    }).position
+    const device = { status: 'online' as const, raised: [], position, telemetry: undefined }
+    expect(exceptionTexts(device)).toEqual([])
+    const low = { ...position, battery: 0.08 }
+    expect(exceptionTexts({ ...device, status: 'idle', position: low })).toEqual([
+      'Quiet',
+      'Battery 8 %',
+    ])
+    expect(exceptionTexts({ ...device, raised: ['a'] })).toEqual(['Rule raised'])
+    expect(exceptionTexts({ ...device, raised: ['a', 'b'] })).toEqual(['2 rules raised'])
   })
 })

@@ -55,8 +55,10 @@ test('a height stays in metres or feet, however high, and may be below zero', ()
   expect(lengthText(-0.3, METRIC)).toBe('0 m')
 })
 
-test('numbers are written as the language does', () => {
+test('numbers are written as the language does, units as in English', () => {
   const german = { ...METRIC, locale: 'de' }
+  expect(speedText(1_000, { ...german, speed: 'mph' })).toBe('2.237 mph')
+  expect(lengthText(10, { ...german, length: 'feet' })).toBe('33 ft')
   expect(distanceText(1_234_567, german)).toBe('1.234,6 km')
   expect(numberText(12_345, german)).toBe('12.345')
   expect(numberText(12_345, METRIC)).toBe('12,345')

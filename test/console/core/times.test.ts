@@ -11,7 +11,6 @@ import {
   fromInput,
   minutesText,
   offset,
-  preciseDuration,
   time,
   toInput,
 } from '../../../console/core/times.ts'
@@ -54,20 +53,17 @@ test.each([
   [2_879 * MINUTE, '47 h 59 min'],
   [2_880 * MINUTE, '2 d'],
   [76 * 60 * MINUTE, '3 d 4 h'],
-])('%i ms are precisely %s', (ms, words) => {
-  expect(preciseDuration(ms, { ...METRIC, locale: 'en' })).toBe(words)
+])('%i ms are %s in at most two units', (ms, words) => {
+  expect(duration(ms, { ...METRIC, locale: 'en' })).toBe(words)
 })
 
-test('a duration is written as the language does', () => {
-  const inLanguage = (locale: string) => {
-    const units = { ...METRIC, locale }
-    const words = [preciseDuration(140 * MINUTE, units), duration(3 * 24 * 60 * MINUTE, units)]
-    return [duration(12_000, units), ...words].map((text) => text.replaceAll('\u00a0', ' '))
-  }
-  expect(duration(7_168 * 24 * 60 * MINUTE, { ...METRIC, locale: 'de' })).toMatch(/^19\sJ$/)
-  expect(inLanguage('de')).toEqual(['12 Sek.', '2 Std. 20 Min.', '3 Tg.'])
-  expect(inLanguage('ar-EG')).toEqual(['١٢ ث', '٢ س ٢٠ د', '٣ أيام'])
-  expect(inLanguage('en-GB')).toEqual(['12 s', '2 h 20 min', '3 d'])
+test('a duration has the symbols of English in every language, as the sentence around it', () => {
+  const units = { ...METRIC, locale: 'de' }
+  expect([12_000, 140 * MINUTE, 6e15].map((ms) => duration(ms, units))).toEqual([
+    '12 s',
+    '2 h 20 min',
+    '190.128 years',
+  ])
 })
 
 test.each([

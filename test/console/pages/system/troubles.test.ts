@@ -54,7 +54,7 @@ test.each<[wrong: string, change: Partial<System>]>([
     { spool: { events: 3, bytes: 900, oldestSeconds: 61 } },
   ],
   ['The disk has 400.0 MB left.', { storage: { dataBytes: 5e9, freeBytes: 4e8 } }],
-  ['The last backup is 3 d old.', { lastBackupAt: at(73) }],
+  ['The last backup is 3 d 1 h old.', { lastBackupAt: at(73) }],
   ['2 events in the log could not be read.', { deadLetters: 2 }],
   [
     'Processes run different versions: 1.0.0, 1.1.0.',
