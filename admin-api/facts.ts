@@ -3,6 +3,7 @@ import { invalidParams } from '../runtime/errors.ts'
 import { endOfTurn } from '../runtime/end-of-turn.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
 import { FACT_TYPES, type DeviceFact } from '../schemas/facts.ts'
+import { factView } from '../schemas/facts/view.ts'
 import type { Store } from '../store/store.ts'
 import { csvText } from './devices/export/csv.ts'
 import {
@@ -17,7 +18,7 @@ import { deviceList, type Caller } from './http/caller.ts'
 import { readCursor } from './http/cursor.ts'
 import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
 import { choice, type InputOf } from './http/rule.ts'
-import { isoTime, RECORD, recordView, TIME } from './http/views.ts'
+import { RECORD, TIME } from './http/views.ts'
 
 const FACT_PARAMETERS = {
   ...PAGE_PARAMETERS,
@@ -86,32 +87,6 @@ export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): Admi
 function bothGiven(): Error {
   const message = 'geofenceId and ruleId exclude each other: no fact is about both'
   return invalidParams([{ field: 'ruleId', message }])
-}
-
-/** A fact as the API shows it everywhere. */
-export function factView({ accountId: _, at, decidedAt, position, ...fact }: DeviceFact) {
-  const { id, type, sequence, deviceId, inside, ...details } = fact
-  return {
-    id,
-    type,
-    sequence,
-    deviceId,
-    at: isoTime(at),
-    decidedAt: isoTime(decidedAt),
-    ...detailsView(details),
-    ...(position !== undefined && { position: recordView({ ...position, deviceId }) }),
-    inside,
-  }
-}
-
-/** Times as the API writes them. */
-function detailsView<Details extends object>(details: Details) {
-  const times = Object.entries(details).flatMap(([name, value]: [string, unknown]) =>
-    (name === 'enteredAt' || name === 'raisedAt') && typeof value === 'number'
-      ? [[name, isoTime(value)] as const]
-      : [],
-  )
-  return { ...details, ...Object.fromEntries(times) }
 }
 
 /** The first page is read before this returns, so an unavailable store is a 503. */

@@ -1,33 +1,17 @@
 import { isoTime } from '../../schemas/iso-8601.ts'
 import { ATTRIBUTES_SCHEMA } from '../../schemas/attributes.ts'
 import type { NewerTelemetry } from '../../schemas/device-readings.ts'
-import type { LastPosition } from '../../schemas/read-models.ts'
-import {
-  COORDINATE_FIELDS,
-  MEASUREMENT_FIELDS,
-  withOptionalFields,
-} from '../../schemas/report-fields.ts'
+import { COORDINATE_FIELDS, MEASUREMENT_FIELDS } from '../../schemas/report-fields.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { JsonSchema } from './admin-route.ts'
+
+export { positionView, recordView } from '../../schemas/record-view.ts'
 
 /** A time as the API writes it: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export { isoTime }
 
 /** The OpenAPI schema of a time. */
 export const TIME: JsonSchema = { type: 'string', format: 'date-time' }
-
-/** A record as the API shows it everywhere: flat, without absent measurements. */
-export function recordView({ deviceId, ...position }: LastPosition & { deviceId: string }) {
-  const { recordId, ...rest } = positionView(position)
-  return { recordId, deviceId, ...rest }
-}
-
-/** A record for answers about a single device. */
-export function positionView(position: LastPosition) {
-  const { recordId, latitude, longitude, timestamp, receivedAt } = position
-  const times = { timestamp: isoTime(timestamp), receivedAt: isoTime(receivedAt) }
-  return withOptionalFields({ recordId, latitude, longitude, ...times }, position)
-}
 
 /** A device's telemetry from after its last position. */
 export function telemetryView({ receivedAt, battery, attributes }: NewerTelemetry) {
