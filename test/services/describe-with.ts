@@ -17,6 +17,7 @@ import {
   openapiGenerator,
   prometheusProgram,
   schemathesis,
+  systemdAnalyze,
   traefikProgram,
 } from './programs.ts'
 import { startSchemaRegistry } from './schema-registry-server.ts'
@@ -44,6 +45,7 @@ export type Services = {
   readonly caddy: string
   readonly traefik: string
   readonly actionlint: string
+  readonly systemdAnalyze: string
   readonly openapiGenerator: { readonly jar: string; readonly pythonPath: string }
 }
 
@@ -85,6 +87,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   nginx: () => fetched('nginx', nginxProgram),
   caddy: () => fetched('Caddy', caddyProgram),
   traefik: () => fetched('Traefik', traefikProgram),
+  systemdAnalyze: () => fetched('systemd-analyze', systemdAnalyze),
   actionlint: () => fetched('actionlint', actionlintProgram),
   openapiGenerator: () => fetched('OpenAPI Generator', openapiGenerator),
   schemathesis: () => fetched('Schemathesis', async () => ({ folder: await schemathesis() })),

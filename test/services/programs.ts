@@ -111,6 +111,12 @@ export function jinjaTemplates(): Promise<string> {
   })
 }
 
+/** Rejects where systemd is not installed. */
+export async function systemdAnalyze(): Promise<string> {
+  await run('systemd-analyze', ['--version'])
+  return 'systemd-analyze'
+}
+
 /** Rejects where Prometheus is not installed (Debian: `apt-get install prometheus`). */
 export async function prometheusProgram(): Promise<void> {
   await run('prometheus', ['--version'])
