@@ -17,6 +17,15 @@ const UNUSED = {
     'createHitDetectionImageData',
     'hitDetect',
   ],
+  // Tiles are drawn as they were read: nothing makes geometries of them that can be changed.
+  'ol/geom/LinearRing.js': ['default'],
+  'ol/geom/LineString.js': ['default'],
+  'ol/geom/MultiLineString.js': ['default'],
+  'ol/geom/MultiPoint.js': ['default'],
+  'ol/geom/MultiPolygon.js': ['default'],
+  // Lines are drawn where they are.
+  'ol/geom/flat/lineoffset.js': ['offsetLineString', 'removeOffsetCycles'],
+  'ol/proj/utm.js': ['makeProjection', 'makeTransforms'],
   // All layers have the projection of the view.
   'ol/reproj/DataTile.js': ['default'],
   'ol/reproj/Tile.js': ['default'],

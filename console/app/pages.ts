@@ -7,6 +7,7 @@ import {
   Map as MapIcon,
   OctagonX,
   Plug,
+  Shapes,
   Share2,
   Users,
   type IconNode,
@@ -48,6 +49,12 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/events',
     load: () => import('../pages/events/events-page.tsx').then((module) => module.EventsPage),
     link: { name: 'Events', icon: BellRing, group: 'Operate' },
+  },
+  {
+    path: '/geofences',
+    load: () =>
+      import('../pages/geofences/geofences-page.tsx').then((module) => module.GeofencesPage),
+    link: { name: 'Geofences', icon: Shapes, group: 'Operate' },
   },
   {
     path: '/shares',

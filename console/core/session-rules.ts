@@ -3,8 +3,10 @@ const NEEDED = {
   'audit.read': 'admin',
   'devices.edit': 'dispatcher',
   'devices.disable': 'admin',
+  'geofences.edit': 'dispatcher',
   'keys.edit': 'admin',
   'operators.edit': 'admin',
+  'rules.edit': 'dispatcher',
   'shares.edit': 'dispatcher',
 } as const
 

@@ -92,7 +92,7 @@ function widthOf(context: CanvasRenderingContext2D, text: string, font: string):
 }
 
 /** Isolates the text, so that right-to-left letters do not reverse the label. */
-function cut(text: string): string {
+export function cut(text: string): string {
   const letters = [...text]
   const shown =
     letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join('')}…` : text

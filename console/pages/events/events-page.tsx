@@ -26,7 +26,7 @@ import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Moment } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { useDefinitions, type ApiRule } from '../rules/use-definitions.ts'
+import { useGeofences, useRules, type ApiRule } from '../geofences/use-definitions.ts'
 
 const FILTERS = ['type', 'deviceId', 'geofenceId', 'ruleId', 'from', 'to'] as const
 const EVERY_MS = 10_000
@@ -41,7 +41,8 @@ export function EventsPage() {
     [filter],
   )
   const newest = useNewest(filter)
-  const { geofences, rules } = useDefinitions()
+  const geofences = useGeofences().data ?? []
+  const rules = useRules().data ?? []
   const zone = shownZone()
   return (
     <ListPage

@@ -15,6 +15,10 @@ const CALLS: Readonly<Record<Right, readonly string[]>> = {
   'audit.read': ['GET /audit'],
   'devices.edit': ['PATCH /devices/:deviceId', 'POST /devices/labels'],
   'devices.disable': ['DELETE /devices/:deviceId'],
+  'geofences.edit': [
+    ...['POST /geofences', 'PATCH /geofences/:id', 'DELETE /geofences/:id'],
+    'POST /geofences/import',
+  ],
   'keys.edit': [
     ...['POST /keys', 'PATCH /keys/:id', 'POST /keys/:id/rotate', 'POST /keys/:id/revoke'],
     ...['POST /keys/identify', 'POST /test-report'],
@@ -22,6 +26,7 @@ const CALLS: Readonly<Record<Right, readonly string[]>> = {
   'operators.edit': [
     ...['GET /operators', 'POST /operators', 'PATCH /operators/:id', 'DELETE /operators/:id'],
   ],
+  'rules.edit': ['POST /rules', 'PATCH /rules/:id', 'DELETE /rules/:id'],
   'shares.edit': ['GET /shares', 'POST /shares', 'DELETE /shares/:id'],
 }
 

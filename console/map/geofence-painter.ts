@@ -1,0 +1,174 @@
+import type OlMap from 'ol/Map.js'
+import { toMercator, type MapPoint } from '../core/mercator.ts'
+import { handlesOf, ringsOf, type Handle, type LonLat, type Sketch } from '../core/sketch.ts'
+import { palette } from '../ui/palette.ts'
+import { cut, LABEL_FONT } from './draw-label.ts'
+import { MapCanvas, type MapView } from './map-canvas.ts'
+
+export type PaintedGeofence = {
+  readonly id: string
+  readonly name: string
+  readonly rings: readonly (readonly MapPoint[])[]
+  readonly isEnabled: boolean
+}
+
+export type ShownGeofences = {
+  readonly geofences: readonly PaintedGeofence[]
+  readonly selectedId?: string | undefined
+  /** The area that is being drawn, and its marked corner. */
+  readonly sketch?: Sketch | undefined
+  readonly marked?: number | undefined
+}
+
+type Pixel = readonly [x: number, y: number]
+type PlacedHandle = readonly [handle: Handle, pixel: Pixel]
+
+/** Narrower areas have no name on the map. */
+const LEAST_NAMED_PIXELS = 36
+const TAU = 2 * Math.PI
+
+/** The rings of a geofence or a sketch, on the map. */
+export function pointsOf(sketch: Sketch): PaintedGeofence['rings'] {
+  return ringsOf(sketch).map((ring) => ring.map(pointOf))
+}
+
+/** Geofences on a canvas over a map, and the one that is being drawn, with its handles. */
+export class GeofencePainter {
+  readonly #canvas: MapCanvas
+  #shown: ShownGeofences = { geofences: [] }
+  #areas: (readonly [id: string, path: Path2D])[] = []
+  #handles: PlacedHandle[] = []
+  #context: CanvasRenderingContext2D | undefined
+
+  constructor(map: OlMap) {
+    this.#canvas = new MapCanvas(map, (context, view) => this.#draw(context, view))
+  }
+
+  paint(shown: ShownGeofences): void {
+    this.#shown = shown
+    this.#canvas.paint()
+  }
+
+  /** The topmost geofence at a pixel. */
+  geofenceAt([x = 0, y = 0]: readonly number[]): string | undefined {
+    const { a: ratio = 1 } = this.#context?.getTransform() ?? {}
+    const isAt = (path: Path2D) =>
+      this.#context?.isPointInPath(path, x * ratio, y * ratio, 'evenodd') === true
+    return this.#areas.findLast(([, path]) => isAt(path))?.[0]
+  }
+
+  /** The handle nearest to a pixel; corners come before what lies between them. */
+  handleAt([x = 0, y = 0]: readonly number[], reach: number): Handle | undefined {
+    const rank = ([handle, [left, top]]: PlacedHandle) =>
+      Math.hypot(left - x, top - y) + (handle.kind === 'between' ? reach / 2 : 0)
+    const near = this.#handles.filter((one) => rank(one) <= reach)
+    return near.sort((a, b) => rank(a) - rank(b))[0]?.[0]
+  }
+
+  #draw(context: CanvasRenderingContext2D, { project, width }: MapView): void {
+    const { geofences, selectedId, sketch, marked } = this.#shown
+    const { accent, line, text, halo } = palette.peek()
+    const { clientHeight: height } = context.canvas
+    this.#context = context
+    this.#areas = []
+    context.font = LABEL_FONT
+    context.textAlign = 'center'
+    context.textBaseline = 'middle'
+    for (const { id, name, rings, isEnabled } of geofences) {
+      if (id === selectedId && sketch !== undefined) continue
+      const pixels = ringPixels(rings, project)
+      const [left, top, right, bottom] = boxOf(pixels)
+      if (right < 0 || left > width || bottom < 0 || top > height) continue
+      const path = pathOf(pixels)
+      this.#areas.push([id, path])
+      paintArea(context, path, {
+        colour: isEnabled ? accent : line,
+        isStrong: id === selectedId,
+        dash: isEnabled ? [] : [5, 4],
+      })
+      if (right - left < LEAST_NAMED_PIXELS) continue
+      context.lineWidth = 3
+      context.strokeStyle = halo
+      context.fillStyle = text
+      const at = [cut(name), (left + right) / 2, (top + bottom) / 2] as const
+      context.strokeText(...at)
+      context.fillText(...at)
+    }
+    this.#handles = []
+    if (sketch === undefined) return
+    const isOpen = sketch.type === 'area' && sketch.isDrawing
+    const path = pathOf(ringPixels(pointsOf(sketch), project), !isOpen)
+    paintArea(context, path, { colour: accent, isStrong: true, dash: [] })
+    const handles = handlesOf(sketch)
+    const [first] = handles
+    for (const handle of handles) {
+      const pixel = project(pointOf(handle.at), first && pointOf(first.at))
+      this.#handles.push([handle, pixel])
+      paintHandle(context, pixel, handle, handle.kind === 'corner' && handle.index === marked)
+    }
+  }
+}
+
+function paintArea(
+  context: CanvasRenderingContext2D,
+  path: Path2D,
+  { colour, isStrong, dash }: { colour: string; isStrong: boolean; dash: number[] },
+): void {
+  context.fillStyle = context.strokeStyle = colour
+  context.globalAlpha = isStrong ? 0.22 : 0.12
+  context.fill(path, 'evenodd')
+  context.globalAlpha = 1
+  context.lineWidth = isStrong ? 3 : 1.5
+  context.setLineDash(dash)
+  context.stroke(path)
+  context.setLineDash([])
+}
+
+function paintHandle(
+  context: CanvasRenderingContext2D,
+  [x, y]: Pixel,
+  { kind }: Handle,
+  isMarked: boolean,
+): void {
+  const { accent, surface } = palette.peek()
+  context.beginPath()
+  context.arc(x, y, kind === 'between' ? 4 : 7, 0, TAU)
+  context.fillStyle = kind === 'whole' || isMarked ? accent : surface
+  context.strokeStyle = kind === 'whole' || isMarked ? surface : accent
+  context.lineWidth = 2
+  context.fill()
+  context.stroke()
+}
+
+/** Each ring beside the first point, so that areas across 180° stay together. */
+function ringPixels(rings: PaintedGeofence['rings'], project: MapView['project']): Pixel[][] {
+  const beside = rings[0]?.[0]
+  return rings.map((ring) => ring.map((point) => project(point, beside)))
+}
+
+function pathOf(rings: readonly (readonly Pixel[])[], isClosed = true): Path2D {
+  const path = new Path2D()
+  for (const ring of rings) {
+    for (const [n, pixel] of ring.entries()) {
+      if (n === 0) path.moveTo(...pixel)
+      else path.lineTo(...pixel)
+    }
+    if (isClosed) path.closePath()
+  }
+  return path
+}
+
+function boxOf(rings: readonly (readonly Pixel[])[]) {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
+  for (const [x, y] of rings.flat()) {
+    left = Math.min(left, x)
+    top = Math.min(top, y)
+    right = Math.max(right, x)
+    bottom = Math.max(bottom, y)
+  }
+  return [left, top, right, bottom] as const
+}
+
+function pointOf([longitude, latitude]: LonLat): MapPoint {
+  return toMercator(longitude, latitude)
+}

@@ -1,0 +1,251 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { faultAt } from '../../core/failure.ts'
+import {
+  canFinish,
+  closedSketch,
+  NEW_AREA,
+  NEW_CIRCLE,
+  placesIn,
+  placesText,
+  drawnShape,
+  shapeText,
+  withoutCorner,
+  type Sketch,
+} from '../../core/sketch.ts'
+import { Field, Form, type Values } from '../../ui/form.tsx'
+import { toast } from '../../ui/toasts.tsx'
+import type { ApiGeofence } from './use-definitions.ts'
+import type { Drawing } from './use-sketch.ts'
+import { useWhom } from './whom.tsx'
+
+/** A new geofence, or one that is changed: its shape, as drawn or as numbers, and its settings. */
+export function GeofenceForm({
+  of: geofence,
+  drawing,
+  onSaved,
+  onCancel,
+}: {
+  of: ApiGeofence | undefined
+  drawing: Drawing
+  onSaved: (geofence: ApiGeofence) => void
+  onCancel: () => void
+}) {
+  const whom = useWhom(geofence ?? {})
+  const [isEnabled, setEnabled] = useState(geofence?.enabled ?? true)
+
+  async function save({ name = '', confirmSeconds = '', ...values }: Values) {
+    const shape = readShape(drawing.sketch, values)
+    const content = {
+      name: name.trim(),
+      confirmSeconds: Number(confirmSeconds || 0),
+      enabled: isEnabled,
+      ...whom.read(),
+    }
+    if (geofence === undefined) {
+      const body = { ...content, shape } as never
+      onSaved(await api.post('/geofences', { body }))
+      return toast('Geofence created.')
+    }
+    // A shape that was not touched stays as precise as it was.
+    const body = { ...content, ...(drawing.canUndo && { shape }) } as never
+    onSaved(await api.patch('/geofences/{id}', { path: { id: geofence.id }, body }))
+    toast('Geofence changed.')
+  }
+
+  return (
+    <section class="stack" aria-label={geofence === undefined ? 'New geofence' : 'Change geofence'}>
+      <h2>{geofence === undefined ? 'New geofence' : 'Change geofence'}</h2>
+      <Form button="Save" submit={save} cancel={onCancel}>
+        <ShapeFields drawing={drawing} />
+        <Field
+          name="name"
+          label="Name"
+          maxLength={64}
+          autoComplete="off"
+          defaultValue={geofence?.name ?? ''}
+        />
+        {whom.fields}
+        <Field
+          name="confirmSeconds"
+          label="Confirm after, s"
+          hint="A device must stay inside or outside for so long. 0 to 3600."
+          inputMode="numeric"
+          defaultValue={String(geofence?.confirmSeconds ?? 0)}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isEnabled}
+            onChange={({ currentTarget }) => setEnabled(currentTarget.checked)}
+          />
+          Enabled
+        </label>
+      </Form>
+    </section>
+  )
+}
+
+const WRONG_PLACES = 'Enter each place as latitude, longitude, such as 48.2, 16.4.'
+
+function readShape(sketch: Sketch | undefined, values: Values) {
+  if (placesIn(values['shape'] ?? '') === undefined) throw faultAt('shape', WRONG_PLACES)
+  const shape = sketch && drawnShape(closedSketch(sketch))
+  if (shape !== undefined) return shape
+  const message =
+    sketch?.type === 'area'
+      ? 'Draw at least three corners, or enter them.'
+      : 'Draw the shape on the map, or enter its numbers.'
+  throw faultAt('shape', message)
+}
+
+/** What is drawn on the map, as numbers: whoever cannot draw enters them. */
+function ShapeFields({ drawing }: { drawing: Drawing }) {
+  const { sketch, marked, set } = drawing
+  return (
+    <fieldset class="stack near">
+      <legend>Shape</legend>
+      <div class="row">
+        <button
+          type="button"
+          aria-pressed={sketch?.type === 'circle'}
+          onClick={() => drawing.begin(NEW_CIRCLE)}
+        >
+          Draw a circle
+        </button>
+        <button
+          type="button"
+          aria-pressed={sketch?.type === 'area'}
+          onClick={() => drawing.begin(NEW_AREA)}
+        >
+          Draw a polygon
+        </button>
+      </div>
+      <p class="note" role="status">
+        {adviceOn(sketch)}
+      </p>
+      {sketch?.type === 'circle' && <CircleFields sketch={sketch} drawing={drawing} />}
+      {sketch?.type === 'area' && <AreaField sketch={sketch} drawing={drawing} />}
+      <div class="row">
+        {sketch && canFinish(sketch) && (
+          <button type="button" onClick={() => set(closedSketch(sketch))}>
+            Finish
+          </button>
+        )}
+        {sketch?.type === 'area' && marked !== undefined && (
+          <button type="button" onClick={() => set(withoutCorner(sketch, marked))}>
+            Remove the corner
+          </button>
+        )}
+        <button type="button" disabled={!drawing.canUndo} onClick={drawing.undo}>
+          Undo
+        </button>
+      </div>
+    </fieldset>
+  )
+}
+
+function adviceOn(sketch: Sketch | undefined): string {
+  if (sketch === undefined) return 'Draw it on the map, or enter its numbers.'
+  if (sketch.type === 'circle') {
+    return sketch.centre === undefined
+      ? 'Click the centre on the map.'
+      : 'Drag the centre to move it, the edge to resize it.'
+  }
+  if (!sketch.isDrawing) return 'Drag corners to reshape it, the filled point to move it.'
+  const [[ring = []] = []] = sketch.polygons
+  if (ring.length < 3) return 'Click the corners on the map.'
+  return 'Click the first corner again to finish.'
+}
+
+/** The text of a field that also follows the map; while somebody types, it is theirs. */
+function useTyped(text: string, take: (typed: string) => void, { keepTyped }: Drawing) {
+  const [typed, setTyped] = useState<string>()
+  return {
+    value: typed ?? text,
+    onInput: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => {
+      setTyped(value)
+      take(value)
+    },
+    onBlur: ({ currentTarget: { value } }: { currentTarget: { value: string } }) => {
+      if (typed === undefined || placesIn(value) === undefined) return
+      setTyped(undefined)
+      keepTyped()
+    },
+  }
+}
+
+function CircleFields({
+  sketch,
+  drawing,
+}: {
+  sketch: Extract<Sketch, { type: 'circle' }>
+  drawing: Drawing
+}) {
+  const { centre, radius } = sketch
+  const place = useTyped(
+    centre === undefined ? '' : placesText([centre]),
+    (typed) => {
+      const [to, more] = placesIn(typed) ?? []
+      if (to !== undefined && more === undefined) drawing.show({ ...sketch, centre: to })
+    },
+    drawing,
+  )
+  return (
+    <div class="tiles near">
+      <Field name="shape" label="Centre">
+        {(attributes) => (
+          <input
+            {...attributes}
+            {...place}
+            placeholder="Latitude, longitude"
+            autoComplete="off"
+            spellcheck={false}
+          />
+        )}
+      </Field>
+      <Field name="shape.radius" label="Radius, m">
+        {(attributes) => (
+          <input
+            {...attributes}
+            inputMode="decimal"
+            autoComplete="off"
+            value={radius}
+            onChange={({ currentTarget }) =>
+              drawing.set({ ...sketch, radius: Number(currentTarget.value) })
+            }
+          />
+        )}
+      </Field>
+    </div>
+  )
+}
+
+function AreaField({
+  sketch,
+  drawing,
+}: {
+  sketch: Extract<Sketch, { type: 'area' }>
+  drawing: Drawing
+}) {
+  const [ring = [], ...others] = sketch.polygons.flat()
+  const corners = useTyped(
+    placesText(ring),
+    (typed) => {
+      const places = placesIn(typed)
+      if (places !== undefined) {
+        drawing.show({ ...sketch, polygons: [[places]], isDrawing: places.length < 3 })
+      }
+    },
+    drawing,
+  )
+  if (others.length > 0) {
+    const shape = drawnShape(sketch)
+    return <p>{shape && shapeText(shape)}. Reshape it on the map.</p>
+  }
+  return (
+    <Field name="shape" label="Corners" hint="Latitude, longitude, one corner a line.">
+      {(attributes) => <textarea {...attributes} {...corners} rows={5} spellcheck={false} />}
+    </Field>
+  )
+}

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { faultAt, sentence } from '../../core/failure.ts'
+import { featureParts } from '../../core/feature-parts.ts'
+import { countText } from '../../core/measures.ts'
+import { Field } from '../../ui/form.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+
+type Result = { readonly name: string; readonly fault: string | undefined }
+
+/** Makes geofences from a file, and says of each feature what became of it. */
+export function ImportGeofences(props: DialogProps) {
+  const [file, setFile] = useState<File>()
+  const [results, setResults] = useState<readonly Result[]>()
+
+  async function send() {
+    if (file === undefined) throw faultAt('file', 'Choose a file.')
+    const features = featuresIn(await file.text())
+    const all: Result[] = []
+    for (const part of featureParts(features)) {
+      const body = { type: 'FeatureCollection', features: part } as never
+      const { results: some } = await api.post('/geofences/import', { body })
+      for (const { index, message } of some) {
+        const feature = part[index] as { properties?: { name?: unknown } } | undefined
+        const name = feature?.properties?.name
+        all.push({
+          name: typeof name === 'string' ? name : `Feature ${all.length + 1}`,
+          fault: message && sentence(message),
+        })
+      }
+    }
+    setResults(all)
+  }
+
+  const faulty = results?.filter(({ fault }) => fault !== undefined) ?? []
+  return (
+    <FormDialog {...props} title="Geofences from a file" button="Import" submit={send}>
+      <Field
+        name="file"
+        label="GeoJSON file"
+        hint="Polygons, multipolygons, and points with a property radius. The property name becomes the name."
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="file"
+            accept=".geojson,.json,application/geo+json,application/json"
+            onChange={({ currentTarget }) => {
+              setFile(currentTarget.files?.[0])
+              setResults(undefined)
+            }}
+          />
+        )}
+      </Field>
+      {results !== undefined && (
+        <div class="stack near" role="status">
+          <p class="strong">
+            {countText(results.length - faulty.length, 'geofence')} created
+            {faulty.length > 0 && `, ${countText(faulty.length, 'feature')} refused`}.
+          </p>
+          <ul class="stack tight" aria-label="Results">
+            {results.map(({ name, fault }, index) => (
+              <li key={index} class={fault === undefined ? undefined : 'fault'}>
+                <Isolated class="strong">{name}</Isolated>: {fault ?? 'created'}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </FormDialog>
+  )
+}
+
+function featuresIn(text: string): readonly unknown[] {
+  try {
+    const { features } = JSON.parse(text) as { features?: unknown }
+    if (Array.isArray(features) && features.length > 0) return features
+  } catch {
+    // The same advice helps.
+  }
+  throw faultAt('file', 'This is not a GeoJSON FeatureCollection.')
+}

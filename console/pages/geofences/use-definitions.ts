@@ -1,0 +1,34 @@
+import { api } from '../../api/client.ts'
+import type { components } from '../../api/schema.ts'
+import { useLoad, type LoadState } from '../../ui/use-load.ts'
+
+export type ApiGeofence = components['schemas']['Geofence']
+export type ApiRule = components['schemas']['Rule']
+
+/** The account's geofences, by name. */
+export function useGeofences(): LoadState<readonly ApiGeofence[]> {
+  return useLoad(async (signal) => {
+    const all: ApiGeofence[] = []
+    let cursor: string | undefined
+    do {
+      const page = await api.get('/geofences', { query: { limit: 1_000, cursor }, signal })
+      all.push(...page.items)
+      cursor = page.nextCursor ?? undefined
+    } while (cursor !== undefined)
+    return byName(all)
+  }, [])
+}
+
+/** The account's rules, by name. */
+export function useRules(): LoadState<readonly ApiRule[]> {
+  return useLoad(async (signal) => {
+    const { items } = await api.get('/rules', { query: { limit: 1_000 }, signal })
+    return byName(items)
+  }, [])
+}
+
+const collator = new Intl.Collator(undefined, { numeric: true })
+
+function byName<T extends { readonly name: string }>(items: T[]): readonly T[] {
+  return items.sort((a, b) => collator.compare(a.name, b.name))
+}

@@ -1,0 +1,182 @@
+import { expect, test } from '@jest/globals'
+import {
+  canFinish,
+  clicked,
+  dragged,
+  closedSketch,
+  handlesOf,
+  NEW_AREA,
+  NEW_CIRCLE,
+  placesIn,
+  placesText,
+  ringsOf,
+  drawnShape,
+  shapeText,
+  sketchOf,
+  withoutCorner,
+  type Sketch,
+} from '../../../console/core/sketch.ts'
+import { parseShape } from '../../../schemas/geo/parse-shape.ts'
+import { metresBetween } from '../../../schemas/geo/distance.ts'
+import { METRIC } from '../../../console/core/measures.ts'
+
+const SQUARE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [16, 48],
+      [17, 48],
+      [17, 49],
+      [16, 49],
+      [16, 48],
+    ],
+  ],
+} as const
+const CIRCLE = { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 200 } as const
+
+const handle = (sketch: Sketch, kind: string, index = 0) =>
+  handlesOf(sketch).find((one) => one.kind === kind && one.index === index)!
+
+function drawn(...corners: readonly (readonly [number, number])[]): Sketch {
+  return corners.reduce<Sketch>((sketch, corner) => clicked(sketch, corner), NEW_AREA)
+}
+
+test.each([
+  ['a circle', CIRCLE],
+  ['a polygon', SQUARE],
+  [
+    'areas with a hole',
+    {
+      type: 'MultiPolygon',
+      coordinates: [
+        [
+          ...SQUARE.coordinates,
+          [
+            [16.4, 48.4],
+            [16.6, 48.4],
+            [16.5, 48.6],
+            [16.4, 48.4],
+          ],
+        ],
+        [
+          [
+            [20, 10],
+            [21, 10],
+            [21, 11],
+            [20, 10],
+          ],
+        ],
+      ],
+    },
+  ],
+] as const)('%s that is opened and not touched stays as it is', (_, shape) => {
+  expect(drawnShape(sketchOf(shape))).toEqual(shape)
+})
+
+test('three clicks and a finish draw a polygon that the service accepts', () => {
+  const open = drawn([16, 48], [17, 48], [17, 49])
+  expect(canFinish(drawn([16, 48], [17, 48]))).toBe(false)
+  expect(canFinish(open)).toBe(true)
+  const shape = drawnShape(closedSketch(open))
+  expect(shape).toEqual({
+    type: 'Polygon',
+    coordinates: [
+      [
+        [16, 48],
+        [17, 48],
+        [17, 49],
+        [16, 48],
+      ],
+    ],
+  })
+  expect(parseShape(shape, 'shape')).toEqual({ made: shape })
+})
+
+test('corners are dragged, and a new one is dragged out of an edge', () => {
+  const square = sketchOf(SQUARE)
+  const moved = dragged(square, handle(square, 'corner', 2), [17.5, 49.5])
+  expect(placesText(ringsOf(moved)[0]!)).toBe('48, 16\n48, 17\n49.5, 17.5\n49, 16')
+  const pulled = dragged(square, handle(square, 'between', 0), [16.5, 47])
+  expect(placesText(ringsOf(pulled)[0]!)).toBe('48, 16\n47, 16.5\n48, 17\n49, 17\n49, 16')
+})
+
+test('the filled point moves the whole', () => {
+  const square = sketchOf(SQUARE)
+  const whole = handlesOf(square).at(-1)!
+  expect(whole).toMatchObject({ kind: 'whole', at: [16.5, 48.5] })
+  const moved = dragged(square, whole, [17.5, 48])
+  expect(placesText(ringsOf(moved)[0]!)).toBe('47.5, 17\n47.5, 18\n48.5, 18\n48.5, 17')
+})
+
+test('the edge of a circle is dragged to its radius, within the limits of the service', () => {
+  const circle = sketchOf(CIRCLE)
+  const edge = handle(circle, 'edge')
+  expect(metresBetween(CIRCLE, { longitude: edge.at[0], latitude: edge.at[1] })).toBeCloseTo(200)
+  expect(drawnShape(dragged(circle, edge, [16.4, 48.21]))).toEqual({ ...CIRCLE, radius: 1_112 })
+  expect(drawnShape(dragged(circle, edge, [16.4, 48.2]))).toEqual({ ...CIRCLE, radius: 10 })
+  expect(drawnShape(dragged(circle, edge, [100, 48.2]))).toEqual({ ...CIRCLE, radius: 1_000_000 })
+})
+
+test('a circle is drawn with its radius in all directions, near a pole too', () => {
+  const north = sketchOf({ ...CIRCLE, latitude: 80, radius: 100_000 })
+  for (const [longitude, latitude] of ringsOf(north)[0]!) {
+    const metres = metresBetween({ longitude: 16.4, latitude: 80 }, { longitude, latitude })
+    expect(metres).toBeCloseTo(100_000, 0)
+  }
+})
+
+test('a corner is removed, but a ring keeps three', () => {
+  const triangle = withoutCorner(sketchOf(SQUARE), 1)
+  expect(placesText(ringsOf(triangle)[0]!)).toBe('48, 16\n49, 17\n49, 16')
+  expect(withoutCorner(triangle, 0)).toEqual(triangle)
+})
+
+test('what is drawn beyond 180° is stored within', () => {
+  const shape = drawnShape(closedSketch(drawn([179, 10], [182, 10], [182, 12])))
+  expect(shape).toMatchObject({
+    coordinates: [
+      [
+        [179, 10],
+        [-178, 10],
+        [-178, 12],
+        [179, 10],
+      ],
+    ],
+  })
+  const whole = handlesOf(sketchOf(shape!)).at(-1)!
+  expect(whole.at[0]).toBeCloseTo(181)
+})
+
+test('a circle without a centre, and two corners, are no shape', () => {
+  expect(drawnShape(NEW_CIRCLE)).toBeUndefined()
+  expect(drawnShape(drawn([16, 48], [17, 48]))).toBeUndefined()
+})
+
+test.each([
+  ['48.2, 16.4', [[16.4, 48.2]]],
+  [
+    '48.2 16.4\n\n -33;151.2 ',
+    [
+      [16.4, 48.2],
+      [151.2, -33],
+    ],
+  ],
+  ['', []],
+  ['north', undefined],
+  ['48.2', undefined],
+  ['91, 16', undefined],
+  ['48.2, 16.4, 3', undefined],
+])('the text %j is these places', (text, places) => {
+  expect(placesIn(text)).toEqual(places)
+})
+
+test('shapes have a size in words', () => {
+  const units = { ...METRIC, locale: 'en' }
+  expect(shapeText(CIRCLE, units)).toBe('Circle of 200 m')
+  expect(shapeText(SQUARE, units)).toBe('4 corners')
+  const two = {
+    type: 'MultiPolygon',
+    coordinates: [SQUARE.coordinates, SQUARE.coordinates],
+  } as const
+  expect(shapeText(two, units)).toBe('2 areas, 8 corners')
+})
