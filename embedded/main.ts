@@ -97,6 +97,8 @@ async function serve(program: Program): Promise<void> {
   const store = {
     findGrant: grants.findGrant,
     touchKeys: (usedAt: ReadonlyMap<string, number>) => worker.call('touchKeys', usedAt),
+    countRefusals: (refusals: Parameters<WorkerThread['countRefusals']>[0]) =>
+      worker.call('countRefusals', refusals),
     saveInstance: (report: Parameters<WorkerThread['saveInstance']>[0]) =>
       worker.call('saveInstance', report),
     findDevice: (device: Parameters<WorkerThread['findDevice']>[0]) =>

@@ -17,7 +17,7 @@ export type MainThread = Pick<EventLog, 'erase' | 'trim'> & {
 }
 
 /** The functions that the worker, the only writer of back office and read models, offers the main thread. */
-export type WorkerThread = Pick<Keys, 'touchKeys'> &
+export type WorkerThread = Pick<Keys, 'touchKeys' | 'countRefusals'> &
   Pick<Devices, 'findDevice'> &
   Pick<Instances, 'saveInstance'> & {
     /** Resolves once every file is open and up to date. */

@@ -40,7 +40,7 @@ export async function startIngestApi(
     }
     /** The spool, if this instance has one. */
     spool?: { depth(): SpoolDepth & { readonly id?: string } } | undefined
-    store: Pick<Keys, 'findGrant' | 'touchKeys'> &
+    store: Pick<Keys, 'findGrant' | 'touchKeys' | 'countRefusals'> &
       Pick<Devices, 'findDevice'> &
       Pick<Instances, 'saveInstance'>
     /** Absent: the rate limits' counters are in the memory of this process. */

@@ -22,6 +22,9 @@ export type ApiKey = {
   readonly expiresAt?: number
   readonly revokedAt?: number
   readonly lastUsedAt?: number
+  /** Requests that were refused because the key, or the secret sent, was no longer in force. */
+  readonly refusedRequests?: number
+  readonly lastRefusedAt?: number
   /** The devices it may see: exact ids, or prefixes ending in `*`. Absent: all. */
   readonly deviceIds?: readonly string[]
   /** Positions per 60 s; absent: the service's own limit. */
@@ -75,6 +78,9 @@ function isOver(end: number | undefined, now: number): boolean {
   return end !== undefined && now >= end
 }
 
+/** Requests refused because the key, or the secret sent, was no longer in force. */
+export type KeyRefusals = { readonly count: number; readonly lastAt: number }
+
 export interface Keys {
   /** `secretHash`: SHA-256 of the secret; the secret itself never reaches the store. */
   createKey(key: ApiKey, secretHash: Uint8Array): Promise<void>
@@ -105,4 +111,6 @@ export interface Keys {
   findGrant(secretHash: Uint8Array): Promise<KeyGrant | undefined>
   /** Moves `lastUsedAt` forward, never back. */
   touchKeys(usedAt: ReadonlyMap<string, number>): Promise<void>
+  /** Adds to `refusedRequests`, and moves `lastRefusedAt` forward. */
+  countRefusals(refusals: ReadonlyMap<string, KeyRefusals>): Promise<void>
 }

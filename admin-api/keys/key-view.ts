@@ -25,6 +25,8 @@ export function keyView(key: ApiKey, now: number) {
     lastUsedAt: time(key.lastUsedAt),
     revokedAt: time(key.revokedAt),
     previousValidUntil: time(key.previousValidUntil),
+    refusedRequests: key.refusedRequests ?? 0,
+    lastRefusedAt: time(key.lastRefusedAt),
     deviceIds: key.deviceIds ?? null,
     rateLimit: key.rateLimit ?? null,
   }
@@ -63,6 +65,12 @@ const PROPERTIES = {
     ...TIME_OR_NULL,
     description: 'After a rotation: when the previous secret stops working',
   },
+  refusedRequests: {
+    type: 'integer',
+    minimum: 0,
+    description: 'Reporting requests with it after it was revoked, had expired or was replaced',
+  },
+  lastRefusedAt: { ...TIME_OR_NULL, description: 'The latest of them' },
   deviceIds: { type: ['array', 'null'], items: { type: 'string' } },
   rateLimit: { type: ['integer', 'null'], description: 'Positions per 60 s' },
 }

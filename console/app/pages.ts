@@ -60,6 +60,7 @@ export const PAGES: readonly ConsolePage[] = [
     path: '/shares',
     load: () => import('../pages/shares/shares-page.tsx').then((module) => module.SharesPage),
     link: { name: 'Shared links', icon: Share2, group: 'Operate', inBar: 'Shared' },
+    needs: 'shares.edit',
   },
   {
     path: '/connect',

@@ -1,7 +1,16 @@
 import type { ApiPosition } from './live-device.ts'
 
+export type ClockError = ClockBehind | ClockAhead
+
+/** A device whose clock is ahead: its last report is dated after it arrived. */
+type ClockAhead = {
+  readonly kind: 'clock-ahead'
+  readonly datedMs: number
+  readonly receivedMs: number
+}
+
 /** A device whose clock is far behind: its reports are dated long before they arrive. */
-export type ClockError = {
+type ClockBehind = {
   readonly kind: 'clock-behind'
   /** The date of its newest report, and when that arrived. */
   readonly datedMs: number
@@ -19,6 +28,14 @@ const DAY_MS = 86_400_000
 export const ROLLOVER_MS = 1_024 * 7 * DAY_MS
 /** No app stores reports for this long. */
 const BEHIND_MS = 180 * DAY_MS
+/** Clocks that are not set for weeks are off by seconds. */
+const AHEAD_MS = 2 * 60_000
+
+/** How far a clock is ahead by a report, in milliseconds, if it is not just a little. */
+export function aheadMs(position: DatedPosition): number | undefined {
+  const ms = -delayMs(position)
+  return position.imported !== true && ms >= AHEAD_MS ? ms : undefined
+}
 
 /**
  * The error of a device's clock; undefined if none is known. Reports dated in the past go into the
@@ -30,6 +47,9 @@ export function clockError(
   positions: readonly DatedPosition[],
 ): ClockError | undefined {
   const lastMs = Date.parse(last.receivedAt)
+  if (aheadMs(last) !== undefined) {
+    return { kind: 'clock-ahead', datedMs: Date.parse(last.timestamp), receivedMs: lastMs }
+  }
   const [newest] = [last, ...positions]
     .filter((one) => one.imported !== true && delayMs(one) > BEHIND_MS)
     .map((one) => ({ datedMs: Date.parse(one.timestamp), receivedMs: Date.parse(one.receivedAt) }))

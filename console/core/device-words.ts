@@ -1,4 +1,5 @@
-import { batteryText, METRIC, speedText } from './measures.ts'
+import { aheadMs } from './clock-error.ts'
+import { batteryText, METRIC, speedText, type Units } from './measures.ts'
 import { shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { isMoving } from './motion.ts'
 import { ago, duration } from './times.ts'
@@ -25,12 +26,27 @@ const MINUTE_MS = 60_000
 /**
  * `Moving 31 km/h`, `Stopped 1 h 40 min`, `Stopped` if the beginning of the stop is unknown, `Was
  * moving 31 km/h` of a device that no longer reports, `position 2 d old`; undefined if nothing is
- * known.
+ * known. A clock that is ahead is said too.
  */
 export function motionText(
-  { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,
+  device: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion' | 'position'>,
   now: number,
   units = METRIC,
+): string | undefined {
+  const words = [movementText(device, now, units), clockText(device.position)]
+  return words.filter((one) => one !== undefined).join(' · ') || undefined
+}
+
+/** `clock 3 h ahead`; undefined if it is right, or nobody knows. */
+function clockText(position: LiveDevice['position']): string | undefined {
+  const ms = aheadMs(position)
+  return ms === undefined ? undefined : `clock ${duration(ms)} ahead`
+}
+
+function movementText(
+  { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,
+  now: number,
+  units: Units,
 ): string | undefined {
   const { speed, sinceMs, atMs } = motion
   if (lastSeenMs - atMs > OLD_MS) return `position ${duration(now - atMs)} old`

@@ -6,18 +6,46 @@ const LAST_OF_SECOND_MS = 999
 
 /**
  * The moment that a text such as `14:05` or `14:05:55` names on a day in a zone, with all reports of
- * that second; `2026-11-22T14:05` has its own day. Undefined for any other text.
+ * that second; `2026-11-22T14:05` has its own day. Of a time that the clocks repeat it is the first, unless
+ * the text ends with `again`, or the second is nearer to `near`. Undefined for any other text.
  */
-export function momentOf(text: string, day: string, zone: string): number | undefined {
-  const [clock = '', own = day] = text.split('T').reverse()
+export function momentOf(
+  text: string,
+  day: string,
+  zone: string,
+  near = -Infinity,
+): number | undefined {
+  const [clock = '', own = day] = text.replace(AGAIN, '').split('T').reverse()
   if (!isDay(own) || !/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(clock)) return undefined
-  const at = fromInput(`${own}T${clock}`, zone)
-  return at === undefined ? undefined : at + LAST_OF_SECOND_MS
+  const first = fromInput(`${own}T${clock}`, zone)
+  if (first === undefined) return undefined
+  const second = repeated(first, zone)
+  const isSecond = text.endsWith(AGAIN) || Math.abs(near - second) < Math.abs(near - first)
+  return (isSecond ? second : first) + LAST_OF_SECOND_MS
 }
+
+/** In the address after the time that the clocks show for the second time. */
+const AGAIN = 'again'
 
 /** The text of a moment, which has its day if the span has several. */
 export function momentInAddress(at: number, span: Span, zone: string): string {
-  return isOneDay(span) ? time(at, zone) : `${date(at, zone)}T${time(at, zone)}`
+  const text = isOneDay(span) ? time(at, zone) : `${date(at, zone)}T${time(at, zone)}`
+  const first = momentOf(text, span.first, zone) ?? at
+  return at - first >= SECOND_MS ? `${text}${AGAIN}` : text
+}
+
+/** The clocks are set back by half an hour in few zones, in all others by an hour. */
+const SET_BACK_MS = [1_800_000, 3_600_000]
+
+/** The second moment with the same time of the clock, or the only one. */
+function repeated(first: number, zone: string): number {
+  const shown = toSecond(first, zone)
+  const later = SET_BACK_MS.map((ms) => first + ms)
+  return later.find((one) => toSecond(one, zone) === shown) ?? first
+}
+
+function toSecond(at: number, zone: string): string {
+  return `${date(at, zone)}T${time(at, zone)}`
 }
 
 type Report = { readonly at: number }

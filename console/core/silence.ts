@@ -69,15 +69,17 @@ export function silenceReasons(facts: SilenceFacts, now: number): readonly Silen
   // Since that key ended, it has reported with another one.
   const hasOtherKey = key !== undefined && refused !== undefined && refused.lastMs > key.sinceMs
   const reasons = hasOtherKey ? [refused, key] : [key, refused]
+  const isDisabled = device?.isDisabled === true
+  // Neither patience nor a network helps a device whose reports are refused.
+  const isRefused = isDisabled || key !== undefined || refused !== undefined
   return [
     ...reasons,
-    device?.isDisabled === true ? ({ kind: 'disabled' } as const) : undefined,
+    isDisabled ? ({ kind: 'disabled' } as const) : undefined,
     device === undefined ? ({ kind: 'unknown-device' } as const) : undefined,
     device?.isHistory === true ? ({ kind: 'only-imported' } as const) : undefined,
     facts.clock,
     serviceAway(facts),
-    notDue(facts, now),
-    lateReports(facts),
+    ...(isRefused ? [] : [notDue(facts, now), lateReports(facts)]),
     lowBattery(facts),
   ].filter(isKnown)
 }

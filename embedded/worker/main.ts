@@ -42,6 +42,7 @@ async function serve(program: Program): Promise<void> {
     startAdminApi: (ownIngest) =>
       startAdminApi({ store, eventLog, mode: 'embedded', ownIngest, measureData }, program),
     touchKeys: (usedAt) => store.touchKeys(usedAt),
+    countRefusals: (refusals) => store.countRefusals(refusals),
     findDevice: (device) => store.findDevice(device),
     saveInstance: (report) => store.saveInstance(report),
     appended: async () => reader.appended(),

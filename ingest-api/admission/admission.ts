@@ -89,6 +89,7 @@ export function admitSenders({
     const grant = hash && (await keyCache.find(hash, mayAsk))
     // Checked for each request, because a cached grant may have expired meanwhile.
     if (grant !== undefined && isInForce(grant, clock.now())) return grant
+    if (grant !== undefined) usage.noteRefusal(grant.key.id, clock.now())
     await failures.count({ hash: hash?.toString('base64'), address: addressOf(request) })
     throw unauthorized(credentials.expectedIn, credentials)
   }

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { GoodSecrets } from '../../runtime/auth-failures.ts'
 import { type Clock, within } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
-import { isInForce, type KeyGrant, type Keys } from '../../store/keys.ts'
+import { isInForce, type KeyGrant, type KeyRefusals, type Keys } from '../../store/keys.ts'
 
 /** A cached grant of this age is refreshed in the background. */
 const REFRESH_AFTER_MS = 2_000
@@ -147,12 +147,13 @@ export class KeyCache {
   }
 }
 
-/** When keys were last used, collected in memory so that no request writes to the store. */
+/** When keys were last used or refused, collected in memory so that no request writes to the store. */
 export class KeyUsage {
   #usedAt = new Map<string, number>()
-  readonly #keys: Pick<Keys, 'touchKeys'>
+  #refusals = new Map<string, KeyRefusals>()
+  readonly #keys: Pick<Keys, 'touchKeys' | 'countRefusals'>
 
-  constructor({ keys }: { keys: Pick<Keys, 'touchKeys'> }) {
+  constructor({ keys }: { keys: Pick<Keys, 'touchKeys' | 'countRefusals'> }) {
     this.#keys = keys
   }
 
@@ -160,8 +161,19 @@ export class KeyUsage {
     this.#usedAt.set(keyId, usedAt)
   }
 
-  /** Writes the times noted since the last flush, and keeps them if that fails. */
+  /** Notes a request with a key that is revoked, expired or replaced. */
+  noteRefusal(keyId: string, lastAt: number): void {
+    const { count = 0 } = this.#refusals.get(keyId) ?? {}
+    this.#refusals.set(keyId, { count: count + 1, lastAt })
+  }
+
+  /** Writes what was noted since the last flush, and keeps it if that fails. */
   async flush(): Promise<void> {
+    await this.#flushUse()
+    await this.#flushRefusals()
+  }
+
+  async #flushUse(): Promise<void> {
     if (this.#usedAt.size === 0) return
     const flushing = this.#usedAt
     this.#usedAt = new Map()
@@ -170,6 +182,20 @@ export class KeyUsage {
     } catch (error) {
       this.#usedAt = new Map([...flushing, ...this.#usedAt])
       throw error
+    }
+  }
+
+  async #flushRefusals(): Promise<void> {
+    // One by one: what was written before a failure is not counted again.
+    for (const [keyId, refusals] of this.#refusals) {
+      this.#refusals.delete(keyId)
+      try {
+        await this.#keys.countRefusals(new Map([[keyId, refusals]]))
+      } catch (error) {
+        const { count = 0, lastAt = refusals.lastAt } = this.#refusals.get(keyId) ?? {}
+        this.#refusals.set(keyId, { count: count + refusals.count, lastAt })
+        throw error
+      }
     }
   }
 }

@@ -54,6 +54,16 @@ export function keysOf(keys: DocumentStore<KeyDocument>): Omit<Keys, 'findGrant'
     },
 
     touchKeys: (usedAt) => keys.raise('lastUsedAt', usedAt),
+
+    async countRefusals(refusals) {
+      for (const [keyId, { count, lastAt }] of refusals) {
+        await changed(keys, keyId, (key) => ({
+          ...key,
+          refusedRequests: (key.refusedRequests ?? 0) + count,
+          lastRefusedAt: Math.max(key.lastRefusedAt ?? -Infinity, lastAt),
+        }))
+      }
+    },
   }
 }
 

@@ -99,6 +99,25 @@ export function keysContract({ promise, shared }: StoreSuite): void {
     expect(await used()).toEqual([T0 + 11, T0 + 7])
   })
 
+  promise(
+    'requests refused with a key add up, and the time of the last moves forward and never back',
+    async () => {
+      const { accountId } = await newAccount()
+      const { key } = await create({ accountId })
+      const count = (count: number, lastAt: number) =>
+        shared.store.countRefusals(
+          new Map([
+            [key.id, { count, lastAt }],
+            ['none', { count, lastAt }],
+          ]),
+        )
+      await count(2, T0 + 9)
+      await count(3, T0 + 5)
+      const after = { ...key, refusedRequests: 5, lastRefusedAt: T0 + 9 }
+      expect(await shared.store.findKey({ accountId, keyId: key.id })).toEqual(after)
+    },
+  )
+
   promise('a key of another account is not found', async () => {
     const { key } = await create(await newAccount())
     const { accountId } = await newAccount()

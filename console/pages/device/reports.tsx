@@ -1,6 +1,8 @@
 import { Fragment } from 'preact'
+import { useState } from 'preact/hooks'
 import type { DeviceAttributes } from '../../core/attributes.ts'
 import { coordinatesText } from '../../core/measures.ts'
+import { Select } from '../../ui/select-field.tsx'
 import { Table } from '../../ui/table.tsx'
 import { shownClock, shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from '../../ui/device-parts.tsx'
@@ -78,11 +80,23 @@ function AttributeList({ of: attributes }: { of: DeviceAttributes }) {
 
 const FORMATS = ['gpx', 'geojson', 'csv', 'ndjson'] as const
 
-/** Links to files with all records of a range. */
+const EXPORTED = [
+  ['range', 'Reports of the days shown'],
+  ['all', 'All reports'],
+] as const
+
+/** Links to files with all records of a range, or of all times. */
 export function Exports({ range: { deviceId, from, to } }: { range: DeviceRange }) {
+  const [exported, setExported] = useState<string>('range')
   return (
     <section class="card box stack near" aria-labelledby="exports">
-      <h2 id="exports">Export all reports</h2>
+      <h2 id="exports">Export</h2>
+      <Select
+        aria-label="Export which reports"
+        options={EXPORTED}
+        value={exported}
+        onChange={setExported}
+      />
       <p class="row">
         {FORMATS.map((format) => (
           <a
@@ -91,7 +105,7 @@ export function Exports({ range: { deviceId, from, to } }: { range: DeviceRange 
             download
             href={urlOf('/devices/{deviceId}/positions', {
               path: { deviceId },
-              query: { ...rangeQuery({ from, to }), format },
+              query: { ...(exported === 'range' && rangeQuery({ from, to })), format },
             })}
           >
             {format.toUpperCase()}

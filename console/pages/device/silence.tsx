@@ -112,7 +112,7 @@ function wordsOf(
       return {
         why: (
           <>
-            Its key {key} was revoked {shownAt(reason.sinceMs)}.
+            Its key {key} was revoked {shownAt(reason.sinceMs)}.{stillUsed(usedKey)}
           </>
         ),
         remedy: may('keys.edit') ? (
@@ -127,7 +127,7 @@ function wordsOf(
       return {
         why: (
           <>
-            Its key {key} expired {shownAt(reason.sinceMs)}.
+            Its key {key} expired {shownAt(reason.sinceMs)}.{stillUsed(usedKey)}
           </>
         ),
         remedy: may('keys.edit')
@@ -139,7 +139,7 @@ function wordsOf(
         why: (
           <>
             The secret of its key {key} was replaced; the old one stopped working{' '}
-            {shownAt(reason.sinceMs)}.
+            {shownAt(reason.sinceMs)}.{stillUsed(usedKey)}
           </>
         ),
         remedy: may('keys.edit')
@@ -192,6 +192,7 @@ function wordsOf(
           </>
         ),
       }
+    case 'clock-ahead':
     case 'clock-behind':
       return clockWords(reason)
     case 'service-away':
@@ -219,6 +220,14 @@ function wordsOf(
         remedy: 'Charge it.',
       }
   }
+}
+
+/** Whether something still sends with a key that has ended: then the device itself is well. */
+function stillUsed(key: Key | null | undefined): string {
+  const { lastRefusedAt = null } = key ?? {}
+  return lastRefusedAt === null
+    ? ''
+    : ` Requests with it still arrive, the last ${shownAt(Date.parse(lastRefusedAt))}.`
 }
 
 function Enable({ device, onDone }: { device: ApiDevice; onDone: SilenceProps['onChange'] }) {

@@ -128,7 +128,7 @@ function TimeField({
   const [typed, setTyped] = useState<string>()
   const shown = time(at, zone)
   function goThere() {
-    const moment = momentOf(typed ?? '', date(at, zone), zone)
+    const moment = momentOf(typed ?? '', date(at, zone), zone, at)
     if (moment !== undefined && typed !== shown) onMove(moment)
     setTyped(undefined)
   }

@@ -18,7 +18,18 @@ export function WrongClock({ of: error }: { of: ClockError }) {
   )
 }
 
-export function clockWords({ datedMs, receivedMs, isRollover, isLast }: ClockError) {
+export function clockWords(error: ClockError) {
+  const { datedMs, receivedMs } = error
+  if (error.kind === 'clock-ahead') {
+    return {
+      why:
+        `Its clock is ${duration(datedMs - receivedMs)} ahead: a report that arrived ` +
+        `${shownDateTime(receivedMs)} is dated ${shownDateTime(datedMs)}. Its reports are stored under such dates.`,
+      remedy:
+        'Set its date and time, best automatically. Reports dated more than 24 hours ahead are rejected.',
+    }
+  }
+  const { isRollover, isLast } = error
   return {
     why:
       `Its clock is ${duration(receivedMs - datedMs)} behind: a report that arrived ` +

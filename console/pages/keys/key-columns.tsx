@@ -23,7 +23,16 @@ export const KEY_FACTS: readonly Column<Key>[] = [
   { title: 'Secret', cell: ({ hint }) => <code class="time">{hint}</code> },
   {
     title: 'Last used',
-    cell: ({ lastUsedAt }) => (lastUsedAt ? <Ago at={lastUsedAt} /> : 'never'),
+    cell: ({ lastUsedAt, refusedRequests, lastRefusedAt }) => (
+      <>
+        {lastUsedAt ? <Ago at={lastUsedAt} /> : 'never'}
+        {lastRefusedAt !== null && (
+          <div class="note">
+            {countText(refusedRequests, 'request')} refused, last <Ago at={lastRefusedAt} />
+          </div>
+        )}
+      </>
+    ),
   },
   { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : 'never') },
   {

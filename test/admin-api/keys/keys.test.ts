@@ -24,6 +24,8 @@ test('making a key shows the secret once, and stores only its hash', async () =>
     expiresAt: null,
     lastUsedAt: null,
     revokedAt: null,
+    refusedRequests: 0,
+    lastRefusedAt: null,
     previousValidUntil: null,
     deviceIds: null,
     rateLimit: null,

@@ -39,6 +39,10 @@ describeConsole('the page of a device', () => {
       .then((answer) => answer as { status: number; body: string })
     expect(status).toBe(200)
     expect(body).toContain('lat="48.2"')
+    expect(body).not.toContain('lat="48.3"')
+    await page.getByLabel('Export which reports').selectOption('All reports')
+    const address = new URL((await gpx.getAttribute('href')) ?? '', suite.url)
+    expect([...address.searchParams.keys()]).toEqual(['format'])
   })
 
   test('a device’s page shows one time of its last position where the chosen zone is UTC', async () => {

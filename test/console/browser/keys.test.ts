@@ -84,7 +84,7 @@ describeConsole('keys', () => {
     await follow(page, 'Connect a device')
     await page.getByText('Ask one for the secret').waitFor()
     expect(await page.getByRole('button', { name: /Create a key|Send a test/ }).count()).toBe(0)
-    for (const name of ['Operators', 'Accounts', 'Audit']) {
+    for (const name of ['Shared links', 'Operators', 'Accounts', 'Audit']) {
       const places = page.getByRole('navigation', { name: 'Console' })
       expect(await places.getByRole('link', { name }).count()).toBe(0)
     }

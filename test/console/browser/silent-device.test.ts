@@ -71,7 +71,7 @@ describeConsole('the page of a silent device', () => {
       for (const device of body.data.items ?? [body.data]) {
         if (device.deviceId !== deviceId) continue
         Object.assign(device, { lastSeenAt, status: 'offline' })
-        device.lastPosition.receivedAt = lastSeenAt
+        Object.assign(device.lastPosition, { receivedAt: lastSeenAt, timestamp: lastSeenAt })
       }
       await route.fulfill({ response: answer, json: body })
     })
@@ -196,6 +196,20 @@ describeConsole('the page of a silent device', () => {
     },
   )
 
+  test('and of one whose clock is ahead says by how much, in its header, list and card', async () => {
+    const { key } = await suite.made('/keys', { name: 'Clock' })
+    const timestamp = new Date(Date.now() + 180 * MINUTE + 30_000).toISOString()
+    const report = { deviceId: 'ahead-1', latitude: 48.2, longitude: 16.4, timestamp }
+    expect(await send('submit', key, report)).toBe(200)
+    await eventually(async () => (await suite.call('GET', '/devices/ahead-1')).status === 200)
+    const page = await suite.signedIn('/devices/ahead-1')
+    await page.locator('.device-title').getByText('clock 3 h ahead').waitFor()
+    const card = page.getByRole('region', { name: 'Its clock is wrong' })
+    await card.getByText('Its clock is 3 h ahead').waitFor()
+    await page.goto(`${suite.url}/?device=ahead-1`)
+    await eventually(async () => (await page.getByText('clock 3 h ahead').count()) >= 2)
+  })
+
   test.each(['light', 'dark'] as const)(
     'is in order for assistive technology and on a phone: %s',
     async (colorScheme) => {
@@ -219,4 +233,4 @@ describeConsole('the page of a silent device', () => {
   )
 })
 
-type AgedDevice = { readonly deviceId: string; lastPosition: { receivedAt: string } }
+type AgedDevice = { readonly deviceId: string; readonly lastPosition: object }

@@ -30,6 +30,16 @@ test('reports dated years before they arrive are a clock that is behind, also as
   expect(clockError(report(10, 3_000), [])).toMatchObject({ isRollover: false, isLast: true })
 })
 
+test('reports dated minutes after they arrive are a clock that is ahead, but not imported ones', () => {
+  expect(clockError(report(10, -0.125), [])).toEqual({
+    kind: 'clock-ahead',
+    receivedMs: NOW - 600_000,
+    datedMs: NOW - 600_000 + DAY / 8,
+  })
+  expect(clockError(report(10, -60 / 86_400), [])).toBeUndefined()
+  expect(clockError(report(10, -0.125, true), [])).toBeUndefined()
+})
+
 test('a clock is right again once a report with the right date arrives', () => {
   expect(clockError(report(5, 0), [report(10, 7168)])).toBeUndefined()
 })

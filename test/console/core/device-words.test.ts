@@ -13,9 +13,19 @@ function text(
   {
     status = 'online' as const,
     lastSeenMs = NOW,
-  }: { status?: 'online' | 'idle'; lastSeenMs?: number } = {},
+    clockMs = 0,
+  }: { status?: 'online' | 'idle'; lastSeenMs?: number; clockMs?: number } = {},
 ) {
-  return motionText({ status, lastSeenMs, motion: { ...still, ...motion } }, NOW)
+  const timestamp = new Date(NOW + clockMs).toISOString()
+  const position = { ...POSITION, timestamp }
+  return motionText({ status, lastSeenMs, motion: { ...still, ...motion }, position }, NOW)
+}
+
+const POSITION = {
+  recordId: 'record-1',
+  latitude: 0,
+  longitude: 0,
+  receivedAt: new Date(NOW).toISOString(),
 }
 
 describe('the words about a device', () => {
@@ -38,6 +48,12 @@ describe('the words about a device', () => {
     expect(text({ sinceMs: NOW - 59_000 })).toBe('Stopped')
     expect(text({})).toBe('Stopped')
     expect(text({ speed: undefined })).toBeUndefined()
+  })
+
+  test('a clock that is ahead is said, whether it moves or not', () => {
+    expect(text({ speed: 8.6 }, { clockMs: 180 * MINUTE })).toBe('Moving 31 km/h · clock 3 h ahead')
+    expect(text({ speed: undefined }, { clockMs: 5 * MINUTE })).toBe('clock 5 min ahead')
+    expect(text({ speed: undefined }, { clockMs: MINUTE })).toBeUndefined()
   })
 
   test('a device that is not online has no words about now', () => {

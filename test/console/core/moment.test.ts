@@ -26,6 +26,24 @@ test('a moment has its day only where several days are shown', () => {
   )
 })
 
+test('both moments that clocks set back show alike have an address, and the nearer one is meant', () => {
+  const day = '2026-10-25'
+  const span = { first: day, last: day }
+  const [first, second] = ['00:35', '01:35'].map((utc) => Date.parse(`${day}T${utc}:07Z`))
+  const texts = [first, second].map((at = 0) => momentInAddress(at, span, 'Europe/Vienna'))
+  expect(texts).toEqual(['02:35:07', '02:35:07again'])
+  const moments = texts.map((text) => momentOf(text, day, 'Europe/Vienna'))
+  expect(moments).toEqual([first, second].map((at = 0) => at + 999))
+  const near = (at = 0) => momentOf('02:35:07', day, 'Europe/Vienna', at)
+  expect([near(first), near(second)]).toEqual(moments)
+  // Lord Howe Island sets its clocks back by half an hour.
+  const later = Date.parse('2026-04-04T15:15:00Z')
+  const [island, sunday] = ['Australia/Lord_Howe', '2026-04-05'] as const
+  const text = momentInAddress(later, { first: sunday, last: sunday }, island)
+  expect(text).toBe('01:45:00again')
+  expect(momentOf(text, sunday, island)).toBe(later + 999)
+})
+
 const REPORTS = [10_000, 20_000, 20_000, 20_500, 30_000].map((at) => ({ at }))
 
 describe('steps from report to report', () => {

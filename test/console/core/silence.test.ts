@@ -152,7 +152,23 @@ describe('the reasons for a silence', () => {
       minutes: minutesFrom(10, [1, null, 2]),
     }
     expect(reasons(facts).map(({ kind }) => kind)).toEqual([
-      ...['key-revoked', 'refused', 'disabled', 'service-away', 'not-due', 'late', 'battery-low'],
+      ...['key-revoked', 'refused', 'disabled', 'service-away', 'battery-low'],
     ])
+    const device = { ...facts.device, isDisabled: false }
+    const reporting = { device, positions: facts.positions, minutes: facts.minutes }
+    expect(reasons(reporting).map(({ kind }) => kind)).toEqual([
+      ...['service-away', 'not-due', 'late', 'battery-low'],
+    ])
+  })
+
+  test('never advise to wait where reports are refused', () => {
+    const positions = received([10, 40, 70, 100, 130], { late: 60 })
+    const device = { ...SEEN, lastSeenMs: ms(10) }
+    const kinds = (facts: Partial<SilenceFacts>) =>
+      reasons({ device, positions, ...facts }).map(({ kind }) => kind)
+    expect(kinds({})).toEqual(['not-due', 'late'])
+    expect(kinds({ key: { ...KEY, revokedAt: at(5) } })).toEqual(['key-revoked'])
+    expect(kinds({ device: { ...device, isDisabled: true } })).toEqual(['disabled'])
+    expect(kinds({ rejections: [{ ...REFUSED, receivedAt: at(5) }] })).toEqual(['refused'])
   })
 })

@@ -194,6 +194,27 @@ test('a key’s last use is written to the store from time to time', async () =>
   })
 })
 
+test('requests with a key that was revoked, has expired or was replaced are counted for its operators', async () => {
+  const revoked = await ingest.createKey({ revokedAt: T0 - 1 })
+  const expired = await ingest.createKey({ expiresAt: T0 - 1 })
+  const good = await ingest.createKey()
+  for (const { secret } of [revoked, revoked, expired, good]) {
+    await ingest.submit(minimal, { key: secret })
+  }
+  await ingest.usage.flush()
+  await ingest.submit(minimal, { key: revoked.secret })
+  await ingest.usage.flush()
+  const counts = [revoked, expired, good].map(async ({ id }) => {
+    const key = await ingest.store.findKey({ accountId: 'acc-1', keyId: id })
+    return [key?.refusedRequests, key?.lastRefusedAt]
+  })
+  expect(await Promise.all(counts)).toEqual([
+    [3, ingest.clock.now()],
+    [1, ingest.clock.now()],
+    [undefined, undefined],
+  ])
+})
+
 describe('a store that is away', () => {
   test('while the store is away, a known key works for an hour, an unknown one gets 503 and never 401', async () => {
     const line = { isCut: false }
