@@ -4,14 +4,20 @@ import { MEASURED } from './load/requests.ts'
 
 const BEGIN = Date.UTC(2026, 0, 1)
 
+/** `everyMs`: between two reports of a device. */
+export type ReportingFleet = { readonly devices: number; readonly everyMs?: number }
+
 /**
- * Event number n of a fleet in which each device reports in turn, ten seconds apart: a realistic
+ * Event number n of a fleet in which each device reports in turn, by default ten seconds apart: a realistic
  * log, the same in every run.
  */
-export function eventOf(n: number, { devices }: { devices: number }): PositionReported {
+export function eventOf(
+  n: number,
+  { devices, everyMs = 10_000 }: ReportingFleet,
+): PositionReported {
   const turn = Math.floor(n / devices)
   const device = n % devices
-  const timestamp = BEGIN + 10_000 * turn + Math.floor((10_000 * device) / devices)
+  const timestamp = BEGIN + everyMs * turn + Math.floor((everyMs * device) / devices)
   const random = Buffer.alloc(10)
   random.writeUIntBE(n, 4, 6)
   return {

@@ -178,6 +178,22 @@ export function standingSince(
   return revision === undefined || raised?.revision === revision ? raised?.raisedAt : undefined
 }
 
+/** The geofences that the device is in, and the rules that are raised for it. */
+export function definitionsHolding({ definitions }: FactState): readonly string[] {
+  if (definitions === undefined) return NONE
+  let holding: string[] | undefined
+  const { geofences, rules } = definitions
+  for (const id in geofences.standings) {
+    if (geofences.standings[id]?.side === 'inside') (holding ??= []).push(id)
+  }
+  for (const id in rules.standings) {
+    if (rules.standings[id]?.raisedAt !== undefined) (holding ??= []).push(id)
+  }
+  return holding ?? NONE
+}
+
+const NONE: readonly string[] = []
+
 /** The geofence or rule that a fact is about. */
 export function definitionIdOf(fact: DeviceFact): string | undefined {
   if ('geofence' in fact) return fact.geofence.id

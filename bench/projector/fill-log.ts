@@ -1,13 +1,13 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { eventually } from '../../test/eventually.ts'
-import { eventOf } from '../events.ts'
+import { eventOf, type ReportingFleet } from '../events.ts'
 
 const APPENDED_AT_ONCE = 500
 
 /** Appends this many events, of devices in turn, as fast as the log can be written. */
 export async function fillLog(
   eventLog: Pick<EventLog, 'append' | 'ready'>,
-  { events, devices }: { events: number; devices: number },
+  { events, ...fleet }: { readonly events: number } & ReportingFleet,
 ): Promise<void> {
   await eventually(
     async () => {
@@ -18,6 +18,6 @@ export async function fillLog(
   )
   for (let next = 0; next < events; next += APPENDED_AT_ONCE) {
     const count = Math.min(APPENDED_AT_ONCE, events - next)
-    await eventLog.append(Array.from({ length: count }, (_, at) => eventOf(next + at, { devices })))
+    await eventLog.append(Array.from({ length: count }, (_, at) => eventOf(next + at, fleet)))
   }
 }

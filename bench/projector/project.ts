@@ -1,6 +1,8 @@
 import type { EventLog } from '../../event-log/event-log.ts'
+import type { JudgeBatch } from '../../projector/facts/judge-batch.ts'
 import { runProjector } from '../../projector/projector.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
+import type { Generation } from '../../store/generations.ts'
 import type { Change, ProjectionBatch } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { stopwatch, type Speed } from './speed.ts'
@@ -14,6 +16,8 @@ export async function projectAll({
   store,
   events,
   generation,
+  judging,
+  measuredAfter = 1,
   onProjected = () => undefined,
 }: {
   eventLog: EventLog
@@ -24,25 +28,42 @@ export async function projectAll({
    * log.
    */
   generation: number
+  /** Events that are not measured, at the beginning. */
+  measuredAfter?: number
+  /** Absent: no facts are decided. */
+  judging?: ((readModels: Generation) => JudgeBatch) | undefined
   onProjected?: (projected: Projected) => void
 }): Promise<Speed> {
   const readModels = await store.openGeneration(1)
   const done = new AbortController()
-  const watch = stopwatch()
+  const watch = stopwatch({ after: measuredAfter })
+  const facts = judging?.(readModels)
   let left = events
+  const written = (count: number) => {
+    watch.count(count)
+    left -= count
+    if (left <= 0) done.abort()
+  }
   try {
     await runProjector({
       eventLog,
+      ...(facts !== undefined && {
+        facts: {
+          ...facts,
+          async judge(batch, changes) {
+            await facts.judge(batch, changes)
+            written(batch.entries.length)
+          },
+        },
+      }),
       generation,
       store: {
         checkpoint: () => readModels.checkpoint(),
         lastApplied: () => readModels.lastApplied(),
         async project(batch) {
           const changes = await readModels.project(batch)
-          watch.count(batch.entries.length)
           onProjected({ batch, changes })
-          left -= batch.entries.length
-          if (left <= 0) done.abort()
+          if (facts === undefined) written(batch.entries.length)
           return changes
         },
       },

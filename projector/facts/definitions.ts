@@ -19,6 +19,10 @@ export type Definitions = {
   refresh(): Promise<readonly DeviceName[]>
 }
 
+/** Of devices without settings, in accounts without geofences and rules. */
+const WATCHED: DeviceDefinitions = { offlineAfterMs: offlineAfter(undefined), isWatched: true }
+const UNWATCHED: DeviceDefinitions = { ...WATCHED, isWatched: false }
+
 const ACCOUNTS_AT_ONCE = 1_000
 const DEVICES_AT_ONCE = 1_000
 
@@ -94,7 +98,10 @@ export function followDefinitions(
 
   return {
     of(device) {
-      const own = settings.get(deviceKey(device))
+      const own = settings.size === 0 ? undefined : settings.get(deviceKey(device))
+      if (own === undefined && known.of(device.accountId) === undefined) {
+        return suspended.has(device.accountId) ? UNWATCHED : WATCHED
+      }
       return {
         offlineAfterMs: offlineAfter(own?.expectedIntervalSeconds),
         isWatched: own?.disabled !== true && !suspended.has(device.accountId),

@@ -150,8 +150,7 @@ function withAdopted(
   definitions: GeofenceDefinitions,
 ): Standings {
   const { index, applies, selectedSince } = definitions
-  const isNew = (since: number) =>
-    last !== undefined && last.receivedAt < Math.max(since, selectedSince) + SPREADING_MS
+  const isNew = (since: number) => isNewSince(Math.max(since, selectedSince), last)
   if (last === undefined || !isNew(index.newest)) return standings
   let adopted = standings
   for (const { geofence, areas } of index.around(last)) {
@@ -162,6 +161,11 @@ function withAdopted(
     adopted = { ...adopted, [id]: { side, since: null } }
   }
   return adopted
+}
+
+/** Whether a definition that came into force at this time may not have been known when the last position was judged. */
+export function isNewSince(inForceSince: number, last: GeofencesState['last']): boolean {
+  return last !== undefined && last.receivedAt < inForceSince + SPREADING_MS
 }
 
 /** Those around the place and those with a standing, by their ids. */

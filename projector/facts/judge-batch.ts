@@ -62,19 +62,22 @@ export function judgeBatches(
       const entries = batch.entries.filter(
         (entry): entry is ProjectionEntry => isProjected(entry) && entry.origin.offset > done,
       )
-      const devices = byDevice(await countingEntries(entries, changes, readModels))
+      const devices =
+        storedByDevice(entries, changes) ??
+        byDevice(await countingEntries(entries, changes, readModels))
       const decidedAt = clock.now()
       const heard = hearing.current()
-      const work = Array.from(devices, ([, own]): JudgeDevice => {
+      const work = Array.from(devices, (own): JudgeDevice => {
         const { accountId, deviceId } = own[0].event
         const device = { accountId, deviceId }
-        const judging = {
-          ...device,
-          definitions: definitions.of(device),
-          hearing: heard,
-          decidedAt,
+        return {
+          accountId,
+          deviceId,
+          judge(state) {
+            const judging = { accountId, deviceId, definitions: definitions.of(device) }
+            return judgeEntries(state, own, { ...judging, hearing: heard, decidedAt })
+          },
         }
-        return { ...device, judge: (state) => judgeEntries(state, own, judging) }
       })
       const last = entries.at(-1)
       const facts = await store.judgeFacts({
@@ -133,9 +136,32 @@ async function countingEntries(
   })
 }
 
-function byDevice(
-  entries: readonly JudgedEntry[],
-): ReadonlyMap<string, readonly [JudgedEntry, ...JudgedEntry[]]> {
+type OfDevice = readonly [JudgedEntry, ...JudgedEntry[]]
+
+/** Almost always: each entry has made its record. */
+function storedByDevice(
+  entries: readonly ProjectionEntry[],
+  changes: readonly Change[],
+): readonly OfDevice[] | undefined {
+  let count = 0
+  const devices: OfDevice[] = []
+  for (const { stored } of changes) {
+    if (!isFilled(stored) || stored.some(isImported)) return undefined
+    count += stored.length
+    devices.push(stored)
+  }
+  return count === entries.length ? devices : undefined
+}
+
+function isFilled(stored: readonly PositionEntry[]): stored is OfDevice & typeof stored {
+  return stored.length > 0
+}
+
+function isImported({ event }: PositionEntry): boolean {
+  return event.imported === true
+}
+
+function byDevice(entries: readonly JudgedEntry[]): Iterable<OfDevice> {
   const devices = new Map<string, [JudgedEntry, ...JudgedEntry[]]>()
   for (const entry of entries) {
     const key = deviceKey(entry.event)
@@ -143,7 +169,7 @@ function byDevice(
     if (own === undefined) devices.set(key, [entry])
     else own.push(entry)
   }
-  return devices
+  return devices.values()
 }
 
 function isProjected(entry: LogEntry): entry is ProjectionEntry {

@@ -36,9 +36,10 @@ import { judgeStop } from './stops.ts'
 
 /** The geofences and rules that a device is judged by. */
 export type JudgedBy = { readonly geofences: GeofenceDefinitions } & RuleDefinitions
+export type DefinedBy = Pick<JudgedBy, 'geofences' | 'rules'>
 
 /** An account without geofences and rules. */
-export const NO_DEFINITIONS: Pick<JudgedBy, 'geofences' | 'rules'> = {
+export const NO_DEFINITIONS: DefinedBy = {
   geofences: { index: new GeofenceIndex([]), applies: () => true, selectedSince: 0 },
   rules: [],
 }

@@ -11,15 +11,16 @@ import {
   insideAfterEach,
   judgeDefinitions,
   NO_DEFINITIONS,
-  type JudgedBy,
+  type DefinedBy,
 } from './judge-definitions.ts'
 import { judgeLiveness, type LivenessDefinitions } from './liveness.ts'
 import type { Decision, Hearing, FactInput, JudgedPosition, PositionInput } from './part.ts'
+import { uneventful } from './uneventful.ts'
 
 /** What a device is judged by. */
 export type DeviceDefinitions = LivenessDefinitions & {
   /** Absent: the account has neither geofences nor rules. */
-  readonly defined?: Pick<JudgedBy, 'geofences' | 'rules'>
+  readonly defined?: DefinedBy
 }
 
 /** An entry of the log that counts. */
@@ -35,6 +36,7 @@ export type DeviceJudging = {
 
 export type JudgedDevice = { readonly state: FactState; readonly facts: readonly DeviceFact[] }
 
+const NO_FACTS: readonly DeviceFact[] = []
 const NEW_DEVICE: FactState = { sequence: 0, applied: {}, due: null }
 
 /** Judges entries of one device, in the order of the log; those that were judged already change nothing. */
@@ -44,10 +46,17 @@ export function judgeEntries(
   judging: DeviceJudging,
 ): JudgedDevice {
   let state = before ?? NEW_DEVICE
-  const facts: DeviceFact[] = []
+  let facts: DeviceFact[] | undefined
   for (const entry of entries) {
     const { partition, offset } = entry.origin
     if (offset <= (state.applied[partition] ?? -1)) continue
+    const next =
+      entry.kind === 'position' ? uneventful(state, entry, judging.definitions.defined) : undefined
+    if (next !== undefined) {
+      state = next
+      continue
+    }
+    facts ??= []
     if (!isWithdrawn(state, entry) && !isBeforeFirstReport(state, entry)) {
       const now = entry.event.receivedAt
       state = letTimePass(state, now, judging, facts)
@@ -59,7 +68,7 @@ export function judgeEntries(
     }
     state = { ...state, applied: { ...state.applied, [partition]: offset } }
   }
-  return { state, facts }
+  return { state, facts: facts ?? NO_FACTS }
 }
 
 /** Judges that the time has come to `now` for a device of which nothing has arrived. */

@@ -32,6 +32,14 @@ export class GeofenceIndex {
     return this.#byId.get(id)
   }
 
+  /** Whether the place is in any of their boxes. */
+  hasAround({ latitude, longitude }: Coordinates): boolean {
+    const boxes = this.#boxes
+    if (boxes === undefined) return false
+    const isIn = (at: number) => boxes.search(at, latitude, at, latitude).length > 0
+    return isIn(longitude) || (Math.abs(longitude) === 180 && isIn(-longitude))
+  }
+
   /** Those whose boxes hold the place. */
   around({ latitude, longitude }: Coordinates): Iterable<PreparedGeofence> {
     const found = this.#boxes?.search(longitude, latitude, longitude, latitude) ?? NONE

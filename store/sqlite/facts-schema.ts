@@ -56,4 +56,18 @@ export const FACTS_SCHEMA = [
    CREATE TABLE expired (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), up_to INTEGER NOT NULL)
      STRICT;
    INSERT INTO expired VALUES (1, 0);`,
+
+  // holding: the geofences that a device is in, and the rules that are raised for it.
+  `CREATE TABLE holding (
+     account_id TEXT NOT NULL,
+     definition_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     PRIMARY KEY (account_id, definition_id, device_id)
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO holding SELECT account_id, standing.key, device_id
+     FROM states, json_each(state, '$.definitions.geofences.standings') AS standing
+     WHERE standing.value ->> '$.side' = 'inside';
+   INSERT INTO holding SELECT account_id, standing.key, device_id
+     FROM states, json_each(state, '$.definitions.rules.standings') AS standing
+     WHERE standing.value ->> '$.raisedAt' IS NOT NULL;`,
 ]

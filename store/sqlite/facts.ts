@@ -4,12 +4,13 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
 import {
+  definitionsHolding,
   erasedState,
   standingSince,
   stateSeenAt,
   type DueDevice,
+  type EntriesRead,
   type FactStore,
-  type FactsBatch,
   type FactsQuery,
   type WatchSettings,
 } from '../facts.ts'
@@ -18,13 +19,12 @@ import { labelsIn } from './device-labels.ts'
 import { deviceRanges, type Clause } from './device-filters.ts'
 import { sqliteFactLog, type SqliteFactLog } from './fact-log.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
-import type { DeviceName } from './device-statuses.ts'
+import { factStates, type KnownState } from './fact-states.ts'
 
 export const FACTS_FILE = 'facts.sqlite'
 
 const REMOVED_AT_ONCE = 1_000
 
-type StateRow = { readonly partition: number; readonly due: number | null; readonly state: string }
 type ProgressRow = {
   readonly log_partition: number
   readonly last_offset: number
@@ -42,6 +42,7 @@ type LabelledRow = SettingsRow & { readonly labels: string; readonly changed_at:
 
 type Options = {
   readonly accounts: Database
+  readonly clock: { now(): number }
   /** The hidden devices of an account. */
   readonly hiddenDevices: (accountId: string) => string[]
 }
@@ -88,8 +89,14 @@ export function sqliteFacts({
       placeBefore: async (time) => open().log.placeBefore(time),
     },
     closeFacts() {
-      opened?.log.close()
-      opened?.database.close()
+      const closing = opened
+      opened = undefined
+      closing?.log.close()
+      try {
+        closing?.facts.writeAll()
+      } finally {
+        closing?.database.close()
+      }
     },
   }
 }
@@ -97,31 +104,21 @@ export function sqliteFacts({
 type Opened = {
   readonly database: Database
   readonly log: SqliteFactLog
-  readonly facts: FactStore
+  readonly facts: ReturnType<typeof factsIn>
 }
 
-/** States, facts and progress are written in one transaction. */
+/**
+ * States, facts and progress are written in one transaction. States without new facts may be written later, and then
+ * the file's progress stays before the entries that they lack.
+ */
 function factsIn(
   database: Database,
-  { accounts, hiddenDevices, log }: Options & { readonly log: SqliteFactLog },
-): FactStore {
+  { accounts, hiddenDevices, clock, log }: Options & { readonly log: SqliteFactLog },
+): FactStore & { writeAll(): void } {
   const begun = database.prepare('SELECT 1 FROM begun')
   const begin = database.prepare('INSERT OR IGNORE INTO begun VALUES (1)')
-  const progress = database.prepare<ProgressRow>('SELECT * FROM progress')
-  const moveProgress = database.prepare(
-    `INSERT INTO progress VALUES (?, ?, ?, ?) ON CONFLICT (log_partition) DO UPDATE SET
-       last_offset = excluded.last_offset,
-       event_offset = coalesce(excluded.event_offset, event_offset),
-       event_id = coalesce(excluded.event_id, event_id)`,
-  )
-  const findState = database.prepare<StateRow>(
-    'SELECT log_partition AS "partition", due, state FROM states WHERE account_id = ? AND device_id = ?',
-  )
-  const saveState = database.prepare('REPLACE INTO states VALUES (?, ?, ?, ?, ?, ?)')
-  // Most reports move no deadline: the index of deadlines is not written then.
-  const changeState = database.prepare(
-    'UPDATE states SET seen_at = ?, state = ? WHERE account_id = ? AND device_id = ?',
-  )
+  const readProgress = database.prepare<ProgressRow>('SELECT * FROM progress')
+  const writeProgress = database.prepare('REPLACE INTO progress VALUES (?, ?, ?, ?)')
   const seed = database.prepare('INSERT OR IGNORE INTO states VALUES (?, ?, ?, ?, ?, ?)')
   const insert = database.prepare(
     `INSERT INTO facts (id, account_id, device_id, type, at, decided_at, fact)
@@ -131,27 +128,24 @@ function factsIn(
   const held = database.prepare<{ id: string }>(
     'SELECT id FROM facts WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))',
   )
-  const due = database.prepare<DueDevice>(
-    `SELECT account_id AS accountId, device_id AS deviceId FROM states
-     WHERE log_partition = ? AND due <= ? ORDER BY due LIMIT ?`,
-  )
   const expire = database.prepare(
     `DELETE FROM facts WHERE place IN
      (SELECT place FROM facts WHERE decided_at < ? LIMIT ${REMOVED_AT_ONCE})`,
   )
-  const expireStates = database.prepare('DELETE FROM states WHERE seen_at < ?')
+  const expireStates = database.prepare<DueDevice & { state: string }>(
+    `DELETE FROM states WHERE seen_at < ?
+     RETURNING account_id AS accountId, device_id AS deviceId, state`,
+  )
+  const holdNoMore = database.prepare(
+    'DELETE FROM holding WHERE account_id = ? AND definition_id = ? AND device_id = ?',
+  )
   const judgedIds = database.prepare<DueDevice>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM states
      WHERE account_id = ? AND device_id > ? ORDER BY device_id LIMIT ?`,
   )
-  const someStates = database.prepare<{ deviceId: string; state: string }>(
-    `SELECT device_id AS deviceId, state FROM states
-     WHERE account_id = ? AND device_id IN (SELECT value FROM json_each(?))`,
-  )
-  // The text of a state is searched before it is parsed: most devices are elsewhere.
-  const statesNaming = database.prepare<{ deviceId: string; state: string }>(
-    `SELECT device_id AS deviceId, state FROM states
-     WHERE account_id = ? AND instr(state, ?) > 0 ORDER BY device_id`,
+  const holders = database.prepare<{ deviceId: string }>(
+    `SELECT device_id AS deviceId FROM holding WHERE account_id = ? AND definition_id = ?
+     ORDER BY device_id`,
   )
   const labelled = accounts.prepare<LabelledRow>(
     `SELECT account_id, device_id, disabled, expected_interval_seconds, labels, changed_at
@@ -163,98 +157,141 @@ function factsIn(
      UNION SELECT account_id, device_id, disabled, expected_interval_seconds FROM device_settings
      WHERE expected_interval_seconds IS NOT NULL`,
   )
+  const states = factStates(database, clock)
+  /** As far as judged; the file may be behind. */
+  let progress: Map<number, ProgressRow> | undefined
 
-  function offsets(): Record<number, number> {
-    return Object.fromEntries(
-      progress.all().map(({ log_partition, last_offset }) => [log_partition, last_offset]),
-    )
+  function judgedUpTo(): Map<number, ProgressRow> {
+    progress ??= new Map(readProgress.all().map((row) => [row.log_partition, row]))
+    return progress
   }
 
-  function save({ accountId, deviceId }: DeviceName, partition: number, state: FactState): void {
-    const seenAt = stateSeenAt(state)
-    saveState.run(accountId, deviceId, partition, state.due, seenAt, JSON.stringify(state))
+  function moveProgress({ partition, lastOffset, lastEvent }: EntriesRead): void {
+    const known = judgedUpTo()
+    const before = known.get(partition)
+    known.set(partition, {
+      log_partition: partition,
+      last_offset: lastOffset,
+      event_offset: lastEvent?.offset ?? before?.event_offset ?? null,
+      event_id: lastEvent?.id ?? before?.event_id ?? null,
+    })
   }
 
-  function judgeNow({ read, devices }: FactsBatch): DeviceFact[] {
-    const decided: DeviceFact[] = []
-    for (const device of devices) {
-      const { accountId, deviceId } = device
-      const row = findState.get(accountId, deviceId)
-      const before = row && (JSON.parse(row.state) as FactState)
-      const judged = device.judge(before)
-      if (judged === undefined) continue
-      const { state, facts } = judged
-      const partition = read?.partition ?? row?.partition ?? 0
-      if (row === undefined || row.due !== state.due) save(device, partition, state)
-      else changeState.run(stateSeenAt(state), JSON.stringify(state), accountId, deviceId)
-      for (const fact of facts) {
-        const { id, type, at, decidedAt } = fact
-        insert.run(id, accountId, deviceId, type, at, decidedAt, JSON.stringify(fact))
-        decided.push(fact)
-      }
+  /** A transaction; if it fails, everything is as in the file. */
+  function writing(work: () => void): void {
+    try {
+      database.transaction(work)
+    } catch (error) {
+      states.forget()
+      progress = undefined
+      throw error
     }
-    if (read !== undefined) {
-      const { partition, lastOffset, lastEvent } = read
-      moveProgress.run(partition, lastOffset, lastEvent?.offset ?? null, lastEvent?.id ?? null)
+  }
+
+  function saveProgress(): void {
+    for (const { log_partition, last_offset, event_offset, event_id } of judgedUpTo().values()) {
+      const written = states.writtenUpTo(log_partition) ?? last_offset
+      writeProgress.execute(log_partition, written, event_offset, event_id)
     }
-    return decided
   }
 
   return {
-    factsProgress: async () => (begun.get() === undefined ? undefined : offsets()),
+    writeAll() {
+      writing(() => {
+        states.writeAll()
+        saveProgress()
+      })
+    },
+
+    async factsProgress() {
+      if (begun.get() === undefined) return undefined
+      return Object.fromEntries(
+        Array.from(judgedUpTo(), ([partition, { last_offset }]) => [partition, last_offset]),
+      )
+    },
 
     lastJudged: async () =>
       Object.fromEntries(
-        progress.all().flatMap(({ log_partition, event_offset: offset, event_id: id }) => {
-          return offset === null || id === null ? [] : [[log_partition, { offset, id }]]
-        }),
+        Array.from(judgedUpTo().values()).flatMap(
+          ({ log_partition, event_offset: offset, event_id: id }) =>
+            offset === null || id === null ? [] : [[log_partition, { offset, id }]],
+        ),
       ),
 
     async seedFacts(seeds) {
-      database.transaction(() => {
+      writing(() => {
         for (const { accountId, deviceId, partition, state } of seeds) {
           const seenAt = stateSeenAt(state)
           seed.run(accountId, deviceId, partition, state.due, seenAt, JSON.stringify(state))
         }
       })
+      states.forget()
     },
 
     async beginFacts(places) {
-      database.transaction(() => {
+      writing(() => {
         if (begun.get() !== undefined) return
         begin.run()
         for (const [partition, offset] of Object.entries(places)) {
-          moveProgress.run(Number(partition), offset, null, null)
+          writeProgress.run(Number(partition), offset, null, null)
         }
+        progress = undefined
       })
     },
 
-    async judgeFacts(batch) {
-      const decided = database.transaction(() => {
-        if (batch.read === undefined) return judgeNow(batch)
-        const { partition, after = -1, lastOffset } = batch.read
-        const done = offsets()[partition] ?? -1
-        if (done < after) throw new WentBackError(partition, { from: after, to: done })
-        return lastOffset <= done ? [] : judgeNow(batch)
+    async judgeFacts({ read, devices }) {
+      let after = -1
+      if (read !== undefined) {
+        after = judgedUpTo().get(read.partition)?.last_offset ?? -1
+        if (after < (read.after ?? -1)) {
+          throw new WentBackError(read.partition, { from: read.after ?? -1, to: after })
+        }
+        if (read.lastOffset <= after) return []
+      }
+      const facts: DeviceFact[] = []
+      /** To be written together with the facts. */
+      const decided: KnownState[] = []
+      for (const device of devices) {
+        const known = states.find(device)
+        const judged = device.judge(known.state)
+        // Those that were judged already change nothing.
+        if (judged === undefined || judged.state === known.state) continue
+        states.change(known, judged.state, read?.partition ?? known.partition, after)
+        // Without entries that could be judged again, nothing may wait.
+        if (judged.facts.length > 0 || read === undefined) decided.push(known)
+        for (const fact of judged.facts) facts.push(fact)
+      }
+      if (read !== undefined) moveProgress(read)
+      const overdue = read === undefined ? [] : states.overdue(read.partition, read.lastOffset)
+      if (decided.length + overdue.length === 0) return facts
+      writing(() => {
+        states.write(decided)
+        states.write(overdue)
+        for (const fact of facts) {
+          const { id, accountId, deviceId, type, at, decidedAt } = fact
+          insert.execute(id, accountId, deviceId, type, at, decidedAt, JSON.stringify(fact))
+        }
+        saveProgress()
       })
-      if (decided.length > 0) log.appended()
-      return decided
+      if (facts.length > 0) log.appended()
+      return facts
     },
 
     async eraseFacts(erasure) {
-      database.transaction(() => {
-        const { accountId, deviceId } = erasure.event
-        const row = findState.get(accountId, deviceId)
-        const state = erasedState(row && (JSON.parse(row.state) as FactState), erasure)
-        if (state === undefined) return
-        save(erasure.event, erasure.origin.partition, state)
-        removeFacts.run(accountId, deviceId)
+      const known = states.find(erasure.event)
+      const state = erasedState(known.state, erasure)
+      if (state === undefined) return
+      const { partition, offset } = erasure.origin
+      states.change(known, state, partition, offset - 1)
+      writing(() => {
+        states.write([known])
+        removeFacts.run(known.accountId, known.deviceId)
         log.addErasure(erasure.event)
       })
       log.appended()
     },
 
-    dueDevices: async ({ now, limit, partition }) => due.all(partition, now, limit),
+    dueDevices: async (query) => states.dueDevices(query),
 
     async pageFacts(query) {
       const clauses = filtering(query, hiddenDevices(query.accountId))
@@ -270,7 +307,15 @@ function factsIn(
     async expireFacts(before, signal) {
       log.expire(before)
       while (signal?.aborted !== true && expire.run(before) > 0) await endOfTurn()
-      expireStates.run(before)
+      writing(() => {
+        states.writeAll()
+        saveProgress()
+        for (const { accountId, deviceId, state } of expireStates.all(before)) {
+          const holding = definitionsHolding(JSON.parse(state) as FactState)
+          for (const id of holding) holdNoMore.run(accountId, id, deviceId)
+        }
+      })
+      states.forget()
     },
 
     async watchSettings({ labels }) {
@@ -285,14 +330,15 @@ function factsIn(
       return [...watched.filter((device) => !ids.has(deviceKey(device))), ...known]
     },
 
-    judgedDevices: async ({ accountId, after = '', limit }) =>
-      judgedIds.all(accountId, after, limit),
+    async judgedDevices({ accountId, after = '', limit }) {
+      states.settle()
+      return judgedIds.all(accountId, after, limit)
+    },
 
     async definitionsStates({ accountId, deviceIds }) {
-      const rows = someStates.all(accountId, JSON.stringify(deviceIds))
       return new Map(
-        rows.flatMap(({ deviceId, state }) => {
-          const { definitions } = JSON.parse(state) as FactState
+        deviceIds.flatMap((deviceId) => {
+          const definitions = states.peek({ accountId, deviceId })?.definitions
           return definitions === undefined ? [] : [[deviceId, definitions] as const]
         }),
       )
@@ -305,11 +351,13 @@ function factsIn(
     },
 
     async devicesWith({ accountId, definitionId, revision }) {
+      states.settle()
       const hidden = new Set(hiddenDevices(accountId))
-      return statesNaming.all(accountId, definitionId).flatMap(({ deviceId, state }) => {
-        const { definitions } = JSON.parse(state) as FactState
+      return holders.all(accountId, definitionId).flatMap(({ deviceId }) => {
+        if (hidden.has(deviceId)) return []
+        const definitions = states.peek({ accountId, deviceId })?.definitions
         const since = definitions && standingSince(definitions, definitionId, revision)
-        return since === undefined || hidden.has(deviceId) ? [] : [{ deviceId, since }]
+        return since === undefined ? [] : [{ deviceId, since }]
       })
     },
   }

@@ -146,6 +146,7 @@ function storeOn({
   const facts = sqliteFacts({
     openFacts,
     accounts,
+    clock,
     hiddenDevices: (accountId) => hidden.of(accountId, readModels.current()),
   })
   return {

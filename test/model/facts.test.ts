@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
@@ -10,10 +10,11 @@ import type { DeviceFact } from '../../schemas/facts.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { Generation } from '../../store/generations.ts'
 import type { ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { newAccountId } from '../contracts/store-samples.ts'
 import { deviceErased, deviceSeen, positionReported, T0 } from '../samples.ts'
-import { openTemporaryStore } from '../store/sqlite/open-sqlite-store.ts'
+import { temporaryDirectory } from '../temporary-directory.ts'
 import { expectedFacts, type ExpectedFact } from './facts-model.ts'
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 60)
@@ -34,7 +35,13 @@ type Step = {
 }
 /** A step after an entry has reached the log. */
 type Work =
-  'nothing' | 'project' | 'crash before projecting' | 'crash before judging' | 'sweep' | 'rebuild'
+  | 'nothing'
+  | 'project'
+  | 'crash before projecting'
+  | 'crash before judging'
+  | 'kill'
+  | 'sweep'
+  | 'rebuild'
 
 const alarms = fc.option(fc.constantFrom('sos', 'fall', 'sos,fall'), { nil: undefined })
 const events: fc.Arbitrary<Event> = fc.oneof(
@@ -70,29 +77,47 @@ const steps = fc.array(
 const works = fc.array(
   fc.constantFrom<Work>(
     ...(['nothing', 'nothing', 'project', 'project', 'sweep'] as const),
-    ...(['crash before projecting', 'crash before judging', 'rebuild'] as const),
+    ...(['crash before projecting', 'crash before judging', 'kill', 'kill', 'rebuild'] as const),
   ),
   { minLength: 14, maxLength: 14 },
 )
 
-let opened: Awaited<ReturnType<typeof openTemporaryStore>>
-let store: Store
-/** One log for all runs, each in an account of its own. */
-const log: ProjectionEntry[] = []
+const accountId = newAccountId()
 const clock = { time: T0, now: () => clock.time }
-
-beforeAll(async () => {
-  opened = await openTemporaryStore()
-  ;({ store } = opened)
-  await store.beginFacts({})
-})
-afterAll(() => opened.close())
 
 /** Puts the steps into the log, working between them; then projects and sweeps until nothing is left to decide. */
 async function run(taken: readonly Step[], work: readonly Work[]) {
-  const accountId = newAccountId()
-  const first = log.length
-  let generation = await store.openGeneration(await store.currentGeneration())
+  const directory = await temporaryDirectory()
+  const stores: Store[] = []
+  const log: ProjectionEntry[] = []
+  const start = async () => {
+    const store = openSqliteStore({ directory: directory.path, clock })
+    stores.push(store)
+    return startJudging(store, log)
+  }
+  try {
+    let judging = await start()
+    await judging.store.beginFacts({})
+    for (const [n, step] of taken.entries()) {
+      clock.time += step.after
+      log.push(entryOf(step, log))
+      const now = work[n]
+      if (now === 'sweep') await judging.sweep()
+      else if (now === 'rebuild') await judging.rebuild()
+      else if (now !== 'nothing') await judging.project(now)
+      // Its store stays open: what it has not written by now is lost.
+      if (now === 'kill') judging = await start()
+    }
+    clock.time += 24 * 60 * MINUTE
+    await judging.sweep()
+    return { log, facts: await judging.store.pageFacts({ accountId, limit: 1_000 }) }
+  } finally {
+    for (const store of stores) await store.close()
+    await directory.remove()
+  }
+}
+
+async function startJudging(store: Store, log: readonly ProjectionEntry[]) {
   const definitions = followDefinitions(store, clock)
   const hearing = {
     look: async () => undefined,
@@ -105,47 +130,42 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
 
   /** As the projector does, which resumes at the smaller of both progresses. */
   async function project(crash?: Work): Promise<void> {
+    const generation = await store.openGeneration(await store.currentGeneration())
     const facts = judgeBatches(generation, judging)
     const judged = (await facts.progress())?.[0] ?? -1
     const after = Math.min(judged, (await generation.checkpoint())[0] ?? -1)
     const entries = log.slice(after + 1)
-    if (entries.length === 0) return
-    const batch = { partition: 0, after, lastOffset: log.length - 1, entries }
-    await facts.erase(entries.filter((entry): entry is ErasureEntry => entry.kind === 'erasure'))
-    if (crash === 'crash before projecting') return
-    const changes = await projectInto(generation, batch)
-    if (crash !== 'crash before judging') await facts.judge(batch, changes)
-  }
-
-  async function rebuild(): Promise<void> {
-    const begun = await store.beginRebuild()
-    if (begun === undefined) throw new Error('another rebuild is running')
-    const next = await store.openGeneration(begun.to)
-    await projectInto(next, { partition: 0, lastOffset: log.length - 1, entries: log })
-    await begun.switchOver()
-    await begun.end()
+    if (entries.length > 0) {
+      const batch = { partition: 0, after, lastOffset: log.length - 1, entries }
+      await facts.erase(entries.filter((entry): entry is ErasureEntry => entry.kind === 'erasure'))
+      if (crash !== 'crash before projecting') {
+        const changes = await projectInto(generation, batch)
+        if (crash !== 'crash before judging') await facts.judge(batch, changes)
+      }
+    }
     await generation.close()
-    generation = next
   }
 
-  for (const [n, step] of taken.entries()) {
-    clock.time += step.after
-    log.push(entryOf(step, { accountId, earlier: log.slice(first) }))
-    const now = work[n]
-    if (now === 'sweep') {
+  return {
+    store,
+    project,
+
+    async sweep() {
       await project()
       await sweep()
       await sweep()
-    } else if (now === 'rebuild') await rebuild()
-    else if (now !== 'nothing') await project(now)
+    },
+
+    async rebuild() {
+      const begun = await store.beginRebuild()
+      if (begun === undefined) throw new Error('another rebuild is running')
+      const next = await store.openGeneration(begun.to)
+      await projectInto(next, { partition: 0, lastOffset: log.length - 1, entries: log })
+      await begun.switchOver()
+      await begun.end()
+      await next.close()
+    },
   }
-  clock.time += 24 * 60 * MINUTE
-  await project()
-  await sweep()
-  await sweep()
-  await generation.close()
-  const entries = log.slice(first)
-  return { entries, accountId, facts: await store.pageFacts({ accountId, limit: 1_000 }) }
 }
 
 function projectInto(
@@ -157,9 +177,9 @@ function projectInto(
 
 function entryOf(
   { event, device, jitter }: Step,
-  { accountId, earlier }: { accountId: string; earlier: readonly ProjectionEntry[] },
+  earlier: readonly ProjectionEntry[],
 ): ProjectionEntry {
-  const origin = { partition: 0, offset: log.length }
+  const origin = { partition: 0, offset: earlier.length }
   const deviceId = `device-${device}`
   const receivedAt = clock.time - jitter
   const names = { accountId, deviceId }
@@ -213,8 +233,8 @@ function inOrder(facts: readonly ExpectedFact[]): ExpectedFact[] {
 test(`facts are those of the model, whatever batches, crashes, sweeps and rebuilds: ${RUNS} runs, seed ${SEED}`, async () => {
   await fc.assert(
     fc.asyncProperty(steps, works, async (taken, work) => {
-      const { entries, facts } = await run(taken, work)
-      expect(told(facts)).toEqual(inOrder(expectedFacts(entries, clock.time - GRACE_MS)))
+      const { log, facts } = await run(taken, work)
+      expect(told(facts)).toEqual(inOrder(expectedFacts(log, clock.time - GRACE_MS)))
     }),
     { numRuns: RUNS, seed: SEED },
   )

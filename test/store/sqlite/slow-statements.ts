@@ -13,7 +13,8 @@ export const SLOW_STATEMENTS = {
   'scans begun': 'one row',
   'scans expired': 'one row',
   'scans progress': 'a row of each partition',
-  'scans states: DELETE FROM states WHERE seen_at < ?': 'expiry, once in an hour',
+  'scans states: DELETE FROM states WHERE seen_at < ? RETURNING account_id AS accountId, device_id AS deviceId, state':
+    'expiry, once in an hour',
   'compares seen_at': 'the scan above',
   'compares type': 'the facts of one device',
   'compares log_offset': 'the records of an erased device, a thousand at once',

@@ -1,0 +1,65 @@
+import type { DefinitionsState } from '../../schemas/definitions-state.ts'
+import type { FactState } from '../../schemas/fact-state.ts'
+import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
+import type { PositionEntry } from '../../schemas/log-entry.ts'
+import type { PositionReported } from '../../schemas/position-reported.ts'
+import { isNewSince } from './geofences.ts'
+import { NO_DEFINITIONS, type DefinedBy } from './judge-definitions.ts'
+
+/**
+ * The state after the report of a device that is online, outside all geofences and without alarms: what `judge`
+ * would make of it, for a fraction of its cost. Almost all reports are like this. Undefined: it must be judged.
+ */
+export function uneventful(
+  state: FactState,
+  { event, origin }: PositionEntry,
+  defined: DefinedBy = NO_DEFINITIONS,
+): FactState | undefined {
+  const { sequence, applied, due, last, liveness, alarms, definitions, erased } = state
+  const { recordId, timestamp, receivedAt, attributes } = event
+  if (liveness === undefined || last === undefined || definitions === undefined) return undefined
+  const isAlive = liveness.offlineAt === undefined && due === liveness.due
+  if (!isAlive || (due !== null && due <= receivedAt)) return undefined
+  if (erased !== undefined || attributes?.['alarm'] !== undefined) return undefined
+  const { seen, standings, stop } = definitions.rules
+  const isNewest = receivedAt > liveness.seenAt && seen !== undefined && receivedAt > seen.at
+  if (!isNewest || comparePositionTimes(event, last) <= 0) return undefined
+  if (stop !== undefined || !isEmpty(standings)) return undefined
+  if (!isElsewhere(definitions.geofences, event, defined)) return undefined
+  const { latitude, longitude, accuracy } = event
+  const next: FactState = {
+    sequence,
+    applied: { ...applied, [origin.partition]: origin.offset },
+    due,
+    last: { recordId, timestamp, receivedAt, origin },
+    liveness: { seenAt: receivedAt, eventId: recordId, due },
+    definitions: {
+      geofences: {
+        last:
+          accuracy === undefined
+            ? { latitude, longitude, receivedAt }
+            : { latitude, longitude, accuracy, receivedAt },
+        standings: definitions.geofences.standings,
+      },
+      rules: { standings, seen: { at: receivedAt, cause: recordId } },
+    },
+  }
+  return alarms === undefined ? next : { ...next, alarms }
+}
+
+/** Neither a rule nor a geofence concerns the device, before and now. */
+function isElsewhere(
+  { last, standings }: DefinitionsState['geofences'],
+  place: PositionReported,
+  { geofences, rules }: DefinedBy,
+): boolean {
+  if (rules.length > 0 || !isEmpty(standings)) return false
+  const { index, selectedSince } = geofences
+  if (isNewSince(Math.max(index.newest, selectedSince), last)) return false
+  return !index.hasAround(place)
+}
+
+function isEmpty(names: Readonly<Record<string, unknown>>): boolean {
+  for (const name in names) return name === undefined
+  return true
+}
