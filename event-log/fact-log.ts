@@ -1,3 +1,5 @@
+import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { DeviceFact } from '../schemas/facts.ts'
 import type { ErasureEntry, FactEntry, UnreadableEntry } from '../schemas/log-entry.ts'
 import type { Offsets } from '../schemas/read-models.ts'
 import type { Extent, TailGap, UnknownEntry } from './event-log.ts'
@@ -15,6 +17,18 @@ export interface FactLog {
 
   /** As `EventLog.placeBefore`, of facts decided at this time. */
   placeBefore(time: number): Promise<Offsets>
+}
+
+/** A log of facts beside the store that has decided them: what is decided must be appended. */
+export interface FactTopic extends FactLog {
+  /**
+   * Resolves once all facts are durable, in the order given.
+   * @throws {DependencyError} as `EventLog.append` does.
+   */
+  append(facts: readonly DeviceFact[]): Promise<void>
+
+  /** Appends the erasure of a device after its earlier facts. It may come again; the first copy counts. */
+  erase(event: DeviceErased): Promise<void>
 }
 
 export type FactTailItem =

@@ -26,7 +26,7 @@ await runProgram('gps-projector', async (program) => {
     retention: { wanted: config.retention },
   })
   lifecycle.onClose('store', () => store.close())
-  startProjector({ eventLog, store }, program)
+  startProjector({ eventLog, store, topic: eventLog.facts }, program)
   if (config.projectorPort !== undefined) {
     await serveHealth(config.projectorPort, { eventLog, store }, program)
   }

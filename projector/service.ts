@@ -1,4 +1,5 @@
 import type { EventLog } from '../event-log/event-log.ts'
+import type { FactTopic } from '../event-log/fact-log.ts'
 import { untilSucceeded } from '../runtime/repeat.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import type { Program } from '../runtime/program.ts'
@@ -46,12 +47,21 @@ export type ProjectedStore = ReadModels &
  * batch if the store allows it; otherwise the log delivers that batch again.
  */
 export function startProjector(
-  { eventLog, store }: { eventLog: ProjectedLog; store: ProjectedStore },
+  {
+    eventLog,
+    store,
+    topic,
+  }: {
+    eventLog: ProjectedLog
+    store: ProjectedStore
+    /** Where facts are published. */
+    topic?: FactTopic
+  },
   program: Program,
 ): void {
   const { config, logger, metrics, lifecycle } = program
   const signal = lifecycle.stopping
-  const judging = startFacts({ eventLog, store }, program)
+  const judging = startFacts({ eventLog, store, topic }, program)
   lifecycle.run('projector', projectInUse({ eventLog, store, judging, metrics, logger, signal }))
   lifecycle.run('rejections', projectRejections({ rejections: eventLog.rejections, store, signal }))
   lifecycle.every('removal of outdated data', HOUR_MS, () =>

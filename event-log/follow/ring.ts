@@ -125,12 +125,12 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
     const { isErasable, accountId, deviceId } = entry
     return isErasable && accountId === device.accountId && deviceId === device.deviceId
   }
-  if (entry.kind !== 'position' && entry.kind !== 'fact') return false
+  // Readers of facts ask the store which are left.
+  if (entry.kind !== 'position') return false
   const { event, origin } = entry
   if (event.accountId !== device.accountId || event.deviceId !== device.deviceId) return false
   // Reports from before the topic got more partitions are in another partition.
-  const time = 'receivedAt' in event ? event.receivedAt : event.decidedAt
-  return origin.partition === device.origin.partition || time <= device.erasedAt
+  return origin.partition === device.origin.partition || event.receivedAt <= device.erasedAt
 }
 
 /** A conservative estimate, a position's text included, that stays constant while the entry is in the ring. */

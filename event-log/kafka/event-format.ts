@@ -187,7 +187,7 @@ async function fromAvro(value: Buffer, avro?: AvroFormat): Promise<Record<string
   return avro.decode(value)
 }
 
-function headerText(header: IHeaders[string]): string | undefined {
+export function headerText(header: IHeaders[string]): string | undefined {
   return header === undefined || Array.isArray(header) ? undefined : header.toString()
 }
 

@@ -2,10 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { KafkaMessage } from 'kafkajs'
 import type { AppendedEvent } from '../../schemas/appended-event.ts'
 import type { EventLog, UnreadableEntry } from '../event-log.ts'
+import type { FactTopic } from '../fact-log.ts'
 import { deadLettersOf, REJECTIONS, type TopicKind } from '../topic.ts'
 import { adminClient } from './admin.ts'
 import { kafkaClient, unavailableForNow, type KafkaConnectionOptions } from './connection.ts'
 import { Outage } from '../../runtime/outage.ts'
+import { kafkaFactTopic } from './fact-topic.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
 import { eventIdsAt } from './event-ids.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
@@ -43,11 +45,14 @@ const READERS_GIVEN_UP_AFTER_MS = 5 * 60_000
 /** An event and whether it has waited in a spool, or a finished message. */
 type Written = { readonly event: AppendedEvent; readonly spooled: boolean } | LogMessage
 
+/** With the topic of facts, which in other deployments are in the store. */
+export type KafkaEventLog = EventLog & { readonly facts: FactTopic }
+
 /**
  * The event log in Kafka. Opens immediately, even when no broker can be reached, and keeps trying until
  * it is closed; meanwhile `ready` names the missing part.
  */
-export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
+export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog {
   patchKafkajs()
   const { topicPrefix, clock, onFatal, registry } = options
   const outage = new Outage({
@@ -86,12 +91,18 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   })
   const rejections = topicOf(REJECTIONS, names.rejections)
   const deadLetters = topicOf(deadLettersOf(topic), names.deadLetters)
+  const facts = kafkaFactTopic({
+    readers: readersOf.of(names.facts),
+    writing: writingTo(names.facts),
+    admin,
+  })
   let missing: UnreadableEntry['missing']
   let closed: Promise<void> | undefined
 
   return withOutage(outage, {
     rejections,
     deadLetters,
+    facts,
     append: (events, { spooled = false } = {}) =>
       writer.write(events.map((event) => ({ event, spooled }))),
     erase: async (event) => writer.write([toErasureMessage(event)]),
@@ -151,7 +162,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
     async trim(receivedBefore) {
       prepared.require()
       // A dead letter was set aside after its event was received.
-      for (const name of [topic, names.deadLetters]) {
+      for (const name of [topic, names.facts, names.deadLetters]) {
         await admin.ask(`trim ${name}`, (client) => trim(client, name, receivedBefore))
       }
     },
@@ -190,7 +201,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
         closing.abort()
         const late = pause(LAST_REJECTIONS_MS, undefined, { ref: false })
         await Promise.all([
-          ...[writer.close(), Promise.race([rejections.close(), late])],
+          ...[writer.close(), facts.close(), Promise.race([rejections.close(), late])],
           ...[readersOf.ended(), prepared.ended],
         ])
         await deadLetters.close()
@@ -231,7 +242,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): EventLog {
 }
 
 /** Marks the failures of calls; those of `append`, the most frequent one, are marked where they occur. */
-function withOutage(outage: Outage, eventLog: EventLog): EventLog {
+function withOutage(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
   const marking =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {

@@ -30,6 +30,7 @@ export function topicNames(topicPrefix: string) {
     positions: `${topicPrefix}.position-reported`,
     deadLetters: `${topicPrefix}.dead-letter`,
     rejections: `${topicPrefix}.report-rejected`,
+    facts: `${topicPrefix}.device-events`,
   }
 }
 
@@ -59,6 +60,11 @@ export async function ensureTopics(
   const wanted: Wanted[] = [
     {
       topic: names.positions,
+      partitions: PARTITIONS,
+      settings: { ...durable, 'retention.ms': String(retentionMs) },
+    },
+    {
+      topic: names.facts,
       partitions: PARTITIONS,
       settings: { ...durable, 'retention.ms': String(retentionMs) },
     },

@@ -1,5 +1,6 @@
 import type { LogBatch, LogEntry } from '../../event-log/event-log.ts'
-import { furthest } from '../../event-log/offsets.ts'
+import type { FactTopic } from '../../event-log/fact-log.ts'
+import { furthest, includes } from '../../event-log/offsets.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
@@ -20,7 +21,8 @@ export type Judging = {
   readonly hearing: HearingWatch
   readonly clock: Clock
   readonly metrics: Metrics
-  readonly publish?: ((facts: readonly DeviceFact[]) => Promise<void>) | undefined
+  /** Where facts are published; absent: readers find them in the store. */
+  readonly topic?: Pick<FactTopic, 'append' | 'erase'> | undefined
 }
 
 /** The second step of projecting: facts are decided from what a batch has stored. */
@@ -36,7 +38,7 @@ export type JudgeBatch = {
 
 export function judgeBatches(
   readModels: Pick<Generation, 'recordOrigins'>,
-  { store, definitions, hearing, clock, metrics, publish }: Judging,
+  { store, definitions, hearing, clock, metrics, topic }: Judging,
 ): JudgeBatch {
   /** What this process knows of the progress, to skip entries that were judged already. */
   let judged: Offsets | undefined
@@ -50,7 +52,13 @@ export function judgeBatches(
     lastJudged: () => store.lastJudged(),
 
     async erase(erasures) {
-      for (const erasure of erasures) await store.eraseFacts(erasure)
+      judged ??= await store.factsProgress()
+      for (const erasure of erasures) {
+        await store.eraseFacts(erasure)
+        // Judging passes it only after it was published, and later facts must not come before a copy of it.
+        if (includes(judged ?? {}, erasure.origin)) continue
+        await topic?.erase(erasure.event)
+      }
     },
 
     async judge(batch, changes) {
@@ -88,7 +96,7 @@ export function judgeBatches(
           lastEvent: last && { offset: last.origin.offset, id: eventIdOf(last.event) },
         },
         devices: work,
-        publish,
+        publish: topic && ((facts) => topic.append(facts)),
       })
       judged = furthest(judged, { [partition]: lastOffset })
       countFacts(metrics, facts)

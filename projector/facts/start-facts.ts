@@ -5,6 +5,7 @@ import type { Instances } from '../../store/back-office.ts'
 import type { DefinitionStore } from '../../store/definitions.ts'
 import type { FactStore } from '../../store/facts.ts'
 import type { Operators } from '../../store/operators.ts'
+import type { Judging } from './judge-batch.ts'
 import type { JudgingInUse } from '../project-in-use.ts'
 import { beginJudging } from './begin.ts'
 import { followDefinitions } from './definitions.ts'
@@ -21,8 +22,10 @@ export function startFacts(
   {
     eventLog,
     store,
+    topic,
   }: {
     eventLog: Pick<EventLog, 'extent'>
+    topic?: Judging['topic']
     store: FactStore &
       Pick<Operators, 'pageAccounts'> &
       Pick<DefinitionStore, 'changedGeofences' | 'changedRules'> &
@@ -37,7 +40,7 @@ export function startFacts(
     graceMs: config.factsGraceSeconds * 1_000,
     spoolMaxAgeMs: config.spoolMaxAgeSeconds * 1_000,
   })
-  const judging = { store, definitions, hearing, clock, metrics }
+  const judging = { store, definitions, hearing, clock, metrics, topic }
   const graceMs = config.distributed === undefined ? EMBEDDED_GRACE_MS : KAFKA_GRACE_MS
   const sweep = sweepDeadlines({ ...judging, eventLog, graceMs })
   lifecycle.every('sweep of deadlines', SWEEP_EVERY_MS, sweep)

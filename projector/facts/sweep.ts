@@ -1,4 +1,5 @@
 import type { EventLog } from '../../event-log/event-log.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
 import type { JudgeDevice } from '../../store/facts.ts'
 import type { FactStore } from '../../store/facts.ts'
 import { countFacts, type Judging } from './judge-batch.ts'
@@ -22,7 +23,7 @@ export function sweepDeadlines({
   hearing,
   clock,
   metrics,
-  publish,
+  topic,
 }: Omit<Judging, 'store'> & {
   store: Pick<FactStore, 'factsProgress' | 'judgeFacts' | 'dueDevices'>
   eventLog: Pick<EventLog, 'extent'>
@@ -32,6 +33,7 @@ export function sweepDeadlines({
   const ends = new Map<number, { readonly readAt: number; readonly last: number }>()
   const passed = new Map<number, number>()
   let refreshedAt = -Infinity
+  const publish = topic && ((facts: readonly DeviceFact[]) => topic.append(facts))
 
   async function refresh(now: number): Promise<void> {
     if (now - refreshedAt < REFRESH_EVERY_MS && now >= refreshedAt) return
@@ -45,7 +47,7 @@ export function sweepDeadlines({
           return next === undefined || next === state ? undefined : { state: next, facts: [] }
         },
       }))
-      await store.judgeFacts({ devices })
+      await store.judgeFacts({ devices, publish })
     }
   }
 

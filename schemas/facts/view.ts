@@ -2,7 +2,10 @@ import type { DeviceFact } from '../facts.ts'
 import { isoTime } from '../iso-8601.ts'
 import { recordView } from '../record-view.ts'
 
-/** A fact as the API shows it everywhere. */
+/** The fields of details that are times. */
+export const DETAIL_TIMES = ['enteredAt', 'raisedAt'] as const
+
+/** A fact as it is shown everywhere, with its times as texts. */
 export function factView({ accountId: _, at, decidedAt, position, ...fact }: DeviceFact) {
   const { id, type, sequence, deviceId, inside, ...details } = fact
   return {
@@ -18,10 +21,9 @@ export function factView({ accountId: _, at, decidedAt, position, ...fact }: Dev
   }
 }
 
-/** Times as the API writes them. */
 function detailsView<Details extends object>(details: Details) {
   const times = Object.entries(details).flatMap(([name, value]: [string, unknown]) =>
-    (name === 'enteredAt' || name === 'raisedAt') && typeof value === 'number'
+    DETAIL_TIMES.some((time) => time === name) && typeof value === 'number'
       ? [[name, isoTime(value)] as const]
       : [],
   )

@@ -48,6 +48,9 @@ type AsyncapiDocument = {
       | 'heartbeatHeaders'
       | 'erasureHeaders'
       | 'rejectionHeaders'
+      | 'fact'
+      | 'factType'
+      | 'factHeaders'
       | 'originHeaders',
       Schema
     >
@@ -57,6 +60,7 @@ type AsyncapiDocument = {
       readonly deviceSeenAvro: DescribedAvro
       readonly deviceErased: DescribedMessage & Examples<null> & { readonly payload: Schema }
       readonly reportRejected: DescribedMessage & Examples<object>
+      readonly fact: DescribedMessage & Examples<object>
       readonly positionReportedAvro: DescribedAvro
     }
   }

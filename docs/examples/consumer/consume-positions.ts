@@ -1,10 +1,16 @@
-// A complete consumer of accepted positions, heartbeats and erasures. It imports nothing from the service and
+// A complete consumer of accepted positions, heartbeats, facts and erasures. It imports nothing from the service and
 // relies only on schemas/asyncapi.yaml. To use it elsewhere, copy the folder and install kafkajs and
 // @kafkajs/confluent-schema-registry.
 import { SchemaRegistry } from '@kafkajs/confluent-schema-registry'
 import { Kafka, logLevel, type KafkaMessage } from 'kafkajs'
 import { HELP, parseOptions, UsageError, type Options } from './options.ts'
-import { readEvent, type Erasure, type Heartbeat, type Position } from './read-event.ts'
+import {
+  readEvent,
+  type Erasure,
+  type DecidedFact,
+  type Heartbeat,
+  type Position,
+} from './read-event.ts'
 import { recentIds } from './recent-ids.ts'
 
 /** About 20 MB, with the device of each id. */
@@ -80,6 +86,12 @@ async function consume({ brokers, topic, group, registry }: Options): Promise<nu
       for (const id of [eventId, place]) done.add(id, 'no device')
       return
     }
+    if (event.kind === 'fact') {
+      if (done.has(event.fact.id)) return
+      await processFact(event.fact)
+      done.add(event.fact.id, deviceOf(event.fact))
+      return
+    }
     const report = event.kind === 'heartbeat' ? event.heartbeat : event.position
     const erasedAt = erased.get(deviceOf(report)) ?? 0
     if (event.spooled && report.receivedAt <= erasedAt) return
@@ -111,7 +123,12 @@ async function processHeartbeat({ receivedAt, ...device }: Heartbeat): Promise<v
   await write(process.stdout, `${JSON.stringify(line)}\n`)
 }
 
-/** Delete all positions of the device that you have stored so far. */
+/** From the topic gps.device-events: something happened to a device. */
+async function processFact(fact: DecidedFact): Promise<void> {
+  await write(process.stdout, `${JSON.stringify(fact)}\n`)
+}
+
+/** Delete all positions, or facts, of the device that you have stored so far. */
 async function processErasure({ erasedAt, ...erasure }: Erasure): Promise<void> {
   const line = { ...erasure, erasedAt: new Date(erasedAt).toISOString() }
   await write(process.stdout, `${JSON.stringify(line)}\n`)

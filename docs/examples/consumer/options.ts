@@ -22,7 +22,7 @@ positions.
   npm run --silent example:consumer -- --brokers kafka:9092 --registry http://schema-registry:8080/apis/ccompat/v7
 
   --brokers HOST:PORT[,HOST:PORT …]   brokers to begin with
-  --topic NAME      (default gps.position-reported)
+  --topic NAME      (default gps.position-reported; gps.device-events has what happened to devices)
   --group NAME      consumer group (default example-consumer). A new group begins with the first
                     position in the log; a known one continues where it stopped
   --registry URL    schema registry, needed for values in Avro

@@ -25,7 +25,16 @@ export type Heartbeat = {
   readonly receivedAt: number
 }
 
-/** All earlier positions of this device must be deleted. */
+/** Something happened to a device; other fields depend on the type. Times are texts. */
+export type DecidedFact = {
+  readonly id: string
+  readonly type: string
+  readonly sequence: number
+  readonly accountId: string
+  readonly deviceId: string
+}
+
+/** All earlier positions, or facts, of this device must be deleted. */
 export type Erasure = {
   readonly eventId: string
   readonly accountId: string
@@ -43,6 +52,7 @@ export type ReadEvent =
       readonly spooled: boolean
     }
   | { readonly kind: 'heartbeat'; readonly heartbeat: Heartbeat; readonly spooled: boolean }
+  | { readonly kind: 'fact'; readonly fact: DecidedFact }
   | { readonly kind: 'erasure'; readonly erasure: Erasure }
   | { readonly kind: 'skipped'; readonly reason: string }
 
@@ -54,13 +64,15 @@ export type Schemas = {
 const POSITION_REPORTED = 'PositionReported.v1'
 const DEVICE_SEEN = 'DeviceSeen.v1'
 const DEVICE_ERASED = 'DeviceErased.v1'
+/** In the topic gps.device-events: `device.offline.v1`. */
+const FACT = /^(device|geofence|rule|alarm)\.[a-z]+\.v1$/
 
 /** Confluent wire format: a zero byte, which never begins JSON, then the schema id in four bytes. */
 const WIRE_HEADER_BYTES = 5
 const NOT_FOUND = 404
 
 /**
- * Reads an event from a Kafka record. Anything but a position, a heartbeat or an erasure is skipped,
+ * Reads an event from a Kafka record. Anything but a position, a heartbeat, a fact or an erasure is skipped,
  * so that it does not block later records.
  * @throws the error of `schemas` if the registry is unavailable: retry the record.
  */
@@ -74,6 +86,13 @@ export async function readEvent(
   if (type === DEVICE_ERASED) {
     const erasedAt = Date.parse(headers?.['ce_time']?.toString() ?? '')
     return value === null ? erasure(id, key, erasedAt) : skipped(`it is ${type} with a value`)
+  }
+  if (FACT.test(type) && value !== null) {
+    try {
+      return { kind: 'fact', fact: fact(object(JSON.parse(value.toString('utf8')))) }
+    } catch (error) {
+      return skipped(error instanceof Error ? error.message : String(error))
+    }
   }
   // Later versions may add types.
   if (type !== POSITION_REPORTED && type !== DEVICE_SEEN) {
@@ -136,6 +155,11 @@ function fromAvro(value: unknown): Fields {
 function object(value: unknown): Fields {
   if (typeof value !== 'object' || value === null) throw new Error('it is no object')
   return value as Fields
+}
+
+function fact(fields: Fields): DecidedFact {
+  const texts = ['id', 'type', 'accountId', 'deviceId']
+  return { ...fields, ...picked(fields, { texts, numbers: ['sequence'] }) } as DecidedFact
 }
 
 function heartbeat(fields: Fields): Heartbeat {

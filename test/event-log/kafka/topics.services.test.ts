@@ -22,6 +22,9 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
       'min.insync.replicas': '1',
       'unclean.leader.election.enable': 'false',
     })
+    expect(await settings(`${topicPrefix}.device-events`)).toEqual(
+      await settings(`${topicPrefix}.position-reported`),
+    )
     expect(await settings(`${topicPrefix}.dead-letter`)).toMatchObject({
       'max.message.bytes': String(16 * 1024 * 1024),
       'retention.ms': '-1',

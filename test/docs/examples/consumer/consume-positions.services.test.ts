@@ -6,6 +6,7 @@ import { eventually } from '../../../eventually.ts'
 import { startProgram } from '../../../programs.ts'
 import type { RunningProgram } from '../../../running-programs.ts'
 import { deviceErased, deviceSeen, positionReported } from '../../../samples.ts'
+import { factsOfAllTypes } from '../../../schemas/facts-samples.ts'
 import { describeWith } from '../../../services/describe-with.ts'
 
 const PROGRAM = 'docs/examples/consumer/consume-positions'
@@ -65,6 +66,25 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
     },
     120_000,
   )
+
+  test('the consumer prints each fact once, and an erasure among them', async () => {
+    const { log, topic } = await open()
+    const facts = factsOfAllTypes()
+    await log.facts.append(facts)
+    await log.facts.append(facts.slice(3))
+    const erasure = deviceErased()
+    await log.facts.erase(erasure)
+    await log.facts.append(facts.slice(0, 1))
+    const consumer = start(topic.replace('position-reported', 'device-events'))
+    const printedLines = () => printed(consumer, /^\{.*"(sequence|eventId)".*\}$/)
+    await until(consumer, () => printedLines().length >= facts.length + 2)
+    const lines = printedLines()
+    expect(lines.map((line) => line['type'] ?? 'erasure')).toEqual([
+      ...facts.map(({ type }) => type),
+      'erasure',
+      facts[0]!.type,
+    ])
+  }, 60_000)
 
   test('the consumer reports an erasure, and treats later reports as new', async () => {
     const { log, topic } = await open()
@@ -127,10 +147,13 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
 })
 
 /** The lines on standard output that are whole. */
-function printed({ output }: RunningProgram): Record<string, unknown>[] {
+function printed(
+  { output }: RunningProgram,
+  lines = /^\{"(recordId|eventId)".*\}$/,
+): Record<string, unknown>[] {
   return output()
     .split('\n')
-    .filter((line) => /^\{"(recordId|eventId)".*\}$/.test(line))
+    .filter((line) => lines.test(line))
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 }
 

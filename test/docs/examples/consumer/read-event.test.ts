@@ -1,10 +1,12 @@
 import { expect, test } from '@jest/globals'
 import type { IHeaders, KafkaMessage } from 'kafkajs'
 import { readEvent, type Schemas } from '../../../../docs/examples/consumer/read-event.ts'
+import { toFactMessage } from '../../../../event-log/kafka/fact-topic.ts'
 import { toErasureMessage, toMessage } from '../../../../event-log/kafka/event-format.ts'
 import type { AppendedEvent } from '../../../../schemas/appended-event.ts'
 import type { PositionReported } from '../../../../schemas/position-reported.ts'
 import { deviceErased, deviceSeen, positionReported } from '../../../samples.ts'
+import { factsOfAllTypes } from '../../../schemas/facts-samples.ts'
 
 const AVRO_VALUE = Buffer.from([0, 0, 0, 0, 7, 1, 2, 3])
 
@@ -39,6 +41,19 @@ test('a heartbeat is read, in JSON and in Avro', async () => {
   expect(await readEvent(avro, schemas)).toMatchObject({ kind: 'heartbeat', heartbeat })
   const faulty = { ...json, key: null, value: Buffer.from('{"accountId":"acc-1"}') }
   expect(await reasonFor(faulty)).toContain('deviceId')
+})
+
+test('a fact is read, with all its fields', async () => {
+  for (const fact of factsOfAllTypes({ deviceId: 'vän/2' })) {
+    const { value, headers = {} } = toFactMessage(fact)
+    const message = { key: null, headers: inBytes(headers), value: Buffer.from(value!) }
+    const expected = JSON.parse(String(value)) as object
+    expect(await readEvent(message, undefined)).toEqual({ kind: 'fact', fact: expected })
+    for (const damaged of ['{}', 'null', '{"id":']) {
+      expect(await reasonFor({ ...message, value: Buffer.from(damaged) })).toMatch(/\w/)
+    }
+    expect(await reasonFor({ ...message, value: null })).toContain(fact.type)
+  }
 })
 
 test('an erasure is read from its key and headers', async () => {

@@ -1,0 +1,83 @@
+import type { KafkaMessage } from 'kafkajs'
+import { DEVICE_ERASED } from '../../schemas/device-erased.ts'
+import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
+import { decodeFact, encodeFact, factEventType, isFactEventType } from '../../schemas/fact-event.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { FactTailItem, FactTopic } from '../fact-log.ts'
+import type { AdminClient } from './admin.ts'
+import { cloudEventHeaders, headerText, toEntry, toErasureMessage } from './event-format.ts'
+import type { LogMessage } from './kafkajs/encoded-record.ts'
+import { placeBefore } from './offsets.ts'
+import type { TopicReaders } from './topic-readers.ts'
+import { messageBytes, topicWriter, type TopicWriterOptions } from './topic-writer.ts'
+
+type FactEntryInTopic = Extract<FactTailItem, { kind: 'batch' }>['entries'][number]
+
+/** The facts of all devices, and their erasures, keyed as the events are. */
+export function kafkaFactTopic({
+  readers,
+  writing,
+  admin,
+}: {
+  readers: TopicReaders
+  writing: Omit<TopicWriterOptions<LogMessage>, 'sizeOf' | 'toMessage' | 'bounds'>
+  admin: AdminClient
+}): FactTopic & { close(): Promise<void> } {
+  const writer = topicWriter<LogMessage>({
+    ...writing,
+    sizeOf: messageBytes,
+    toMessage: (message) => message,
+  })
+  return {
+    append: (facts) => writer.write(facts.map(toFactMessage)),
+    erase: async (event) => writer.write([toErasureMessage(event)]),
+    tail: (from) => readers.tail({ ...from, toEntry: toFactEntry }),
+    async extent() {
+      return (await readers.bounds()).map(({ partition, low, high }) => ({
+        partition,
+        first: low,
+        next: high,
+        whole: low === 0,
+      }))
+    },
+    placeBefore: (time) =>
+      admin.ask('find a time', (client) => placeBefore(client, writing.topic, time)),
+    close: () => writer.close(),
+  }
+}
+
+/** The Kafka record of a fact. Retention goes by the time of the decision. */
+export function toFactMessage(fact: DeviceFact): LogMessage {
+  const { id, type, at, decidedAt } = fact
+  return {
+    key: deviceKey(fact),
+    value: encodeFact(fact),
+    time: decidedAt,
+    headers: {
+      ...cloudEventHeaders({ id, type: factEventType(type), time: at }),
+      'content-type': 'application/json',
+    },
+  }
+}
+
+/** Reads a Kafka record of the topic. */
+export async function toFactEntry(
+  message: Pick<KafkaMessage, 'key' | 'value' | 'headers' | 'offset'>,
+  partition: number,
+): Promise<FactEntryInTopic> {
+  const { key, value, headers, offset } = message
+  const origin = { partition, offset: Number(offset) }
+  const type = headerText(headers?.['ce_type']) ?? ''
+  if (type === DEVICE_ERASED) {
+    const entry = await toEntry(message, partition)
+    if (entry.kind === 'erasure' || entry.kind === 'unreadable') return entry
+  }
+  if (!isFactEventType(type)) return { kind: 'unknown', origin, type }
+  try {
+    return { kind: 'fact', origin, event: decodeFact(utf8(value, 'value')) }
+  } catch (error) {
+    if (!(error instanceof UndecodableEventError)) throw error
+    return { kind: 'unreadable', origin, reason: error.message, key, value }
+  }
+}
