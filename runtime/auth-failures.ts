@@ -20,7 +20,8 @@ const GOOD_KEPT = 50_000
  * a shared address shuts none of them out.
  */
 export class GoodSecrets {
-  readonly #goodAt = new LRUCache<string, number>({ max: GOOD_KEPT })
+  // With `max` the cache would allocate everything at the start.
+  readonly #goodAt = new LRUCache<string, number>({ maxSize: GOOD_KEPT, sizeCalculation: () => 1 })
   readonly #clock: Clock
 
   /** @param clock a monotonic clock: the machine's may be set back. */

@@ -33,8 +33,10 @@ export class Failures {
     this.#most = most
     // Attempts that are not confirmed yet are fewer than these.
     this.#counts = memoryRateCounters({ seconds, kept: 2 * remembered })
+    // With `max` the cache would allocate everything at the start.
     this.#remembered = new LRUCache({
-      max: remembered,
+      maxSize: remembered,
+      sizeCalculation: () => 1,
       disposeAfter: (_, name, reason) => {
         if (reason === 'evict') this.#counts.remove(name)
       },

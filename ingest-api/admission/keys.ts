@@ -27,7 +27,8 @@ type Answer = { readonly grant: KeyGrant; readonly readAt: number }
  * keys keep working for an hour while the store is unavailable.
  */
 export class KeyCache {
-  readonly #known = new LRUCache<string, Answer>({ max: KNOWN_KEPT })
+  // With `max` the cache would allocate everything at the start.
+  readonly #known = new LRUCache<string, Answer>({ maxSize: KNOWN_KEPT, sizeCalculation: () => 1 })
   /** When an unknown key was looked up. A separate cache, so that made-up keys never evict real ones. */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()

@@ -45,6 +45,9 @@ test('a hundred thousand counters are kept unless said otherwise', async () => {
 const A_MILLION_DEVICES = `
   import { memoryRateCounters } from './runtime/rate-counters.ts'
   const used = () => (gc(), process.memoryUsage().heapUsed / 1024 / 1024)
+  const before = used()
+  const unused = Array.from({ length: 100 }, () => memoryRateCounters({ seconds: 3600 }))
+  const opened = used() - before
   const counters = memoryRateCounters({ seconds: 3600, kept: 10_000 })
   const add = async (from, to) => {
     for (let n = from; n < to; n += 1) await counters.add('acc-1/device-' + n, 1)
@@ -55,20 +58,23 @@ const A_MILLION_DEVICES = `
   const full = used()
   await add(10_000, 1_000_000)
   const kept = [await isKept(989_999), await isKept(990_000)]
-  console.log(JSON.stringify({ first: full - empty, further: used() - full, kept }))
+  console.log(JSON.stringify({ opened, first: full - empty, further: used() - full, kept }))
+  console.assert(unused.length === 100)
   process.exit()
 `
 
-test('a million devices take the memory of those that are kept', async () => {
+test('counters take memory only once they count, and a million devices that of those that are kept', async () => {
   const typescript = ['--import', './bench/typescript.mjs', '--input-type=module']
   const { stdout } = await execute(
     process.execPath,
     ['--expose-gc', ...typescript, '--eval', A_MILLION_DEVICES],
     { cwd: fileURLToPath(new URL('../..', import.meta.url)) },
   )
-  const { first, further, kept } = JSON.parse(stdout) as Record<'first' | 'further', number> & {
-    kept: boolean[]
-  }
+  const { opened, first, further, kept } = JSON.parse(stdout) as Record<
+    'opened' | 'first' | 'further',
+    number
+  > & { kept: boolean[] }
+  expect(opened).toBeLessThan(4)
   expect(first).toBeLessThan(4)
   expect(further).toBeLessThan(4)
   expect(kept).toEqual([false, true])
