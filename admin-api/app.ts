@@ -118,7 +118,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...streamRoutes({ ...deps, streams }),
     ...importRoutes(deps),
     ...shareRoutes(deps),
-    ...sharedRoutes({ ...deps, streams }),
+    ...sharedRoutes({ ...deps, streams, placeNames }),
   ]
 }
 

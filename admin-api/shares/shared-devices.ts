@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { placeOf, type EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from '../devices/track/thinned-track.ts'
+import { PLACE, type NameOf } from '../places/place-names.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import type { SharedName } from './shared-names.ts'
@@ -19,6 +20,7 @@ const TRAIL_POINTS = 200
 export function sharedPosition(
   { ref, name }: SharedName,
   position: Pick<LastPosition, 'latitude' | 'longitude' | 'timestamp' | 'heading' | 'speed'>,
+  nameOf: NameOf,
 ) {
   const { latitude, longitude, timestamp, heading, speed } = position
   return {
@@ -27,6 +29,7 @@ export function sharedPosition(
     latitude,
     longitude,
     timestamp: isoTime(timestamp),
+    place: nameOf(position),
     ...(heading !== undefined && { heading }),
     ...(speed !== undefined && { speed }),
   }
@@ -47,7 +50,7 @@ export function isSince(
 export async function sharedDevices(
   share: Share,
   names: ReadonlyMap<string, SharedName>,
-  { store, now }: { store: Store; now: number },
+  { store, now, nameOf }: { store: Store; now: number; nameOf: NameOf },
 ) {
   const { accountId, devices, trailMinutes, createdAt } = share
   const knownDevices = await store.findDevices({ accountId, deviceIds: [...names.keys()] })
@@ -65,7 +68,7 @@ export async function sharedDevices(
     if (!position) continue
     const device = { share, deviceId, from, most: RECORDS_READ / devices.length }
     const trail = trailMinutes > 0 && { trail: isCurrent ? await readTrail(device, store) : [] }
-    items.push({ ...sharedPosition(named, position), ...trail })
+    items.push({ ...sharedPosition(named, position, nameOf), ...trail })
   }
   return items
 }
@@ -111,7 +114,7 @@ async function readTrail(
     }))
 }
 
-const PLACE: JsonSchema = {
+const POSITION: JsonSchema = {
   latitude: { type: 'number', minimum: -90, maximum: 90 },
   longitude: { type: 'number', minimum: -180, maximum: 180 },
   timestamp: { ...TIME, description: 'When the position was true' },
@@ -120,11 +123,12 @@ const PLACE: JsonSchema = {
 export const SHARED_DEVICE: JsonSchema = {
   title: 'SharedDevice',
   type: 'object',
-  required: ['ref', 'name', ...Object.keys(PLACE)],
+  required: ['ref', 'name', 'place', ...Object.keys(POSITION)],
   properties: {
     ref: { type: 'string', description: 'Tells the devices of this share apart' },
     name: { type: 'string' },
-    ...PLACE,
+    ...POSITION,
+    place: PLACE,
     heading: { type: 'number', description: 'Degrees clockwise from north' },
     speed: { type: 'number', description: 'Metres per second' },
     trail: {
@@ -133,8 +137,8 @@ export const SHARED_DEVICE: JsonSchema = {
       items: {
         title: 'SharedPlace',
         type: 'object',
-        required: Object.keys(PLACE),
-        properties: PLACE,
+        required: Object.keys(POSITION),
+        properties: POSITION,
         additionalProperties: false,
       },
     },

@@ -9,6 +9,7 @@ import type { AdminContext, AdminRoute, JsonSchema } from '../http/admin-route.t
 import { shareInForce, type ShareCaller } from '../http/share-callers.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { mapView, MAPS } from '../map-view.ts'
+import type { PlaceNames } from '../places/place-names.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
 import { isSince, SHARED_DEVICE, sharedDevices, sharedPosition } from './shared-devices.ts'
 import { sharedNames, shareTitle } from './shared-names.ts'
@@ -25,12 +26,14 @@ export function sharedRoutes({
   logger,
   streams,
   maps,
+  placeNames,
 }: {
   store: Store
   clock: Clock
   logger: Logger
   streams: LiveStreams
   maps: readonly MapConfig[]
+  placeNames: PlaceNames
 }): AdminRoute[] {
   const { shareCheckEveryMs, sharedCheckMs } = streams.options
   const answers = new LRUCache<string, Promise<object>>({
@@ -58,7 +61,8 @@ export function sharedRoutes({
     const { expiresAt, trailMinutes, showsStreets = false } = share
     const now = clock.now()
     const names = await sharedNames(share, store)
-    const items = await sharedDevices(share, names, { store, now })
+    const nameOf = await placeNames.ofAnyone()
+    const items = await sharedDevices(share, names, { store, now, nameOf })
     const name = shareTitle(share, names)
     return {
       name,
@@ -75,6 +79,7 @@ export function sharedRoutes({
     const { share, tokenHash } = caller
     const { accountId } = share
     const names = await sharedNames(share, store)
+    const nameOf = await placeNames.ofAnyone()
     const before = devicesOf(share)
     await streams.open(ctx, {
       showing: {
@@ -84,7 +89,7 @@ export function sharedRoutes({
           subject.accountId === accountId && names.has(deviceId),
         isShown: (position) => isSince(share, position),
         record: ({ deviceId, ...position }) =>
-          sharedPosition(names.get(deviceId) ?? { ref: '', name: '' }, position),
+          sharedPosition(names.get(deviceId) ?? { ref: '', name: '' }, position, nameOf),
         resumable: false,
       },
       seat: { linksOfAccount: accountId },

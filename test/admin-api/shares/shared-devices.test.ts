@@ -137,3 +137,16 @@ test('a trail leaves out a single place that a receiver without a fix reports', 
   const trail = [50, 50.001, 50.002, 50.003].map((latitude) => ({ latitude }))
   expect(await itemsOf(token)).toMatchObject([{ latitude: 50.003, trail }])
 })
+
+test('a share names the town near each device, never a geofence of the account', async () => {
+  await startWithDevices()
+  const shape = { type: 'circle', latitude: 52.5388, longitude: 13.4244, radius: 500 }
+  await harness.api('POST', '/geofences', { headers, body: { name: 'Bad payer', shape } })
+  const { latitude, longitude } = shape
+  await harness.project({ deviceId: 'tug', ...received(-MINUTE / 2), latitude, longitude })
+  const token = await newToken({ deviceIds: ['tug'] }, 0)
+  expect(await itemsOf(token)).toMatchObject([
+    { place: { name: 'Prenzlauer Berg', region: 'Berlin', country: 'DE' } },
+  ])
+  expect((await shared(token)).text).not.toContain('Bad payer')
+})

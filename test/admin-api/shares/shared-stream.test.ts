@@ -79,6 +79,7 @@ test('a share’s stream shows its devices as the share does, without ids', asyn
         name: 'Device 2',
         ...place,
         timestamp: new Date(now).toISOString(),
+        place: { name: 'Keffi', country: 'NG', distanceMetres: expect.any(Number) },
         speed: 7,
       },
       hasId: false,
