@@ -67,7 +67,9 @@ describeConsole('a row of the list', () => {
     await suite.report({ deviceId: 'on-phone', latitude: 52.5, longitude: 13.4, battery: 0.5 })
     const viewport = { width: 390, height: 844 }
     const page = await suite.signedIn('/?device=on-phone', {
-      ...{ viewport, isMobile: true, hasTouch: true },
+      viewport,
+      isMobile: true,
+      hasTouch: true,
     })
     const card = page.getByRole('region', { name: 'Selected device' })
     const link = card.getByRole('link', { name: 'History and settings' })

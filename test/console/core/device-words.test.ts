@@ -71,8 +71,12 @@ describe('the words about a device', () => {
 
   test('exceptions are a silence, raised rules and a low battery; an online device has none', () => {
     const position = newDevice('van', {
-      ...{ recordId: 'r', latitude: 0, longitude: 0, battery: 0.4 },
-      ...{ timestamp: '2026-01-31T12:00:00.000Z', receivedAt: '2026-01-31T12:00:00.000Z' },
+      recordId: 'r',
+      latitude: 0,
+      longitude: 0,
+      battery: 0.4,
+      timestamp: '2026-01-31T12:00:00.000Z',
+      receivedAt: '2026-01-31T12:00:00.000Z',
     }).position
     const device = { status: 'online' as const, raised: [], position, telemetry: undefined }
     expect(exceptionTexts(device)).toEqual([])
