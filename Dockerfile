@@ -1,6 +1,6 @@
 # One image for every program. By itself it is the whole service in one process, with its data in /data:
 #   docker run -p 127.0.0.1:8080:8080 -p 127.0.0.1:8081:8081 -v gps:/data IMAGE
-# It speaks plain HTTP: a proxy with TLS comes in front of what others reach (docs/small-server.md).
+# It speaks plain HTTP: put a proxy with TLS in front before others can reach it (docs/small-server.md).
 # It holds no secrets and needs none to build.
 FROM node:26-bookworm-slim AS build
 WORKDIR /app
@@ -25,6 +25,6 @@ VOLUME /data
 USER node
 EXPOSE 8080 8081 8082
 STOPSIGNAL SIGTERM
-# Whatever runs here answers on one of the ports.
+# Every program answers on one of these ports.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", "const { INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT } = process.env; const ask = async (port) => { const { ok } = await fetch(`http://127.0.0.1:${port}/healthz`); if (!ok) throw new Error(`port ${port} does not answer 200`) }; Promise.any([INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT].map(ask)).catch(({ errors }) => { console.error(errors.join('\\n')); process.exit(1) })"]
 CMD ["scripts/start.sh", "embedded"]

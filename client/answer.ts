@@ -70,7 +70,7 @@ const RETRIABLE = new Set([RATE_LIMITED, 'SERVICE_UNAVAILABLE', 'SERVER_ERROR'])
 
 const NOT_OURS = {
   error: '200 without a recordId',
-  message: 'something else than the service has answered: is the address right?',
+  message: 'the answer did not come from the service: is the address right?',
 }
 
 function accepted(data: unknown): ReportOutcome | undefined {

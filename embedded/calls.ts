@@ -15,7 +15,7 @@ export type Peer<Theirs extends Calls<Theirs>> = {
     ...args: Parameters<Theirs[Name]>
   ): ReturnType<Theirs[Name]>
   /** The same without waiting for a result. */
-  tell<Name extends keyof Theirs & string>(name: Name, ...args: Parameters<Theirs[Name]>): void
+  notify<Name extends keyof Theirs & string>(name: Name, ...args: Parameters<Theirs[Name]>): void
   /** The other thread has ended: pending and later calls are rejected. */
   lost(): void
 }
@@ -65,7 +65,7 @@ export function joinThread<Mine extends Calls<Mine>, Theirs extends Calls<Theirs
       return answered as ReturnType<Theirs[typeof name]>
     },
 
-    tell(name, ...args) {
+    notify(name, ...args) {
       if (!gone) port.postMessage({ call: name, args, id: undefined } satisfies Message)
     },
 
@@ -96,23 +96,23 @@ function lostError(): DependencyError {
 }
 
 /**
- * Calls `tell` immediately, but at most once every `everyMs`; calls in between are combined into one at the
+ * Calls `call` immediately, but at most once every `everyMs`; calls in between are combined into one at the
  * end of the interval.
  */
-export function paced(everyMs: number, tell: () => void): () => void {
-  let toldAt = -Infinity
+export function paced(everyMs: number, call: () => void): () => void {
+  let calledAt = -Infinity
   let timer: NodeJS.Timeout | undefined
 
-  function tellNow(): void {
+  function callNow(): void {
     timer = undefined
-    toldAt = performance.now()
-    tell()
+    calledAt = performance.now()
+    call()
   }
 
   return () => {
     if (timer !== undefined) return
-    const waitMs = toldAt + everyMs - performance.now()
-    if (waitMs <= 0) tellNow()
-    else timer = setTimeout(tellNow, waitMs).unref()
+    const waitMs = calledAt + everyMs - performance.now()
+    if (waitMs <= 0) callNow()
+    else timer = setTimeout(callNow, waitMs).unref()
   }
 }

@@ -17,7 +17,7 @@ import { untilEnded } from './until-ended.ts'
 import { welcome } from './welcome.ts'
 
 /** The interval at which the worker is woken while reports keep coming: each time costs both threads. */
-const TOLD_EVERY_MS = 10
+const WOKEN_EVERY_MS = 10
 
 const isLan = process.argv.includes('--lan')
 const settings: Readonly<Record<string, string>> = isLan ? LAN_SETTINGS : {}
@@ -56,8 +56,8 @@ async function serve(program: Program): Promise<void> {
   const eventLog = openSqliteLogWriter({
     file,
     clock,
-    onAppended: paced(TOLD_EVERY_MS, () => worker.tell('appended')),
-    onTopicAppended: (topic) => worker.tell('appendedTo', topic),
+    onAppended: paced(WOKEN_EVERY_MS, () => worker.notify('appended')),
+    onTopicAppended: (topic) => worker.notify('appendedTo', topic),
   })
   lifecycle.onClose('event log', () => eventLog.close())
 
@@ -84,9 +84,9 @@ async function serve(program: Program): Promise<void> {
   let isStarted = false
   const event = () => (isStarted ? 'the worker thread has ended' : COULD_NOT_START)
   const ended = untilEnded(thread, { worker, lifecycle, event })
-  lifecycle.stopping.addEventListener('abort', () => worker.tell('stop'))
+  lifecycle.stopping.addEventListener('abort', () => worker.notify('stop'))
   lifecycle.onClose('worker thread', async () => {
-    worker.tell('finish')
+    worker.notify('finish')
     await ended
   })
   await worker.call('opened')

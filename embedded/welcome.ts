@@ -49,7 +49,7 @@ curl -c cookies.txt ${adminUrl}/api/v1/session -H 'Content-Type: application/jso
 `
 }
 
-/** The address of every interface is none to ask: a container listens there. */
+/** Replaces the address of all interfaces, which a container listens on, by one that can be called. */
 function onThisMachine(url: string): string {
   return url.replace(/(?<=\/\/)(0\.0\.0\.0|\[::\])(?=:)/, '127.0.0.1')
 }

@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** What a suite changes of Jest's configuration: options that Jest has for a run, not for a project. */
+/** Jest options of a suite that can be set for a run only, not in its project. */
 const OPTIONS = {
-  // The paths of tests come next, and Jest would take them for reporters after --reporters.
+  // With `=`: Jest would take the test paths that come next for reporters.
   faults: [
     '--reporters=default',
     '--reporters=./test/faults/table-reporter.mjs',
     '--maxWorkers=1',
     '--testTimeout=900000',
   ],
-  // A browser and a server are a machine's work.
+  // A browser and a server keep a machine busy.
   console: ['--maxWorkers=1'],
   compose: ['--maxWorkers=1', '--testTimeout=300000'],
   schemathesis: ['--maxWorkers=1', '--testTimeout=1800000'],
@@ -18,7 +18,7 @@ const OPTIONS = {
 
 // node scripts/test.mjs SUITE [argument of Jest ...]; see test/suites/jest.config.mjs.
 const [suite = 'unit', ...rest] = process.argv.slice(2)
-// Of an option that comes twice Jest would take the first.
+// If an option is repeated, Jest uses the first.
 const isGiven = (option) => rest.some((one) => one.split('=')[0] === option.split('=')[0])
 const options = (OPTIONS[suite] ?? []).filter((option) => !isGiven(option))
 const { status } = spawnSync(

@@ -81,6 +81,6 @@ async function serve(program: Program): Promise<void> {
   })
   lifecycle.onClose('store', () => store.close())
   lifecycle.onClose('calls of the main thread', () => finished)
-  lifecycle.stopping.addEventListener('abort', () => main.tell('ending'))
+  lifecycle.stopping.addEventListener('abort', () => main.notify('ending'))
   startProjector({ eventLog, store }, program)
 }

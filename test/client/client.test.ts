@@ -106,7 +106,7 @@ test('an answer of another server is a refusal too, named by its status', async 
   expect(await submit()).toEqual({
     kind: 'refused',
     error: '200 without a recordId',
-    message: 'something else than the service has answered: is the address right?',
+    message: 'the answer did not come from the service: is the address right?',
   })
 })
 
