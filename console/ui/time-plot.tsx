@@ -1,8 +1,7 @@
-import 'uplot/dist/uPlot.min.css'
-import { useEffect, useRef } from 'preact/hooks'
-import uPlot from 'uplot'
-import { palette } from './palette.ts'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { dateText } from '../core/days.ts'
+import { numberText } from '../core/measures.ts'
+import { DAY_MS, timeTicks, valueRange, valueTicks } from '../core/ticks.ts'
 import { clockText, date, time } from '../core/times.ts'
 import { clockHours } from './preferences.ts'
 
@@ -12,39 +11,15 @@ export type PlotData = readonly [
   values: readonly (number | null | undefined)[],
 ]
 
-const MINUTE = 60
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
-/** Seconds between marks of the time axis. Marks below one second would have the same labels. */
-const TIME_STEPS = [
-  ...[1, 5, 10, 15, 30],
-  ...[1, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
-  ...[1, 2, 3, 4, 6, 8, 12].map((hours) => hours * HOUR),
-  ...[1, 2, 4, 7, 14, 28, 56].map((days) => days * DAY),
-]
-
-/** Steps between marks of counts, which have no halves: 1, 2, 5, 10 and so on. */
-const COUNT_STEPS = Array.from({ length: 10 }, (_, zeros) => 10 ** zeros).flatMap((unit) => [
-  unit,
-  2 * unit,
-  5 * unit,
-])
-
-/**
- * The axis of values spans at least a hundredth of the greatest value: a closer view would show
- * noise, and repeat labels.
- */
-const LEAST_PART = 0.01
-
-function valueRange(least: number, most: number): uPlot.Range.MinMax {
-  const lacking = Math.max(Math.abs(least), Math.abs(most)) * LEAST_PART - (most - least)
-  const more = Math.max(0, lacking) / 2
-  return uPlot.rangeNum(least - more, most + more, 0.1, true)
-}
-
 /** The room beside the lines, for the values' axis and for the last mark of the time axis. */
 export const PLOT_INSET = { left: 52, right: 16 }
+const TOP = 8
+const TIMES_HEIGHT = 30
+const BOTTOM = 6
+/** The room that a mark takes. */
+const TIME_PIXELS = 64
+const VALUE_PIXELS = 26
+const MINUTE_MS = 60_000
 
 /** A line over time in the operator's zone. */
 export function TimePlot({
@@ -56,7 +31,7 @@ export function TimePlot({
   span,
   hasTimes = true,
 }: {
-  /** Pass a new object only for new data: the plot is then created again, too. */
+  /** Pass a new object only for new data: the line is then worked out again, too. */
   data: PlotData
   zone: string
   height: number
@@ -70,67 +45,114 @@ export function TimePlot({
   hasTimes?: boolean
 }) {
   const host = useRef<HTMLDivElement>(null)
-  const colours = palette.value
-  const hours = clockHours.value
-  const [from, to] = [span && span.from / 1_000, span && span.to / 1_000]
-
+  const [width, setWidth] = useState(0)
   useEffect(() => {
     const element = host.current
     if (element === null) return undefined
-    const axis = {
-      stroke: colours.label,
-      grid: { stroke: colours.border, width: 0.5 },
-      ticks: { stroke: colours.border, width: 0.5 },
-      font: '11px system-ui, sans-serif',
-    }
-    const isOfDays = (data[0].at(-1) ?? 0) - (data[0][0] ?? 0) > DAY
-    const markText = (at: number, step: number) => {
-      const clock = clockText(at, zone, hours, step < MINUTE)
-      const isMidnight = time(at, zone) === '00:00:00'
-      return step >= DAY || (isOfDays && isMidnight)
-        ? dateText(date(at, zone), date(at, zone))
-        : clock
-    }
-    const made = new uPlot(
-      {
-        width: element.clientWidth,
-        height,
-        legend: { show: false },
-        cursor: { show: false },
-        padding: [8, PLOT_INSET.right, hasTimes ? 0 : 6, 0],
-        scales: {
-          y: {
-            range: (_, least, most) =>
-              isCount ? [0, Math.max(1, most * 1.1)] : valueRange(least, most),
-          },
-          ...(from !== undefined && to !== undefined && { x: { range: [from, to] } }),
-        },
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), zone),
-        axes: [
-          {
-            ...axis,
-            show: hasTimes,
-            size: 30,
-            space: 60,
-            incrs: TIME_STEPS,
-            values: (_, marks, __, ___, step) => marks.map((mark) => markText(mark * 1_000, step)),
-          },
-          { ...axis, size: PLOT_INSET.left, ...(isCount && { incrs: COUNT_STEPS }) },
-        ],
-        series: [{}, { stroke: colours.accent, width: 1.5, points: { show: false } }],
-      },
-      data as unknown as uPlot.AlignedData,
-      element,
-    )
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    const look = () => setWidth(element.clientWidth)
+    look()
+    const resized = new ResizeObserver(look)
     resized.observe(element)
-    return () => {
-      resized.disconnect()
-      made.destroy()
-    }
-  }, [data, zone, colours, hours, height, isCount, from, to, hasTimes])
-
-  // The height is set before the lines are drawn, so that the layout around it does not jump.
+    return () => resized.disconnect()
+  }, [])
+  // The height is set before the line is drawn, so that the layout around it does not jump.
   const style = { height: `${height}px` }
-  return <div ref={host} style={style} role="img" aria-label={label} />
+  const axis = { data, zone, height, width, isCount, hasTimes, from: span?.from, to: span?.to }
+  return (
+    <div ref={host} style={style} role="img" aria-label={label}>
+      {width > PLOT_INSET.left + PLOT_INSET.right && <Lines {...axis} />}
+    </div>
+  )
+}
+
+type LinesProps = {
+  data: PlotData
+  zone: string
+  height: number
+  width: number
+  isCount: boolean
+  hasTimes: boolean
+  from: number | undefined
+  to: number | undefined
+}
+
+function Lines({ data, zone, height, width, isCount, hasTimes, ...span }: LinesProps) {
+  const [times, values] = data
+  const from = span.from ?? (times[0] ?? 0) * 1_000
+  const to = span.to ?? (times.at(-1) ?? 0) * 1_000
+  const bottom = height - (hasTimes ? TIMES_HEIGHT : BOTTOM)
+  const [low, high] = useMemo(() => rangeOf(values, isCount), [data, isCount])
+  const x = (ms: number) =>
+    PLOT_INSET.left +
+    ((ms - from) / (to - from || 1)) * (width - PLOT_INSET.left - PLOT_INSET.right)
+  const y = (value: number) => bottom - ((value - low) / (high - low)) * (bottom - TOP)
+  const line = useMemo(() => lineOf(data, x, y), [data, width, height, from, to, low, high])
+  const marks = timeTicks(from, to, Math.floor(width / TIME_PIXELS), zone)
+  const levels = valueTicks(low, high, Math.floor((bottom - TOP) / VALUE_PIXELS), isCount)
+  const decimals = Math.max(0, Math.ceil(-Math.log10(levels.step)))
+  const right = width - PLOT_INSET.right
+  return (
+    <svg class="time-plot" width={width} height={height} aria-hidden="true">
+      {levels.at.map((level) => (
+        <g key={level}>
+          <line x1={PLOT_INSET.left} x2={right} y1={y(level)} y2={y(level)} />
+          <text x={PLOT_INSET.left - 8} y={y(level) + 4} text-anchor="end">
+            {numberText(level, undefined, decimals)}
+          </text>
+        </g>
+      ))}
+      {marks.at.map((at) => (
+        <g key={at}>
+          <line x1={x(at)} x2={x(at)} y1={TOP} y2={bottom} />
+          {hasTimes && (
+            <text x={x(at)} y={bottom + 18} text-anchor="middle">
+              {markText(at, marks.step, { zone, isOfDays: to - from > DAY_MS })}
+            </text>
+          )}
+        </g>
+      ))}
+      <path d={line} />
+    </svg>
+  )
+}
+
+function markText(
+  at: number,
+  step: number,
+  { zone, isOfDays }: { zone: string; isOfDays: boolean },
+): string {
+  const isMidnight = time(at, zone) === '00:00:00'
+  return step >= DAY_MS || (isOfDays && isMidnight)
+    ? dateText(date(at, zone), date(at, zone))
+    : clockText(at, zone, clockHours.value, step < MINUTE_MS)
+}
+
+function rangeOf(values: PlotData[1], isCount: boolean): readonly [number, number] {
+  let [least, greatest] = [Infinity, -Infinity]
+  for (const value of values) {
+    if (typeof value !== 'number') continue
+    least = Math.min(least, value)
+    greatest = Math.max(greatest, value)
+  }
+  if (isCount) return [0, Math.max(1, greatest * 1.1)]
+  return least > greatest ? [0, 1] : valueRange(least, greatest)
+}
+
+function lineOf(
+  [times, values]: PlotData,
+  x: (ms: number) => number,
+  y: (value: number) => number,
+): string {
+  let isBegun = false
+  let path = ''
+  for (const [index, at] of times.entries()) {
+    const value = values[index]
+    if (typeof value !== 'number') {
+      isBegun = false
+      continue
+    }
+    path += `${isBegun ? 'L' : 'M'}${x(at * 1_000).toFixed(1)} ${y(value).toFixed(1)}`
+    isBegun = true
+  }
+  return path
 }
