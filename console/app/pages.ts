@@ -9,6 +9,7 @@ import {
   Plug,
   Shapes,
   Share2,
+  TriangleAlert,
   Users,
   type IconNode,
 } from 'lucide'
@@ -55,6 +56,11 @@ export const PAGES: readonly ConsolePage[] = [
     load: () =>
       import('../pages/geofences/geofences-page.tsx').then((module) => module.GeofencesPage),
     link: { name: 'Geofences', icon: Shapes, group: 'Operate' },
+  },
+  {
+    path: '/rules',
+    load: () => import('../pages/rules/rules-page.tsx').then((module) => module.RulesPage),
+    link: { name: 'Rules', icon: TriangleAlert, group: 'Operate' },
   },
   {
     path: '/shares',

@@ -34,6 +34,11 @@ export function attributeTitle(name: string): string {
   return unit === undefined ? attributeName(name) : `${attributeName(name)}, ${unit}`
 }
 
+/** The unit of an attribute's number, if it has an agreed one. */
+export function attributeUnit(name: string): string | undefined {
+  return known(name)?.unit
+}
+
 /** The attributes in display order: those with an agreed meaning first. */
 export function inShownOrder(names: Iterable<string>): string[] {
   const rank = (name: string) => (known(name) === undefined ? 1 : 0)

@@ -1,3 +1,4 @@
+import type { ApiFact } from './device-facts.ts'
 import {
   ageTo,
   takeTelemetry,
@@ -46,6 +47,16 @@ export class Fleet {
     applySettings(device, apiDevice)
     noteReceipt(device, Date.parse(apiDevice.lastSeenAt), now)
     applyPosition(device, apiDevice)
+  }
+
+  /** Applies what happened to a device, which lists and statuses say only now and then. */
+  fact({ type, deviceId, inside, rule }: ApiFact): void {
+    const device = this.devices.get(deviceId)
+    if (device === undefined) return
+    device.inside = inside
+    if (rule === undefined) return
+    const others = device.raised.filter((id) => id !== rule.id)
+    device.raised = type === 'rule.raised' ? [...others, rule.id] : others
   }
 
   erased(deviceId: string): void {
@@ -115,8 +126,12 @@ function applySettings(device: LiveDevice, apiDevice: ApiDevice): void {
   device.expectedIntervalSeconds = apiDevice.expectedIntervalSeconds
   device.reportCount = apiDevice.reportCount
   device.firstSeenAt = apiDevice.firstSeenAt
-  device.raised = (apiDevice.raised ?? []).map((one) => (typeof one === 'string' ? one : one.id))
+  // The stream's statuses are without them.
+  if (apiDevice.raised !== undefined) device.raised = apiDevice.raised.map(idOf)
+  if (apiDevice.inside !== undefined) device.inside = apiDevice.inside.map(idOf)
 }
+
+const idOf = (one: string | { readonly id: string }) => (typeof one === 'string' ? one : one.id)
 
 /** The same record, sent again. */
 function isRepeat(one: ApiPosition, other: ApiPosition): boolean {

@@ -31,6 +31,8 @@ export type LiveDevice = {
   status: ShownStatus
   /** The ids of the rules that are raised for it. */
   raised: readonly string[]
+  /** The ids of the geofences that it is in. */
+  inside: readonly string[]
   /**
    * The device's location on the map: Web Mercator, 0 to 1 from west to east and from north to
    * south.
@@ -59,6 +61,7 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     motion: motionAfter(undefined, position, { atMs: Date.parse(trueAt(position)), isNext: false }),
     status: 'online',
     raised: [],
+    inside: [],
     ...toMercator(position.longitude, position.latitude),
     searchKey: deviceSearchKey(null, deviceId),
     updatedAtStep: -1,

@@ -1,4 +1,4 @@
-import { attributeName, attributeText } from './attributes.ts'
+import { attributeName, attributeText, attributeUnit } from './attributes.ts'
 import { batteryText, lengthText, METRIC, speedText, type Units } from './measures.ts'
 
 /** The fields of a rule: measurements of a position, and attributes. */
@@ -31,4 +31,11 @@ export function readingText(
     default:
       return attributeText(field, value, units)
   }
+}
+
+/** The unit of a field in the service, if it has one. */
+export function fieldUnit(field: string): string | undefined {
+  if (field === 'altitude' || field === 'accuracy') return 'm'
+  if (field === 'heading') return '°'
+  return attributeUnit(field)
 }

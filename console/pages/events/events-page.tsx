@@ -13,6 +13,7 @@ import {
 } from '../../core/device-facts.ts'
 import { labelOf } from '../../core/live-device.ts'
 import { readingText } from '../../core/readings.ts'
+import type { ApiRule } from '../../core/rule-words.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
@@ -26,7 +27,7 @@ import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Moment } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { useGeofences, useRules, type ApiRule } from '../geofences/use-definitions.ts'
+import { useGeofences, useRules } from '../geofences/use-definitions.ts'
 
 const FILTERS = ['type', 'deviceId', 'geofenceId', 'ruleId', 'from', 'to'] as const
 const EVERY_MS = 10_000

@@ -1,9 +1,9 @@
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
+import type { ApiRule } from '../../core/rule-words.ts'
 import { useLoad, type LoadState } from '../../ui/use-load.ts'
 
 export type ApiGeofence = components['schemas']['Geofence']
-export type ApiRule = components['schemas']['Rule']
 
 /** The account's geofences, by name. */
 export function useGeofences(): LoadState<readonly ApiGeofence[]> {

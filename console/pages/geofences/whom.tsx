@@ -17,7 +17,7 @@ export type Whom = {
 export function whomText({ deviceIds, labels }: Whom): string {
   if (deviceIds === undefined && labels === undefined) return 'All devices'
   return [
-    labels && labels.length > 0 && `with ${labels.join(' or ')}`,
+    labels && labels.length > 0 && `Label ${labels.join(' or ')}`,
     deviceIds &&
       (deviceIds.length === 1 ? nameOf(deviceIds[0]!) : countText(deviceIds.length, 'device')),
   ]

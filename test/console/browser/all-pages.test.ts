@@ -7,7 +7,7 @@ import { consoleSuite, deviceRow, EMAIL, follow, PASSWORD } from './console-harn
 
 /** The links of the navigation, in their groups. */
 const GROUPS = {
-  Operate: ['Map', 'Events', 'Geofences', 'Shared links'],
+  Operate: ['Map', 'Events', 'Geofences', 'Rules', 'Shared links'],
   'Set up': ['Connect a device', 'Keys', 'Operators', 'Accounts'],
   Watch: ['System', 'Rejections', 'Audit'],
 }

@@ -176,7 +176,7 @@ describeConsole('the page of geofences', () => {
     await changed.getByLabel('Confirm after, s').fill('90')
     await changed.getByLabel('Enabled').uncheck()
     await save(page)
-    await card(page).getByText('with freezer, Van 7').waitFor()
+    await card(page).getByText('Label freezer, Van 7').waitFor()
     await card(page).getByText('after 90 s').waitFor()
     await card(page).getByText('Disabled').waitFor()
     expect(await stored('Settings')).toMatchObject({

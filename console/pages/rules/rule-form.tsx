@@ -1,0 +1,214 @@
+import { useState } from 'preact/hooks'
+import { KNOWN_ATTRIBUTES } from '../../../schemas/known-attributes.ts'
+import { api } from '../../api/client.ts'
+import { MEASURED_FIELDS } from '../../core/readings.ts'
+import {
+  COMPARISONS,
+  draftOf,
+  enteredUnit,
+  forSecondsOf,
+  newDraft,
+  PRESETS,
+  whenOf,
+  type Preset,
+  type RuleDraft,
+} from '../../core/rule-draft.ts'
+import { ruleText, type ApiRule, type GeofenceNames } from '../../core/rule-words.ts'
+import { Field, type Values } from '../../ui/form.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { isolate } from '../../ui/isolated.tsx'
+import { SelectField } from '../../ui/select-field.tsx'
+import { shownUnits } from '../../ui/shown.ts'
+import { useWhom } from '../geofences/whom.tsx'
+
+const LONGEST_NAME = 64
+const PROPOSED = [...MEASURED_FIELDS, ...Object.keys(KNOWN_ATTRIBUTES)]
+
+/** A new rule, or one that is changed. Its condition is chosen in words. */
+export function RuleForm({
+  of: rule,
+  geofences,
+  ...props
+}: DialogProps & { of: ApiRule | undefined; geofences: GeofenceNames }) {
+  const units = shownUnits()
+  const whom = useWhom(rule ?? {})
+  const [draft, setDraft] = useState(() => (rule ? draftOf(rule, units) : newDraft('speed')))
+  const [within, setWithin] = useState<readonly string[]>(rule?.geofenceIds ?? [])
+  const set = (change: Partial<RuleDraft>) => setDraft({ ...draft, ...change })
+  const options = [...geofences].map(([id, name]) => [id, isolate(name)] as const)
+
+  async function save({ name = '' }: Values) {
+    const content = { when: whenOf(draft, units), forSeconds: forSecondsOf(draft) }
+    const usual = ruleText(content, geofences, units).slice(0, LONGEST_NAME)
+    const body = {
+      name: name.trim() || usual,
+      ...content,
+      ...whom.read(),
+      geofenceIds: within.length > 0 ? within : null,
+    } as never
+    if (rule === undefined) await api.post('/rules', { body })
+    else await api.patch('/rules/{id}', { path: { id: rule.id }, body })
+  }
+
+  return (
+    <FormDialog
+      {...props}
+      title={rule === undefined ? 'New rule' : 'Change rule'}
+      button="Save"
+      submit={save}
+      done={rule === undefined ? 'Rule created.' : 'Rule changed.'}
+    >
+      <SelectField
+        name="preset"
+        label="When"
+        options={Object.entries(PRESETS)}
+        value={draft.preset}
+        onChange={(preset) => setDraft({ ...newDraft(preset as Preset), minutes: draft.minutes })}
+      />
+      <Condition draft={draft} set={set} geofences={options} />
+      <TextField
+        name="forSeconds"
+        label="For longer than, minutes"
+        hint={draft.preset === 'silent' ? undefined : 'Empty: from the first report on.'}
+        value={draft.minutes}
+        set={(minutes) => set({ minutes })}
+      />
+      <Field
+        name="name"
+        label="Name"
+        hint="Events and lists show it. Empty: the condition in words."
+        maxLength={LONGEST_NAME}
+        autoComplete="off"
+        defaultValue={rule?.name ?? ''}
+      />
+      {whom.fields}
+      {options.length > 0 && (
+        <details open={within.length > 0}>
+          <summary>Only in some geofences</summary>
+          <Field name="geofenceIds" label="Geofences" hint="None chosen: everywhere.">
+            {(attributes) => (
+              <select
+                {...attributes}
+                multiple
+                onChange={({ currentTarget: { selectedOptions } }) =>
+                  setWithin([...selectedOptions].map(({ value }) => value))
+                }
+              >
+                {options.map(([id, name]) => (
+                  <option key={id} value={id} selected={within.includes(id)}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+        </details>
+      )}
+    </FormDialog>
+  )
+}
+
+/** The fields of the chosen condition. */
+function Condition({
+  draft,
+  set,
+  geofences,
+}: {
+  draft: RuleDraft
+  set: (change: Partial<RuleDraft>) => void
+  geofences: readonly (readonly [id: string, name: string])[]
+}) {
+  const { preset, field, comparison, value, clear, geofenceId } = draft
+  if (preset === 'inside' || preset === 'outside') {
+    return (
+      <SelectField
+        name="geofenceId"
+        label="Geofence"
+        hint={geofences.length === 0 ? 'There is no geofence yet: draw one first.' : undefined}
+        options={[['', 'Choose one'], ...geofences]}
+        value={geofenceId}
+        onChange={(id) => set({ geofenceId: id })}
+      />
+    )
+  }
+  if (preset === 'silent' || preset === 'stopped' || preset === 'ignition') return null
+  const unit = enteredUnit(field, shownUnits())
+  const inUnit = (words: string) => (unit === undefined ? words : `${words}, ${unit}`)
+  return (
+    <>
+      {preset === 'other' && (
+        <div class="tiles near">
+          <Field name="when.field" label="Value of" hint="As devices report it.">
+            {(attributes) => (
+              <>
+                <input
+                  {...attributes}
+                  list="rule-fields"
+                  autoComplete="off"
+                  spellcheck={false}
+                  value={field}
+                  onInput={({ currentTarget }) => set({ field: currentTarget.value })}
+                />
+                <datalist id="rule-fields">
+                  {PROPOSED.map((name) => (
+                    <option key={name} value={name} />
+                  ))}
+                </datalist>
+              </>
+            )}
+          </Field>
+          <SelectField
+            name="comparison"
+            label="Comparison"
+            options={Object.entries(COMPARISONS)}
+            value={comparison}
+            onChange={(next) => set({ comparison: next as RuleDraft['comparison'] })}
+          />
+        </div>
+      )}
+      <div class="tiles near">
+        <TextField
+          name="when"
+          label={comparison === 'is' ? 'Value' : inUnit('Limit')}
+          hint={comparison === 'is' ? 'true, false, or a text.' : undefined}
+          value={value}
+          set={(next) => set({ value: next })}
+        />
+        {comparison !== 'is' && (
+          <TextField
+            name="clear"
+            label={inUnit('Ends at')}
+            hint="Empty: at the limit."
+            value={clear}
+            set={(next) => set({ clear: next })}
+          />
+        )}
+      </div>
+    </>
+  )
+}
+
+function TextField({
+  value,
+  set,
+  ...field
+}: {
+  name: string
+  label: string
+  hint: string | undefined
+  value: string
+  set: (value: string) => void
+}) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          autoComplete="off"
+          value={value}
+          onInput={({ currentTarget }) => set(currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
