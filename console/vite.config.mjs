@@ -5,7 +5,8 @@ import { defineConfig } from 'vite'
 import { withoutUnusedModules } from './unused-modules.mjs'
 
 /** Modules that most pages share. */
-const SHARED = /console\/(core|live|ui)\/(?!time-plot|ticks|sketch|rule-draft|feature-parts)[\w-]+\.tsx?$|console\/map\/draw-label\./
+const SHARED =
+  /console\/(core|live|ui)\/(?!time-plot|ticks|sketch|rule-draft|feature-parts)[\w-]+\.tsx?$|console\/map\/draw-label\./
 
 /** Built by scripts/build.mjs, which names the folder to write to. */
 export default defineConfig({
