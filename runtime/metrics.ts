@@ -103,6 +103,23 @@ export function createMetrics() {
       help: '1 while no device is found to be offline, because reports could not be heard, or not for long enough yet; else 0',
       registers,
     }),
+    deliveries: new Counter({
+      name: 'gps_deliveries_total',
+      help: 'Requests and mails of subscriptions by the kind of target: delivered, failed, or refused (the items alone)',
+      labelNames: ['kind', 'outcome'] as const,
+      registers,
+    }),
+    deliveryBehind: measured({
+      name: 'gps_delivery_behind_seconds',
+      help: 'Age of the oldest item that a subscription has yet to deliver: the worst of all',
+      registers,
+    }),
+    subscriptions: new Gauge({
+      name: 'gps_subscriptions',
+      help: 'Subscriptions by state: active, failing, paused (the account is suspended) or disabled',
+      labelNames: ['state'] as const,
+      registers,
+    }),
     logReadersRenewed: new Counter({
       name: 'gps_log_readers_renewed_total',
       help: 'Readers of the log that could not go on and were replaced by new ones',

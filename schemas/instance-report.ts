@@ -1,4 +1,4 @@
-export const SERVICES = ['ingest-api', 'projector', 'admin-api'] as const
+export const SERVICES = ['ingest-api', 'projector', 'admin-api', 'deliverer'] as const
 export type ServiceName = (typeof SERVICES)[number]
 
 export type SpoolDepth = {

@@ -89,8 +89,12 @@ export type SubscriptionProgress = {
   readonly mark: string
   /** The only process that may deliver, until then. */
   readonly lease?: { readonly owner: string; readonly until: number }
-  /** Failed attempts in a row, and when the next one is due. */
-  readonly attempt?: { readonly failures: number; readonly nextAt: number }
+  /** Failed attempts in a row, how often the next item alone was refused, and when the next attempt is due. */
+  readonly attempt?: {
+    readonly failures: number
+    readonly refusals: number
+    readonly nextAt: number
+  }
   /** Since when the receiver has been failing, and why it last did. */
   readonly failingSince?: number
   readonly lastError?: string
@@ -100,6 +104,8 @@ export type SubscriptionProgress = {
   /** When it last succeeded, and when a delivery last began. */
   readonly succeededAt?: number
   readonly deliveredAt?: number
+  /** The mails of the last hour. */
+  readonly mailedAt?: readonly number[]
   /** The number of deliveries so far. */
   readonly deliveries: number
   /** Items that the receiver refused, the newest last, and how many in a row. */
@@ -158,4 +164,17 @@ export const DELIVERIES_KEPT_MS = 7 * 24 * 3_600_000
 
 export function newProgress(mark: string): SubscriptionProgress {
   return { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
+}
+
+export const SUBSCRIPTION_STATES = ['active', 'failing', 'paused', 'disabled'] as const
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
+
+/** `suspended`: whether its account is. */
+export function subscriptionState(
+  { progress }: DeviceSubscription,
+  { suspended }: { suspended: boolean },
+): SubscriptionState {
+  if (progress.disabledAt !== undefined) return 'disabled'
+  if (suspended) return 'paused'
+  return progress.failingSince === undefined ? 'active' : 'failing'
 }

@@ -8,56 +8,63 @@ import {
   type ConsoleConfig,
   type ConsoleVariables,
 } from './console-variables.ts'
+import {
+  OUTBOUND_VARIABLES,
+  outboundConfig,
+  type OutboundConfig,
+  type OutboundVariables,
+} from './outbound-variables.ts'
 import { SERVICE_VARIABLES, type ServiceVariables } from './variables.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 /** The configuration, read from the environment in this one place. */
-export type Config = ConsoleConfig & {
-  readonly host: string
-  readonly ingestPort: number
-  readonly adminPort: number
-  readonly projectorPort?: number
-  /** Absent: every service serves the metrics on its own port. */
-  readonly metricsPort?: number
-  readonly dataDir: string
-  readonly distributed?: {
-    readonly kafka: KafkaConfig
-    readonly mongodbUrl: string
+export type Config = ConsoleConfig &
+  OutboundConfig & {
+    readonly host: string
+    readonly ingestPort: number
+    readonly adminPort: number
+    readonly projectorPort?: number
+    /** Absent: every service serves the metrics on its own port. */
+    readonly metricsPort?: number
+    readonly dataDir: string
+    readonly distributed?: {
+      readonly kafka: KafkaConfig
+      readonly mongodbUrl: string
+    }
+    readonly firstOperator?: { readonly email: string; readonly password: string }
+    readonly rateLimits: {
+      /** Per account and device, requests. */
+      readonly device: RateLimit | 'off'
+      /** Per API key, positions. */
+      readonly key: RateLimit | 'off'
+      /** Per API key, imported positions. */
+      readonly import: RateLimit | 'off'
+      /** Per client address, failed authentications. */
+      readonly auth: RateLimit | 'off'
+      /** Per API key or session, calls of the admin API. */
+      readonly admin: RateLimit | 'off'
+      readonly store: 'memory' | 'mongodb'
+    }
+    /** The spool for reports while Kafka is unavailable; absent: none. */
+    readonly spool?: {
+      readonly directory: string
+      readonly maxBytes: number
+      readonly maxAgeSeconds: number
+    }
+    /** How long reports must have been received until silences are judged. */
+    readonly factsGraceSeconds: number
+    /** How long events may wait in a spool, of this process or of another. */
+    readonly spoolMaxAgeSeconds: number
+    /** Days; `off` removes a retention that the store has. */
+    readonly retention?: number | 'off'
+    /** The origins whose pages may call both APIs with a key; absent: none. */
+    readonly corsOrigins?: CorsOrigins
+    /** The number of proxies in front. */
+    readonly trustProxy: number
+    readonly logLevel: string
+    readonly shutdownDeadlineMs: number
   }
-  readonly firstOperator?: { readonly email: string; readonly password: string }
-  readonly rateLimits: {
-    /** Per account and device, requests. */
-    readonly device: RateLimit | 'off'
-    /** Per API key, positions. */
-    readonly key: RateLimit | 'off'
-    /** Per API key, imported positions. */
-    readonly import: RateLimit | 'off'
-    /** Per client address, failed authentications. */
-    readonly auth: RateLimit | 'off'
-    /** Per API key or session, calls of the admin API. */
-    readonly admin: RateLimit | 'off'
-    readonly store: 'memory' | 'mongodb'
-  }
-  /** The spool for reports while Kafka is unavailable; absent: none. */
-  readonly spool?: {
-    readonly directory: string
-    readonly maxBytes: number
-    readonly maxAgeSeconds: number
-  }
-  /** How long reports must have been received until silences are judged. */
-  readonly factsGraceSeconds: number
-  /** How long events may wait in a spool, of this process or of another. */
-  readonly spoolMaxAgeSeconds: number
-  /** Days; `off` removes a retention that the store has. */
-  readonly retention?: number | 'off'
-  /** The origins whose pages may call both APIs with a key; absent: none. */
-  readonly corsOrigins?: CorsOrigins
-  /** The number of proxies in front. */
-  readonly trustProxy: number
-  readonly logLevel: string
-  readonly shutdownDeadlineMs: number
-}
 
 export type KafkaConfig = {
   readonly brokers: readonly string[]
@@ -116,11 +123,12 @@ export function requireDistributed({ distributed }: Config): NonNullable<Config[
   )
 }
 
-type Variables = ServiceVariables & ConsoleVariables
+type Variables = ServiceVariables & ConsoleVariables & OutboundVariables
 
-const VARIABLES = Joi.object({ ...SERVICE_VARIABLES, ...CONSOLE_VARIABLES })
+const VARIABLES = Joi.object({ ...SERVICE_VARIABLES, ...CONSOLE_VARIABLES, ...OUTBOUND_VARIABLES })
   .and('KAFKA_BROKERS', 'MONGODB_URL')
   .and('ADMIN_EMAIL', 'ADMIN_PASSWORD')
+  .and('SMTP_URL', 'SMTP_FROM')
   .custom((v: Variables, helpers) => {
     const fault = consoleFault(v)
     return fault === undefined ? v : helpers.error('console', { fault })
@@ -172,6 +180,7 @@ function toConfig(v: Variables): Config {
     logLevel: v.LOG_LEVEL,
     shutdownDeadlineMs: v.SHUTDOWN_DEADLINE_MS,
     ...consoleConfig(v),
+    ...outboundConfig(v),
   }
 }
 

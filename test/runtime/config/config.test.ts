@@ -37,6 +37,7 @@ describe('the configuration', () => {
       maps: [OSM],
       shutdownDeadlineMs: 10_000,
       factsGraceSeconds: 600,
+      webhooks: { allowNetworks: [] },
       spoolMaxAgeSeconds: 86_400,
     })
   })
@@ -82,6 +83,7 @@ describe('the configuration', () => {
     })
     expect(config).toEqual({
       factsGraceSeconds: 60,
+      webhooks: { allowNetworks: [] },
       spoolMaxAgeSeconds: 3600,
       host: '0.0.0.0',
       ingestPort: 0,
@@ -271,6 +273,7 @@ describe('the configuration', () => {
     const known = [
       ...read('runtime/config/variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
       ...read('runtime/config/console-variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
+      ...read('runtime/config/outbound-variables.ts').matchAll(/^ {2}([A-Z][A-Z_]+): /gm),
       ...read('docker-compose.yml').matchAll(/\$\{([A-Z_]+)/g),
     ]
     const names = (matches: RegExpExecArray[]) => [...new Set(matches.map((match) => match[1]))]
@@ -278,5 +281,39 @@ describe('the configuration', () => {
     const env: Record<string, string> = {}
     for (const [, name = '', value = ''] of named) env[name] = value
     expect(faults(env)).toBe('')
+  })
+
+  test('networks, proxy, mail server and key of subscriptions are read; each fault names its variable', () => {
+    const key = Buffer.alloc(32, 7)
+    const smtp = { SMTP_URL: 'smtps://a:b@mail.example', SMTP_FROM: 'GPS <gps@example.org>' }
+    const config = loadConfig({
+      ...smtp,
+      SECRETS_KEY: key.toString('base64'),
+      WEBHOOK_ALLOW_NETWORKS: '10.0.0.0/8, fd00::/8',
+      WEBHOOK_PROXY: 'http://proxy.example:3128',
+    })
+    expect(config.secretsKey).toEqual(key)
+    expect(config.webhooks.allowNetworks).toHaveLength(2)
+    expect(config.webhooks.proxy).toBe('http://proxy.example:3128')
+    expect(config.smtp).toEqual({ url: smtp.SMTP_URL, from: smtp.SMTP_FROM })
+    expect(loadConfig({ SECRETS_KEY: key.toString('hex') }).secretsKey).toEqual(key)
+    const message = faults({
+      SECRETS_KEY: 'hunter2',
+      WEBHOOK_ALLOW_NETWORKS: '10.0.0.1',
+      WEBHOOK_PROXY: 'socks5://hunter2',
+      SMTP_URL: 'http://hunter2',
+      SMTP_FROM: 'nobody',
+    })
+    for (const name of [
+      'SECRETS_KEY',
+      'WEBHOOK_ALLOW_NETWORKS',
+      'WEBHOOK_PROXY',
+      'SMTP_URL',
+      'SMTP_FROM',
+    ]) {
+      expect(message).toContain(`${name} must be`)
+    }
+    expect(message).not.toContain('hunter2')
+    expect(faults({ SMTP_URL: 'smtp://mail.example' })).toContain('SMTP_FROM')
   })
 })

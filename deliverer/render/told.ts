@@ -1,0 +1,48 @@
+import { factSentence } from '../../schemas/facts/sentence.ts'
+import { deviceIdOf, type Item } from '../item.ts'
+
+/** An item, and what its device is called. */
+export type Told = { readonly item: Item; readonly deviceName: string }
+
+const GAP = 'Some events before this one are no longer kept and could not be sent.'
+const TEST = 'This is a test: notifications arrive here.'
+
+/** An item as a sentence; it has no time. */
+export function itemSentence({ item, deviceName }: Told): string {
+  switch (item.kind) {
+    case 'fact':
+      return factSentence(item.fact, oneLine(deviceName))
+    case 'gap':
+      return GAP
+    case 'test':
+      return TEST
+    case 'position':
+      return `${oneLine(deviceName)} reported a position`
+  }
+}
+
+/** The same with its time, for readers that see nothing else. */
+export function timedSentence(told: Told, zone: string): string {
+  const { item } = told
+  if (item.kind === 'gap' || item.kind === 'test') return itemSentence(told)
+  return `${oneLine(itemSentence(told))} (${timeText(item.at, zone)})`
+}
+
+export function titleOf({ item, deviceName }: Told): string {
+  return deviceIdOf(item) === undefined ? 'GPS' : oneLine(deviceName)
+}
+
+/** `2026-01-01 14:05 UTC` */
+function timeText(at: number, zone: string): string {
+  const format = new Intl.DateTimeFormat('sv-SE', {
+    timeZone: zone,
+    dateStyle: 'short',
+    timeStyle: 'short',
+  })
+  return `${format.format(at)} ${zone}`
+}
+
+/** Names and alarms come from devices: they begin no line of their own. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+}

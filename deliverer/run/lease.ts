@@ -1,0 +1,87 @@
+import type { DeviceSubscription, SubscriptionProgress } from '../../schemas/subscription.ts'
+import type { SubscriptionStore } from '../../store/subscriptions.ts'
+
+const LEASE_MS = 10_000
+const RENEWED_EVERY_MS = 3_000
+
+type Key = Pick<DeviceSubscription, 'accountId' | 'id'>
+
+/** The right to deliver for a subscription, which one process has at a time, and loses after 10 s unless it renews it. */
+export function leases({
+  store,
+  owner,
+  now,
+}: {
+  store: Pick<SubscriptionStore, 'changeSubscription'>
+  owner: string
+  now: () => number
+}) {
+  const isOwn = ({ lease }: SubscriptionProgress) => lease?.owner === owner && lease.until > now()
+  const renewed = (progress: SubscriptionProgress): SubscriptionProgress => ({
+    ...progress,
+    lease: { owner, until: now() + LEASE_MS },
+  })
+
+  return {
+    /** How long another process has it. */
+    heldFor({ lease }: SubscriptionProgress): number {
+      return lease === undefined || lease.owner === owner ? 0 : Math.max(0, lease.until - now())
+    },
+
+    /** Undefined: another process has it, or `unless` says no, or the subscription is gone. */
+    async take(
+      key: Key,
+      unless: (current: DeviceSubscription) => boolean,
+    ): Promise<DeviceSubscription | undefined> {
+      const taken = await store.changeSubscription(key, (current) => {
+        const { lease } = current.progress
+        const isHeld = lease !== undefined && lease.owner !== owner && lease.until > now()
+        if (isHeld || unless(current)) return undefined
+        return { ...current, progress: renewed(current.progress) }
+      })
+      return taken === 'refused' ? undefined : taken
+    },
+
+    /** Renews it until the returned function is called. */
+    keep(key: Key): () => void {
+      const timer = setInterval(() => {
+        store
+          .changeSubscription(key, (current) =>
+            isOwn(current.progress)
+              ? { ...current, progress: renewed(current.progress) }
+              : undefined,
+          )
+          // The write after the request finds out.
+          .catch(() => undefined)
+      }, RENEWED_EVERY_MS)
+      timer.unref()
+      return () => clearInterval(timer)
+    },
+
+    /**
+     * Writes progress if this process still has the lease, and gives it back unless `keep`. Undefined: it has lost it,
+     * and nothing is written.
+     */
+    async write(
+      key: Key,
+      next: (current: DeviceSubscription) => SubscriptionProgress,
+      { keep }: { keep: boolean },
+    ): Promise<DeviceSubscription | undefined> {
+      const written = await store.changeSubscription(key, (current) => {
+        if (!isOwn(current.progress)) return undefined
+        const progress = withoutLease(next(current))
+        return { ...current, progress: keep ? renewed(progress) : progress }
+      })
+      return written === 'refused' ? undefined : written
+    },
+  }
+}
+
+export type Leases = ReturnType<typeof leases>
+
+export function withoutLease({
+  lease: _lease,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return progress
+}

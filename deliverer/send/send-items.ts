@@ -1,0 +1,94 @@
+import type {
+  DeviceSubscription,
+  SubscriptionSecrets,
+  SubscriptionTarget,
+} from '../../schemas/subscription.ts'
+import { chatRequest } from '../render/chats.ts'
+import { mailOf } from '../render/mail.ts'
+import type { Told } from '../render/told.ts'
+import { fittingItems, webhookBody, webhookItem } from '../render/webhook.ts'
+import type { Answer, HttpClient, OutboundRequest } from './http-client.ts'
+import type { Mailer } from './mailer.ts'
+import { signedHeaders } from './sign.ts'
+
+const OWN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'gps-position-ingestion' }
+
+/** Items that are sent together, and the mark after each. */
+export type ItemsToSend = {
+  readonly subscription: DeviceSubscription
+  readonly secrets: SubscriptionSecrets
+  readonly told: readonly Told[]
+  /** After the first n items. */
+  readonly markAfter: (count: number) => string
+  readonly now: number
+}
+
+export type Sent = {
+  readonly answer: Answer
+  /** The number of items, from the first one on, that were in it. */
+  readonly count: number
+}
+
+/** Sends items in the way of their subscription's target; never rejects. */
+export function itemSender({
+  http,
+  mailer,
+  consoleUrl,
+}: {
+  http: HttpClient
+  mailer: Mailer | undefined
+  consoleUrl: string | undefined
+}) {
+  return async function sendItems(sending: ItemsToSend): Promise<Sent> {
+    const { target } = sending.secrets
+    const { told, subscription } = sending
+    const zone = subscription.hours?.zone ?? 'UTC'
+    const [first] = told
+    if (first === undefined) throw new Error('there is nothing to send')
+    switch (target.kind) {
+      case 'webhook': {
+        const { request, count } = webhookRequest(target, sending)
+        return { answer: await http.post(request), count }
+      }
+      case 'ntfy':
+      case 'telegram':
+      case 'slack': {
+        const answer = await http.post(chatRequest(target, first, zone))
+        return {
+          answer: target.kind === 'telegram' ? withTelegramsPause(answer) : answer,
+          count: 1,
+        }
+      }
+      case 'email': {
+        const mail = mailOf(told, { zone, consoleUrl })
+        const answer = (await mailer?.send(target.to, mail)) ?? NO_MAIL
+        return { answer, count: told.length }
+      }
+    }
+  }
+}
+
+export type SendItems = ReturnType<typeof itemSender>
+
+const NO_MAIL: Answer = { failure: 'SMTP_URL is not set', text: '', milliseconds: 0 }
+
+function webhookRequest(
+  { url, headers, batch }: Extract<SubscriptionTarget, { kind: 'webhook' }>,
+  { told, secrets, markAfter, now }: ItemsToSend,
+): { readonly request: OutboundRequest; readonly count: number } {
+  const rendered = told.map((one) => ({ id: one.item.id, json: webhookItem(one) }))
+  const count = fittingItems(rendered)
+  const mark = batch === undefined ? undefined : markAfter(count)
+  const { id, body } = webhookBody(rendered.slice(0, count), { now, mark })
+  const signing = secrets.signing
+    .filter(({ until }) => until === undefined || until > now)
+    .map(({ secret }) => secret)
+  const signed = signedHeaders(body, { id, now, secrets: signing })
+  return { request: { url, headers: { ...headers, ...OWN_HEADERS, ...signed }, body }, count }
+}
+
+/** Telegram says in its answer's body when to come again. */
+function withTelegramsPause(answer: Answer): Answer {
+  const [, seconds] = /"retry_after":\s*(\d{1,6})/.exec(answer.text) ?? []
+  return seconds === undefined ? answer : { ...answer, retryAfterMs: Number(seconds) * 1_000 }
+}

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { Feeds } from '../event-log/feeds.ts'
+import { systemClock as clock } from '../runtime/clock.ts'
+import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
+import type { Program } from '../runtime/program.ts'
+import { untilSucceeded } from '../runtime/repeat.ts'
+import type { SealedSecrets } from '../runtime/sealed-secrets.ts'
+import type { InstanceReport } from '../schemas/instance-report.ts'
+import type { Store } from '../store/store.ts'
+import { leases } from './run/lease.ts'
+import { itemReader, type ItemStore } from './run/next-items.ts'
+import { realPause } from './run/pauses.ts'
+import { runSubscriptions } from './run/run-subscriptions.ts'
+import { httpClient } from './send/http-client.ts'
+import { smtpMailer } from './send/mailer.ts'
+import { itemSender } from './send/send-items.ts'
+import { requestSlots } from './slots.ts'
+import { suspendedAccounts } from './suspended-accounts.ts'
+import { adminWarnings } from './warn-admins.ts'
+
+const LOOKS_EVERY_MS = 500
+const ACCOUNTS_EVERY_MS = 4_000
+const FIGURES_EVERY_MS = 1_000
+
+/** The part of the store that the deliverer uses. */
+export type DelivererStore = ItemStore &
+  Pick<
+    Store,
+    | 'changeSubscription'
+    | 'findSubscription'
+    | 'changedSubscriptions'
+    | 'saveDelivery'
+    | 'pageAccounts'
+    | 'pageOperators'
+    | 'saveInstance'
+  >
+
+/**
+ * Delivers for all subscriptions until the process stops. `owner`: of leases; by default this start of this process
+ * alone. One that returns under the same name takes over what it had.
+ */
+export function startDeliverer(
+  {
+    feeds,
+    store,
+    secrets,
+    owner = randomUUID(),
+  }: {
+    feeds: Feeds
+    store: DelivererStore
+    secrets: SealedSecrets
+    owner?: string
+  },
+  { config, logger, metrics, lifecycle }: Program,
+): void {
+  const { stopping: signal } = lifecycle
+  const { smtp, webhooks, consolePublicUrl: consoleUrl } = config
+  const mailer = smtp && smtpMailer(smtp)
+  const http = httpClient({ networks: webhooks.allowNetworks, proxy: webhooks.proxy })
+  lifecycle.onClose('requests of subscriptions', async () => {
+    mailer?.close()
+    await http.close()
+  })
+  const accounts = suspendedAccounts(store)
+  const warnAdmins = adminWarnings({ store, mailer, logger })
+  const running = runSubscriptions({
+    store: store as Store,
+    items: itemReader({ feeds, store }),
+    leases: leases({ store, owner, now: () => clock.now() }),
+    secrets,
+    send: itemSender({ http, mailer, consoleUrl }),
+    slots: requestSlots(),
+    clock,
+    pause: realPause,
+    random: Math.random,
+    isSuspended: (accountId) => accounts.has(accountId),
+    onAttempt(report) {
+      const { kind } = report.subscription.target
+      metrics.deliveries.inc({ kind, outcome: report.outcome })
+      warnAdmins(report).catch((error: unknown) => {
+        logger.warn({ err: error }, 'admins could not be warned')
+      })
+    },
+    logger,
+    stopping: signal,
+  })
+  lifecycle.every('looking for suspended accounts', ACCOUNTS_EVERY_MS, () =>
+    untilSucceeded(() => accounts.refresh(), {
+      logger,
+      signal,
+      failure: 'accounts cannot be read yet',
+    }),
+  )
+  lifecycle.every('looking for subscriptions', LOOKS_EVERY_MS, async () => {
+    if (accounts.areKnown()) await running.refresh()
+  })
+  lifecycle.onClose('deliveries', () => running.ended())
+  lifecycle.every('figures of subscriptions', FIGURES_EVERY_MS, async () => {
+    const { states, behindSeconds } = running.figures()
+    for (const [state, count] of states) metrics.subscriptions.set({ state }, count)
+    metrics.deliveryBehind.set(behindSeconds)
+  })
+  const save = (report: InstanceReport) => store.saveInstance(report)
+  lifecycle.every(
+    'instance report',
+    REPORT_INSTANCE_EVERY_MS,
+    reportInstance({ service: 'deliverer', save, clock }),
+  )
+}

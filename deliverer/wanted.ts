@@ -1,0 +1,34 @@
+import type { DeviceFact } from '../schemas/facts.ts'
+import type { PositionReported } from '../schemas/position-reported.ts'
+import type { DeviceSubscription } from '../schemas/subscription.ts'
+import { isWithinHours } from './hours.ts'
+import { timeOfPosition } from './item.ts'
+
+/** Mails and chats are for what happens now. */
+const MAX_AGE_SECONDS = 3_600
+
+type Event = DeviceFact | PositionReported
+
+/** Whether a subscription sends an event, as far as the event alone shows it: not its device's labels. */
+export function wants(subscription: DeviceSubscription, event: Event, now: number): boolean {
+  const { deviceIds, labels, hours, maxAgeSeconds = maxAgeOf(subscription) } = subscription
+  const at = 'recordId' in event ? timeOfPosition(event) : event.at
+  if (maxAgeSeconds !== undefined && now - at > maxAgeSeconds * 1_000) return false
+  // The devices of labels are looked at page by page.
+  if (labels === undefined && deviceIds?.includes(event.deviceId) === false) return false
+  if (!('recordId' in event) && !wantsFact(subscription, event)) return false
+  return hours === undefined || isWithinHours(hours, at)
+}
+
+function maxAgeOf({ target }: DeviceSubscription): number | undefined {
+  return target.kind === 'webhook' ? undefined : MAX_AGE_SECONDS
+}
+
+function wantsFact({ types, geofenceIds, ruleIds }: DeviceSubscription, fact: DeviceFact): boolean {
+  if (types !== undefined && !types.includes(fact.type)) return false
+  if (geofenceIds === undefined && ruleIds === undefined) return true
+  const named = 'geofence' in fact ? [fact.geofence.id] : []
+  const isAtGeofence = geofenceIds?.some((id) => named.includes(id) || fact.inside.includes(id))
+  const isOfRule = 'rule' in fact && ruleIds?.includes(fact.rule.id) === true
+  return isAtGeofence === true || isOfRule
+}

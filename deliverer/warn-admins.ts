@@ -1,0 +1,47 @@
+import type { Store } from '../store/store.ts'
+import { isoTime } from '../schemas/iso-8601.ts'
+import type { AttemptReport } from './run/run-subscription.ts'
+import type { Mailer } from './send/mailer.ts'
+
+const MOST_ADMINS = 50
+
+/** Tells the admins of an account by mail that a receiver has been failing for long, or is given up. */
+export function adminWarnings({
+  store,
+  mailer,
+  logger,
+}: {
+  store: Pick<Store, 'pageOperators'>
+  mailer: Mailer | undefined
+  logger: { warn(fields: object, message: string): void }
+}) {
+  return async function warnAdmins({ subscription, before }: AttemptReport): Promise<void> {
+    const { accountId, id: subscriptionId, name, progress } = subscription
+    const isDisabled = progress.disabledAt !== undefined && before.disabledAt === undefined
+    const isWarned = (progress.warned ?? 0) > (before.warned ?? 0)
+    if (!isDisabled && !isWarned) return
+    const { failingSince = 0, lastError = '' } = progress
+    logger.warn(
+      { subscriptionId, failingSince: isoTime(failingSince) },
+      isDisabled ? 'subscription disabled' : 'subscription failing',
+    )
+    if (mailer === undefined) return
+    const operators = await store.pageOperators({ accountId, limit: 1_000 })
+    const admins = operators.filter(({ role }) => role === 'admin').slice(0, MOST_ADMINS)
+    if (admins.length === 0) return
+    const state = isDisabled ? 'was switched off' : 'is failing'
+    const subject = `The notification “${name}” ${state}`
+    const text = isDisabled
+      ? `${subject}: ${lastError}. Nothing was lost: enable it, and it goes on where it ended.\n`
+      : `${subject} since ${isoTime(failingSince)}: ${lastError}. Nothing is lost: it goes on trying.\n`
+    const html = `<!doctype html><meta charset="utf-8"><p>${escaped(text)}</p>`
+    const to = admins.map(({ email }) => email)
+    const { failure } = await mailer.send(to, { subject, text, html })
+    if (failure !== undefined)
+      logger.warn({ subscriptionId, failure }, 'admins could not be mailed')
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}

@@ -1,0 +1,81 @@
+import Joi from 'joi'
+import { parseNetwork, type Network } from '../outbound/public-address.ts'
+import { SECRETS_KEY_BYTES } from '../sealed-secrets.ts'
+import { variable } from './variables.ts'
+
+/** How subscriptions reach other services. */
+export type OutboundConfig = {
+  /** Encrypts the secrets of subscriptions; absent: embedded, the one in the data directory. */
+  readonly secretsKey?: Uint8Array
+  readonly webhooks: {
+    readonly allowNetworks: readonly Network[]
+    readonly proxy?: string
+  }
+  readonly smtp?: { readonly url: string; readonly from: string }
+}
+
+export type OutboundVariables = {
+  SECRETS_KEY?: Uint8Array
+  WEBHOOK_ALLOW_NETWORKS?: readonly Network[]
+  WEBHOOK_PROXY?: string
+  SMTP_URL?: string
+  SMTP_FROM?: string
+}
+
+const custom = <T>(parse: (text: string) => T | undefined) =>
+  Joi.string().custom((text: string, helpers) => parse(text) ?? helpers.error('any.invalid'))
+
+export const OUTBOUND_VARIABLES = {
+  SECRETS_KEY: variable('SECRETS_KEY', custom(parseKey), {
+    expected: '32 random bytes in base64 or hexadecimal, for example from: openssl rand -base64 32',
+    secret: true,
+  }),
+  WEBHOOK_ALLOW_NETWORKS: variable('WEBHOOK_ALLOW_NETWORKS', custom(parseNetworks), {
+    expected: 'networks separated by blanks or commas, for example 192.168.0.0/16 fd00::/8',
+  }),
+  WEBHOOK_PROXY: variable('WEBHOOK_PROXY', Joi.string().uri({ scheme: ['http', 'https'] }), {
+    expected: 'the http:// or https:// URL of a proxy',
+    secret: true,
+  }),
+  SMTP_URL: variable('SMTP_URL', Joi.string().uri({ scheme: ['smtp', 'smtps'] }), {
+    expected: 'a URL that begins with smtp:// or smtps://',
+    secret: true,
+  }),
+  SMTP_FROM: variable(
+    'SMTP_FROM',
+    Joi.string()
+      .max(320)
+      .pattern(/^[^\p{Cc}]*@[^\p{Cc}]+$/u),
+    {
+      expected: 'the address that mails come from, for example GPS <gps@example.org>',
+    },
+  ),
+}
+
+export function outboundConfig(v: OutboundVariables): OutboundConfig {
+  return {
+    ...(v.SECRETS_KEY !== undefined && { secretsKey: v.SECRETS_KEY }),
+    webhooks: {
+      allowNetworks: v.WEBHOOK_ALLOW_NETWORKS ?? [],
+      ...(v.WEBHOOK_PROXY !== undefined && { proxy: v.WEBHOOK_PROXY }),
+    },
+    ...(v.SMTP_URL !== undefined &&
+      v.SMTP_FROM !== undefined && { smtp: { url: v.SMTP_URL, from: v.SMTP_FROM } }),
+  }
+}
+
+function parseKey(text: string): Uint8Array | undefined {
+  const encoding = /^[\da-f]{64}$/i.test(text) ? 'hex' : 'base64'
+  if (encoding === 'base64' && !/^[\w+/-]{43}=?$/.test(text)) return undefined
+  const key = Buffer.from(text, encoding)
+  return key.length === SECRETS_KEY_BYTES ? key : undefined
+}
+
+function parseNetworks(text: string): readonly Network[] | undefined {
+  const networks = text.split(/[\s,]+/).filter((part) => part !== '')
+  const parsed = networks.flatMap((part) => {
+    const network = parseNetwork(part)
+    return network === undefined ? [] : [network]
+  })
+  return parsed.length === networks.length ? parsed : undefined
+}

@@ -1,0 +1,103 @@
+import { beforeEach, expect, test } from '@jest/globals'
+import { eventually } from '../eventually.ts'
+import { startDeliveries, startReceiver, type Deliveries } from './harness.ts'
+
+let deliveries: Deliveries
+beforeEach(async () => {
+  deliveries = await startDeliveries()
+})
+
+test('two deliverers send every item once, in order, while both run', async () => {
+  const receiver = await startReceiver()
+  const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
+  const both = [deliveries.startDeliverer(), deliveries.startDeliverer()]
+  for (const deliverer of both) await deliverer.refresh()
+  const ids: string[] = []
+  for (let n = 0; n < 30; n += 1) {
+    ids.push(...(await deliveries.appendFacts(1)))
+    // Whoever waits for the other's lease looks again.
+    await eventually(async () => {
+      await deliveries.pass(0)
+      return (await deliveries.find(id)).progress.deliveries > n
+    })
+  }
+  expect(receiver.ids().flat()).toEqual(ids)
+})
+
+test('a deliverer that sleeps past its lease cannot write; the items are sent again by another, with the same ids', async () => {
+  let isHeld = true
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const receiver = await startReceiver(async () => {
+    if (!isHeld) return 200
+    isHeld = false
+    await held
+    return 200
+  })
+  const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
+  const ids = await deliveries.appendFacts(2)
+  await deliveries.startDeliverer().refresh()
+  await eventually(() => receiver.received.length === 1)
+  // The first one's request is under way, and its lease runs out.
+  await deliveries.pass(11_000)
+  await deliveries.startDeliverer().refresh()
+  await eventually(async () => (await deliveries.find(id)).progress.deliveries === 2)
+  letGo()
+  await eventually(() => receiver.received.length >= 3)
+  expect(receiver.ids().flat()).toEqual([ids[0], ...ids])
+  const { progress } = await deliveries.find(id)
+  expect(progress.deliveries).toBe(2)
+})
+
+test('a deliverer that was killed is taken over from: by itself at once, by another after its lease', async () => {
+  const receiver = await startReceiver()
+  const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
+  const lease = { owner: 'embedded', until: deliveries.clock.time + 10_000 }
+  await deliveries.command(id, (progress) => ({ ...progress, lease }))
+  const [first] = await deliveries.appendFacts(1)
+  await deliveries.startDeliverer().refresh()
+  await deliveries.idle()
+  expect(receiver.received).toEqual([])
+  const own = deliveries.startDeliverer({ owner: 'embedded' })
+  await own.refresh()
+  await eventually(() => receiver.ids().flat().join() === first)
+  await own.stop()
+  const another = { owner: 'gone', until: deliveries.clock.time + 10_000 }
+  await deliveries.command(id, (progress) => ({ ...progress, lease: another }))
+  const [second] = await deliveries.appendFacts(1)
+  await deliveries.idle()
+  await deliveries.pass(10_000)
+  await eventually(() => receiver.ids().flat().join() === [first, second].join())
+})
+
+test('an erased device leaves what is sent again; the changed batch has another id', async () => {
+  let isDown = true
+  const receiver = await startReceiver(() => (isDown ? 503 : 200))
+  const target = { kind: 'webhook', url: receiver.url, batch: 10 } as const
+  await deliveries.subscribe(target)
+  const [kept] = await deliveries.appendFacts(1, { deviceId: 'van-1' })
+  await deliveries.appendPositions(1, { deviceId: 'van-2' })
+  const [erased] = await deliveries.appendFacts(1, { deviceId: 'van-2' })
+  await deliveries.startDeliverer().refresh()
+  await deliveries.idle()
+  await deliveries.erase('van-2')
+  isDown = false
+  await deliveries.pass(5_000)
+  await eventually(() => receiver.received.length === 2)
+  expect(receiver.ids()).toEqual([[kept, erased], [kept]])
+  const [one, other] = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(one).not.toBe(other)
+})
+
+test('a suspended account is sent nothing; later it goes on where it was', async () => {
+  const receiver = await startReceiver()
+  await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
+  deliveries.suspended.add('acc-1')
+  const ids = await deliveries.appendFacts(2)
+  await deliveries.startDeliverer().refresh()
+  await deliveries.idle()
+  expect(receiver.received).toEqual([])
+  deliveries.suspended.clear()
+  await deliveries.pass(1_000)
+  await eventually(() => receiver.ids().flat().join() === ids.join())
+})
