@@ -29,18 +29,20 @@ export function timeTicks(from: number, to: number, most: number, zone: string):
   return { step, at }
 }
 
-/** Marks of an axis of values, 1, 2 or 5 times a power of ten apart, about `most` of them. */
+/** Marks of an axis of values, 1, 2 or 5 times a power of ten apart, at most `most` of them. */
 export function valueTicks(least: number, greatest: number, most: number, isCount = false): Ticks {
-  const raw = (greatest - least) / Math.max(1, most) || 1
-  const power = 10 ** Math.floor(Math.log10(raw))
-  const nice = power * ([1, 2, 5].find((times) => times * power >= raw * 0.999_999) ?? 10)
-  const step = isCount ? Math.max(1, nice) : nice
-  const first = Math.ceil(least / step - 1e-9)
-  const last = Math.floor(greatest / step + 1e-9)
-  return {
-    step,
-    at: Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => (first + n) * step),
+  const power = 10 ** Math.floor(Math.log10((greatest - least) / most || 1))
+  const steps = [1, 2, 5, 10, 20].map((times) =>
+    isCount ? Math.max(1, power * times) : power * times,
+  )
+  const ticksOf = (step: number): Ticks => {
+    const first = Math.ceil(least / step - 1e-9)
+    const last = Math.floor(greatest / step + 1e-9)
+    const at = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => (first + n) * step)
+    return { step, at }
   }
+  const all = steps.map(ticksOf)
+  return all.find(({ at }) => at.length <= most) ?? ticksOf(greatest - least)
 }
 
 /**

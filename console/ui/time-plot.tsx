@@ -18,7 +18,7 @@ const TIMES_HEIGHT = 30
 const BOTTOM = 6
 /** The room that a mark takes. */
 const TIME_PIXELS = 64
-const VALUE_PIXELS = 26
+const VALUE_PIXELS = 18
 const MINUTE_MS = 60_000
 
 /** A line over time in the operator's zone. */

@@ -154,8 +154,8 @@ describeConsole('the page of a device', () => {
     const here = page.getByRole('table').getByRole('button', { pressed: true })
     expect(await here.textContent()).toBe(await page.getByLabel('Go to a time').inputValue())
     // The labels span a minute: with hours and minutes alone they would all be the same.
-    const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
-    const times = painted.filter((text) => /^\d\d:\d\d/.test(text))
+    const marks = await page.locator('.time-plot text').allTextContents()
+    const times = marks.filter((text) => /^\d\d:\d\d/.test(text))
     expect(times.length).toBeGreaterThan(3)
     expect(times.filter((text) => !/^\d\d:\d\d:\d\d$/.test(text))).toEqual([])
     await page.getByRole('combobox', { name: 'Replay speed' }).selectOption('600')
@@ -176,8 +176,8 @@ describeConsole('the page of a device', () => {
     await suite.report(...reports)
     const page = await suite.signedIn(`/devices/van-12?day=${YESTERDAY}`, { timezoneId: 'UTC' })
     await eventually(async () => {
-      const painted = await page.evaluate<string[]>(`[...window.painted.keys()]`)
-      const speeds = painted.filter((text) => /^3[34](\.\d+)?$/.test(text))
+      const marks = await page.locator('.time-plot text').allTextContents()
+      const speeds = marks.filter((text) => /^3[34](\.\d+)?$/.test(text))
       return speeds.length > 1 && speeds.every((text) => text.length < 5)
     })
   })

@@ -39,14 +39,19 @@ test.each([1_000, 90_000, 3 * HOUR, DAY_MS, 31 * DAY_MS, 400 * DAY_MS, 20_000 * 
 )
 
 test.each([
-  [0, 100, 5, false, [0, 20, 40, 60, 80, 100]],
-  [-18, -15, 3, false, [-18, -17, -16, -15]],
+  [0, 100, 6, false, [0, 20, 40, 60, 80, 100]],
+  [0, 100, 5, false, [0, 50, 100]],
+  [33.76, 34.17, 4, false, [33.800000000000004, 33.9, 34, 34.1]],
+  [-18, -15, 4, false, [-18, -17, -16, -15]],
   [0.1, 0.35, 3, false, [0.1, 0.2, 0.30000000000000004]],
   [0, 1.1, 4, true, [0, 1]],
   [5, 5, 3, false, [5]],
-] as const)('the values from %p to %p have %d marks', (least, greatest, most, isCount, at) => {
-  expect(valueTicks(least, greatest, most, isCount).at).toEqual(at)
-})
+] as const)(
+  'the values from %p to %p have at most %d marks',
+  (least, greatest, most, isCount, at) => {
+    expect(valueTicks(least, greatest, most, isCount).at).toEqual(at)
+  },
+)
 
 test('an axis has room beside its values, does not cross zero, and does not magnify noise', () => {
   expect(valueRange(0, 100)).toEqual([0, 110])
