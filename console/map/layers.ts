@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import type OlMap from 'ol/Map.js'
-import type { Extent } from 'ol/extent.js'
+import { intersects, type Extent } from 'ol/extent.js'
 import TileLayer from 'ol/layer/Tile.js'
 import VectorTileLayer from 'ol/layer/VectorTile.js'
 import { transformExtent } from 'ol/proj.js'
@@ -47,6 +47,34 @@ const shown = computed(() => {
 
 export const shownLayerName = computed(() => shown.value?.name ?? WORLD)
 
+/** The streets to ask about: they would come from somebody who sees the viewed area, and nothing is chosen yet. */
+export const streetsToAskFor = computed(() =>
+  chosenName.value === '' && shown.value === undefined
+    ? (offeredLayers.value ?? []).find(({ seenBy }) => seenBy !== null)
+    : undefined,
+)
+
+/** Whether the map shows streets where its view is. */
+export const hasStreets = computed(() => shown.value !== undefined && !isLayerLacking.value)
+
+/** Whether the shown layer has not loaded; the base map is below it. */
+export const isLayerFailed = signal(false)
+
+/** Whether the view is outside of the shown layer's area. */
+export const isLayerOutside = signal(false)
+const isLayerLacking = computed(() => isLayerFailed.value || isLayerOutside.value)
+
+let loadAgain: () => void = () => undefined
+
+/** Loads the shown layer now. */
+export function retryLayer(): void {
+  isLayerFailed.value = false
+  loadAgain()
+}
+
+/** A server that does not answer for this long is not waited for any longer. */
+const ANSWERS_WITHIN_MS = 8_000
+
 /** The credits named in the shown file. */
 const fileCredit = signal<string | undefined>(undefined)
 export const shownCredit = computed(() => shown.value?.attribution ?? fileCredit.value)
@@ -74,30 +102,75 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
     if (layer === undefined) return undefined
     const ending = new AbortController()
     const until = AbortSignal.any([closing, ending.signal])
-    makeLayer(layer, until)
-      .then((made) => {
-        if (until.aborted) return
-        const area = made.getExtent() ?? EVERYWHERE
-        made.getSource()?.on('tileloadend', () => {
-          coveredArea.value = area
+    const add = () => {
+      loadAgain = add
+      for (const above of layersAbove(map)) map.removeLayer(above)
+      makeLayer(layer, until)
+        .then((made) => {
+          if (until.aborted) return
+          const area = made.getExtent() ?? EVERYWHERE
+          watchLoading(made, area, until)
+          watchView(map, area, until)
+          if (made instanceof VectorTileLayer) hideBelow(map, made, until)
+          map.addLayer(made)
         })
-        made.getSource()?.on('tileloaderror', () => {
-          coveredArea.value = undefined
+        .catch(() => {
+          if (!until.aborted) isLayerFailed.value = true
         })
-        if (made instanceof VectorTileLayer) hideBelow(map, made, until)
-        map.addLayer(made)
-      })
-      .catch(() => undefined)
+    }
+    add()
     return () => {
       ending.abort()
       coveredArea.value = undefined
       fileCredit.value = undefined
-      for (const above of map.getLayers().getArray().slice()) {
-        if (above.getZIndex() === ABOVE) map.removeLayer(above)
-      }
+      isLayerFailed.value = false
+      isLayerOutside.value = false
+      for (const above of layersAbove(map)) map.removeLayer(above)
     }
   })
   closing.addEventListener('abort', end)
+}
+
+function layersAbove(map: OlMap) {
+  return map
+    .getLayers()
+    .getArray()
+    .filter((layer) => layer.getZIndex() === ABOVE)
+}
+
+/** The layer has failed if its first tiles do not come; the base map names places until they do. */
+function watchLoading(
+  layer: Awaited<ReturnType<typeof makeLayer>>,
+  area: Extent,
+  until: AbortSignal,
+): void {
+  let patience: ReturnType<typeof setTimeout> | undefined
+  let isLoaded = false
+  const fail = () => {
+    coveredArea.value = undefined
+    if (!isLoaded) isLayerFailed.value = true
+  }
+  const source = layer.getSource()
+  source?.on('tileloadstart', () => {
+    if (!isLoaded) patience ??= setTimeout(fail, ANSWERS_WITHIN_MS)
+  })
+  source?.on('tileloadend', () => {
+    isLoaded = true
+    clearTimeout(patience)
+    coveredArea.value = area
+    isLayerFailed.value = false
+  })
+  source?.on('tileloaderror', fail)
+  until.addEventListener('abort', () => clearTimeout(patience))
+}
+
+function watchView(map: OlMap, area: Extent, until: AbortSignal): void {
+  const look = () => {
+    isLayerOutside.value = !intersects(area, map.getView().calculateExtent(map.getSize()))
+  }
+  look()
+  map.on('moveend', look)
+  until.addEventListener('abort', () => map.un('moveend', look))
 }
 
 const ABOVE = 1

@@ -4,7 +4,14 @@ import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
 import { scaleFor } from '../core/measures.ts'
 import { shownUnits } from '../ui/shown.ts'
-import { offeredLayers, shownLayerName, WORLD, shownCredit } from './layers.ts'
+import {
+  isLayerFailed,
+  hasStreets,
+  offeredLayers,
+  retryLayer,
+  shownCredit,
+  streetsToAskFor,
+} from './layers.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { retryWorld, worldState } from './open-map.ts'
 
@@ -27,13 +34,19 @@ export function MapFoot({
 }) {
   const { zoom, metresPerPixel } = useView(map)
   const isChoice = offeredLayers.value !== undefined && offeredLayers.value.length > 0
-  const lacksStreets = zoom >= STREETS_ZOOM && shownLayerName.value === WORLD && isChoice
+  const isFailed = isLayerFailed.value || worldState.value === 'failed'
+  const lacksStreets =
+    zoom >= STREETS_ZOOM && !hasStreets.value && isChoice && !isFailed && !streetsToAskFor.value
   return (
     <div class="map-foot">
-      {worldState.value === 'failed' && (
-        <p class="notice warn row" role="status">
+      {isFailed && (
+        <p class="notice warn row over-map" role="status">
           The map could not be loaded
-          <button type="button" class="small" onClick={retryWorld}>
+          <button
+            type="button"
+            class="small"
+            onClick={() => (isLayerFailed.value ? retryLayer() : retryWorld())}
+          >
             Retry
           </button>
         </p>
@@ -41,7 +54,7 @@ export function MapFoot({
       <div class="map-facts">
         {lacksStreets && (
           <p class="map-hint note">
-            This map shows no streets.{' '}
+            This map shows no streets here.{' '}
             <button type="button" class="small" popovertarget={layersId}>
               Choose another
             </button>

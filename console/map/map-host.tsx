@@ -7,6 +7,7 @@ import type OlMap from 'ol/Map.js'
 import { Icon, IconButton } from '../ui/icon.tsx'
 import { useKeys, type KeyActions } from '../ui/keys.tsx'
 import { palette } from '../ui/palette.ts'
+import { AskForStreets } from './ask-for-streets.tsx'
 import { offeredLayers, showLayer, shownLayerName, WORLD } from './layers.ts'
 import { MapFoot } from './map-foot.tsx'
 import { openMap, panBy, zoomBy } from './open-map.ts'
@@ -90,6 +91,7 @@ export function MapHost<P>({
         {children}
         <LayersButton id={layersId} />
       </MapButtons>
+      <AskForStreets />
       <MapFoot map={opened} layersId={layersId}>
         {legend}
       </MapFoot>

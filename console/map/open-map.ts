@@ -7,7 +7,7 @@ import { boundsOf } from '../core/bounds.ts'
 import type { MapPoint } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
-import { addChosenLayer, coveredArea } from './layers.ts'
+import { addChosenLayer, coveredArea, hasStreets } from './layers.ts'
 import { isWorldHidden } from './hide-below.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { vectorLayer } from './vector-layer.ts'
@@ -27,16 +27,21 @@ world.start().catch(() => undefined)
  */
 export const worldState = signal<'loading' | 'shown' | 'failed'>('loading')
 
-/** A map of the world in an element, with the chosen layer over it, and no devices yet. */
-export function openMap(target: HTMLElement): { map: OlMap; close: () => void } {
+/**
+ * A map of the world in an element, with the chosen layer over it, and no devices yet.
+ *
+ * @param isBackdrop for people who are not signed in: without layers, and nothing moves it.
+ */
+export function openMap(
+  target: HTMLElement,
+  { isBackdrop = false } = {},
+): { map: OlMap; close: () => void } {
   const map = new OlMap({
     target,
     controls: [],
-    interactions: standardInteractions({
-      keyboard: false,
-      altShiftDragRotate: false,
-      pinchRotate: false,
-    }),
+    interactions: isBackdrop
+      ? []
+      : standardInteractions({ keyboard: false, altShiftDragRotate: false, pinchRotate: false }),
     view: new View({
       center: [0, 2_500_000],
       zoom: 2,
@@ -55,7 +60,7 @@ export function openMap(target: HTMLElement): { map: OlMap; close: () => void } 
     target.style.backgroundColor = isSea ? palette.value.water : palette.value.land
   })
   addWorld(map, closing.signal).catch(() => undefined)
-  addChosenLayer(map, closing.signal)
+  if (!isBackdrop) addChosenLayer(map, closing.signal)
   return {
     map,
     close() {
@@ -102,7 +107,9 @@ export function fitPoints(
     animated = isAnimated(),
     // A single place means nothing without the towns around it.
     aloneZoom = 10,
-  }: { animated?: boolean; aloneZoom?: number } = {},
+    // Names are to the right of devices, below the buttons.
+    padding = [60, 110, 60, 60],
+  }: { animated?: boolean; aloneZoom?: number; padding?: number[] } = {},
 ): void {
   const box = boundsOf(points)
   if (box === undefined) return
@@ -110,19 +117,25 @@ export function fitPoints(
   const [east, north] = toMap({ x: box.east, y: box.north })
   const isOnePlace = box.west === box.east && box.north === box.south
   map.getView().fit([west, south, east, north], {
-    // Names are to the right of devices, below the buttons.
-    padding: [60, 110, 60, 60],
+    padding,
     maxZoom: isOnePlace ? aloneZoom : 16,
     duration: animated ? 250 : 0,
   })
 }
 
 const STREET_ZOOM = 16
+/** Closer, a map without streets is empty. */
+const TOWN_ZOOM = 11
 
-/** Moves the view to a place at street level; a closer view stays as close. */
+/** How near a place is shown: the street that it is in, or the towns around it. */
+export function nearZoom(): number {
+  return hasStreets.peek() ? STREET_ZOOM : TOWN_ZOOM
+}
+
+/** Moves the view to a place, as near as the map has something to show; a closer view stays as close. */
 export function flyTo(map: OlMap, point: MapPoint, { animated = isAnimated() } = {}): void {
   const view = map.getView()
-  const to = { center: toMap(point), zoom: Math.max(STREET_ZOOM, view.getZoom() ?? 0) }
+  const to = { center: toMap(point), zoom: Math.max(nearZoom(), view.getZoom() ?? 0) }
   view.cancelAnimations()
   if (animated) return view.animate({ ...to, duration: 500 })
   view.setCenter(to.center)

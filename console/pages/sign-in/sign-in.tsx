@@ -1,4 +1,6 @@
 import { signal } from '@preact/signals'
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { Navigation2 } from 'lucide'
 import { api } from '../../api/client.ts'
 import { faultAt } from '../../core/failure.ts'
@@ -16,6 +18,7 @@ export function SignInPage() {
   useTitle('Sign in')
   return (
     <main class="alone">
+      <Backdrop />
       <div class="card sign-in box stack">
         <p class="brand row tight">
           <Icon of={Navigation2} /> GPS console
@@ -43,6 +46,21 @@ export function SignInPage() {
       </div>
     </main>
   )
+}
+
+/** The map is loaded last: nobody waits for it to sign in, and the next page needs it. */
+function Backdrop() {
+  const [Map, setMap] = useState<ComponentType>()
+  useEffect(() => {
+    let isOpen = true
+    import('../../map/world-backdrop.tsx')
+      .then(({ WorldBackdrop }) => isOpen && setMap(() => WorldBackdrop))
+      .catch(() => undefined)
+    return () => {
+      isOpen = false
+    }
+  }, [])
+  return Map === undefined ? null : <Map />
 }
 
 /** The page on which an operator with a generated password chooses their own. */

@@ -106,7 +106,13 @@ export function consoleSuite({
   }
 
   /** A browser of its own: nothing of another test's is kept in it. */
-  async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<BrowserContext> {
+  async function open({
+    asksForStreets = false,
+    ...options
+  }: Parameters<Browser['newContext']>[0] & {
+    /** Whether nobody has answered yet if the map shows streets. */
+    asksForStreets?: boolean
+  } = {}): Promise<BrowserContext> {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 800 },
       // A clock of 24 hours.
@@ -115,6 +121,7 @@ export function consoleSuite({
     })
     contexts.push(context)
     context.setDefaultTimeout(60_000)
+    if (!asksForStreets) await context.addInitScript(STAY_OFFLINE)
     context.on('page', (page) => watch(page))
     return context
   }
@@ -208,6 +215,10 @@ export function consoleSuite({
 }
 
 export type ConsoleSuite = ReturnType<typeof consoleSuite>
+
+/** An empty page has no storage. */
+const STAY_OFFLINE = `if (location.protocol.startsWith('http') && !localStorage.getItem('gps-console.layer'))
+  localStorage.setItem('gps-console.layer', 'World (offline)')`
 
 const ENV = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: PASSWORD, RATE_LIMIT_AUTH: 'off' }
 

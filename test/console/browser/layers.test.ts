@@ -72,7 +72,7 @@ describeConsole('the layers of a map', () => {
       const guest = await (await suite.open()).newPage()
       const tiles = await standIn(guest)
       await guest.goto(link)
-      await guest.getByText('Updated just now').waitFor()
+      await guest.getByText(/Updated \d\d:\d\d/).waitFor()
       await guest.getByRole('button', { name: 'Layers' }).click()
       await world(guest).waitFor()
       return { guest, tiles }

@@ -6,6 +6,31 @@ import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
 describeConsole('signing in', () => {
   const suite = consoleSuite()
 
+  test('the world map is behind the form, and asks for nothing that needs a session', async () => {
+    const page = await (await suite.open()).newPage()
+    const refused: string[] = []
+    page.on('response', (response) => {
+      if (response.status() === 401) refused.push(new URL(response.url()).pathname)
+    })
+    await page.goto(suite.url)
+    await page.locator('.world-backdrop canvas').first().waitFor()
+    const seen = await page.locator('.card.sign-in').evaluate((card: never) => {
+      const { left, top } = (
+        card as { getBoundingClientRect(): { left: number; top: number } }
+      ).getBoundingClientRect()
+      const { document: page } = globalThis as never as {
+        document: { elementFromPoint(x: number, y: number): { closest(of: string): unknown } }
+      }
+      const at = (x: number, y: number) => page.elementFromPoint(x, y)
+      return [
+        at(left + 9, top + 9).closest('.card') !== null,
+        at(left - 9, top + 9).closest('.world-backdrop') !== null,
+      ]
+    })
+    expect(seen).toEqual([true, true])
+    expect(refused).toEqual(['/api/v1/session'])
+  })
+
   test('signing in leads to the page that was asked for, and signing out back', async () => {
     const page = await suite.signedIn('/audit', { byForm: true })
     await page.getByRole('heading', { name: 'Audit' }).waitFor()

@@ -1,0 +1,82 @@
+import { expect, test } from '@jest/globals'
+import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
+
+const OSM = 'https://tile.openstreetmap.org'
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+describeConsole('streets on the map', () => {
+  const suite = consoleSuite({ origins: () => [OSM] })
+
+  const card = (page: Page) => page.getByRole('region', { name: 'Show streets?' })
+  const failed = (page: Page) => page.getByText('The map could not be loaded')
+  const standIn = (page: Page) =>
+    page.route(`${OSM}/**`, (route) => route.fulfill({ contentType: 'image/png', body: PIXEL }))
+
+  /** The map of a device that was chosen in the list. */
+  async function flown(page: Page, scale: string): Promise<void> {
+    await deviceRow(page, 'van-1').getByRole('button').click()
+    await page.getByRole('img', { name: `Scale: ${scale}`, exact: true }).waitFor()
+  }
+
+  test('are asked about once, in a card above the lower edge; until then and without them nothing goes closer than towns', async () => {
+    await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn('/', { asksForStreets: true })
+    let asked = 0
+    page.on('request', (request) => (asked += Number(request.url().startsWith(OSM))))
+    await card(page).waitFor()
+    await card(page)
+      .getByText('They come from openstreetmap.org, which then sees which area you look at.')
+      .waitFor()
+    const [box, map] = [await card(page).boundingBox(), await page.locator('.map').boundingBox()]
+    const bottom = (of: typeof box) => (of?.y ?? 0) + (of?.height ?? 0)
+    expect([box?.width, bottom(map) - bottom(box)]).toEqual([420, 24])
+    await flown(page, '5 km')
+    await card(page).getByRole('button', { name: 'Stay offline' }).click()
+    await card(page).waitFor({ state: 'hidden' })
+    await page.reload()
+    await deviceRow(page, 'van-1').waitFor()
+    await page.getByRole('button', { name: 'Layers' }).waitFor()
+    expect([await card(page).count(), asked]).toEqual([0, 0])
+  })
+
+  test('are loaded once they are wanted, and then a chosen device is shown in its street', async () => {
+    const page = await suite.signedIn('/', { asksForStreets: true })
+    await standIn(page)
+    await card(page).getByRole('button', { name: 'Show streets' }).click()
+    await page.getByText('© OpenStreetMap contributors').waitFor()
+    await flown(page, '100 m')
+    await page.reload()
+    await page.getByText('© OpenStreetMap contributors').waitFor()
+    expect(await card(page).count()).toBe(0)
+  })
+
+  test('that cannot be loaded are said to be missing, above the built-in map, and come on Retry', async () => {
+    const page = await suite.signedIn('/', { asksForStreets: true })
+    let isUp = false
+    await page.route(`${OSM}/**`, (route) =>
+      isUp ? route.fulfill({ contentType: 'image/png', body: PIXEL }) : route.abort(),
+    )
+    await deviceRow(page, 'van-1').waitFor()
+    await card(page).getByRole('button', { name: 'Show streets' }).click()
+    await failed(page).waitFor()
+    // The built-in map names towns.
+    const towns = JSON.stringify(['Schwechat', 'Klosterneuburg', 'Perchtoldsdorf', 'Bratislava'])
+    await eventually(() => page.evaluate<boolean>(`${towns}.some((name) => painted.has(name))`))
+    isUp = true
+    await page.getByRole('button', { name: 'Retry' }).click()
+    await failed(page).waitFor({ state: 'hidden' })
+  })
+
+  test('whose server does not answer are said to be missing', async () => {
+    const page = await suite.signedIn('/', { asksForStreets: true })
+    await page.route(`${OSM}/**`, () => undefined)
+    await card(page).getByRole('button', { name: 'Show streets' }).click()
+    await failed(page).waitFor()
+  })
+})
