@@ -1,22 +1,24 @@
-import { useRef } from 'preact/hooks'
-import type OlMap from 'ol/Map.js'
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Link2Off } from 'lucide'
+import type OlMap from 'ol/Map.js'
+import { motionText } from '../../core/device-words.ts'
 import { toMercator } from '../../core/mercator.ts'
 import { shownHeading } from '../../core/motion.ts'
 import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
 import { MapCanvas, type MapView } from '../../map/map-canvas.ts'
-import { MapLabels } from '../../map/map-labels.ts'
 import { MapHost } from '../../map/map-host.tsx'
-import { fitPoints } from '../../map/open-map.ts'
+import { MapLabels } from '../../map/map-labels.ts'
+import { fitPoints, nearZoom } from '../../map/open-map.ts'
 import { now } from '../../ui/clock.ts'
 import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { useTitle } from '../../ui/page.tsx'
 import { palette } from '../../ui/palette.ts'
 import { pageAddress } from '../../ui/router.ts'
-import { shownMoment } from '../../ui/shown.ts'
+import { shownUnits } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
-import { Ago } from '../../ui/time.tsx'
-import { NO_POSITION, silenceText, statusOf, type ViewedDevice } from './shared-view.ts'
+import { motionOf, NO_POSITION, readerTime, silenceText, statusOf } from './shared-view.ts'
+import type { Shared, ViewedDevice } from './shared-view.ts'
 import { useShared } from './use-shared.ts'
 import './share.css'
 
@@ -34,33 +36,10 @@ export function SharePage() {
   }
   return (
     <main class="share">
-      <header class="stack tight">
-        <h1>
-          <Isolated>{shared.name}</Isolated>
-        </h1>
-        <p class="quiet">
-          <span role="status" aria-label="Connection">
-            {isLive ? 'live' : 'disconnected, reconnecting'}
-          </span>{' '}
-          · until {shownMoment(Date.parse(shared.expiresAt))}
-        </p>
-        {failure !== undefined && <FailedLine failure={failure} />}
-        <ul class="row" aria-label="Devices">
-          {shared.items.map((item) => (
-            <li key={item.ref}>
-              <Isolated class={item.name === shared.name ? 'unseen' : 'strong'}>
-                {item.name}
-              </Isolated>{' '}
-              Updated <Ago at={item.timestamp} inFull />
-              {statusOf(item, now.value) !== 'online' && (
-                <p class="quiet">{silenceText(Date.parse(item.timestamp))}</p>
-              )}
-            </li>
-          ))}
-        </ul>
-        {shared.items.length === 0 && <p>{NO_POSITION}</p>}
-      </header>
       <SharedMap items={shared.items} />
+      <Card shared={shared} isLive={isLive}>
+        {failure !== undefined && <FailedLine failure={failure} />}
+      </Card>
     </main>
   )
 }
@@ -72,6 +51,84 @@ function Over() {
         <p>It has expired, was revoked, or is incomplete. Ask the sender for a new one.</p>
       </Empty>
     </main>
+  )
+}
+
+/** What the sender calls the link, and what each device is doing: at the lower edge of a phone, else at the left. */
+function Card({
+  shared: { name, items, expiresAt },
+  isLive,
+  children,
+}: {
+  shared: Shared
+  isLive: boolean
+  children: ComponentChildren
+}) {
+  const card = useRef<HTMLElement>(null)
+  // The map's scale and credits are above a card at its lower edge.
+  useLayoutEffect(() => {
+    const element = card.current
+    if (element === null) return undefined
+    const resized = new ResizeObserver(() => {
+      element.parentElement?.style.setProperty('--card', `${element.offsetHeight}px`)
+    })
+    resized.observe(element)
+    return () => resized.disconnect()
+  }, [])
+  return (
+    <section ref={card} class="share-card over-map raised stack some" aria-label="Shared positions">
+      <h1>
+        <Isolated>{name}</Isolated>
+      </h1>
+      {children}
+      <ul class="stack" aria-label="Devices">
+        {items.map((item) => (
+          <SharedDevice key={item.ref} of={item} isTitle={item.name === name} />
+        ))}
+      </ul>
+      {items.length === 0 && <p>{NO_POSITION}</p>}
+      <p class="note">
+        <span role="status" aria-label="Connection">
+          {isLive ? 'live' : 'disconnected, reconnecting'}
+        </span>{' '}
+        · until {readerTime(Date.parse(expiresAt), now.value)}
+      </p>
+    </section>
+  )
+}
+
+function SharedDevice({ of: item, isTitle }: { of: ViewedDevice; isTitle: boolean }) {
+  const { name, timestamp, latitude, longitude } = item
+  const at = Date.parse(timestamp)
+  const status = statusOf(item, now.value)
+  const motion = motionText(
+    { status, lastSeenMs: at, motion: motionOf(item) },
+    now.value,
+    shownUnits(),
+  )
+  return (
+    <li class="stack tight">
+      <div class="stack tight">
+        <Isolated class={isTitle ? 'unseen' : 'strong'}>{name}</Isolated>
+        {motion !== undefined && <p class="share-motion">{motion}</p>}
+        <p class="quiet">
+          Updated{' '}
+          <time dateTime={timestamp} title={timestamp} class="time">
+            {readerTime(at, now.value)}
+          </time>
+        </p>
+        {status !== 'online' && <p class="quiet">{silenceText(at)}</p>}
+      </div>
+      <a
+        class="button"
+        href={`https://www.google.com/maps/search/?api=1&query=${latitude},${longitude}`}
+        target="_blank"
+        rel="noreferrer"
+        data-outside
+      >
+        Open in Google Maps
+      </a>
+    </li>
   )
 }
 
@@ -89,13 +146,27 @@ function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
       paint={(map, canvas) => {
         if (!isFitted.current && items.length > 0) {
           isFitted.current = true
-          // A viewer of a link wants to know the street.
-          fitPoints(map, items.map(pointOf), { animated: false, aloneZoom: 16 })
+          fitPoints(map, items.map(pointOf), {
+            animated: false,
+            // A viewer of a link wants to know the street.
+            aloneZoom: nearZoom(),
+            padding: paddingBeside(map),
+          })
         }
         canvas.paint()
       }}
     />
   )
+}
+
+/** Devices are shown beside the card, or above it. */
+function paddingBeside(map: OlMap): number[] {
+  const [width = 0] = map.getSize() ?? []
+  const card = document.querySelector<HTMLElement>('.share-card')
+  if (card === null) return [60, 110, 60, 60]
+  return card.offsetWidth > width / 2
+    ? [60, 90, card.offsetHeight + 60, 60]
+    : [60, 110, 60, card.offsetLeft + card.offsetWidth + 40]
 }
 
 function openShared(map: OlMap, items: () => readonly ViewedDevice[]): MapCanvas {
@@ -121,13 +192,20 @@ function draw(
   items: readonly ViewedDevice[],
 ): void {
   const colours = palette.peek()
+  context.lineJoin = 'round'
+  context.lineCap = 'round'
   for (const item of items) {
     const at = pointOf(item)
     context.beginPath()
     for (const place of item.trail ?? []) context.lineTo(...project(pointOf(place), at))
-    context.strokeStyle = colours.accent
-    context.lineWidth = 3
-    context.stroke()
+    for (const [width, colour] of [
+      [7, colours.ring],
+      [4, colours.accent],
+    ] as const) {
+      context.lineWidth = width
+      context.strokeStyle = colour
+      context.stroke()
+    }
   }
   for (const item of items) {
     const [x, y] = project(pointOf(item))

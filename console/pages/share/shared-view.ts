@@ -1,6 +1,7 @@
 import { livenessOf, type Liveness } from '../../../schemas/liveness.ts'
 import type { components } from '../../api/schema.ts'
-import { shownMoment } from '../../ui/shown.ts'
+import { motionAfter, type Motion } from '../../core/motion.ts'
+import { now } from '../../ui/clock.ts'
 
 export type Shared = components['schemas']['Shared']
 export type ViewedDevice = components['schemas']['SharedDevice']
@@ -28,10 +29,29 @@ export function statusOf({ timestamp }: Pick<ViewedDevice, 'timestamp'>, at: num
   return livenessOf({ lastSeenAt: Date.parse(timestamp) }, at)
 }
 
+/** The device's motion, judged by its trail. */
+export function motionOf({ trail = [], ...device }: ViewedDevice): Motion {
+  const earlier = trail.filter(({ timestamp }) => timestamp < device.timestamp)
+  return [...earlier, device].reduce<Motion | undefined>(
+    (before, position) =>
+      motionAfter(before, position, { atMs: Date.parse(position.timestamp), isNext: true }),
+    undefined,
+  ) as Motion
+}
+
+/** A moment as the reader's language writes it: `19:04`, on another day `Tue, 24 Nov, 19:04`. */
+export function readerTime(at: number, today: number): string {
+  const moment = new Date(at)
+  const time = moment.toLocaleTimeString(undefined, { timeStyle: 'short' })
+  if (moment.toDateString() === new Date(today).toDateString()) return time
+  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const
+  return `${moment.toLocaleDateString(undefined, day)}, ${time}`
+}
+
 /** Shown in place of devices that have not reported since their link was made. */
 export const NO_POSITION = 'No position yet. It appears here when there is one.'
 
 /** Explains a device's silence to people waiting for it; `at` is the time of its last position. */
 export function silenceText(at: number): string {
-  return `It may have no network. Its last known position is from ${shownMoment(at).replace(/^today /, '')}.`
+  return `It may have no network. Its last known position is from ${readerTime(at, now.value)}.`
 }
