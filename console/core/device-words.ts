@@ -43,7 +43,8 @@ function clockText(position: LiveDevice['position']): string | undefined {
   return ms === undefined ? undefined : `clock ${duration(ms)} ahead`
 }
 
-function movementText(
+/** The same without the clock. */
+export function movementText(
   { status, lastSeenMs, motion }: Pick<LiveDevice, 'status' | 'lastSeenMs' | 'motion'>,
   now: number,
   units: Units,

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Link2Off } from 'lucide'
 import type OlMap from 'ol/Map.js'
-import { motionText } from '../../core/device-words.ts'
+import { movementText } from '../../core/device-words.ts'
 import { toMercator } from '../../core/mercator.ts'
 import { shownHeading } from '../../core/motion.ts'
 import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
@@ -101,7 +101,7 @@ function SharedDevice({ of: item, isTitle }: { of: ViewedDevice; isTitle: boolea
   const { name, timestamp, latitude, longitude } = item
   const at = Date.parse(timestamp)
   const status = statusOf(item, now.value)
-  const motion = motionText(
+  const motion = movementText(
     { status, lastSeenMs: at, motion: motionOf(item) },
     now.value,
     shownUnits(),
