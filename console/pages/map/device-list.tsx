@@ -10,6 +10,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { shownUnits } from '../../ui/shown.ts'
+import { askPlaces, placeName } from './device-places.ts'
 import { askStoppedSince } from './ask-stopped-since.ts'
 import { selectAndShow } from './fleet-map.tsx'
 import {
@@ -52,7 +53,9 @@ export function DeviceList() {
   }, [selected, devices.length > 0])
   useEffect(() => {
     const shown = indexes.flatMap((index) => devices[index] ?? [])
-    askStoppedSince([selectedDevice() ?? [], shown].flat()).catch(() => undefined)
+    const inWords = [selectedDevice() ?? [], shown].flat()
+    askStoppedSince(inWords).catch(() => undefined)
+    askPlaces(inWords)
   })
   // Runs before the next key arrives. A row that moves in the document loses the focus.
   useLayoutEffect(() => {
@@ -186,9 +189,11 @@ export function DeviceRow({
   const { status, lastSeenMs } = device
   const context = { now: now.value, units: shownUnits() }
   const exceptions = exceptionTexts(device).join(' · ')
-  const facts = COLUMNS.flatMap((column) =>
-    columns.includes(column.id) ? (column.text(device, context) ?? []) : [],
-  ).join(' · ')
+  const facts = COLUMNS.flatMap((column) => {
+    if (!columns.includes(column.id)) return []
+    const place = column.id === 'motion' ? placeName(device) : undefined
+    return [column.text(device, context) ?? [], place ?? []].flat()
+  }).join(' · ')
   return (
     <button
       type="button"

@@ -1,6 +1,7 @@
 import { Pin, X } from 'lucide'
 import { may } from '../../live/session.ts'
 import { watchWords } from '../../live/announce-changes.ts'
+import { placeName } from './device-places.ts'
 import { fleet, lister } from '../../live/live.ts'
 import { labelOf, shownTelemetry } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
@@ -51,9 +52,15 @@ export function SelectedCard() {
       </header>
       {name !== null && <Isolated class="note">{id}</Isolated>}
       <p>
-        {[connectionText(device, now.value), motionText(device, now.value, shownUnits())]
-          .filter(Boolean)
-          .join(' · ')}
+        <Isolated>
+          {[
+            connectionText(device, now.value),
+            motionText(device, now.value, shownUnits()),
+            placeName(device),
+          ]
+            .filter(Boolean)
+            .join(' · ')}
+        </Isolated>
       </p>
       <Labels of={device.labels} />
       <Facts

@@ -106,11 +106,16 @@ function SharedDevice({ of: item, isTitle }: { of: ViewedDevice; isTitle: boolea
     now.value,
     shownUnits(),
   )
+  const doing = [motion, item.place && `near ${item.place.name}`].filter(Boolean).join(' · ')
   return (
     <li class="stack tight">
       <div class="stack tight">
         <Isolated class={isTitle ? 'unseen' : 'strong'}>{name}</Isolated>
-        {motion !== undefined && <p class="share-motion">{motion}</p>}
+        {doing !== '' && (
+          <p class="share-motion">
+            <Isolated>{doing}</Isolated>
+          </p>
+        )}
         <p class="quiet">
           Updated{' '}
           <time dateTime={timestamp} title={timestamp} class="time">

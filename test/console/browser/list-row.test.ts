@@ -26,7 +26,7 @@ describeConsole('a row of the list', () => {
     await suite.call('PATCH', '/devices/row-1', { name })
     const page = await suite.signedIn('/?q=spare')
     const row = deviceRow(page, name)
-    await row.getByText('Moving 31 km/h').waitFor()
+    await row.getByText(/^Moving 31 km\/h · \S/).waitFor()
     const box = await row.boundingBox()
     expect(box?.height).toBe(52)
     expect(await row.textContent()).not.toContain('row-1')

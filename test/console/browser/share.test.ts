@@ -236,6 +236,36 @@ describeConsole('sharing', () => {
     },
   )
 
+  test.each([
+    ['at the lower edge of a phone', { width: 390, height: 844 }],
+    ['at the left of a desktop', { width: 1400, height: 900 }],
+  ])('a link is a map over the whole page with a card %s', async (_, viewport) => {
+    const { link } = await sharedPage(`card ${viewport.width}`)
+    const page = await (await suite.open({ viewport })).newPage()
+    await page.goto(link)
+    const card = page.getByRole('region', { name: 'Shared positions' })
+    await card.getByText(/near \S/).waitFor()
+    const map = await page.locator('.map').boundingBox()
+    expect(map).toEqual({ x: 0, y: 0, ...viewport })
+    const box = await card.boundingBox()
+    const isPhone = viewport.width < 720
+    expect(box).toMatchObject(isPhone ? { x: 0, width: 390 } : { x: 12, y: 12, width: 360 })
+    if (isPhone) expect((box?.y ?? 0) + (box?.height ?? 0)).toBe(viewport.height)
+    const [size, line] = await card.getByRole('heading').evaluate((heading: never) => {
+      const { getComputedStyle } = globalThis as never as {
+        getComputedStyle(of: unknown): { fontSize: string; lineHeight: string }
+      }
+      const { fontSize, lineHeight } = getComputedStyle(heading)
+      return [fontSize, lineHeight]
+    })
+    expect([size, line]).toEqual(['20px', '28px'])
+    const button = card.getByRole('link', { name: 'Open in Google Maps' })
+    expect((await button.boundingBox())?.height).toBe(44)
+    // The credits of the map are not under the card.
+    const credits = await page.locator('.map-credits').boundingBox()
+    if (isPhone) expect((credits?.y ?? 0) + (credits?.height ?? 0)).toBeLessThanOrEqual(box?.y ?? 0)
+  })
+
   test('a page of a link fits a phone with a long name, in the dark', async () => {
     const name = 'Wwwwww'.repeat(15)
     const { link } = await sharedPage('long', name)

@@ -1,0 +1,56 @@
+import { placesOf, type Place } from '../../api/places.ts'
+import type { LiveDevice } from '../../core/live-device.ts'
+import { metresBetween, type Coordinates } from '../../../schemas/geo/distance.ts'
+import { markChanged } from '../../live/announce-changes.ts'
+
+/** A device that has moved by less than this is still near the same town. */
+const NEAR_METRES = 500
+/** Calls are this far apart, however fast the list is scrolled. */
+const ASK_EVERY_MS = 1_000
+/** After a failure. */
+const ASK_AGAIN_MS = 30_000
+
+type Known = { readonly at: Coordinates; readonly place: Place }
+
+const known = new WeakMap<LiveDevice, Known>()
+let wanted: readonly LiveDevice[] = []
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** The name of the town or geofence that a device is in or near, as far as it has been asked for. */
+export function placeName(device: LiveDevice): string | undefined {
+  return known.get(device)?.place?.name
+}
+
+/** Asks for the places of devices in view; `placeName` has them soon. */
+export function askPlaces(devices: readonly LiveDevice[]): void {
+  wanted = devices
+  if (timer !== undefined || !devices.some(isUnknown)) return
+  timer = setTimeout(() => {
+    ask().catch(() => undefined)
+  })
+}
+
+async function ask(): Promise<void> {
+  const devices = wanted.filter(isUnknown)
+  let waitMs = ASK_AGAIN_MS
+  try {
+    const positions = devices.map(({ position }) => position)
+    const places = await placesOf(positions)
+    devices.forEach((device, index) => {
+      const at = positions[index]
+      if (at !== undefined) known.set(device, { at, place: places[index] ?? null })
+    })
+    markChanged()
+    waitMs = ASK_EVERY_MS
+  } finally {
+    timer = setTimeout(() => {
+      timer = undefined
+      askPlaces(wanted)
+    }, waitMs)
+  }
+}
+
+function isUnknown(device: LiveDevice): boolean {
+  const before = known.get(device)
+  return before === undefined || metresBetween(before.at, device.position) > NEAR_METRES
+}
