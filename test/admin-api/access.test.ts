@@ -120,7 +120,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     })
   }
 
-  test('an admin may make it, except where it is the platform’s', async () => {
+  test('an admin may make it, except calls for platform operators', async () => {
     const answer = await ask(admins.harness, await admins.harness.createSession())
     expect(answer.status).toBe(needs === 'platform' ? 403 : ok)
   })
@@ -141,7 +141,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     if (!open) expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
   })
 
-  test('a key that is garbage, unknown, expired or revoked gets one and the same 401', async () => {
+  test('a malformed, unknown, expired or revoked key gets the same 401', async () => {
     const { harness } = admins
     const expired = await harness.createKey({ expiresAt: harness.clock.now() })
     const revoked = await harness.createKey({ revokedAt: T0 })
@@ -160,7 +160,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('a session that is garbage, unknown or over gets 401', async () => {
+  test('a malformed, unknown or ended session gets 401', async () => {
     const { harness } = admins
     const over = await harness.createSession()
     const cookies = ['gps_session=garbage', `gps_session=${'A'.repeat(22)}`, over.Cookie]
@@ -212,7 +212,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('an operator who must change the password may make it only where it is about the session', async () => {
+  test('an operator who must change the password may make only the session’s calls', async () => {
     const { harness } = platforms
     const { id } = await harness.createOperator({
       role: 'admin',
@@ -232,7 +232,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     expect((await ask(harness, bearer(secret))).status).toBe(isForKeys || open ? ok : 403)
   })
 
-  test('an admin’s request that another site may have caused is refused where it changes something', async () => {
+  test('an admin’s request that another site may have caused is refused if it changes something', async () => {
     for (const headers of [{}, { 'X-Requested-With': 'XMLHttpRequest' }]) {
       const { Cookie } = await entitled.harness.createSession()
       const answer = await ask(entitled.harness, { Cookie, ...headers })
@@ -271,7 +271,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
   })
 })
 
-test('an unknown path is a 404 and a wrong method a 405 that says which are right', async () => {
+test('an unknown path is a 404, a wrong method a 405 that lists the allowed ones', async () => {
   const { harness } = admins
   expect((await harness.api('GET', '/nothing')).body.error).toBe('NOT_FOUND')
   const answer = await harness.api('DELETE', '/keys')
@@ -282,7 +282,7 @@ test('an unknown path is a 404 and a wrong method a 405 that says which are righ
   expect(summary.headers.get('allow')?.split(', ').sort()).toEqual(['GET', 'HEAD'])
 })
 
-test('a key in force wins over a cookie, and needs no X-Requested-With', async () => {
+test('a valid key takes precedence over a cookie, and needs no X-Requested-With', async () => {
   const { harness } = admins
   const { secret } = await harness.createKey()
   const headers = { ...bearer(secret), Cookie: 'gps_session=garbage' }

@@ -176,7 +176,7 @@ test('no password, secret, hash or session is ever in the audit', async () => {
   }
 })
 
-test('the list is of one account, newest first, page by page, while more happens', async () => {
+test('the list has the entries of one account, newest first, page by page, while new ones are added', async () => {
   await harness.createOperator({ id: 'far', accountId: 'acc-2', role: 'admin' })
   const far = await harness.createSession('far')
   await ask('POST', '/keys', { name: 'of-acc-2' }, far)
@@ -253,7 +253,7 @@ test('a retry first writes the audit entry that failed', async () => {
   expect(await recorded('acc-2')).toHaveLength(1)
 })
 
-test('the audit is found by operator, action, subject and time, in pages bound to what was asked', async () => {
+test('the audit is filtered by operator, action, subject and time; its cursors belong to the filter', async () => {
   const first = await made('/keys', { name: 'first' })
   const from = harness.clock.now()
   const second = await made('/keys', { name: 'second' })

@@ -26,7 +26,7 @@ test('an ingest API that listens on every address is shown under the host of the
   expect(data).toMatchObject({ ingestUrl: 'http://127.0.0.1:8080', loopback: true })
 })
 
-test('where nothing tells the port, there is no address', async () => {
+test('without a known port there is no address', async () => {
   const ingest = ingestAddresses({ host: '127.0.0.1', ingestPort: 0 }, undefined)
   expect((await show({ ingest })).body.data).toMatchObject({ ingestUrl: null, loopback: false })
 })

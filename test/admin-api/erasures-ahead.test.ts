@@ -30,7 +30,7 @@ const report = async (offset: number) => {
 
 const erased = { kind: 'erasure', origin: { partition: 0, offset: 2 }, event: erasure } as const
 
-test('a device that the log erases is hidden although the store has never heard of it', async () => {
+test('a device erased in the log is hidden although the store does not know the erasure', async () => {
   await store.project(batchOf(await report(1)))
   await store.changeDeviceSettings({ ...device, name: 'Anna', changedAt: T0 })
   await eventLog.erase(erasure)
@@ -57,7 +57,7 @@ test('settings written after a device’s erasure stay', async () => {
   expect((await store.findDevice(device))?.settings.name).toBe('Anna')
 })
 
-test('a store that is away is asked until it answers', async () => {
+test('an unavailable store is asked until it answers', async () => {
   await store.project(batchOf(await report(1)))
   await eventLog.erase(erasure)
   let asked = 0

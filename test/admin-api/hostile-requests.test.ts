@@ -117,7 +117,7 @@ test('a cursor of another list or account is a 400, also where the lists look al
   expect(stolen.body.details?.map(({ field }) => field)).toEqual(['cursor'])
 })
 
-test('the routes of every service need no key and tell no data', async () => {
+test('the routes of every service need no key and reveal no data', async () => {
   expect((await harness.request('GET', '/')).body.data).toMatchObject({ service: 'gps-admin-api' })
   expect((await harness.request('GET', '/healthz')).status).toBe(200)
   expect((await harness.request('GET', '/readyz')).status).toBe(200)

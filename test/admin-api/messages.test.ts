@@ -91,7 +91,7 @@ test.each([
   expect(answer.body).toMatchObject({ success: true, message })
 })
 
-test('revoking a link says that it shows nothing', async () => {
+test('a revoked link says that it shows nothing', async () => {
   const body = { deviceIds: ['barge'], expiresAt: IN_AN_HOUR }
   await harness.project({ deviceId: 'barge' })
   const share = await harness.api('POST', '/shares', { headers, body })

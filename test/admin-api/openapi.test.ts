@@ -163,7 +163,7 @@ test.each([
   expect(told(method, path).security).toEqual(security)
 })
 
-test('changing calls tell the header that goes with a cookie', () => {
+test('calls that change something document the header required with a cookie', () => {
   const names = (method: string, path: string) =>
     (told(method, path).parameters ?? []).map(({ name }) => name)
   expect(names('post', '/keys')).toContain('X-Requested-With')
@@ -193,14 +193,14 @@ test('a body is required unless the call says otherwise', () => {
   expect(told('post', '/keys/{id}/revoke').requestBody).toBeUndefined()
 })
 
-test('a change that names nothing to change is not as documented', () => {
+test('a change without any field is not valid by the document', () => {
   const schema = (method: string, path: string) =>
     told(method, path).requestBody?.content['application/json'].schema
   expect(schema('patch', '/devices/{deviceId}')).toMatchObject({ minProperties: 1 })
   expect(schema('post', '/keys')).not.toHaveProperty('minProperties')
 })
 
-test('a stream tells the header that resumes it', () => {
+test('a stream documents the header that resumes it', () => {
   const headers = (told('get', '/stream').parameters ?? []).map(({ name }) => name)
   expect(headers).toEqual(['deviceId', 'events', 'Last-Event-ID'])
 })
@@ -232,7 +232,7 @@ test('answers outside the envelope are documented beside it, or alone', () => {
   expect(list(both)).toHaveProperty(['responses', '200', 'content', 'text/csv'])
 })
 
-test('listing the routes asks nothing of what they work on', () => {
+test('listing the routes calls none of their dependencies', () => {
   const untouchable = new Proxy({} as AdminDependencies['store'], {
     get(_, name) {
       throw new Error(`${String(name)} was asked for`)

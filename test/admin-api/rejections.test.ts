@@ -45,7 +45,7 @@ function newestFirst(keeps: (rejection: ReportRejected) => boolean = () => true)
     .reverse()
 }
 
-test('the refused reports come newest first, as they were refused, those of the account and no other', async () => {
+test('refused reports of the account are listed newest first, as they were refused', async () => {
   const { items, nextCursor } = await find('')
   expect(items).toEqual(
     [...rejections].reverse().map(({ accountId: _, receivedAt, ...rest }) => ({
@@ -59,7 +59,7 @@ test('the refused reports come newest first, as they were refused, those of the 
   expect(items[0]).not.toHaveProperty('body')
 })
 
-test('the refused reports can be those of a key, of a device, or both', async () => {
+test('refused reports are filtered by key, device, or both', async () => {
   const ofKey = (keyId: string) => newestFirst((rejection) => rejection.keyId === keyId)
   expect((await find('keyId=key-a')).ids).toEqual(ofKey('key-a'))
   expect((await find('deviceId=tug')).ids).toEqual(
@@ -83,7 +83,7 @@ test('the refused reports can be those of a key, of a device, or both', async ()
   }
 })
 
-test('the refused reports come in pages, each once, bound to what was asked for', async () => {
+test('refused reports come in pages, each once; their cursors belong to the filter', async () => {
   const seen = await harness.allPages('/rejections?keyId=key-b&limit=3', { headers })
   const ids = seen.map(({ rejectionId }) => rejectionId)
   expect(ids).toEqual(newestFirst(({ keyId }) => keyId === 'key-b'))
@@ -112,7 +112,7 @@ test.each([
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
 })
 
-test('the refused reports can be those of an error and a time', async () => {
+test('refused reports are filtered by error and time', async () => {
   const from = new Date(rejections[3]?.receivedAt ?? 0).toISOString()
   const to = new Date(rejections[6]?.receivedAt ?? 0).toISOString()
   const { ids } = await find(`error=INVALID_PARAMS&from=${from}&to=${to}`)

@@ -65,7 +65,7 @@ test('the admin API is ready once its first operator can sign in, and not before
   await eventLog.close()
 })
 
-test('requests that a client sends ahead of the answers are begun one after the other', async () => {
+test('pipelined requests of a client are handled one after the other', async () => {
   const directory = await ownDirectory()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
@@ -99,7 +99,7 @@ test('requests that a client sends ahead of the answers are begun one after the 
   await eventLog.close()
 })
 
-test('nothing is shown while the log is read for erasures, but the process lives', async () => {
+test('while the log is read for erasures nothing is shown, but the process is healthy', async () => {
   const directory = await ownDirectory()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })

@@ -27,7 +27,7 @@ async function report(
   await harness.store.saveInstance({ ...run, reportedAt, ...measured })
 }
 
-test('while nothing has reported, what is not known is null', async () => {
+test('unknown values are null until an instance has reported', async () => {
   expect(await system()).toEqual({
     mode: 'embedded',
     version: VERSION,

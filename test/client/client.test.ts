@@ -75,7 +75,7 @@ test('a Retry-After may be a date', async () => {
   expect(timing.pauses[0]).toBeLessThan(21_000)
 })
 
-test('a Retry-After beyond an hour is not taken at its word', async () => {
+test('a Retry-After of more than an hour counts as an hour', async () => {
   const { submit, timing } = await client((_, index) =>
     index === 0 ? refused(503, 'LATER', { 'Retry-After': '9999999' }) : acknowledged('R1'),
   )
@@ -83,7 +83,7 @@ test('a Retry-After beyond an hour is not taken at its word', async () => {
   expect(timing.pauses).toEqual([3_600_250])
 })
 
-test('a rate limit outlasts every patience', async () => {
+test('a rate limit is waited out beyond any time limit', async () => {
   const { submit, received } = await client(
     (_, index) =>
       index < 10 ? refused(429, 'RATE_LIMITED', { 'Retry-After': '60' }) : acknowledged('R1'),
@@ -141,7 +141,7 @@ test('the client gives up an absent service after the time allowed; later report
   expect(timing.pauses).toHaveLength(pauses)
 })
 
-test('an answer in between restores the patience', async () => {
+test('any answer in between restarts the time limit', async () => {
   const { submit, timing } = await client(
     (_, index) => (index === 2 ? acknowledged('R1') : refused(500, 'SERVER_ERROR')),
     { giveUpAfterMs: 2_000 },
@@ -191,7 +191,7 @@ describe('sending a batch', () => {
     expect(seen.repeated).toEqual(['RATE_LIMITED'])
   })
 
-  test('what is said of the whole batch holds for each that has no outcome yet', async () => {
+  test('an outcome of the whole batch applies to each report without its own', async () => {
     const { sender } = await client((_, index) =>
       index === 0 ? results(yes, yes, no('SERVICE_UNAVAILABLE')) : refused(403, 'FORBIDDEN'),
     )

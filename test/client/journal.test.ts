@@ -63,7 +63,7 @@ test('a journal that never empties gets rid of what is settled', async () => {
   await again.close()
 })
 
-test('a journal passes over what a power cut has left of a line', async () => {
+test('a journal skips a line garbled by a power cut', async () => {
   await writeFile(file, `${line(1)}\n\0\0\0\0"n":2}\n999999\n${line(3)}\n{"n":`)
   const journal = await Journal.open(file)
   expect(await waitingIn(journal)).toEqual([1, 3])

@@ -64,7 +64,7 @@ async function queue(
   return { queue: await open(), open, ...standIn, timing, refusals, troubles }
 }
 
-test('an offline queue sends what is added in batches, with the key, and then its file is empty', async () => {
+test('an offline queue sends added reports in batches with the key; then its file is empty', async () => {
   const { queue: sent, received } = await queue()
   await Promise.all(Array.from({ length: 700 }, (_, n) => sent.add(at(n))))
   await sent.drained()
@@ -100,7 +100,7 @@ test('a report without a timestamp gets the time at which it was added', async (
   expect(Date.parse(first?.timestamp ?? '')).toBeLessThan(before + 20_000)
 })
 
-test('nothing is lost while the service is away, answers late or is somebody else', async () => {
+test('nothing is lost while the service is unavailable, answers late or another server answers', async () => {
   const answers: Reply[] = [
     'hang-up',
     refused(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '7' }),
@@ -230,7 +230,7 @@ test('reports that have not arrived are there when the file is opened again', as
   expect(received.flatMap(reportsIn)).toEqual([at(1), at(2)])
 })
 
-test('a queue is drained once what is being written has been sent as well', async () => {
+test('a queue is drained once reports still being written have been sent, too', async () => {
   const { queue: sent, received } = await queue()
   const added = sent.add(at(1))
   // By now it is on its way to the disk.

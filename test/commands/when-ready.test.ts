@@ -18,7 +18,7 @@ test('a dependency that is not there yet is waited for', async () => {
   await whenReady([slow(), { ready: async () => undefined }], { withinMs: 10_000, signal: never })
 })
 
-test('a dependency that does not come is named at the end of the wait, or when it is called off', async () => {
+test('a dependency that does not become ready is named after the wait, or when the wait is aborted', async () => {
   const away = {
     async ready() {
       throw new Error('the log is away')

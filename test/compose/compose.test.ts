@@ -59,17 +59,14 @@ await describeContainers('docker compose up', () => {
     expect(await history()).toEqual(POINTS)
   })
 
-  test.each(OURS)(
-    '%s runs as nobody in particular, and gets the signals itself',
-    async (service) => {
-      expect(Number(await project.evaluate(service, 'console.log(process.getuid())'))).toBe(1000)
-      const first = `import { readFileSync } from 'node:fs'
+  test.each(OURS)('%s runs as an unprivileged user, and gets signals directly', async (service) => {
+    expect(Number(await project.evaluate(service, 'console.log(process.getuid())'))).toBe(1000)
+    const first = `import { readFileSync } from 'node:fs'
       console.log(readFileSync('/proc/1/cmdline', 'utf8').split('\\0').join(' '))`
-      expect(await project.evaluate(service, first)).toMatch(
-        new RegExp(`^node .*${service}/main.js$`),
-      )
-    },
-  )
+    expect(await project.evaluate(service, first)).toMatch(
+      new RegExp(`^node .*${service}/main.js$`),
+    )
+  })
 
   test('only the two APIs can be reached from outside, and only from this machine', async () => {
     const published = (await project.containers()).flatMap(({ Service, Publishers }) =>

@@ -62,7 +62,7 @@ await describeContainers('docker run', () => {
     })
   })
 
-  test('it runs as nobody in particular, and its page has the map', async () => {
+  test('it runs as an unprivileged user, and its page has the map', async () => {
     expect((await docker('exec', name, 'id', '-u')).trim()).toBe('1000')
     const page = await fetch(`${adminUrl}/`, { headers: { Accept: 'text/html' } })
     expect(await page.text()).toContain('<!doctype html>')

@@ -65,7 +65,7 @@ export function documentsContract(
       expect(await tugs.insert([])).toEqual([])
     })
 
-    test('an id or a unique value is taken once, the rest of a batch goes in', async () => {
+    test('an id or a unique value is inserted once; the rest of the batch is inserted', async () => {
       const [first, second] = [tug({ callSign: sign() }), tug({ callSign: sign() })]
       await tugs.insert([first])
       const sameSign = tug({ callSign: first.callSign ?? '' })
@@ -185,7 +185,7 @@ export function documentsContract(
       expect(plain(await tugs.find(beyond))).toEqual(byId.slice(1))
     })
 
-    test('a look-up finds the very text', async () => {
+    test('a look-up finds exactly the text', async () => {
       const texts = [
         'Cuxhaven',
         'cuxhaven',
@@ -206,7 +206,7 @@ export function documentsContract(
       }
     })
 
-    test('a look-up finds the very text in a field of an object', async () => {
+    test('a look-up finds exactly the text in a field of an object', async () => {
       const harbour = 'Honfleur'
       const owned = ['$ne.1', 'a.b', 'Ana', 'ana'].map((name) => tug({ harbour, owner: { name } }))
       await tugs.insert([...owned, tug({ harbour })])
@@ -216,7 +216,7 @@ export function documentsContract(
       }
     })
 
-    test('older documents go, by a time or an id, of one harbour or of all', async () => {
+    test('older documents are removed by time or id, of one value or of all', async () => {
       const [calais, dover] = [1, 2, 3]
         .map(
           (n) =>

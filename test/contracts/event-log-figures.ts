@@ -24,21 +24,24 @@ export function figuresContract({ promise }: EventLogSuite): void {
     expect(await log.eventIdsAt({ [partition]: offset + 1, 999: 0 })).toEqual(new Map())
   })
 
-  promise('lag tells how far behind a group is, in events and in age', async (given) => {
-    const { consume, log, progressOf } = given
-    const group = aGroup()
-    expect(await log.lag(group)).toEqual({ events: 0, seconds: 0 })
-    await log.append([
-      positionReported({ receivedAt: NOW - 90_000 }),
-      positionReported({ receivedAt: NOW - 30_000 }),
-    ])
-    expect(await log.lag(group)).toEqual({ events: 2, seconds: 90 })
-    const reader = consume(log, { group })
-    await eventually(() => reader.events().length >= 2, SOON)
-    const lag = () => log.lag(group, progressOf(reader).resumeAfter)
-    await eventually(async () => (await lag()).events === 0, SOON)
-    expect(await lag()).toEqual({ events: 0, seconds: 0 })
-  })
+  promise(
+    'lag is the number of unprocessed events of a group, and the age of the oldest',
+    async (given) => {
+      const { consume, log, progressOf } = given
+      const group = aGroup()
+      expect(await log.lag(group)).toEqual({ events: 0, seconds: 0 })
+      await log.append([
+        positionReported({ receivedAt: NOW - 90_000 }),
+        positionReported({ receivedAt: NOW - 30_000 }),
+      ])
+      expect(await log.lag(group)).toEqual({ events: 2, seconds: 90 })
+      const reader = consume(log, { group })
+      await eventually(() => reader.events().length >= 2, SOON)
+      const lag = () => log.lag(group, progressOf(reader).resumeAfter)
+      await eventually(async () => (await lag()).events === 0, SOON)
+      expect(await lag()).toEqual({ events: 0, seconds: 0 })
+    },
+  )
 
   promise('the place before a time can be asked', async ({ consume, log }) => {
     const hour = 3_600_000

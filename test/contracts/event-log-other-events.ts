@@ -57,7 +57,7 @@ function otherEventContract<Event extends DeviceErased | DeviceSeen>(
     put: (log: EventLog, event: Event) => Promise<void>
   },
 ): void {
-  promise(`${kind} stands among the positions of its device as appended`, async (given) => {
+  promise(`${kind} keeps its place among the positions of its device`, async (given) => {
     const { log, consume } = given
     const deviceId = 'Süd / 🚜 "$x"'
     const [first, second] = [sample(deviceId), sample(deviceId)]
@@ -154,18 +154,15 @@ function orderContract({ promise }: EventLogSuite): void {
     expect(ids).toEqual(appended)
   })
 
-  promise(
-    'a heartbeat that has waited in a spool is told to be so',
-    async ({ consume, log, opened }) => {
-      const [direct, spooled] = [deviceSeen(), deviceSeen()]
-      await log.append([direct])
-      await log.append([spooled, sample()], { spooled: true })
-      const reader = consume(log)
-      await eventually(() => reader.entries().length >= 3, SOON)
-      const marks = reader.entries().flatMap((entry) => (entry.kind === 'seen' ? [entry] : []))
-      expect(marks.map((entry) => entry.spooled)).toEqual([opened.marksAll, true])
-    },
-  )
+  promise('a heartbeat that has waited in a spool is marked', async ({ consume, log, opened }) => {
+    const [direct, spooled] = [deviceSeen(), deviceSeen()]
+    await log.append([direct])
+    await log.append([spooled, sample()], { spooled: true })
+    const reader = consume(log)
+    await eventually(() => reader.entries().length >= 3, SOON)
+    const marks = reader.entries().flatMap((entry) => (entry.kind === 'seen' ? [entry] : []))
+    expect(marks.map((entry) => entry.spooled)).toEqual([opened.marksAll, true])
+  })
 }
 
 function malformedContract({ promise }: EventLogSuite): void {
@@ -202,7 +199,7 @@ function malformedContract({ promise }: EventLogSuite): void {
     expect(reader.events()).toHaveLength(1)
   })
 
-  promise('an erasure that nobody could read back is not written', async ({ log, consume }) => {
+  promise('an erasure that could not be read back is not written', async ({ log, consume }) => {
     for (const changes of [
       { eventId: '' },
       { eventId: 'erasure-1' },

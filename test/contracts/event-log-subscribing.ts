@@ -44,28 +44,25 @@ export function subscribingContract({ promise }: EventLogSuite): void {
     expect(reader.events()).toHaveLength(3)
   })
 
-  promise(
-    'a batch that is rejected comes again, and nothing behind it before',
-    async ({ consume, log }) => {
-      const events = samples(3)
-      await log.append(events.slice(0, 2))
-      let failures = 0
-      const reader = consume(log, {
-        async onBatch() {
-          failures += 1
-          if (failures === 1) await log.append(events.slice(2))
-          if (failures <= 2) throw new Error('the store is away')
-        },
-      })
-      await eventually(() => reader.events().length >= 3, SOON)
-      expect(reader.events()).toEqual(events)
-      const starts = reader.attempts.map(({ entries }) => recordId(entries[0]!))
-      expect(starts.slice(0, 3)).toEqual(Array(3).fill(events[0]!.recordId))
-    },
-  )
+  promise('a rejected batch is redelivered before anything after it', async ({ consume, log }) => {
+    const events = samples(3)
+    await log.append(events.slice(0, 2))
+    let failures = 0
+    const reader = consume(log, {
+      async onBatch() {
+        failures += 1
+        if (failures === 1) await log.append(events.slice(2))
+        if (failures <= 2) throw new Error('the store is away')
+      },
+    })
+    await eventually(() => reader.events().length >= 3, SOON)
+    expect(reader.events()).toEqual(events)
+    const starts = reader.attempts.map(({ entries }) => recordId(entries[0]!))
+    expect(starts.slice(0, 3)).toEqual(Array(3).fill(events[0]!.recordId))
+  })
 
   promise(
-    'a group goes on where it was, also after the log is opened again',
+    'a group continues where it stopped, also after the log is opened again',
     async ({ consume, log, opened, progressOf }) => {
       const group = aGroup()
       const events = samples(5)
@@ -202,7 +199,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   })
 
   promise(
-    'an aborted subscription finishes the batch in hand before it ends',
+    'an aborted subscription finishes its current batch before it ends',
     async ({ consume, log, progressOf }) => {
       const group = aGroup()
       const events = samples(2)

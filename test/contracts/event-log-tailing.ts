@@ -5,23 +5,26 @@ import { startTail, sample, samples, SOON, type EventLogSuite } from './event-lo
 
 /** Live readers: everything after a mark, then new events, and nothing is committed. */
 export function tailingContract({ promise }: EventLogSuite): void {
-  promise('a tail from the end gives what comes, in order, and nothing before', async ({ log }) => {
-    await log.append(samples(3))
-    const tail = startTail(log, 'end')
-    // The end may be fixed only while the tail is being read, so the first events can pass it.
-    const appended: PositionReported[] = []
-    await eventually(async () => {
-      appended.push(sample())
-      await log.append(appended.slice(-1))
-      return tail.events().length > 0
-    }, SOON)
-    await eventually(() => tail.events().at(-1)?.recordId === appended.at(-1)?.recordId, SOON)
-    expect(tail.events()).toEqual(appended.slice(-tail.events().length))
-    await tail.stop()
-  })
+  promise(
+    'a tail from the end delivers new entries in order, and no earlier ones',
+    async ({ log }) => {
+      await log.append(samples(3))
+      const tail = startTail(log, 'end')
+      // The end may be fixed only while the tail is being read, so the first events can pass it.
+      const appended: PositionReported[] = []
+      await eventually(async () => {
+        appended.push(sample())
+        await log.append(appended.slice(-1))
+        return tail.events().length > 0
+      }, SOON)
+      await eventually(() => tail.events().at(-1)?.recordId === appended.at(-1)?.recordId, SOON)
+      expect(tail.events()).toEqual(appended.slice(-tail.events().length))
+      await tail.stop()
+    },
+  )
 
   promise(
-    'a tail from a mark gives everything after it, then what comes',
+    'a tail from a mark delivers everything after it, then new entries',
     async ({ consume, log }) => {
       const events = samples(4)
       await log.append(events.slice(0, 3))

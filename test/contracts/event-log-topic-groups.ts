@@ -61,7 +61,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('rejections that were not taken come again, and nothing behind them', async (given) => {
+  promise('rejections whose batch failed are redelivered before any later ones', async (given) => {
     const { log } = given
     const rejections = several(3)
     await log.rejections.append(rejections.slice(0, 2))
@@ -156,7 +156,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('positions know nothing of rejections, nor the other way round', async (given) => {
+  promise('positions and rejections are separate logs', async (given) => {
     const { log, consume, progressOf } = given
     const group = aGroup()
     const rejections = several(3)
@@ -179,7 +179,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await again.stop()
   })
 
-  promise('rejections that nobody takes hold up no position', async ({ log, consume }) => {
+  promise('unread rejections delay no position', async ({ log, consume }) => {
     await log.rejections.append(several(1))
     const stuck = readRejections(log, { onBatch: () => Promise.reject(new Error('stuck')) })
     await eventually(() => stuck.attempts() > 0, SOON)
@@ -192,7 +192,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await stuck.stop()
   })
 
-  promise('more than may wait is refused, and no position with it', async ({ log }) => {
+  promise('rejections beyond the queue’s limit are refused, positions are not', async ({ log }) => {
     const [first, tooMany, positions] = await Promise.allSettled([
       log.rejections.append(several(600)),
       log.rejections.append(several(401)),
@@ -203,7 +203,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await log.rejections.append(several(401))
   })
 
-  promise('a rejection that nobody could read back is not written', async ({ log }) => {
+  promise('a rejection that could not be read back is not written', async ({ log }) => {
     for (const changes of [
       { rejectionId: 'rejection-1' },
       { accountId: '' },
@@ -236,30 +236,27 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await reader.stop()
   })
 
-  promise(
-    'closing waits for the rejections in hand and keeps that they were taken',
-    async (given) => {
-      const { log, opened } = given
-      const group = aGroup()
-      const [first, second] = several(2)
-      await log.rejections.append([first!])
-      let release = () => {}
-      const released = new Promise<void>((resolve) => (release = resolve))
-      const reader = readRejections(log, { group, onBatch: () => released })
-      await eventually(() => reader.attempts() > 0, SOON)
-      const closed = log.close()
-      release()
-      await Promise.all([closed, reader.ended])
-      expect(reader.taken).toEqual([first])
+  promise('closing waits for the current batch of rejections and commits it', async (given) => {
+    const { log, opened } = given
+    const group = aGroup()
+    const [first, second] = several(2)
+    await log.rejections.append([first!])
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const reader = readRejections(log, { group, onBatch: () => released })
+    await eventually(() => reader.attempts() > 0, SOON)
+    const closed = log.close()
+    release()
+    await Promise.all([closed, reader.ended])
+    expect(reader.taken).toEqual([first])
 
-      const again = await opened.reopen()
-      await again.rejections.append([second!])
-      const next = readRejections(again, { group })
-      await eventually(() => next.taken.length > 0, SOON)
-      expect(next.taken).toEqual([second])
-      await next.stop()
-    },
-  )
+    const again = await opened.reopen()
+    await again.rejections.append([second!])
+    const next = readRejections(again, { group })
+    await eventually(() => next.taken.length > 0, SOON)
+    expect(next.taken).toEqual([second])
+    await next.stop()
+  })
 
   promise('a subscription to rejections that is aborted beforehand gets nothing', async (given) => {
     const { log } = given

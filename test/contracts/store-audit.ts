@@ -153,7 +153,7 @@ export function auditContract({ promise, shared }: StoreSuite): void {
 /** Of a database in this process; a server's answers come in turns of their own. */
 export function auditTurnsContract({ promise, shared }: StoreSuite): void {
   promise(
-    'the audit leaves turns to others while it looks for a few among many',
+    'other work gets turns while the audit searches for few entries among many',
     async ({ accountId }) => {
       const own = { kind: 'operator', id: 'busy', name: 'x' } as const
       // A server takes no more at once.

@@ -63,7 +63,7 @@ export function changesContract({ promise, shared, log }: StoreSuite): void {
   )
 
   promise(
-    'changes of an erasure leave out what it took, and begin afresh behind it',
+    'changes of a batch leave out reports that its erasure removed',
     async ({ accountId }) => {
       const known = log.append(positionReported({ accountId, deviceId: 'a' }))
       await project(known)

@@ -18,7 +18,7 @@ import {
 export function erasuresContract({ promise, alone, shared, log }: StoreSuite): void {
   const deviceId = 'tracker-1'
 
-  promise('an erasure takes nothing of another device or of another account', async () => {
+  promise('an erasure removes nothing of another device or account', async () => {
     const [mine, theirs] = [newAccountId(), newAccountId()]
     const others = ['tracker-10', 'tracker', 'Tracker-1', '%'].map((deviceId) =>
       report({ accountId: mine, deviceId }),
@@ -36,7 +36,7 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
   })
 
   alone(
-    'an erasure takes of another partition what was received until it was asked for, in any order',
+    'an erasure removes records of another partition received before it was requested, in any order',
     async ({ store, log }) => {
       const elsewhere = (receivedAt: number) =>
         log.append(positionReported({ timestamp: T0, receivedAt }), 3)
@@ -81,17 +81,20 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
     },
   )
 
-  promise('an erasure does not touch what operators said of the device', async ({ accountId }) => {
-    const said = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
-    await project(report({ accountId }))
-    await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...said })
-    await project(log.erase(deviceErased({ accountId })), report({ accountId }))
-    const device = await shared.store.findDevice({ accountId, deviceId })
-    expect(device).toMatchObject({ status: { reportCount: 1 }, settings: said })
-  })
+  promise(
+    'projecting an erasure leaves operators’ settings of the device',
+    async ({ accountId }) => {
+      const said = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
+      await project(report({ accountId }))
+      await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...said })
+      await project(log.erase(deviceErased({ accountId })), report({ accountId }))
+      const device = await shared.store.findDevice({ accountId, deviceId })
+      expect(device).toMatchObject({ status: { reportCount: 1 }, settings: said })
+    },
+  )
 
   alone(
-    'an erasure in a generation that is not in use takes nothing of the one in use',
+    'an erasure in another generation removes nothing of the current one',
     async ({ store, log }) => {
       const first = log.append(positionReported())
       const [erasure, second] = [log.erase(deviceErased()), log.append(positionReported())]
@@ -117,7 +120,7 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
   )
 
   promise(
-    'any sequence of reports, heartbeats and erasures, however it is delivered, leaves what is behind the last erasure',
+    'any sequence of reports, heartbeats and erasures, however delivered, leaves what follows the last erasure',
     async () => {
       await fc.assert(
         fc.asyncProperty(

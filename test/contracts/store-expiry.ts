@@ -6,7 +6,7 @@ import { allDevices, allPositions, batchOf, type PositionEntry } from './store-s
 
 export function expiryContract({ alone }: StoreSuite): void {
   alone(
-    'retention removes what was received before, and devices not seen since',
+    'retention removes records received before a time, and devices not seen since',
     async ({ store }) => {
       const ages = [0, 1_000, 2_000, 3_000]
       const entries = ages.flatMap((age, n) => [
@@ -155,7 +155,7 @@ export function expiryContract({ alone }: StoreSuite): void {
     expect(await store.isDisabled({ ...neither, accountId: 'acc-2' })).toBe(false)
   })
 
-  alone('retention gets through any number of records', async ({ store }) => {
+  alone('retention removes any number of records', async ({ store }) => {
     for (let start = 0; start < 2_600; start += 500) {
       const offsets = Array.from({ length: 500 }, (_, n) => start + n)
       const entries = offsets.map((offset) => entry(offset, { receivedAt: T0 + offset }))

@@ -17,29 +17,26 @@ import {
 const gone = { name: 'DependencyError', retriable: true }
 
 export function generationsContract({ alone }: StoreSuite): void {
-  alone(
-    'a generation being built is seen by nobody before it is put in use',
-    async ({ store, log }) => {
-      const [first, second] = [log.append(positionReported()), log.append(positionReported())]
-      await store.project(batchOf(first))
-      expect(await store.currentGeneration()).toBe(1)
+  alone('a generation being built is invisible until the switch to it', async ({ store, log }) => {
+    const [first, second] = [log.append(positionReported()), log.append(positionReported())]
+    await store.project(batchOf(first))
+    expect(await store.currentGeneration()).toBe(1)
 
-      const rebuild = await begin(store)
-      expect(rebuild).toMatchObject({ from: 1, to: 2 })
-      const built = await store.openGeneration(2)
-      expect(await contents(built)).toEqual({ statuses: [], records: [] })
-      await built.project(batchOf(first, second))
-      expect(await reportCounts(store)).toEqual([1])
+    const rebuild = await begin(store)
+    expect(rebuild).toMatchObject({ from: 1, to: 2 })
+    const built = await store.openGeneration(2)
+    expect(await contents(built)).toEqual({ statuses: [], records: [] })
+    await built.project(batchOf(first, second))
+    expect(await reportCounts(store)).toEqual([1])
 
-      await rebuild.switchOver()
-      await eventually(async () => (await store.currentGeneration()) === 2)
-      await eventually(async () => (await reportCounts(store))[0] === 2)
-      await rebuild.end()
-      await built.close()
-      expect(await reportCounts(store)).toEqual([2])
-      await expect(store.openGeneration(1)).rejects.toMatchObject(gone)
-    },
-  )
+    await rebuild.switchOver()
+    await eventually(async () => (await store.currentGeneration()) === 2)
+    await eventually(async () => (await reportCounts(store))[0] === 2)
+    await rebuild.end()
+    await built.close()
+    expect(await reportCounts(store)).toEqual([2])
+    await expect(store.openGeneration(1)).rejects.toMatchObject(gone)
+  })
 
   alone(
     'a generation knows the last event applied of each partition, also after a restart',
@@ -108,7 +105,7 @@ export function generationsContract({ alone }: StoreSuite): void {
     },
   )
 
-  alone('a rebuild that ends without switching leaves all as it was', async ({ store }) => {
+  alone('a rebuild that ends without switching changes nothing', async ({ store }) => {
     const entry = new LogOfOneSuite().append(positionReported())
     await store.project(batchOf(entry))
     const rebuild = await begin(store)
@@ -161,29 +158,32 @@ export function generationsContract({ alone }: StoreSuite): void {
     },
   )
 
-  alone('all that a generation holds is read in pages, each thing once', async ({ store, log }) => {
-    const entries = ['acc-1', 'acc-2', 'ACC'].flatMap((accountId) =>
-      ODD_DEVICE_IDS.flatMap((deviceId, n) =>
-        Array.from({ length: 1 + (n % 3) }, () =>
-          log.append(positionReported({ accountId, deviceId })),
+  alone(
+    'the whole content of a generation is read in pages, each item once',
+    async ({ store, log }) => {
+      const entries = ['acc-1', 'acc-2', 'ACC'].flatMap((accountId) =>
+        ODD_DEVICE_IDS.flatMap((deviceId, n) =>
+          Array.from({ length: 1 + (n % 3) }, () =>
+            log.append(positionReported({ accountId, deviceId })),
+          ),
         ),
-      ),
-    )
-    const many = Array.from({ length: 1_100 }, () =>
-      log.append(positionReported({ accountId: 'acc-2', deviceId: 'truck' })),
-    )
-    await projectAll(store, [...entries, ...many])
-    const generation = await store.openGeneration(1)
-    expect((await generation.accounts()).sort()).toEqual(['ACC', 'acc-1', 'acc-2'])
-    const { statuses, records } = await contents(generation)
-    expect(new Set(records)).toEqual(
-      new Set([...entries, ...many].map(({ event }) => event.recordId)),
-    )
-    expect(records).toHaveLength(entries.length + 1_100)
-    expect(statuses).toHaveLength(3 * ODD_DEVICE_IDS.length)
-    expect(new Set(statuses).size).toBe(statuses.length)
-    await generation.close()
-  })
+      )
+      const many = Array.from({ length: 1_100 }, () =>
+        log.append(positionReported({ accountId: 'acc-2', deviceId: 'truck' })),
+      )
+      await projectAll(store, [...entries, ...many])
+      const generation = await store.openGeneration(1)
+      expect((await generation.accounts()).sort()).toEqual(['ACC', 'acc-1', 'acc-2'])
+      const { statuses, records } = await contents(generation)
+      expect(new Set(records)).toEqual(
+        new Set([...entries, ...many].map(({ event }) => event.recordId)),
+      )
+      expect(records).toHaveLength(entries.length + 1_100)
+      expect(statuses).toHaveLength(3 * ODD_DEVICE_IDS.length)
+      expect(new Set(statuses).size).toBe(statuses.length)
+      await generation.close()
+    },
+  )
 
   alone('a generation says where in the log its records come from', async ({ store, log }) => {
     const at = (receivedAt: number, partition: number) =>

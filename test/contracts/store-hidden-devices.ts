@@ -47,7 +47,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
   })
 
   alone(
-    'an erased device stays hidden in a generation that is put in use before the erasure is projected there',
+    'after a switch an erased device stays hidden until the new generation has projected the erasure',
     async ({ store, log: own }) => {
       const device = { accountId: 'acc-1', deviceId }
       const early = deviceErased({ deviceId: 'early' })
@@ -134,7 +134,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
     },
   )
 
-  promise('a hidden device has lost what operators said of it', async () => {
+  promise('a hidden device has lost its operators’ settings', async () => {
     const { accountId, erasure } = await reportedDevice()
     const said = { name: 'Crane', disabled: true, expectedIntervalSeconds: 60, labels: ['tall'] }
     await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...said })

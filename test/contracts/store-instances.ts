@@ -8,7 +8,7 @@ export function instancesContract({ alone }: StoreSuite): void {
   // Near to now: a store may use its own clock when it removes old data.
   const now = Date.now()
 
-  alone('an instance is as it said last, for as long as it says anything', async ({ store }) => {
+  alone('an instance is listed with its last report, as long as it reports', async ({ store }) => {
     const ingest = report({
       service: 'ingest-api',
       acceptedPerMinute: 0.5,
@@ -31,7 +31,7 @@ export function instancesContract({ alone }: StoreSuite): void {
     expect(await store.instances({ reportedSince: next.reportedAt + 1 })).toEqual([])
   })
 
-  alone('instances are known minute by minute, as each said last in it', async ({ store }) => {
+  alone('each minute has the last report of each instance', async ({ store }) => {
     const start = Math.floor(now / 3_600_000) * 3_600_000
     const at = (ms: number, fields: Partial<InstanceReport>) =>
       store.saveInstance(report({ instanceId: 'one', reportedAt: start + ms, ...fields }))

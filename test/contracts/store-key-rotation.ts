@@ -6,28 +6,23 @@ import type { StoreSuite } from './store-suite.ts'
 import { account, apiKey } from './store-samples.ts'
 
 export function keyRotationContract({ promise, shared }: StoreSuite): void {
-  promise(
-    'a new secret opens a key without end, and the one before until the given time',
-    async () => {
-      const { key, hash } = await create()
-      const next = newHash()
-      const rotated = { ...key, hint: 'gps_next…zzzz', previousValidUntil: T0 + 100 }
-      expect(await rotate(key, next, T0 + 100, 'gps_next…zzzz')).toEqual(rotated)
-      expect(await shared.store.findKey({ accountId: key.accountId, keyId: key.id })).toEqual(
-        rotated,
-      )
-      expect(await shared.store.pageKeys({ accountId: key.accountId, limit: 9 })).toEqual([rotated])
-      for (const reopened of [false, true]) {
-        if (reopened) await shared.reopen()
-        const grants = [await shared.store.findGrant(next), await shared.store.findGrant(hash)]
-        const rest = { accountSuspended: false, disabledDevices: new Set() }
-        expect(grants).toEqual([
-          { key: rotated, ...rest },
-          { key: rotated, secretValidUntil: T0 + 100, ...rest },
-        ])
-      }
-    },
-  )
+  promise('a new secret is valid without end, the previous one until the given time', async () => {
+    const { key, hash } = await create()
+    const next = newHash()
+    const rotated = { ...key, hint: 'gps_next…zzzz', previousValidUntil: T0 + 100 }
+    expect(await rotate(key, next, T0 + 100, 'gps_next…zzzz')).toEqual(rotated)
+    expect(await shared.store.findKey({ accountId: key.accountId, keyId: key.id })).toEqual(rotated)
+    expect(await shared.store.pageKeys({ accountId: key.accountId, limit: 9 })).toEqual([rotated])
+    for (const reopened of [false, true]) {
+      if (reopened) await shared.reopen()
+      const grants = [await shared.store.findGrant(next), await shared.store.findGrant(hash)]
+      const rest = { accountSuspended: false, disabledDevices: new Set() }
+      expect(grants).toEqual([
+        { key: rotated, ...rest },
+        { key: rotated, secretValidUntil: T0 + 100, ...rest },
+      ])
+    }
+  })
 
   promise('a new secret immediately ends the one before the previous', async () => {
     const { key, hash } = await create()
@@ -42,7 +37,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'a new secret may leave the one before no time: whoever asks decides by the time',
+    'the previous secret may expire immediately: its end is stored, and the caller compares it',
     async () => {
       const { key, hash } = await create()
       await rotate(key, newHash(), 0)
@@ -89,7 +84,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'the last of several new secrets at once has no end, one before it has the time, the others none',
+    'of concurrent new secrets the last is valid without end, the one before until the given time, others not at all',
     async () => {
       const { key, hash } = await create()
       const secrets = Array.from({ length: 5 }, newHash)

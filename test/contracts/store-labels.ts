@@ -126,7 +126,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
   })
 
   alone(
-    'labels go with all else that operators said of a device, also when it expires',
+    'labels are removed with all other settings of a device, also when it expires',
     async ({ store }) => {
       const accountId = 'acc-1'
       const reports = ['named', 'disabled'].map((deviceId) =>

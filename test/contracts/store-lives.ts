@@ -71,7 +71,7 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
   })
 
   promise(
-    'an erasure that a restored store has never heard of takes what was written before it, and no more',
+    'an erasure unknown to a restored store removes settings written before it, and no more',
     async ({ accountId }) => {
       const device = { accountId, deviceId }
       const common = { accountId, trailMinutes: 0, expiresAt: T0 + DAY_MS }

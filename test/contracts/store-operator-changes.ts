@@ -8,7 +8,7 @@ import { account, operator } from './store-samples.ts'
 export function operatorChangesContract({ promise, alone, shared }: StoreSuite): void {
   let made = 0
 
-  promise('an e-mail is given once in the whole service, case ignored', async () => {
+  promise('an e-mail is unique in the whole service, ignoring case', async () => {
     const [one, other] = [await newAccount(), await newAccount()]
     const first = await add(one, { email: 'Žofia.One@Example.org' })
     for (const accountId of [one, other]) {
@@ -119,7 +119,7 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
     },
   )
 
-  promise('the e-mail of an operator who left can be given again', async () => {
+  promise('the e-mail of a removed operator can be used again', async () => {
     const accountId = await newAccount()
     await add(accountId)
     const { id: operatorId, email } = await add(accountId)

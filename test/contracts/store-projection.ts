@@ -61,7 +61,7 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
   })
 
   promise(
-    'a batch that failed on the way is whole once it is delivered again',
+    'a batch that failed halfway is complete once it is delivered again',
     async ({ accountId }) => {
       const batch = batchOf(
         log.append(positionReported({ accountId })),

@@ -134,7 +134,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   })
 
   promise(
-    'refused reports of a device that cannot be called so are kept, and found under no other name',
+    'refused reports with an invalid device id are kept, and found under no other id',
     async ({ accountId }) => {
       const odd = ['truck\0', 'truck\0 and more', ' truck', '', '\u0007'].map((deviceId) =>
         rejected({ accountId, deviceId }),

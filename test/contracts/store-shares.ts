@@ -65,7 +65,7 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'shares lose a device with which their account is through, however many they are',
+    'an erased device leaves all shares of its account, however many',
     async ({ accountId }) => {
       const other = share({ accountId: newAccountId(), devices: devices('tug', 'ferry') })
       await shared.store.createShare(other, secretHash(randomUUID()))

@@ -33,7 +33,7 @@ export function spooledContract({ promise, alone, shared, log }: StoreSuite): vo
   })
 
   promise(
-    'an event from a spool is withdrawn if it was received before an erasure that stands before it',
+    'an event from a spool is withdrawn if it was received before an erasure that precedes it in the log',
     async () => {
       const { at, erasure, project, everything, ids } = given()
       await project(log.append(at(T0)), erasure())
@@ -91,7 +91,7 @@ export function spooledContract({ promise, alone, shared, log }: StoreSuite): vo
     },
   )
 
-  promise('a withdrawn report that is sent again is stored afresh', async () => {
+  promise('a withdrawn report that is sent again is stored', async () => {
     const { at, erasure, project, everything } = given()
     const report = at(T0 + 1)
     const again = { ...report, receivedAt: ERASED_AT + 10 }

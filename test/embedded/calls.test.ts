@@ -44,13 +44,13 @@ test.each([true, false])('a failure says whether a retry can help: %s', async (r
   })
 })
 
-test('a fault is no failure of a dependency', async () => {
+test('a program error is no DependencyError', async () => {
   const error = await peer.call('fail').catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ message: 'a fault of ours' })
   expect(error).not.toBeInstanceOf(DependencyError)
 })
 
-test('what is outstanding when the other end goes is rejected, and what comes after', async () => {
+test('pending and later calls are rejected when the other thread ends', async () => {
   const waiting = peer.call('never')
   peer.lost()
   const lost = { name: 'DependencyError', retriable: true }

@@ -15,7 +15,7 @@ const REPORT = { deviceId: 'tracker-1', latitude: 52.5, longitude: 13.4 }
 
 const embedded = embeddedSuite()
 
-test('the data are for the eyes of their owner alone, also those that were there before', async () => {
+test('data files are readable by their owner alone, including files that existed before', async () => {
   const data = join(embedded.path, 'data')
   mkdirSync(data)
   writeFileSync(join(data, 'copy-of-log.sqlite'), '')
@@ -31,7 +31,7 @@ test('the data are for the eyes of their owner alone, also those that were there
   )
 }, 90_000)
 
-test('either API tells the metrics of both threads, none of them twice', async () => {
+test('either API exports the metrics of both threads, each once', async () => {
   const running = await embedded.start()
   await report(running)
   for (const url of [running.ingestUrl, running.adminUrl]) {
@@ -80,7 +80,7 @@ test('a worker thread that ends by itself ends the process with a non-zero code'
   expect(running.output()).toMatch(/"level":60.*the worker thread has ended with code 0/)
 }, 90_000)
 
-test('data with a retention are not opened by who says nothing of it', async () => {
+test('data with a retention cannot be opened without RETENTION_DAYS', async () => {
   const running = await embedded.start({ RETENTION_DAYS: '30' })
   running.process.kill('SIGTERM')
   expect(await running.ended).toBe(0)

@@ -95,7 +95,7 @@ test('the first secrets are shown once and reach no log line and no file', async
   expect(again.output()).not.toMatch(/gps_|password/i)
 })
 
-test('with ADMIN_EMAIL and ADMIN_PASSWORD nothing is made up, and that operator can sign in', async () => {
+test('with ADMIN_EMAIL and ADMIN_PASSWORD nothing is generated, and that operator can sign in', async () => {
   const password = 'correct horse battery staple'
   const running = await embedded.start({
     ADMIN_EMAIL: 'Ops@Example.com',
@@ -140,7 +140,7 @@ test('--help says how it is configured, and any other argument is refused', asyn
   expect(await wrong.ended).toBe(2)
 })
 
-test('a bad configuration stops the start with one message', async () => {
+test('an invalid configuration aborts the start with one message', async () => {
   const program = startProgram('embedded/main', {
     env: { INGEST_PORT: 'http', RETENTION_DAYS: 'soon', DATA_DIR: embedded.path },
   })

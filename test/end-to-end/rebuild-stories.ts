@@ -17,7 +17,7 @@ export function rebuildStories(
   start: () => Promise<Rebuildable>,
   { concurrency }: { concurrency: number },
 ): void {
-  test('rebuilds under load lose, double and hide nothing, also when one is killed', async () => {
+  test('rebuilds under load lose, duplicate and hide nothing, even when one is killed', async () => {
     const service = await start()
     const loads: Load[] = []
     const beating: ReturnType<typeof keepBeating>[] = []

@@ -110,7 +110,7 @@ describe('npm run rebuild', () => {
     expect(program.output()).toContain(text)
   })
 
-  test('a rebuild makes no data where there are none', async () => {
+  test('a rebuild creates no data in an empty directory', async () => {
     const elsewhere = join(directory, 'elsewhere')
     mkdirSync(elsewhere)
     writeFileSync(join(elsewhere, 'a note'), '')

@@ -17,7 +17,7 @@ describe('gathering writer', () => {
     expect(batches).toEqual([['a', 'b', 'c', 'd']])
   })
 
-  test('a lone call is written immediately, without waiting for company', async () => {
+  test('a single call is written immediately', async () => {
     const { writer, batches } = recordingWriter()
     await writer.write(['a'], 1)
     await writer.write(['b'], 1)
@@ -30,7 +30,7 @@ describe('gathering writer', () => {
     expect(batches).toEqual([])
   })
 
-  test('while a batch is outstanding no other starts; what came meanwhile is the next', async () => {
+  test('while a batch is outstanding no other starts; calls that arrive meanwhile form the next one', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const first = writer.write(['a'], 1)
     await eventually(() => batches.length === 1)
@@ -69,7 +69,7 @@ describe('gathering writer', () => {
     await Promise.all(answers)
   })
 
-  test('after a batch of four calls the next waits, and takes all that came meanwhile', async () => {
+  test('after a batch of four calls the next waits for the pause, and takes all calls that arrived meanwhile', async () => {
     fakeTimers('performance', 'setTimeout')
     const { writer, batches } = recordingWriter({ restMs: 300 })
     await Promise.all(numbered(4).map((item) => writer.write([item], 1)))
@@ -101,7 +101,7 @@ describe('gathering writer', () => {
     await Promise.all(answers)
   })
 
-  test('256 calls are not kept waiting', async () => {
+  test('256 calls do not wait for the pause', async () => {
     const { writer, batches } = recordingWriter({ restMs: 60_000 })
     await Promise.all(numbered(4).map((item) => writer.write([item], 1)))
     const crowd = numbered(256)
@@ -122,7 +122,7 @@ describe('gathering writer', () => {
     expect(batches).toEqual([['a'], large, ['b']])
   })
 
-  test('calls of few items come before those of many', async () => {
+  test('small calls overtake large ones', async () => {
     const { writer, batches, settleNext } = heldWriter({ fewItems: 2, maxBatchItems: 5, keyOf })
     const answers = [writer.write(['outstanding'], 1)]
     await eventually(() => batches.length === 1)
@@ -139,7 +139,7 @@ describe('gathering writer', () => {
     expect(written).toEqual(['a b c d', 'm1 m2 m3', 'n1 n2 n3'])
   })
 
-  test('calls of few items that never end do not keep one of many waiting: it goes with every other batch', async () => {
+  test('an endless flow of small calls does not starve a large one: it joins every other batch', async () => {
     const { writer, batches, settleNext } = heldWriter({ fewItems: 1, maxBatchItems: 2, keyOf })
     const answers = [writer.write(['outstanding'], 1)]
     await eventually(() => batches.length === 1)
@@ -155,7 +155,7 @@ describe('gathering writer', () => {
     expect(written).toEqual(['0 1', '2 3 m1 m2 m3', '4 5', '6 n1 n2'])
   })
 
-  test('calls of few items wait for one of many that has the same key', async () => {
+  test('small calls wait behind a large one with the same key', async () => {
     const { writer, batches, settleNext } = heldWriter({ fewItems: 1, maxBatchItems: 4, keyOf })
     const answers = [writer.write(['outstanding'], 1)]
     await eventually(() => batches.length === 1)
@@ -172,7 +172,7 @@ describe('gathering writer', () => {
     expect(written).toEqual(['x1 x2', 'm1 m2 m3', 'n1 n2 n3 n4', 'm4'])
   })
 
-  test('calls of few and of many items keep their order where no keys are known', async () => {
+  test('small and large calls keep their order if keys are unknown', async () => {
     const { writer, batches } = recordingWriter({ fewItems: 1 })
     await Promise.all([writer.write(['m1', 'm2'], 2), writer.write(['a'], 1)])
     expect(batches).toEqual([['m1', 'm2', 'a']])
@@ -217,7 +217,7 @@ describe('gathering writer', () => {
     await Promise.all(answers)
   })
 
-  test('a call beyond the bounds passes while nothing else waits', async () => {
+  test('an oversized call is accepted while nothing else waits', async () => {
     const { writer, batches } = recordingWriter({
       room: waitingRoom({ maxItems: 10, maxBytes: 10 }),
     })

@@ -80,7 +80,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     })
   }
 
-  test('none fires while everything works', async () => {
+  test('no alert fires while everything works', async () => {
     await expectAlerts('nothing', [])
   }, 90_000)
 
@@ -105,7 +105,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     }
   }, 120_000)
 
-  test('Kafka is away', async () => {
+  test('the alerts of errors and of readiness fire while Kafka is down', async () => {
     await service.kafka.kill()
     try {
       await expectAlerts('Kafka away', ['GpsErrors', 'GpsNotReady'])

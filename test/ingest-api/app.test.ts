@@ -20,7 +20,7 @@ describe('paths and methods', () => {
     expect(wrong.headers.get('allow')).toBe('POST')
   })
 
-  test('path and method are judged before the key', async () => {
+  test('path and method are checked before the key', async () => {
     expect((await ingest.request('/api/v1/gps/submit', { method: 'PUT' })).status).toBe(405)
   })
 
@@ -32,7 +32,7 @@ describe('paths and methods', () => {
 })
 
 describe('the routes of every service', () => {
-  test('it is alive and ready, and not ready once it stops', async () => {
+  test('the service is healthy and ready, and not ready once it stops', async () => {
     expect((await ingest.request('/healthz')).status).toBe(200)
     expect((await ingest.request('/readyz')).status).toBe(200)
     const stopping = await startIngest()

@@ -90,7 +90,7 @@ describe('places of reports', () => {
     expect(await reportsAtOnce()).toEqual([200, 200, 200])
   })
 
-  test('a report that is stored takes no place, even if its client does not read the answer', async () => {
+  test('an answered report takes no place, even if its client does not read the answer', async () => {
     letGo()
     for (let n = 1; n <= 5; n += 1) {
       neverReading(UNREAD + post('/api/v1/gps/submit', minimal))

@@ -8,7 +8,7 @@ import { startIngest } from './ingest-harness.ts'
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
 describe('a log that takes nothing', () => {
-  test('without a log that takes it, a report gets 503 with Retry-After where it may go better later', async () => {
+  test('while the log is unavailable, a report gets 503 with Retry-After', async () => {
     const cut = await startIngest({
       wrapLog: (log) => ({
         append: async () => {
@@ -25,7 +25,7 @@ describe('a log that takes nothing', () => {
     expect(JSON.stringify(answer.body)).not.toContain('/var/lib')
   })
 
-  test('without a log that takes it, a report gets 503 within 6 s where the store hangs too', async () => {
+  test('while log and store hang, a report gets 503 within 6 s', async () => {
     let hang = false
     let lookingUp = false
     let appending = false

@@ -131,7 +131,7 @@ test('requests whose connection breaks are no longer under way, also those behin
   await eventually(async () => (await ingest.submit(minimal)).status === 401)
 })
 
-test('requests whose bodies are slow leave the others their turn', async () => {
+test('requests with slow bodies do not delay others', async () => {
   for (let n = 0; n < 10; n += 1) beginBody(5, 100)
   const waiting = await fill()
   letGo?.()
@@ -139,7 +139,7 @@ test('requests whose bodies are slow leave the others their turn', async () => {
 })
 
 describe('bytes beyond the load', () => {
-  test('a server that holds as many bytes as it can refuses further bodies, and takes them again when there is room', async () => {
+  test('a server that holds the most bytes refuses further bodies, and accepts them again when there is room', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const waiting = ingest.batch(large, { key })
     await eventually(() => appending === 1)
@@ -183,7 +183,7 @@ function isFree(bytes: number): boolean {
 }
 
 describe('clients that go', () => {
-  test('the room of a request whose client goes is given back once while it is worked on', async () => {
+  test('the bytes of a request whose client disconnects while it is processed are released once', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const socket = beginBody(0, large.length, '/gps/batch')
     socket.write(large)
@@ -194,7 +194,7 @@ describe('clients that go', () => {
     await eventually(() => isFree(ROOM - TAKEN))
   })
 
-  test('the room of a request whose client goes is given back once while its body is decompressed', async () => {
+  test('the bytes of a request whose client disconnects while its body is decompressed are released once', async () => {
     load.release(taken)
     const begun = jest.spyOn(load, 'beginBody')
     const ended = jest.spyOn(load, 'endBody')
@@ -209,7 +209,7 @@ describe('clients that go', () => {
     await eventually(() => isFree(ROOM))
   })
 
-  test('the room of a request whose client goes is given back once while its body arrives', async () => {
+  test('the bytes of a request whose client disconnects while its body arrives are released once', async () => {
     beginBody(60_000, 90_000, '/gps/batch').resetAndDestroy()
     await eventually(() => isFree(ROOM - TAKEN))
   })

@@ -24,7 +24,7 @@ class NotedLifecycle extends Lifecycle {
   }
 }
 
-test('the ingest API says that it lives, stores within 15 s that a key was used, and writes what it refused before it ends', async () => {
+test('the ingest API reports itself, stores the use of a key within 15 s, and writes its rejections before it ends', async () => {
   const directory = await ownDirectory()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new NotedLifecycle({ logger, deadlineMs: 10_000 })

@@ -36,7 +36,7 @@ afterAll(() => {
   globalThis.setTimeout = realTimeout
 })
 
-test(`promises to senders and operators hold across all faults: ${RUNS} runs, seed ${SEED}`, async () => {
+test(`promises to senders and operators hold through all faults: ${RUNS} runs, seed ${SEED}`, async () => {
   await fc.assert(
     fc.asyncProperty(fc.commands(commands(), { maxCommands: 24 }), async (steps) => {
       const world = await worlds.open()

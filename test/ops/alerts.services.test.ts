@@ -21,13 +21,13 @@ await describeWith(['prometheus'], 'a fresh process', () => {
   /** Ten minutes of a series as a fresh process exports it, a value a minute. */
   const fresh = (series: string) => (page.includes(`\n${series} 0\n`) ? '0x9' : '_x9')
 
-  test('a fresh process that drops its first rejections sets off GpsRejectionsDropped', async () => {
+  test('GpsRejectionsDropped fires when a new process drops its first rejections', async () => {
     const series = 'gps_rejections_total{outcome="dropped"}'
     const alerts = await firing({ [series]: `${fresh(series)} 500x9` })
     expect(alerts).toContain('GpsRejectionsDropped')
   })
 
-  test('a fresh process whose projector never gets on sets off GpsProjectorStalled', async () => {
+  test('GpsProjectorStalled fires when the projector of a new process never makes progress', async () => {
     const series = 'gps_projected_events_total{outcome="stored"}'
     const values = `${fresh(series)} ${fresh(series)}`
     const alerts = await firing({ [series]: values, gps_projector_lag_events: '7x19' })
@@ -64,7 +64,7 @@ await describeWith(['prometheus'], 'the data directory', () => {
     expect(await firing(series, THREE_DAYS)).toContain('GpsDiskFills')
   })
 
-  test('a disk that lasts for months, with a backup each night, does not set off GpsDiskFills', async () => {
+  test('GpsDiskFills does not fire for a disk with room for months and a backup each night', async () => {
     const night = '100e9x180 97e9x1260'
     const nights = [night, night.replaceAll('100', '99'), night.replaceAll('100', '98')].join(' ')
     expect(await firing({ [FREE]: nights }, THREE_DAYS)).not.toContain('GpsDiskFills')

@@ -24,7 +24,7 @@ await describeWith(['kubernetesSchemas'], 'Kubernetes manifests', ({ kubernetesS
     await check(...files.map((file) => join(folder, file)))
   })
 
-  test('would be refused with a field that the API does not have', async () => {
+  test('manifests with an unknown field would be refused', async () => {
     const file = join(await ownDirectory(), 'misspelt.yaml')
     const text = readFileSync(join(folder, 'projector.yaml'), 'utf8')
     writeFileSync(file, text.replace('readinessProbe:', 'readynessProbe:'))

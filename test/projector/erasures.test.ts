@@ -107,7 +107,7 @@ test('an erased device loses its settings also when the projector ends before th
   expect(await settings()).toEqual({ disabled: false })
 })
 
-test('a device keeps its settings where another generation has dealt with the erasure', async () => {
+test('a device keeps its settings if another generation has applied the erasure', async () => {
   await store.changeDeviceSettings({ ...tracker, expectedIntervalSeconds: 60, changedAt: T0 })
   await eventLog.erase(deviceErased({ ...tracker, erasedAt: T0 }))
   const stop = new AbortController()

@@ -60,7 +60,7 @@ function fixedEntries(): ProjectionEntry[] {
 
 const GOLDEN = new URL('./fold-version.json', import.meta.url)
 
-test('other device statuses come out of the same log only under another FOLD_VERSION', async () => {
+test('a fold that gives other device statuses has another FOLD_VERSION', async () => {
   const store = openSqliteStore({ directory: directory() })
   const [first, ...entries] = fixedEntries()
   await store.project(batchOf(first!, ...entries))

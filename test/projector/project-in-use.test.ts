@@ -73,7 +73,7 @@ test('the lag is that of the read models in use', async () => {
   await rebuild?.end()
 })
 
-test('a store that is away at the start is waited for', async () => {
+test('the projector waits for a store that is unavailable at the start', async () => {
   let failures = 1
   const flaky: InUse = {
     currentGeneration: async () => {
@@ -92,7 +92,7 @@ test('a store that is away at the start is waited for', async () => {
   })
 })
 
-test('a permanent refusal by the store ends the projector', async () => {
+test('a permanent failure of the store ends the projector', async () => {
   const refusing: InUse = {
     currentGeneration: async () => {
       throw new DependencyError('of a newer version', { retriable: false })

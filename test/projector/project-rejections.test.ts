@@ -33,7 +33,7 @@ async function whileProjecting(
   }
 }
 
-test('refused reports get from their log into the store, each once', async () => {
+test('refused reports are projected from their log into the store, each once', async () => {
   const first = [reportRejected({ body: '{' }), reportRejected({ deviceId: 'tracker-1' })]
   const later = reportRejected({ count: 7 })
   await eventLog.rejections.append(first)
@@ -47,7 +47,7 @@ test('refused reports get from their log into the store, each once', async () =>
   expect((await kept()).reverse()).toEqual([...first, later])
 })
 
-test('a store that is away is waited for, and nothing is skipped', async () => {
+test('while the store is unavailable nothing is skipped', async () => {
   let failures = 2
   const events = [reportRejected(), reportRejected()]
   await eventLog.rejections.append(events)
@@ -64,7 +64,7 @@ test('a store that is away is waited for, and nothing is skipped', async () => {
   expect(failures).toBeLessThan(0)
 })
 
-test('refused reports of before an erasure of their device do not come into the store after it', async () => {
+test('refused reports from before an erasure of their device are not stored after it', async () => {
   const erasedAt = T0 + 60_000
   await store.hideErased(deviceErased({ deviceId: 'van', erasedAt }))
   const at = (receivedAt: number, deviceId?: string, accountId = 'acc-1') =>

@@ -129,7 +129,7 @@ test('nothing is checkpointed before its dead letters are kept', async () => {
   expect(await countOf()).toBe(2)
 })
 
-test('a store that is away is waited for, and nothing is skipped or dead-lettered twice', async () => {
+test('while the store is unavailable nothing is skipped, or dead-lettered twice', async () => {
   let failures = 3
   const flaky = {
     project: async (batch: ProjectionBatch) => {
@@ -222,7 +222,7 @@ test('the lag is measured from the log while the store is away', async () => {
   expect(watch.last()).toMatchObject({ lag: { events: 1 } })
 })
 
-test('retention takes what was received too long ago, and only that', async () => {
+test('retention removes only records received too long ago', async () => {
   const day = 86_400_000
   const old = positionReported({ deviceId: 'gone', timestamp: T0, receivedAt: T0 })
   const late = positionReported({ timestamp: T0, receivedAt: T0 + 9 * day })

@@ -16,7 +16,7 @@ import { deviceErased, positionReported, reportRejected, T0 } from '../samples.t
 
 const folder = directoryForEachTest()
 
-test('the projector says that it lives, and carries positions and rejections until it ends', async () => {
+test('the projector reports itself, and projects positions and rejections until it ends', async () => {
   const directory = folder()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })

@@ -8,7 +8,7 @@ test('work beyond its deadline is abandoned', async () => {
   await expect(within(1, never, late)).rejects.toThrow('late')
 })
 
-test('a process that ends does not wait for what may still come', () => {
+test('a pending time limit does not keep a process running', () => {
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = timers()
   within(60_000, never, late).catch(() => undefined)

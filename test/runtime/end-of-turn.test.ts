@@ -34,7 +34,7 @@ test('pieces of work take turns, one in each turn of the event loop', async () =
   expect(new Set(turnsOfPieces).size).toBe(9)
 })
 
-test('what is due at the end of a turn comes before the work that waited already', async () => {
+test('calls due at the end of a turn run before work that waits for its turn', async () => {
   const done: string[] = []
   const work = ownTurn().then(() => done.push('work'))
   const more = ownTurn().then(() => done.push('more'))

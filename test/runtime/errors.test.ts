@@ -16,7 +16,7 @@ test('more than 20 faults are reported as 20 and the number of the others', () =
   expect(message).toMatch(/; f19 is wrong; and 4980 more$/)
 })
 
-test('an answer to a fault of ours says nothing about our insides', () => {
+test('the answer to an internal error reveals nothing internal', () => {
   expect(toApiError(new Error('secret')).message).toBe('something went wrong on our side')
   const away = new DependencyError('secret', { retriable: true })
   expect(toApiError(away).message).toBe(

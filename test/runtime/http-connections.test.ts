@@ -79,7 +79,7 @@ test('pipelined requests start 16 at a time, the others as those are answered, a
   expect(answers()).toEqual(Array.from({ length: 100 }, (_, n) => String(n)))
 })
 
-test('requests that a client sends ahead of the answers are not read while 16 are under way', async () => {
+test('pipelined requests are not read while 16 are being handled', async () => {
   const piece = get('x'.repeat(1_000)).repeat(1_000)
   let taken = 0
   const write = () => {
@@ -105,7 +105,7 @@ test('requests that a client sends ahead of the answers are not read while 16 ar
   expect(taken).toBeLessThan(15)
 })
 
-test('requests that a client sends ahead of the answers may have bodies, the last of them still arriving', async () => {
+test('pipelined requests may have bodies, the last of them still arriving', async () => {
   const post = (n: number) => `POST /${n} HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n`
   for (let n = 0; n < 20; n += 1) socket.write(post(n) + 'b'.repeat(n < 19 ? 100_000 : 10))
   for (let n = 0; n < 19; n += 1) {
@@ -123,7 +123,7 @@ test('requests that a client sends ahead of the answers may have bodies, the las
   await eventually(() => answers().at(-1) === 'after')
 })
 
-test('requests that a client sends ahead of the answers that are held are not begun once the client has gone', async () => {
+test('waiting pipelined requests are not handled once the client has gone', async () => {
   socket.write(Array.from({ length: 40 }, (_, n) => get(n)).join(''))
   await eventually(() => begun.length === 16)
   socket.destroy()
@@ -141,7 +141,7 @@ test('requests that a client sends ahead of the answers that are held are not be
   expect(begun).toHaveLength(length)
 })
 
-test('requests that a client sends ahead of the answers cost a connection its life where they are thousands', async () => {
+test('a connection with thousands of pipelined requests is closed', async () => {
   socket.write('GET / HTTP/1.1\r\nHost:a\r\n\r\n'.repeat(20_000))
   await eventually(() => begun.length === 16)
   // A patient client is held back by its own connection; this one had sent 5000 together.

@@ -144,7 +144,7 @@ describe('requests that never reach the app are answered in the envelope', () =>
     expect(answer.status).toBe(200)
   })
 
-  test('a fault of ours says nothing of our insides but to the log', async () => {
+  test('an internal error is described in the log only', async () => {
     const response = await fetch(`${server.url}/fail`)
     const text = await response.text()
     expect(response.status).toBe(500)
@@ -154,7 +154,7 @@ describe('requests that never reach the app are answered in the envelope', () =>
   })
 })
 
-test('garbage after a good request does not take that request’s answer', async () => {
+test('a valid request is answered even if garbage follows it', async () => {
   const { app, waiting } = patientApp()
   const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
   const { received, closed } = rawConnection(
@@ -209,7 +209,7 @@ test('an answer that is not read that takes long to be made is not cut off, nor 
   await server.close()
 })
 
-test('closing answers what has arrived, takes nothing new and cuts what never comes', async () => {
+test('closing answers received requests, accepts no new ones and destroys incomplete ones', async () => {
   const { app, waiting } = patientApp()
   const server = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 2_000 })
   const half = rawConnection(
@@ -229,7 +229,7 @@ test('closing answers what has arrived, takes nothing new and cuts what never co
   expect(half.received()).toBe('')
 })
 
-test('a port in use is said in plain words', async () => {
+test('a port in use is an error in plain words', async () => {
   const { app } = patientApp()
   const first = await serveHttp({ app, host: '127.0.0.1', port: 0, graceMs: 500 })
   const port = Number(new URL(first.url).port)

@@ -4,7 +4,7 @@ import { reportInstance, VERSION } from '../../runtime/instance.ts'
 import type { InstanceReport } from '../../schemas/instance-report.ts'
 import { T0 } from '../samples.ts'
 
-test('an instance reports its identity, its start and its figures each time', async () => {
+test('each report of an instance has its identity, its start and its figures', async () => {
   const saved: InstanceReport[] = []
   const clock = { time: T0, now: () => clock.time }
   let deadLetters = 0
@@ -34,7 +34,7 @@ test('an instance reports its identity, its start and its figures each time', as
   expect(saved[0]?.instanceId).toBe(saved[1]?.instanceId)
 })
 
-test('another run of the same service is another instance, and one that only lives says that', async () => {
+test('another run of the same service is another instance', async () => {
   const saved: InstanceReport[] = []
   const save = async (instance: InstanceReport) => void saved.push(instance)
   const clock = { now: () => T0 }

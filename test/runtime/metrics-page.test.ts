@@ -32,7 +32,7 @@ test('a rendering that failed is tried again', async () => {
   await eventually(() => page().then(String, () => false))
 })
 
-test('an unresponsive thread delays nobody: its last metrics are shown instead', async () => {
+test('while a thread does not answer, its last metrics are exported without delay', async () => {
   jest.useFakeTimers()
   try {
     const mine = registryWith('gps_mine_total')

@@ -216,7 +216,7 @@ describe('memory that waits for clients', () => {
     expect(new Set(cutOff)).toEqual(new Set(['/large/many']))
   })
 
-  test('so does a client whose answers are made while they are sent', async () => {
+  test('a client with many unread streamed answers loses its connections, too', async () => {
     await serve({ mostWaitingBytes: MIB / 2 })
     const own = await come(FEW, get('/endless/few'), { paused: true })
     for (let n = 0; n < 12; n += 1) await come(MANY, get('/endless/many'), { paused: true })
@@ -225,7 +225,7 @@ describe('memory that waits for clients', () => {
     own.socket.destroy()
   })
 
-  test('what is read leaves room for as much again', async () => {
+  test('reading answers makes room for as many more', async () => {
     await serve({ mostWaitingBytes: 3 * LARGE_BYTES })
     const { socket, bytes } = await come(MANY)
     for (let n = 1; n <= 4; n += 1) {

@@ -63,7 +63,7 @@ const A_MILLION_DEVICES = `
   process.exit()
 `
 
-test('counters take memory only once they count, and a million devices that of those that are kept', async () => {
+test('counters take memory only when used, and for a million devices only that of the counters kept', async () => {
   const typescript = ['--import', './bench/typescript.mjs', '--input-type=module']
   const { stdout } = await execute(
     process.execPath,

@@ -49,7 +49,7 @@ const interfaces = Object.values(networkInterfaces()).flat()
 const HOSTS = ['127.0.0.1', '::1'].filter((host) => interfaces.some((one) => one?.address === host))
 
 onLinux.each(HOSTS)(
-  'a client at %s that reads little is seen to read before the kernel takes more',
+  'a client at %s that reads little counts as reading before the kernel takes more',
   async (host) => {
     const { own, client } = await unread(host)
     const clients = new ReadingClients()
@@ -66,7 +66,7 @@ onLinux.each(HOSTS)(
 )
 
 onLinux.each(HOSTS)(
-  'a client at %s that reads nothing is not seen to read because the kernel takes more',
+  'a client at %s that reads nothing does not count as reading although the kernel takes more',
   async (host) => {
     const { own } = await connected(host)
     // Until the client takes no more; the kernel still has room.
@@ -84,7 +84,7 @@ onLinux.each(HOSTS)(
   },
 )
 
-test('without a table of the kernel, a client is seen to read once it has taken what was handed over', async () => {
+test('without the kernel’s table, a client counts as reading once the written bytes are taken', async () => {
   const { own, client } = await unread('127.0.0.1')
   // No connection has this port.
   Object.defineProperty(own, 'localPort', { value: 0 })
@@ -95,7 +95,7 @@ test('without a table of the kernel, a client is seen to read once it has taken 
   expect(await clients.hasStopped(own)).toBe(false)
 })
 
-test('nothing is known of a connection that has ended', async () => {
+test('a connection that has ended has no unacknowledged bytes', async () => {
   const { own, client } = await unread('127.0.0.1')
   client.destroy()
   own.destroy()

@@ -53,7 +53,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 30; turn += 1) await (await fetch(server.url)).text()
 }
 
-test('a client that does not wait is read twice as late each time, after 8 s at most', async () => {
+test('a client that does not wait rests twice as long each time, at most 8 s', async () => {
   const { rests, endRest } = await serveResting()
   const { send, retryAfter } = client()
   for (let requests = 1; requests <= 5; requests += 1) {

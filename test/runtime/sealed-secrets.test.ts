@@ -4,7 +4,7 @@ import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
 
 const secrets = sealedSecrets(randomBytes(32))
 
-test('a sealed secret opens for the thing that it was sealed for, and never looks the same twice', () => {
+test('a sealed secret opens only in its context, and each sealing differs', () => {
   const sealed = secrets.seal('größe 🚐', 'a')
   expect(secrets.open(sealed, 'a')).toBe('größe 🚐')
   expect(secrets.seal('größe 🚐', 'a')).not.toBe(sealed)

@@ -29,13 +29,13 @@ test('METRICS_PORT serves the metrics, and nothing else', async () => {
   await lifecycle.close()
 })
 
-test('operations have no port of their own without it', async () => {
+test('without METRICS_PORT there is no separate port', async () => {
   const { url, lifecycle } = await served({})
   expect(url).toBeUndefined()
   await lifecycle.close()
 })
 
-test('a service whose metrics are elsewhere does not tell them', async () => {
+test('a service whose metrics have a separate port does not serve them', async () => {
   const ingest = await startIngest({ metricsElsewhere: true })
   expect((await ingest.request('/metrics')).status).toBe(404)
   expect((await ingest.request('/healthz')).status).toBe(200)

@@ -180,7 +180,7 @@ describe('a position report', () => {
     expect(faultyFields(body)).toEqual(['deviceId'])
   })
 
-  test('any JSON gives either a report or faults that name fields', () => {
+  test('any JSON gives either a report, or faults that name fields', () => {
     const almost = fc.record(
       {
         deviceId: fc.oneof(fc.string(), fc.jsonValue()),

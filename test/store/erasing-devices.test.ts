@@ -95,7 +95,7 @@ test('an erasure that is complete is left alone when its event comes again', asy
   expect(await announced.get(eventId)).toBeUndefined()
 })
 
-test('an erasure that the store has never heard of is finished too', async () => {
+test('an erasure unknown to the store is finished, too', async () => {
   await erasing.forgetErased(erasure)
   expect(await announced.get(eventId)).toMatchObject({ forgottenUpTo: erasure.erasedAt })
 })

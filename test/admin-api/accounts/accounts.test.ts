@@ -48,7 +48,7 @@ test('a new account has an admin, who signs in to it and finds it empty', async 
   expect(operators.body.data?.items?.map(({ email }) => email)).toEqual([admin.email])
 })
 
-test('a new account is not made where the e-mail is taken', async () => {
+test('a new account is not created if the e-mail is taken', async () => {
   const before = await harness.store.pageAccounts({ limit: 1000 })
   const answer = await create({ name: 'x', admin: { email: 'ANA@example.org', password: NEXT } })
   expect(answer.body).toMatchObject({ code: 409, error: 'CONFLICT' })
@@ -85,7 +85,7 @@ test('a suspended account refuses its keys and operators until it is reinstated;
   expect([await ask(), (await signIn(admin.email)).status]).toEqual([200, 200])
 })
 
-test('suspending an account does not work for one’s own', async () => {
+test('operators cannot suspend their own account', async () => {
   expect((await change('acc-1', { suspended: true })).body.error).toBe('CONFLICT')
   expect((await change('acc-1', { suspended: false })).status).toBe(200)
   expect((await harness.api('GET', '/session', { headers })).status).toBe(200)

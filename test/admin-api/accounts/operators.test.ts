@@ -138,7 +138,7 @@ test('changing an operator gives another password, which ends all sessions of th
   expect(await signIn(email, NEXT)).toBe(200)
 })
 
-test('changing an operator leaves the sessions alone where the password stays', async () => {
+test('changing an operator without a new password ends no session', async () => {
   const { id } = await harness.createOperator()
   const session = await harness.createSession(id)
   await change(id, { role: 'admin' })

@@ -119,7 +119,7 @@ describe('the page', () => {
     expect(headers.get('link')).toContain('</assets/ol-x1.js>; rel=modulepreload')
   })
 
-  test('the page says nothing of the map where the build does not tell what it takes', async () => {
+  test('the page preloads no map files if the build does not list them', async () => {
     const site = join(folder, 'without-manifest')
     mkdirSync(join(site, 'assets'), { recursive: true })
     writeFileSync(join(site, 'index.html'), '<!doctype html>')
@@ -254,7 +254,7 @@ describe('maps', () => {
     expect(answer.headers.get('content-range')).toBe('bytes */10')
   })
 
-  test('a map is open once while many read it, who get it whole, and not once they have gone', async () => {
+  test('a map file is opened once for many concurrent readers, and closed when they have gone', async () => {
     const text = 'GET /map/large.pmtiles HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(3)
     const unread = Array.from({ length: 20 }, () => {
       const { socket } = rawConnection(server.url, text)
@@ -268,7 +268,7 @@ describe('maps', () => {
     await eventually(() => timesOpen('large.pmtiles') === 0)
   })
 
-  test('a map that was replaced is read as it was by those who began before, and as it is by others', async () => {
+  test('after a map is replaced, readers that began before get the old file, later ones the new file', async () => {
     const before = await request(`${server.url}/map/large.pmtiles`)
     rmSync(join(folder, 'large.pmtiles'))
     writeFileSync(join(folder, 'large.pmtiles'), 'another one')

@@ -142,7 +142,7 @@ test.each([
   },
 )
 
-test('the list of devices takes one look for their places', async () => {
+test('the list of devices reads their places in one query', async () => {
   expect((await find('limit=3&sort=lastSeenAt&bbox=-180,-90,180,90')).ids).toHaveLength(3)
   expect(pages.map(({ limit }) => limit)).toEqual([4])
 })

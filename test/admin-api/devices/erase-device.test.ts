@@ -78,7 +78,7 @@ test('erasing a device appends the erasure to the log under its account and answ
   })
 })
 
-test('erasing a device takes its name and labels out of the audit, which keeps who changed it and when', async () => {
+test('erasing a device removes its name and labels from the audit, which keeps who changed it and when', async () => {
   await harness.project({ deviceId: 'private' })
   const body = { name: 'Name of a person', labels: ['label of a person'] }
   await harness.api('PATCH', '/devices/private', { headers, body })

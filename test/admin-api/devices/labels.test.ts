@@ -125,7 +125,7 @@ test('the list of labels counts the devices that the caller sees', async () => {
   expect(await counts()).toContainEqual({ label: harbour(), devices: 1 })
 })
 
-test('many devices are labelled in one call, which says what became of each', async () => {
+test('many devices are labelled in one call, which returns a result for each', async () => {
   const [tug, ferry, buoy] = await fleet()
   await change(buoy, { labels: Array.from({ length: 16 }, (_, n) => `label ${n}`) })
   harness.clock.time += 1

@@ -101,7 +101,7 @@ test('a long list whose reading fails is cut, and a failure at its beginning is 
   expect([status, body.error]).toEqual([500, 'SERVER_ERROR'])
 })
 
-test('a long list is under way until it is taken', async () => {
+test('a long list counts as a call until the client has read it', async () => {
   const lists: IncomingMessage[] = []
   while (lists.length < 8) lists.push((await begin()).pause())
   let isAnswered = false

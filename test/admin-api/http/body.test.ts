@@ -34,7 +34,7 @@ test('a body that is deep in a field is a 400 that names the field', async () =>
   expect(answer.body.details?.[0]?.field).toBe('name')
 })
 
-test('a body cannot reach what it does not own', async () => {
+test('a body cannot set inherited properties', async () => {
   const inherited = await post('{"name":"x","__proto__":{"scopes":["admin"]}}')
   expect(inherited.body.details?.map(({ field }) => field)).toEqual(['__proto__'])
   const empty = await post('{"name":"x","":1}')
@@ -138,19 +138,19 @@ test('a body that is compressed is a 415', async () => {
   expect(answer.body.error).toBe('UNSUPPORTED_MEDIA_TYPE')
 })
 
-test('a body is neither needed nor looked at where a call needs none', async () => {
+test('a call without a body needs none and reads none', async () => {
   const { id } = await harness.createKey()
   const path = `/keys/${id}/revoke`
   expect((await harness.api('POST', path, { headers })).status).toBe(200)
   expect((await harness.api('POST', path, { headers, body: '{' })).status).toBe(200)
 })
 
-test('a body is not looked at before the caller is known', async () => {
+test('a body is not read before the caller is authenticated', async () => {
   const answer = await harness.api('POST', '/keys', { body: '{' })
   expect(answer.status).toBe(401)
 })
 
-test('a body that stops halfway harms nobody', async () => {
+test('a body that stops halfway affects no other request', async () => {
   const { socket, closed } = rawConnection(harness.url)
   socket.write(
     [

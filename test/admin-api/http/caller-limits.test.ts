@@ -96,7 +96,7 @@ test.each(['key', 'operator'] as const)(
   },
 )
 
-test('streams are no calls that count', async () => {
+test('open streams do not count as concurrent calls', async () => {
   harness = await startAdmin({ callLimit: { points: 1, seconds: 60 } })
   const { secret } = await harness.createKey()
   const answers: Answer[] = []
@@ -127,7 +127,7 @@ async function startWithFile() {
   return { secret, path, pages: () => pages }
 }
 
-test('a file is under way until it is taken or given up', async () => {
+test('a file counts as a call until the client has read it or gone', async () => {
   const { secret, path } = await startWithFile()
   const files: IncomingMessage[] = []
   while (files.length < 8) files.push(await begin(harness.url + path, bearer(secret)))
@@ -169,7 +169,7 @@ async function begin(url: string, headers: Record<string, string>): Promise<Inco
   return response.pause()
 }
 
-test('an address that sends unknown keys all the time is not looked up, but for a key that was good', async () => {
+test('keys from an address that keeps sending unknown keys are not looked up, except keys that were valid', async () => {
   const looked: unknown[] = []
   harness = await startAdmin({
     authLimit: { points: 5, seconds: 60 },

@@ -131,7 +131,7 @@ test('texts of any size, compressed one by one, can each be read before the next
   expect(gunzipSync(packed).toString()).toBe(texts.join(''))
 })
 
-test('texts compressed one by one end with their reader', async () => {
+test('compressing one by one stops when the reader stops', async () => {
   let ended = false
   async function* endless() {
     try {

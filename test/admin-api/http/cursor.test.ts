@@ -29,7 +29,7 @@ test('a cursor that is damaged in any one character is refused', () => {
   )
 })
 
-test('a cursor that is cut short or has something behind it is refused', () => {
+test('a truncated cursor, or one with trailing text, is refused', () => {
   const cursor = writeCursor(list, ['a'])
   for (let length = 0; length < cursor.length; length += 1) {
     expect(() => readCursor(cursor.slice(0, length), list, ['text'])).toThrow(ApiError)
@@ -57,7 +57,7 @@ test.each([
   expect(() => readCursor(writeCursor(list, ['a']), other, ['text'])).toThrow(ApiError)
 })
 
-test('a cursor made by somebody who knows how can hold nothing but the shapes asked for', () => {
+test('a forged cursor can contain only values of the expected shapes', () => {
   const forged = (text: string) => {
     const scoped = JSON.stringify([list.accountId, list.name, list.filter, text])
     const sum = createHash('sha256').update(scoped).digest('base64url').slice(0, 22)

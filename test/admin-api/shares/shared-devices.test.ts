@@ -20,7 +20,7 @@ function received(ms: number): { timestamp: number; receivedAt: number } {
   return { timestamp: time, receivedAt: time }
 }
 
-test('a share without the place of now shows no place from before it was made', async () => {
+test('a share without the current position shows no position from before it was created', async () => {
   await startWithDevices()
   const token = await newToken({ showsNow: false }, MINUTE)
   const { items } = (await shared(token)).body.data ?? {}
@@ -29,7 +29,7 @@ test('a share without the place of now shows no place from before it was made', 
   expect(list.body.data?.items?.[0]).toMatchObject({ showsNow: false })
 })
 
-test('a share opens with one last known position, and no trail from before', async () => {
+test('a share begins with one last known position, and no earlier trail', async () => {
   await startWithDevices()
   await harness.project({ deviceId: 'tug', ...received(-MINUTE / 2), latitude: 3 })
   const body = { deviceIds: ['tug'], trailMinutes: 1_440 }
@@ -87,7 +87,7 @@ test('a share shows nothing received before it was made, although its tracker’
   for (const token of later) expect(await itemsOf(token)).toMatchObject(seen)
 })
 
-test('a trail is found behind many places that the share does not show', async () => {
+test('a trail is found beyond many positions that the share does not show', async () => {
   await startWithDevices()
   const token = await newToken({ deviceIds: ['tug'], trailMinutes: 60, showsNow: false }, 0)
   const begun = harness.clock.now()

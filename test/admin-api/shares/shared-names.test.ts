@@ -13,7 +13,7 @@ test('a share shows the link’s name for a device, not the device’s own', asy
   expect(list.body.data?.items?.[0]).toMatchObject({ name: 'Ferries', names })
 })
 
-test('a link has a name for a device that is called as a property of every object', async () => {
+test('a link can name a device whose id is a property of every object', async () => {
   const deviceIds = ['__proto__', 'constructor', 'toString']
   await startWithDevices()
   for (const deviceId of deviceIds) await harness.project({ deviceId })

@@ -88,7 +88,7 @@ test('a share’s stream shows its devices as the share does, without ids', asyn
   expect(source.heartbeats.some(({ hasId }) => hasId)).toBe(false)
 })
 
-test('an id is ignored: there is nothing to resume', async () => {
+test('an event id is ignored: a share’s stream cannot be resumed', async () => {
   const headers = await start()
   const { token } = await share(headers)
   const usual = await harness.listen()

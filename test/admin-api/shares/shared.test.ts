@@ -73,7 +73,7 @@ test('a share offers maps that others see only if it was made to show streets', 
   expect(views.sort()).toEqual([false, false, true])
 })
 
-test('a share is one and the same 404 once it is expired, revoked, unknown, or the account suspended', async () => {
+test('an expired, revoked or unknown share, and one of a suspended account, is the same 404', async () => {
   await startWithDevices()
   const token = await newToken({ expiresAt: iso(MINUTE) })
   const answers = [await shared(newShareToken()), await shared('gpsshare_x')]

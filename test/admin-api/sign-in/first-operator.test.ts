@@ -13,7 +13,7 @@ function withEmptyStore(run: (store: Store) => Promise<void>): Promise<void> {
   return withStore(openTemporaryStore, ({ store }) => run(store))
 }
 
-test('the first operator is made up with a password and a key that are good', () =>
+test('the first operator is generated with a valid password and key', () =>
   withEmptyStore(async (store) => {
     const made = await ensureFirstOperator({ store, clock, generate: true })
     expect(made?.email).toBe('admin@localhost')
@@ -30,7 +30,7 @@ test('the first operator is made up with a password and a key that are good', ()
     expect(await store.findAccount('default')).toMatchObject({ name: 'default' })
   }))
 
-test('the first operator is the one that is configured, and then nothing is made up', () =>
+test('the first operator is the configured one, if any, and then nothing is generated', () =>
   withEmptyStore(async (store) => {
     const configured = { email: 'Ops@example.org', password: 'correct horse' }
     expect(await ensureFirstOperator({ store, clock, configured, generate: true })).toBeUndefined()
@@ -40,7 +40,7 @@ test('the first operator is the one that is configured, and then nothing is made
     expect(await store.pageKeys({ accountId: 'default', limit: 10 })).toEqual([])
   }))
 
-test('the first operator is not made where nobody asked for one', () =>
+test('no first operator is created if none is requested', () =>
   withEmptyStore(async (store) => {
     expect(await ensureFirstOperator({ store, clock, generate: false })).toBeUndefined()
     expect(await store.findAccount('default')).toBeUndefined()
@@ -56,7 +56,7 @@ test('the first operator is made once, and left as it is by later starts', () =>
     expect(await store.findOperatorByEmail('admin@localhost')).toEqual(before)
   }))
 
-test('the first operator is one, with one key, however many start at the same time', () =>
+test('concurrent starts create one first operator with one key', () =>
   withEmptyStore(async (store) => {
     const made = await Promise.all(
       Array.from({ length: 8 }, () => ensureFirstOperator({ store, clock, generate: true })),

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { hashPassword, NOBODYS_HASH, verifyPassword } from '../../../admin-api/sign-in/password.ts'
 
-test('a password is known again, and no other', async () => {
+test('a password is verified, and no other one', async () => {
   const hash = await hashPassword('correct horse')
   expect(await verifyPassword('correct horse', hash)).toBe(true)
   for (const other of ['correct horse ', 'Correct horse', '', 'correct hors']) {
@@ -28,7 +28,7 @@ test('a hash of another cost is checked at that cost', async () => {
   expect(await verifyPassword('passwort', hash)).toBe(false)
 })
 
-test('nobody has the password of an unknown operator, and it costs as much to check', async () => {
+test('no password is right for an unknown operator, and checking costs as much', async () => {
   expect(await verifyPassword('', NOBODYS_HASH)).toBe(false)
   expect(NOBODYS_HASH).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
 })

@@ -31,7 +31,7 @@ function cookieOf({ headers }: { headers: Headers }): string {
   return cookie.split(';')[0] ?? ''
 }
 
-test('signing in answers who one is and sets a cookie that scripts and other sites cannot use', async () => {
+test('signing in returns the operator and sets a cookie that scripts and other sites cannot use', async () => {
   const answer = await signIn()
   expect(answer.status).toBe(200)
   expect(answer.body.data).toEqual({
@@ -139,7 +139,7 @@ test('a cookie is Secure where CONSOLE_PUBLIC_URL is https, regardless of a prox
   }
 })
 
-test('a session ends when one signs out, and the cookie goes', async () => {
+test('signing out ends the session and removes the cookie', async () => {
   const headers = await harness.createSession()
   const answer = await harness.api('DELETE', '/session', { headers })
   expect(answer.status).toBe(200)
@@ -157,7 +157,7 @@ test('a session ends after 30 minutes without a request', async () => {
   expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
 })
 
-test('a session says when it ends, and is moved on by asking, though not within a minute', async () => {
+test('a session says when it ends, and each request after a minute extends it', async () => {
   const headers = await harness.createSession()
   const begun = harness.clock.now()
   const ends = async (afterMs: number) => {
@@ -201,7 +201,7 @@ test('no session begins with a password that was changed while it was checked', 
   expect(answer.headers.getSetCookie()).toEqual([])
 })
 
-test('a use of a session or a key is written down at most once a minute', async () => {
+test('the use of a session or a key is stored at most once a minute', async () => {
   const written: string[] = []
   const counting = await startAdmin({
     wrapStore: (store) => ({

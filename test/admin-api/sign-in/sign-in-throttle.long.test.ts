@@ -38,11 +38,11 @@ test('concurrent sign-ins get no additional guesses', async () => {
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
 })
 
-test('signing in is not hindered by having signed in often', async () => {
+test('frequent successful sign-ins do not block signing in', async () => {
   for (let turn = 0; turn < 12; turn += 1) expect((await signIn()).status).toBe(200)
 })
 
-test('an address from which all e-mails are tried is stopped, and shuts its good ones not out', async () => {
+test('an address that tries all e-mails is blocked, but operators who signed in from it are not', async () => {
   const flooded = await startAdmin()
   const realHash = await hashPassword(PASSWORD)
   const { email } = await flooded.createOperator({ passwordHash: realHash })
@@ -65,7 +65,7 @@ test('an address from which all e-mails are tried is stopped, and shuts its good
   expect(new Set(answers)).toEqual(new Set([401, 429]))
 })
 
-test('clients that ask to sign in all the time shut nobody else out', async () => {
+test('clients that keep trying to sign in block nobody else', async () => {
   const behindProxy = await startAdmin({ trustProxy: 1 })
   const attempt = async (address: string, email: string, password: string) => {
     const headers = { 'X-Forwarded-For': address }
@@ -105,7 +105,7 @@ test('failures are counted per client, as the trusted proxy names it', async () 
   expect(statuses).toEqual([429, 401])
 })
 
-test('a store that is away is a 503, never a 401, and costs no sign-in', async () => {
+test('an unavailable store is a 503, never a 401, and counts as no failed sign-in', async () => {
   let away = true
   const without = await startAdmin({
     wrapStore: (store) => ({

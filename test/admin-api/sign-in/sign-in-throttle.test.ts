@@ -6,7 +6,7 @@ import { fakeTimers } from '../../fake-timers.ts'
 const wrong = async () => undefined
 const right = async (maySucceed: boolean) => (maySucceed ? 'in' : undefined)
 
-test('a window that is over opens the way again', async () => {
+test('signing in works again after the window has ended', async () => {
   fakeTimers('performance', 'setTimeout', 'clearTimeout')
   const throttle = new SignInThrottle({ failures: 2, seconds: 1 })
   const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
@@ -43,7 +43,7 @@ test('the number of counters is limited; the oldest are dropped first', async ()
   await expect(throttle.attempt(at(4), right)).rejects.toMatchObject({ status: 429 })
 })
 
-test('a check that fails for reasons of our own is no failed sign-in', async () => {
+test('a check that fails because of an internal error is no failed sign-in', async () => {
   const throttle = new SignInThrottle({ failures: 1 })
   const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   const broken = async () => Promise.reject(new Error('broken'))
@@ -51,7 +51,7 @@ test('a check that fails for reasons of our own is no failed sign-in', async () 
   expect(await throttle.attempt(who, right)).toBe('in')
 })
 
-test('attempts that never lead to a check push no failure out', async () => {
+test('attempts without a password check displace no counted failure', async () => {
   const throttle = new SignInThrottle({ failures: 1, remembered: 3 })
   const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   await throttle.attempt(who, wrong)
@@ -184,7 +184,7 @@ describe('addresses that have failed too often', () => {
     await expect(throttle.attempt(at('a@example.org', true), right)).rejects.toMatchObject(tooMany)
   })
 
-  test('many concurrent good sign-ins are no failures of their address', async () => {
+  test('many concurrent successful sign-ins count as no failures of their address', async () => {
     const throttle = new SignInThrottle({ failuresOfClient: 3, answersAfterMs: 100 })
     const good = Array.from({ length: 9 }, (_, n) => throttle.attempt(at(`${n}@x`, true), right))
     await Promise.allSettled(good)

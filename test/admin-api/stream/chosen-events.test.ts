@@ -59,7 +59,7 @@ describe('rejections on the stream', () => {
     expect(usual.events).toEqual([])
   })
 
-  test('rejections on the stream from before the reader are left to the list, except those of just now', async () => {
+  test('rejections from before the reader connected are left to the list, except very recent ones', async () => {
     const { createKey, listen, store, clock } = await start()
     const { secret } = await createKey()
     const now = clock.now()
@@ -106,7 +106,7 @@ describe('rejections on the stream', () => {
     }
   })
 
-  test('rejections on the stream are looked for only while somebody asks', async () => {
+  test('rejections are queried only while a reader wants them', async () => {
     let looked = 0
     const { createKey, listen } = await start({
       wrapStore: (store) => ({

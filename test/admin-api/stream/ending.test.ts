@@ -91,7 +91,7 @@ test('a revoked key reads no stream for longer than 5 s, whenever each was opene
   await eventually(() => first.hasEnded() && second.hasEnded())
 })
 
-test('watching keeps no session alive and is no use of a key', async () => {
+test('an open stream neither extends a session nor counts as use of a key', async () => {
   let checks = 0
   const { clock, createKey, createSession, listen, store } = await start({
     wrapStore: (store) => ({
@@ -118,7 +118,7 @@ test('watching keeps no session alive and is no use of a key', async () => {
   expect(first.hasEnded()).toBe(false)
 })
 
-test('a store that is away ends no stream', async () => {
+test('an unavailable store ends no stream', async () => {
   let failures = 0
   let away = false
   const { eventLog, listen, logged } = await start({
@@ -180,7 +180,7 @@ test('all streams end when the process stops, unread ones soon after', async () 
   expect(stuck.isComplete()).toBe(false)
 })
 
-test('the log is read only while somebody listens', async () => {
+test('the log is read only while a stream is open', async () => {
   const { eventLog, listen } = await start({ stream: { lingersMs: 20 } })
   const reading = countTails(eventLog)
   const sources = await Promise.all([listen(), listen(), listen()])
@@ -194,7 +194,7 @@ test('the log is read only while somebody listens', async () => {
   await eventually(() => again.events.length === 1)
 })
 
-test('a log that is away ends no stream and loses nothing', async () => {
+test('an unavailable log ends no stream and loses nothing', async () => {
   const { eventLog, open } = await start({
     stream: { retryMs: 10, heartbeatMs: 20, beginsWithinMs: 20 },
   })

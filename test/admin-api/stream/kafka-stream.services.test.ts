@@ -34,7 +34,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     await eventually(() => tails === 0, SOON)
   })
 
-  test('a reader that comes back misses nothing of any partition', async () => {
+  test('a resuming reader misses nothing of any partition', async () => {
     const { eventLog, listen } = await start({ ringEntries: 60, heartbeatMs: 50, gatherMs: 0 })
     const first = await listen()
     const events = some(600)

@@ -30,7 +30,7 @@ describe('readers that come back', () => {
     expect(again.recordIds()).toEqual(ids(events.slice(5)))
   })
 
-  test('a reader that comes back misses and repeats nothing while thousands are appended, wherever it breaks off', async () => {
+  test('a resuming reader misses and repeats nothing while thousands are appended, wherever it disconnects', async () => {
     const { eventLog, listen } = await start({ stream: SMALL })
     const events = some(6_000)
     const received: string[] = []
@@ -56,7 +56,7 @@ describe('readers that come back', () => {
     expect(received).toEqual(ids(events))
   })
 
-  test('a reader that comes back gets with every event the place right behind it, of the past as of what comes', async () => {
+  test('every event has an id from which a reader can resume right after it, both past and live', async () => {
     const { eventLog, listen } = await start({ stream: SMALL })
     await listen()
     await eventLog.append(some(700))
@@ -70,7 +70,7 @@ describe('readers that come back', () => {
     )
   })
 
-  test('a reader that comes back finds a little of the past though nobody has read the log meanwhile', async () => {
+  test('a resuming reader gets recent entries even if the log had no reader meanwhile', async () => {
     const { eventLog, listen, metric } = await start({ stream: { catchingUp: 0, lingersMs: 0 } })
     const first = await listen()
     first.close()
@@ -149,7 +149,7 @@ describe('readers that come back', () => {
     },
   )
 
-  test('a reader that comes back gets a 503 while too many others read the past, unless the ring has its place', async () => {
+  test('a resuming reader gets a 503 while too many others read the past, unless the ring has its place', async () => {
     const { eventLog, listen, open } = await start({ stream: { ...SMALL, catchingUp: 0 } })
     const live = await listen()
     const begin = live.lastEventId()
@@ -166,7 +166,7 @@ describe('readers that come back', () => {
     await eventually(() => again.events.length === 29)
   })
 
-  test('a reader that comes back makes room for the next once it has its place in the ring, whosever the past is', async () => {
+  test('a resuming reader gives up its turn at the past once it has reached the ring', async () => {
     const { eventLog, listen, open } = await start({
       stream: { ...SMALL, catchingUp: 1, heartbeatMs: 5 },
     })
@@ -198,7 +198,7 @@ describe('erased devices', () => {
     expect(again.recordIds()).toEqual(ids([...before[1], ...after]))
   })
 
-  test('an erased device is not shown by the first reader, before the log is read as far as the erasure', async () => {
+  test('an erased device is not shown to the first reader before the log has been read up to the erasure', async () => {
     const { eventLog, listen, erase } = await start({ stream: { catchingUp: 0 } })
     const other = some(1_500, { deviceId: 'other' })
     await eventLog.append([...some(3), ...other])
@@ -255,7 +255,7 @@ describe('erased devices', () => {
     expect(again.recordIds()).toEqual(ids(kept))
   })
 
-  test('an erasure that is under way and not to be found in the log yet is waited for', async () => {
+  test('a reader waits for a pending erasure that is not in the log yet', async () => {
     const { eventLog, listen, open, store, project } = await start({
       stream: { ...SMALL, pendingMs: 300, heartbeatMs: 5 },
     })

@@ -20,7 +20,7 @@ test('a few readers work in one turn of the event loop, in their order', async (
   expect(worked).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
 })
 
-test('a reader that asks again lines up behind the others', async () => {
+test('a reader that asks again waits behind the others', async () => {
   const nextTurn = sharedTurns(2)
   const worked: string[] = []
   const work = async (reader: string) => {

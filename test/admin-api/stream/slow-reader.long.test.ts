@@ -24,7 +24,7 @@ async function appendMany() {
   return events.map(({ recordId }) => recordId)
 }
 
-test('a reader that is too slow is cut off, and loses nothing when it comes back', async () => {
+test('a reader that is too slow is cut off, and loses nothing when it resumes', async () => {
   const { listen, metric } = await start({ stream: { ringEntries: 600 } })
   const slow = await listen()
   slow.pause()
@@ -58,7 +58,7 @@ test('a reader that takes nothing at all does not keep its place', async () => {
   expect(await metric('gps_stream_cut_off_total')).toBe(1)
 })
 
-test('readers of the past that take nothing leave turns to other accounts, and soon to their own', async () => {
+test('readers of the past that read nothing leave turns to other accounts, and soon to their own', async () => {
   const { listen, open, metric, createKey } = await start({
     stream: {
       ringEntries: 600,

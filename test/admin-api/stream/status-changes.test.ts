@@ -200,7 +200,7 @@ test('a projected report causes a status event, even from just before the first 
   expect(statuses(source).sort()).toEqual(['after online', 'before online'])
 })
 
-test('a device whose report is not projected yet is looked at again until it is', async () => {
+test('a device whose report is not projected yet is read again until it is', async () => {
   let looks = 0
   const { listen, project } = await start({
     wrapStore: (store) => ({
@@ -227,7 +227,7 @@ test('a device whose report is not projected yet is looked at again until it is'
   expect(source.of('device-status')[1]?.data).toMatchObject({ lastPosition: { recordId } })
 })
 
-test('each account hears of its own devices, and with a filter of that one only', async () => {
+test('an account gets statuses of its own devices only, and with a filter of that device only', async () => {
   const { createKey, listen, project } = await start()
   const { secret } = await createKey({ accountId: 'acc-2' })
   const all = await listen()

@@ -35,7 +35,7 @@ describe('events of the stream', () => {
     expect(source.events[0]?.hasId).toBe(true)
   })
 
-  test('imported positions do not come, neither live nor from the past', async () => {
+  test('imported positions are not sent, neither live nor from the past', async () => {
     const { eventLog, listen } = await start({ stream: { ringEntries: 2 } })
     const source = await listen()
     const live: string[] = []
@@ -64,7 +64,7 @@ describe('events of the stream', () => {
     expect(source.recordIds()).toEqual(events.map(({ recordId }) => recordId))
   })
 
-  test('events appended before a reader came are not for it', async () => {
+  test('a new reader gets no events appended before it connected', async () => {
     const { eventLog, listen } = await start()
     await eventLog.append([positionReported()])
     const first = await listen()
@@ -109,7 +109,7 @@ describe('events of the stream', () => {
     expect(source.events[0]?.data['deviceId']).toBe(deviceId)
   })
 
-  test('the first bytes are immediate: the retry delay, and the reader’s mark', async () => {
+  test('the first bytes are sent immediately: the retry delay and the reader’s mark', async () => {
     const { listen } = await start()
     const source = await listen()
     expect(source.status).toBe(200)
@@ -124,7 +124,7 @@ describe('events of the stream', () => {
     ])
   })
 
-  test('heartbeats move the place of a reader on that nothing is for', async () => {
+  test('heartbeats advance the mark of a reader that gets no events', async () => {
     const { eventLog, listen, erase } = await start({ stream: { heartbeatMs: 20 } })
     const source = await listen({ query: '?deviceId=silent' })
     await eventLog.append([positionReported(), positionReported()])
@@ -204,7 +204,7 @@ describe('what is refused', () => {
     expect((await source.error())['message']).toMatch(/device/)
   })
 
-  test('a Last-Event-ID that is none of ours is a 400 that names it', async () => {
+  test('an invalid Last-Event-ID is a 400 that names it', async () => {
     const { open, listen } = await start()
     const good = (await listen()).lastEventId()
     const of = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -263,7 +263,7 @@ describe('what is refused', () => {
     await eventually(async () => (await open({ headers: bearer(secret) })).status === 200)
   })
 
-  test('HEAD answers the headers and takes no place', async () => {
+  test('HEAD answers with the headers and does not count as a reader', async () => {
     const { api, createKey, metric } = await start({ stream: { readers: 1 } })
     const { secret } = await createKey()
     for (let time = 0; time < 3; time += 1) {

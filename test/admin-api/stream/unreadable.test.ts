@@ -68,7 +68,7 @@ test('an event that cannot be read is a gap in the stream, counted and logged', 
   ])
 })
 
-test('a reader learns of many such events together, not of each', async () => {
+test('many unreadable events are announced to a reader together', async () => {
   const everyMs = 300
   const { eventLog, listen, logged, metric } = await start({ unreadableEveryMs: everyMs })
   const source = await listen()
@@ -90,7 +90,7 @@ test('a reader learns of many such events together, not of each', async () => {
   expect(source.of('gap').length).toBeLessThanOrEqual(most)
 })
 
-test('a reader that resumes hears of what could not be read meanwhile', async () => {
+test('a resuming reader gets a gap for events that could not be read meanwhile', async () => {
   const { eventLog, listen } = await start({ ringEntries: 4 })
   const first = await listen()
   const begin = first.lastEventId()
@@ -107,7 +107,7 @@ test('a reader that resumes hears of what could not be read meanwhile', async ()
   expect(kinds(late).filter((kind) => kind !== 'position')).toEqual(['gap'])
 })
 
-test('an admin API that met what it lacks a variable to read is not ready, and names it', async () => {
+test('an admin API that lacks a variable to read an event is not ready, and names the variable', async () => {
   const { eventLog, listen, request } = await start({ missing: 'SCHEMA_REGISTRY_URL' })
   const source = await listen()
   expect((await request('GET', '/readyz')).status).toBe(200)

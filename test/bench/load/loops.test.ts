@@ -97,7 +97,7 @@ describe('the load', () => {
     expect(latency.p99).toBeGreaterThan(250)
   })
 
-  test('what is sent in the lead-in is answered and counted, but not charged', async () => {
+  test('reports of the warm-up are answered and counted, but not measured', async () => {
     const target = await serve(answering)
     const { latency, answers } = await sendLoad(
       { ...target, batch: 1 },

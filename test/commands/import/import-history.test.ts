@@ -163,7 +163,7 @@ describe('imports', () => {
     expect(exit).toBe(1)
   })
 
-  test('an import waits as long as the service says, and sends what was not taken again, unchanged', async () => {
+  test('an import waits as long as the service says, and resends refused points unchanged', async () => {
     const { received, pauses, exit } = await run([file('a.ndjson', lines(3))], (request, index) => {
       if (index === 0) return refused(429, 'RATE_LIMITED', { 'Retry-After': '7' })
       if (index === 1) return refused(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '2' })
@@ -177,7 +177,7 @@ describe('imports', () => {
     expect(exit).toBe(0)
   })
 
-  test('an import tells the points that it skips by reason, with the first of them and their places', async () => {
+  test('an import lists skipped points by reason, with the first of them and their places', async () => {
     const good = lines(2)
     const bad = [
       '{"deviceId":"van","latitude":91,"longitude":1,"timestamp":"2024-01-01T00:00Z"}',

@@ -53,7 +53,7 @@ describe('the arguments of the import', () => {
     expect(parse(`--devices ${file} -`)).toMatchObject({ deviceIds: new Map([['7', 'vän']]) })
   })
 
-  test('without a key it is said where one can stand', () => {
+  test('without a key the message says where to put one', () => {
     expect(() => parse('-', {})).toThrow('GPS_KEY')
   })
 })

@@ -7,7 +7,7 @@ import { statusOf } from './status-of.ts'
 
 await describeWith(['mongodb'], 'a lost password on MongoDB', ({ mongodb }) => {
   mongoSuite(mongodb).promise(
-    'a lost password is replaced while admin APIs run, with the old sessions over at once',
+    'a lost password is replaced while admin APIs run, and the old sessions end immediately',
     async ({ open, url: databaseUrl }) => {
       const admin = await startAdmin({ openStore: () => open() })
       const { url } = admin

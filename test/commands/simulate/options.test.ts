@@ -84,7 +84,7 @@ test.each([
   expect(() => parse(line)).toThrow(message)
 })
 
-test('without a key it is said where one can stand', () => {
+test('without a key the message says where to put one', () => {
   expect(() => parse('', {})).toThrow('--key must be an API key, or set GPS_KEY')
 })
 

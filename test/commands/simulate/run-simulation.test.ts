@@ -119,7 +119,7 @@ test('a stopped simulation awaits the answers in flight and sends no more', asyn
   expect(isFlawless(result)).toBe(true)
 })
 
-test('a cut breaks off what is in flight', async () => {
+test('a second signal aborts requests in flight', async () => {
   const cut = new AbortController()
   const { url } = await standInService(() => {
     cut.abort()

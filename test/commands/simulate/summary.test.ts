@@ -24,7 +24,7 @@ test('a line tells what was sent, answered, is in flight, how fast, and what is 
   )
 })
 
-test('a run without an end has none to tell', () => {
+test('the progress of an endless run names no end', () => {
   expect(progressLine({ tally: tally(), expected: Infinity, elapsedMs: 10_000 })).toBe(
     'sent 120  acknowledged 95  refused 5  in flight 20  10.0/s',
   )

@@ -38,7 +38,7 @@ describe('the ring', () => {
     expect(ring.at(5)).toBeUndefined()
   })
 
-  test('the ring keeps about its number of bytes, of any entries', () => {
+  test('the ring keeps about its number of bytes, whatever the entries', () => {
     const ring = createRing({ before: {}, maxEntries: 1_000, maxBytes: 100_000 })
     for (let offset = 0; offset < 100; offset += 1) {
       ring.push(position({ partition: 0, offset }, { accountId: 'a'.repeat(offset * 100) }))
@@ -62,7 +62,7 @@ describe('the ring', () => {
     expect([ring.first, ring.end]).toEqual([2, 3])
   })
 
-  test('an erasure takes the device’s positions and what else it may take, and no others', () => {
+  test('an erasure removes the device’s positions and its erasable asides from the ring, no others', () => {
     const ring = createRing({ before: {}, maxEntries: 20, maxBytes: LARGE })
     const tug = { deviceId: 'tug', receivedAt: T0 }
     const entries: readonly (readonly [RingEntry, boolean])[] = [

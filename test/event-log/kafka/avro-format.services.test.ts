@@ -67,7 +67,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     }
   })
 
-  test('a process that ended after registering a schema and before setting its compatibility locks nobody out', async () => {
+  test('a process that ends between registering a schema and setting its compatibility blocks no other', async () => {
     const options = anEmptySubject()
     const { subject } = options
     const registered = await fetch(`${schemaRegistry.url}/subjects/${subject}/versions`, {
@@ -82,7 +82,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
   })
 
-  test('a compatibility that somebody has chosen is left alone', async () => {
+  test('a compatibility set by an operator is kept', async () => {
     const options = anEmptySubject()
     const { subject } = options
     await openAvroFormat(options)
@@ -204,7 +204,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     ])
   })
 
-  test('while the registry is away known schemas are read, an unknown one waits and is no dead letter', async () => {
+  test('while the registry is unavailable known schemas are read, and an unknown one waits without a dead letter', async () => {
     const registry = await detour(schemaRegistry.url)
     closeAfterwards(() => registry.close())
     const { log, topic, subject } = await open(registry.url)

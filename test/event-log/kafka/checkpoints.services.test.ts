@@ -18,7 +18,7 @@ const SOON = { withinMs: 30_000 }
 type Checkpoint = { offsets: Offsets }
 
 await describeWith(['kafka'], 'a group with a checkpoint', ({ kafka }) => {
-  test('begins where the checkpoint is at each assignment, not where it was at the start', async () => {
+  test('each assignment starts at the current checkpoint, not at that of the start', async () => {
     const { log, topicPrefix } = await openLog(kafka)
     const other = await openLog(kafka, { topicPrefix })
     const group = `group-${randomUUID()}`
@@ -68,7 +68,7 @@ await describeWith(['kafka'], 'a group with a checkpoint', ({ kafka }) => {
     expect(resumed.batches[0]?.after).toBe(0)
   })
 
-  test('moves it past records of Kafka’s own, so that they are no lag', async () => {
+  test('control records are committed, so that they count as no lag', async () => {
     const { log, topic } = await openLog(kafka)
     const group = `group-${randomUUID()}`
     const checkpoint: Checkpoint = { offsets: {} }

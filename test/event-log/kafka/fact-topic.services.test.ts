@@ -69,7 +69,7 @@ await describeWith(['kafka'], 'the topic of facts', ({ kafka }) => {
     expect(await places('facts')).toEqual(await places(topicPrefix))
   })
 
-  test('what is no fact holds up nothing: types of later versions are unknown, others unreadable', async () => {
+  test('other entries delay nothing: types of later versions are unknown, the rest unreadable', async () => {
     const { log, topicPrefix } = await openLog(kafka)
     const topic = `${topicPrefix}.device-events`
     const key = 'acc-1/tracker-1'

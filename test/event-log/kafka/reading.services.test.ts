@@ -169,7 +169,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(reader.entries).toHaveLength(1)
   })
 
-  test('a consumer that kafkajs gave up is replaced, and the process stays up', async () => {
+  test('a consumer that kafkajs has given up is replaced, and the process keeps running', async () => {
     const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
     const leave = await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic })
@@ -193,7 +193,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     await reader.stop()
   }, 90_000)
 
-  test('a process whose consumers have been dead for long is asked to end', async () => {
+  test('a process whose consumers have failed for too long is told to exit', async () => {
     const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
     closeAfterwards(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))

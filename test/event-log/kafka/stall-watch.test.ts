@@ -39,21 +39,23 @@ describe('a watch over a subscription', () => {
     }
   }
 
-  test('speaks up when there is something to read and nothing moves', async () => {
+  test('the watch rejects when there is something to read and nothing moves', async () => {
     const watching = watch(() => ({ position: '0:7', behind: true }))
     await eventually(() => watching.error() !== undefined)
     expect(watching.error()).toMatchObject({ name: 'DependencyError', retriable: false })
   })
 
-  test('the watch is content while the group moves, or has nothing left to read', async () => {
+  test('the watch reports no stall while the group moves, or has nothing left to read', async () => {
     const moving = watch((look) => ({ position: `0:${look}`, behind: true }))
     const done = watch(() => ({ position: '0:7', behind: false }))
     await Promise.all([moving.lookLong(), done.lookLong()])
     expect([moving.error(), done.error()]).toEqual([undefined, undefined])
   })
 
-  test('the watch waits while Kafka does not tell, or a batch is being dealt with', async () => {
-    const away = watch(() => new Error('Kafka is away'))
+  test('the watch reports no stall while Kafka does not answer, or a batch is being processed', async () => {
+    const away = watch(
+      () => new Error('the alerts of errors and of readiness fire while Kafka is down'),
+    )
     await away.lookLong()
     let looks = 0
     const busy = watch(() => {

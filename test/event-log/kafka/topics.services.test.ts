@@ -37,7 +37,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
     expect(await openOnce(topicPrefix, { retentionMs: 30 * DAY_MS })).toEqual([])
   })
 
-  test('topics keep events for ever when nothing else is asked', async () => {
+  test('topics keep events forever unless a retention is set', async () => {
     const topicPrefix = aPrefix()
     await openOnce(topicPrefix)
     expect(await settings(`${topicPrefix}.position-reported`)).toMatchObject({

@@ -28,7 +28,7 @@ async function reopen(): Promise<void> {
 
 const failing = { name: 'DependencyError' }
 
-test('a write that was done though the disk said otherwise is counted all the same', async () => {
+test('a write that succeeded despite an error is counted all the same', async () => {
   await file.write([positionReported()])
   armFault('done, but fails', 1)
   await expect(file.write([positionReported(), positionReported()])).rejects.toMatchObject(failing)

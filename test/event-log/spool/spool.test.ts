@@ -62,7 +62,7 @@ describe('spools', () => {
     expect(other.depth().id).not.toBe(id)
   })
 
-  test('a spool touches nothing while the log takes what is appended', async () => {
+  test('a spool writes nothing while the log confirms appends', async () => {
     const event = positionReported()
     await spool.append([event])
     const nothing = { events: 0, bytes: 0, oldestSeconds: 0 }
@@ -94,7 +94,7 @@ describe('spools', () => {
     },
   )
 
-  test('a spool answers what is under way when the log stops answering, in the order of the calls', async () => {
+  test('when the log stops answering, pending appends are spooled in the order of the calls', async () => {
     await reopen({ directWithinMs: 1_000 })
     harness.becomes('hung')
     const events = samples(20)
@@ -153,7 +153,7 @@ describe('spools', () => {
     expect(copies.map((copy) => isWithdrawn(copy, erasedAt))).toEqual([true, true])
   })
 
-  test('a spool is left for the log again once it is empty, also under load', async () => {
+  test('appends go to the log again once the spool is empty, also under load', async () => {
     // Room for all that the senders write until it is drained, however slow the machine is.
     await reopen({ maxBytes: 2 ** 30 })
     harness.becomes('down')
@@ -200,7 +200,7 @@ describe('spools', () => {
     expect(await loggedIds()).toEqual([...events, later].map(({ recordId }) => recordId))
   })
 
-  test('a spool gives heartbeats back among the positions, as they came', async () => {
+  test('a spool returns heartbeats among the positions in their order', async () => {
     harness.becomes('down')
     const events = [positionReported(), deviceSeen(), deviceSeen(), positionReported()]
     await spool.append(events.slice(0, 2))
@@ -211,7 +211,7 @@ describe('spools', () => {
     expect((await harness.entries()).map(({ event }) => event)).toEqual(events)
   })
 
-  test('a spool gives back what a version that knew no heartbeats has left', async () => {
+  test('a spool returns events left by a version without heartbeats', async () => {
     await spool.close()
     const event = positionReported()
     const file = new DatabaseSync(join(harness.directory, 'spool.sqlite'))
@@ -235,7 +235,7 @@ describe('spools', () => {
     expect(spool.depth().events).toBe(1)
   })
 
-  test('a spool refuses an event that the log finds fault with, and stays out of it', async () => {
+  test('an event that the log refuses for good is refused and not spooled', async () => {
     const faulty = { ...positionReported(), timestamp: NaN }
     await expect(spool.append([faulty])).rejects.toThrow(RangeError)
     expect(harness.logged).toEqual([])

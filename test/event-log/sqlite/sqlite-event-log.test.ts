@@ -96,7 +96,7 @@ describe('the SQLite event log', () => {
     await expect(subscription).rejects.toMatchObject({ name: 'DependencyError', retriable: false })
   })
 
-  test('a group with a mark of its own writes nothing into the log, and its lag counts from there', async () => {
+  test('a group with its own checkpoint writes nothing into the log, and its lag counts from there', async () => {
     const log = files.open()
     await log.append(events(3, { receivedAt: files.clock.time - 5000 }))
     expect(await log.lag('projector', { 0: 1 })).toEqual({ events: 2, seconds: 5 })
@@ -160,7 +160,7 @@ describe('the SQLite event log', () => {
     await tail.next()
   })
 
-  test('closing waits for the batch in hand', async () => {
+  test('closing waits for the current batch', async () => {
     const log = files.open()
     await log.append(events(1))
     let release = () => {}
@@ -183,7 +183,7 @@ describe('the SQLite event log', () => {
     await Promise.all([closing, subscription])
   })
 
-  test('a full disk fails appends and readiness as retriable, keeps nothing, and passes', async () => {
+  test('a full disk fails appends and readiness as retriable, and both recover', async () => {
     const database = openLogDatabase(files.file)
     const log = files.remember(sqliteEventLogOn(database, { clock: files.clock }))
     const acknowledged = events(10)
@@ -237,7 +237,7 @@ describe('the SQLite event log', () => {
     expect(files.commitsInWal() - before).toBe(2)
   })
 
-  test('an event that cannot be encoded is no passing failure and spoils no other', async () => {
+  test('an event that cannot be encoded is a permanent failure and affects no other', async () => {
     const log = files.open()
     const bad = positionReported({ timestamp: NaN })
     const [first, second, third] = await Promise.allSettled([

@@ -51,7 +51,7 @@ test('rejections older than 7 days go by the clock, also when nothing is appende
   await eventually(() => rows() === 1)
 })
 
-test('many that are too old go step by step, a thousand with each append', async () => {
+test('many expired rejections are removed in steps, a thousand with each append', async () => {
   const log = openLog()
   for (let rest = 2500; rest > 0; rest -= 500) {
     await log.rejections.append(Array.from({ length: 500 }, () => reportRejected()))
@@ -65,7 +65,7 @@ test('many that are too old go step by step, a thousand with each append', async
   expect(await readAll(log)).toEqual(fresh)
 })
 
-test('a group that comes back after all has gone misses nothing that is new', async () => {
+test('a group that returns after all its entries have expired misses no new one', async () => {
   const log = openLog()
   await log.rejections.append([reportRejected({ receivedAt: T0 })])
   expect(await readAll(log, 'gone')).toHaveLength(1)

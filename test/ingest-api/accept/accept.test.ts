@@ -76,7 +76,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('reports of one request', () => {
-  test('concurrent reports are judged one by one, and the good ones are written together in their order', async () => {
+  test('reports of one request are judged separately, and the valid ones are written together in order', async () => {
     const reports = [
       van(1),
       van(2, { latitude: 91, battery: 5 }),
@@ -176,7 +176,7 @@ test('a batch without a valid report writes nothing', async () => {
 })
 
 describe('a log that takes nothing', () => {
-  test('without a log that takes them, reports have no outcome, and all of them count as failed on our side', async () => {
+  test('while the log is unavailable, reports have no outcome, and all count as internal failures', async () => {
     write = async () => {
       throw new DependencyError('the log is away', { retriable: true })
     }
@@ -189,7 +189,7 @@ describe('a log that takes nothing', () => {
     expect(offered).toEqual([])
   })
 
-  test('without a log that takes them, the wait ends when the request may wait no longer', async () => {
+  test('while the log is unavailable, the wait ends at the deadline of the request', async () => {
     write = () => new Promise(() => undefined)
     await expect(
       accept(grant, [van(1)], { deadline: performance.now() + 50 }),
@@ -201,7 +201,7 @@ describe('a log that takes nothing', () => {
   })
 })
 
-test('every outcome is there from the start, so that a first burst shows as an increase', async () => {
+test('every outcome is exported from the start, so that a first burst shows as an increase', async () => {
   const { values } = await metrics.reports.get()
   expect(values.map(({ labels, value }) => [labels.outcome, value])).toEqual(
     [

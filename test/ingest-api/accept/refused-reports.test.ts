@@ -60,7 +60,7 @@ describe('refused reports', () => {
     },
   )
 
-  test('a refused report of a known key that is too much only when it is read is kept with its beginning', async () => {
+  test('a report that turns out too large while it is read is kept with its beginning', async () => {
     const { secret } = await ingest.createKey()
     expect(await submitInChunks('y'.repeat(20_000), secret)).toBe(413)
     const [rejection] = await ingest.rejected(1)
@@ -88,7 +88,7 @@ describe('refused reports', () => {
   })
 })
 
-test('what is accepted, or refused to nobody known, or fails on our side is not kept', async () => {
+test('accepted reports, reports without a known key, and internal failures leave no rejection', async () => {
   let away = false
   const flaky = await startIngest({
     wrapLog: (log) => ({

@@ -135,7 +135,7 @@ describe('device ids of rejections', () => {
     expect(deviceIdOf('x'.repeat(129))).toBe('x'.repeat(128))
   })
 
-  test('the kept deviceId is none where it is no text', () => {
+  test('no deviceId is kept unless it is a text', () => {
     for (const given of [undefined, null, 7, true, ['a'], { $ne: '' }]) {
       expect(deviceIdOf(given)).toBeUndefined()
     }

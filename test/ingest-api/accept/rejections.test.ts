@@ -84,7 +84,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('rejections', () => {
-  test('up to 20 refused reports of a key and second are kept one by one, the rest are counted', async () => {
+  test('up to 20 refused reports of a key and second are stored individually, the rest are counted', async () => {
     refuse(20)
     refuse(5)
     refuse(3, 'key-1', 'FORBIDDEN')
@@ -208,7 +208,7 @@ describe('rejections', () => {
 })
 
 describe('rejections without their log', () => {
-  test('while their log takes nothing, refused reports are dropped with one warning a minute, and later ones are kept', async () => {
+  test('while their topic cannot be written, rejections are dropped with one warning a minute, and later ones are stored', async () => {
     append = () => Promise.reject(away)
     for (let second = 0; second <= 60; second += 1) {
       clock.time = T0 + second * 1_000
@@ -226,7 +226,7 @@ describe('rejections without their log', () => {
     expect(await logged()).toHaveLength(2)
   })
 
-  test('while their log takes nothing, refused reports take room for 1000 and no more', async () => {
+  test('while their topic cannot be written, at most 1000 rejections wait in memory', async () => {
     const batches: number[] = []
     for (let second = 0; second < 12; second += 1) refuseForOneSecond()
     expect(await counted()).toEqual({ dropped: 200 })
@@ -239,7 +239,7 @@ describe('rejections without their log', () => {
     expect(batches).toEqual(Array.from({ length: 10 }, () => 100))
   })
 
-  test('while their log takes nothing, refused reports hold nobody up when it hangs', async () => {
+  test('while writing their topic hangs, rejections delay no request', async () => {
     let give = (_error: Error) => {}
     append = () => new Promise((_resolve, reject) => (give = reject))
     refuse(1)

@@ -126,7 +126,7 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(429)
   })
 
-  test('an address with too many failed authentications gains none by the header of test reports', async () => {
+  test('an address with too many failed authentications gains nothing by the header of test reports', async () => {
     await start()
     for (const marked of ['1', 'theirs', 'ours ours', '']) await fail(1, mark(marked))
     await fail(1)

@@ -146,7 +146,7 @@ describe('cached keys', () => {
     expect(asked.times).toBe(2)
   })
 
-  test('a cached key is not pushed out by keys that nobody has', async () => {
+  test('unknown keys evict no cached key', async () => {
     let known = true
     const { asked, grants } = source(async () => (known ? grantNamed('a') : undefined))
     await grants.find(hash)

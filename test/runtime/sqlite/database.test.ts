@@ -137,7 +137,7 @@ describe('database files', () => {
     expect(database.prepare('SELECT body FROM notes').all()).toMatchObject([{ body: 'kept' }])
   })
 
-  test('a write while another process writes may be tried again', () => {
+  test('a write that fails because another process writes is retriable', () => {
     const database = open()
     const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
     const other = new DatabaseSync(file)
@@ -153,7 +153,7 @@ describe('database files', () => {
     expect(write()).toBe(1)
   })
 
-  test('a full disk refuses the whole transaction, which may be tried again', () => {
+  test('a full disk fails the whole transaction as retriable', () => {
     const database = open([`${NOTES[0]}; PRAGMA max_page_count = 12`])
     const insert = database.prepare('INSERT INTO notes VALUES (?, ?, ?)')
     const write = (size: number) =>
@@ -180,17 +180,17 @@ describe('database files', () => {
     })
   })
 
-  test('a file that cannot be opened may be there later', () => {
+  test('a file that cannot be opened is a retriable failure', () => {
     mkdirSync(file)
     expect(thrownBy(() => open())).toMatchObject({ retriable: true })
   })
 
-  test('a file that is no database stays one: trying again does not help', () => {
+  test('a file that is no database is a permanent failure', () => {
     writeFileSync(file, 'GPS,positions,as,text\n'.repeat(100))
     expect(thrownBy(() => open())).toMatchObject({ retriable: false })
   })
 
-  test('a broken constraint is not tried again', () => {
+  test('a violated constraint is a permanent failure', () => {
     const insert = open().prepare('INSERT INTO notes VALUES (?, ?, ?)')
     insert.run(1, 'first', null)
     expect(thrownBy(() => insert.run(1, 'second', null))).toMatchObject({ retriable: false })
@@ -215,7 +215,7 @@ describe('database files', () => {
     ])
   })
 
-  test('a statement after the end is refused', () => {
+  test('a statement after closing is refused', () => {
     const database = open()
     const select = database.prepare('SELECT * FROM notes')
     database.close()

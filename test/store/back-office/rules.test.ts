@@ -91,7 +91,7 @@ describe('rules across documents', () => {
     )
   })
 
-  test('an account keeps an existing admin under concurrent additions, removals, promotions and demotions', async () => {
+  test('an account always has an existing admin under concurrent additions, removals, promotions and demotions', async () => {
     let refused = 0
     for (let seed = 1; seed <= 50; seed += 1) {
       const { store, accountId, admins } = await accountWith(3)
@@ -150,7 +150,7 @@ describe('rules across documents', () => {
     ])
   })
 
-  test('a change that others always overtake fails with a retriable error', async () => {
+  test('a change that always loses to concurrent ones fails as retriable', async () => {
     const { store, accountId, admins } = await accountWith(2)
     const [ana, bo] = admins as [Operator, Operator]
     const suspension = { accountId, suspended: false }

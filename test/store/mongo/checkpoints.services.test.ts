@@ -15,7 +15,7 @@ const logger = pino({ level: 'silent' })
 await describeWith(['mongodb'], 'checkpoints in MongoDB', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
-  promise('a checkpoint is behind every write of its batch', async (given) => {
+  promise('a checkpoint is written after everything else of its batch', async (given) => {
     const { open, db, log, accountId } = given
     await open()
     const readModels = openReadModels(db, 1)

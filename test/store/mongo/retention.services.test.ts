@@ -38,7 +38,7 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'its owner may not start without a value while the store has one, and learns the remedy',
+    'its owner cannot start without a value while the store has one, and the message names the remedy',
     async ({ open, db }) => {
       await open({ retention: { wanted: 30 } })
       await eventually(async () => (await timeToLive(db)).length === 1)

@@ -26,7 +26,7 @@ test('the retention is stored, and reported to processes that do not own it', as
   }
 })
 
-test('the owner of the retention may not start without a value while one is stored, except with off', async () => {
+test('the owner of the retention cannot start without a value while one is stored, except with off', async () => {
   await openedAs({ wanted: 30 })
   await expect(openedAs({ wanted: undefined })).rejects.toMatchObject({
     retriable: false,

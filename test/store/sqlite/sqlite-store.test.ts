@@ -23,7 +23,7 @@ statementsStayFast(() => storeContract('SQLite', openTemporaryStore), SLOW_STATE
 
 const directory = directoryForEachTest()
 
-test('data that only operators can restore are kept apart from data that can be rebuilt', async () => {
+test('data that cannot be rebuilt are in other files than the read models', async () => {
   const store = openSqliteStore({ directory: directory() })
   const made = account()
   await store.createAccount(made)

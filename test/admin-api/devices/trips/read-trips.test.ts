@@ -218,7 +218,7 @@ test('stops of a device that drifts all day do not depend on where a range begin
   }
 })
 
-test('a range is read no further than to the end of what began in it', async () => {
+test('a range is read no further than to the end of the last item that began in it', async () => {
   const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
   const deviceId = await stored(journey(...driven.flat()))
   const counted = countedStore()
@@ -303,7 +303,7 @@ test('a stop is whole if it began up to 31 days before the range, and ends up to
   expect(Math.abs(minutes(early?.to) - 33 * day)).toBeLessThanOrEqual(60)
 })
 
-test('a call that nobody waits for ends early', async () => {
+test('a call whose client has gone ends early', async () => {
   const deviceId = await stored(journey({ minutes: 600 }))
   const counted = countedStore()
   const range = { from: T0, to: T0 + 600 * MINUTE }
