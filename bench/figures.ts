@@ -25,6 +25,7 @@ export type FigureBounds = Pick<Figure, 'name' | 'must' | 'wanted'> & {
 const SUBMIT = { title: 'Taking reports', column: '÷ bare' }
 const SENDERS = { title: 'Reports of apps', column: '÷ native', must: 1.3, wanted: 1.1 }
 const PROJECTOR = { title: 'Projecting a full log', column: '÷ bare', must: 0.7, wanted: 0.9 }
+const FACTS = { title: 'Deciding facts', column: '÷ without' }
 const READS = {
   title: 'Reading SQLite',
   row: ['10000000', '1000000'],
@@ -73,6 +74,22 @@ const BOUNDS: readonly FigureBounds[] = [
     row: [store],
     large: true as const,
   })),
+  ...['10 s', '2 h'].flatMap((every) => [
+    {
+      name: `projecting with facts ÷ without, a report every ${every}`,
+      ...FACTS,
+      row: [every, '0', '10000'],
+      must: 1.25,
+      wanted: 1.15,
+    },
+    {
+      name: `the same with 10 000 geofences, a report every ${every}`,
+      ...FACTS,
+      row: [every, '10000', '10000'],
+      must: 1.6,
+      wanted: 1.4,
+    },
+  ]),
   {
     name: 'last position of one device among 10^6 ÷ among 10^3',
     ...READS,
@@ -104,6 +121,14 @@ const BOUNDS: readonly FigureBounds[] = [
     unit: 'ms',
     must: 50,
     wanted: 20,
+  },
+  {
+    name: '200 → fact readable ÷ 200 → position readable, p99',
+    title: 'From the 200 to readable',
+    column: 'fact ÷ position',
+    row: ['embedded'],
+    must: 2,
+    wanted: 1.5,
   },
 ]
 

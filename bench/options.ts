@@ -8,7 +8,7 @@ import { numberOption } from '../runtime/option-values.ts'
 import type { FleetSize } from './capacity.ts'
 
 const PARTS = [
-  ...(['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'reads'] as const),
+  ...(['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'facts', 'reads'] as const),
   'places',
 ] as const
 export type PartName = (typeof PARTS)[number]
@@ -78,9 +78,10 @@ Without PART: submit senders readable projector`,
     '  kafka': '  the ingest API on Kafka, JSON and Avro',
     senders: 'reports of OsmAnd and Overland beside ours, ingest API on Kafka',
     readable: 'how soon a report can be read after its 200, embedded',
-    projector: 'projecting a full log: sqlite and mongodb',
+    projector: 'projecting a full log: sqlite, mongodb and facts',
     '  sqlite': '  from the embedded log into SQLite',
     '  mongodb': '  from Kafka into MongoDB',
+    '  facts': '  into SQLite, with deciding facts and without',
     reads:
       'reading SQLite with 10^5 and 10^7 records, of 10^3 and 10^6 devices: half an hour, 10 GB',
     places: 'the names of places, and their memory: seconds',
@@ -93,7 +94,7 @@ export const HELP = line.help
 
 const GROUPS: Readonly<Record<string, readonly PartName[]>> = {
   submit: ['embedded', 'kafka'],
-  projector: ['sqlite', 'mongodb'],
+  projector: ['sqlite', 'mongodb', 'facts'],
 }
 const DEFAULT = ['submit', 'senders', 'readable', 'projector']
 

@@ -2,6 +2,7 @@ import type { Candidate } from './candidates/candidate.ts'
 import { startEmbeddedCandidate, type EmbeddedFiles } from './candidates/embedded.ts'
 import { startKafkaCandidate, type OpenTopics } from './candidates/kafka.ts'
 import { startServers, type Servers } from './candidates/servers.ts'
+import { measureFacts, REPORTING, type FactsOrder } from './facts/measure.ts'
 import type { Options, PartName } from './options.ts'
 import { inOwnProcess } from './fork.ts'
 import { measured, type MeasuredPart, type Part, type Row } from './part.ts'
@@ -43,6 +44,7 @@ export async function runParts(options: Options, tools: Tools): Promise<Measured
       ...(has('readable') ? [measured(await readable(order), 1)] : []),
       ...(has('sqlite', 'mongodb') ? [measured(await projector(order), rounds)] : []),
       ...(has('places') ? [measured(await places(order), 1)] : []),
+      ...(has('facts') ? [measured(await facts(order), rounds)] : []),
       ...(has('reads') ? [measured(await reads(order), 1)] : []),
     ]
   } finally {
@@ -117,6 +119,20 @@ async function projector({ parts, short, rounds, progress, servers }: Order): Pr
     rows.push(await measureProjector(order, progress))
   }
   return { title: 'Projecting a full log', rows, faults: [] }
+}
+
+async function facts({ short, rounds, progress }: Order): Promise<Part> {
+  const rows: Row[] = []
+  const devices = short ? 1_000 : 10_000
+  for (const reporting of Object.keys(REPORTING) as FactsOrder['reporting'][]) {
+    const order = { reporting, devices, events: 11 * devices, rounds, geofences: [0, 10_000] }
+    rows.push(...(await measureFacts(order, progress)))
+  }
+  if (!short) {
+    const order = { reporting: '2 h', devices: 1e6, events: 1.2e6, rounds: 1 } as const
+    rows.push(...(await measureFacts({ ...order, geofences: [10_000] }, progress)))
+  }
+  return { title: 'Deciding facts', rows, faults: [] }
 }
 
 function reads({ short, progress }: Order): Promise<Part> {

@@ -9,6 +9,17 @@ export function includes(offsets: Offsets, { partition, offset }: Origin): boole
   return offset <= (offsets[partition] ?? -1)
 }
 
+/**
+ * The offsets with one moved. V8 reserves places for 16 more numbers in an object that a number is added to, and a
+ * copy keeps them; parsed JSON has none, which makes 130 bytes for each device that is remembered.
+ */
+export function withOffset(offsets: Offsets, { partition, offset }: Origin): Offsets {
+  const moved: Record<number, number> = { ...offsets }
+  moved[partition] = offset
+  if (offsets[partition] !== undefined) return moved
+  return JSON.parse(JSON.stringify(moved)) as Offsets
+}
+
 /** Whether `offsets` have reached `target` in every partition that `target` names. */
 export function hasReached(offsets: Offsets, target: Offsets): boolean {
   return Object.entries(target).every(([partition, offset]) =>

@@ -1,4 +1,4 @@
-import { includes } from '../event-log/offsets.ts'
+import { includes, withOffset } from '../event-log/offsets.ts'
 import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
 import { readingsWith, withReading, type ReadingKind } from '../schemas/device-readings.ts'
 import type { DeviceSeen } from '../schemas/device-seen.ts'
@@ -65,7 +65,7 @@ export function deviceStatus(
       reportCount: 1,
       lastPosition: lastPosition(event),
       lastOrigin: origin,
-      applied: { [origin.partition]: origin.offset },
+      applied: withOffset({}, origin),
     }
   }
   if (includes(previous.applied, origin)) return previous
@@ -83,7 +83,7 @@ export function deviceStatus(
     reportCount: previous.reportCount + 1,
     lastPosition: isLatest ? lastPosition(event) : previous.lastPosition,
     lastOrigin: isLatest ? origin : previous.lastOrigin,
-    applied: { ...previous.applied, [origin.partition]: origin.offset },
+    applied: withOffset(previous.applied, origin),
   }
   const { heartbeats, readings } = previous
   if (heartbeats === undefined && readings === undefined) return status
@@ -122,7 +122,7 @@ function heard(
     ...withReceived(previous, event),
     ...(readings !== undefined && { readings }),
     heartbeats: { ...previous.heartbeats, [partition]: heartbeat },
-    applied: { ...previous.applied, [partition]: offset },
+    applied: withOffset(previous.applied, origin),
   }
 }
 

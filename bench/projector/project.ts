@@ -17,6 +17,7 @@ export async function projectAll({
   events,
   generation,
   judging,
+  close = async () => undefined,
   measuredAfter = 1,
   onProjected = () => undefined,
 }: {
@@ -28,6 +29,8 @@ export async function projectAll({
    * log.
    */
   generation: number
+  /** What else is to be measured, once everything is projected. */
+  close?: () => Promise<void>
   /** Events that are not measured, at the beginning. */
   measuredAfter?: number
   /** Absent: no facts are decided. */
@@ -74,8 +77,10 @@ export async function projectAll({
       metrics: createMetrics(),
       signal: done.signal,
     })
-    return watch.read()
   } finally {
     await readModels.close()
   }
+  await close()
+  watch.count(0)
+  return watch.read()
 }

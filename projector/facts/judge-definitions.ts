@@ -59,6 +59,10 @@ export function judgeDefinitions(
   if (before === undefined && (input.kind !== 'position' || input.isRepeat)) {
     return { state: before, decisions: [], due: null }
   }
+  // Of what nobody waits for, time ends nothing.
+  if (input.kind === 'time' && definitions.rules.length === 0 && isWithoutStandings(before)) {
+    return { state: before, decisions: [], due: null }
+  }
   const known = before ?? { geofences: NO_GEOFENCES, rules: NO_RULES }
   const run: Run = {
     state: {
@@ -231,6 +235,12 @@ function withRules(
     state: { geofences: state.geofences, rules: judged.state },
     decisions: [...decisions, ...judged.decisions],
   }
+}
+
+function isWithoutStandings(state: DefinitionsState | undefined): boolean {
+  if (state === undefined) return true
+  const { geofences, rules } = state
+  return Object.keys(geofences.standings).length + Object.keys(rules.standings).length === 0
 }
 
 function earliest(one: number | null, other: number | null): number | null {

@@ -1,3 +1,4 @@
+import { withOffset } from '../../event-log/offsets.ts'
 import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { DefinitionsState } from '../../schemas/definitions-state.ts'
@@ -51,7 +52,7 @@ export function judgeEntries(
     const { partition, offset } = entry.origin
     if (offset <= (state.applied[partition] ?? -1)) continue
     const next =
-      entry.kind === 'position' ? uneventful(state, entry, judging.definitions.defined) : undefined
+      entry.kind === 'position' ? uneventful(state, entry, judging.definitions) : undefined
     if (next !== undefined) {
       state = next
       continue
@@ -66,7 +67,7 @@ export function judgeEntries(
         state = { ...state, last: lastJudged(input.position, entry.origin) }
       }
     }
-    state = { ...state, applied: { ...state.applied, [partition]: offset } }
+    state = { ...state, applied: withOffset(state.applied, entry.origin) }
   }
   return { state, facts: facts ?? NO_FACTS }
 }

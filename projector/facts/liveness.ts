@@ -82,7 +82,8 @@ function silence(
   }
 }
 
-function lookAt(deadline: number, now: number): number {
+/** When a deadline is looked at next. */
+export function lookAt(deadline: number, now: number): number {
   return Math.min(deadline, now + LOOK_AGAIN_MS)
 }
 

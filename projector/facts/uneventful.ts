@@ -1,9 +1,11 @@
+import { withOffset } from '../../event-log/offsets.ts'
 import type { DefinitionsState } from '../../schemas/definitions-state.ts'
 import type { FactState } from '../../schemas/fact-state.ts'
 import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { PositionEntry } from '../../schemas/log-entry.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { isNewSince } from './geofences.ts'
+import { lookAt, type LivenessDefinitions } from './liveness.ts'
 import { NO_DEFINITIONS, type DefinedBy } from './judge-definitions.ts'
 
 /**
@@ -13,13 +15,18 @@ import { NO_DEFINITIONS, type DefinedBy } from './judge-definitions.ts'
 export function uneventful(
   state: FactState,
   { event, origin }: PositionEntry,
-  defined: DefinedBy = NO_DEFINITIONS,
+  { defined = NO_DEFINITIONS, offlineAfterMs }: LivenessDefinitions & { defined?: DefinedBy },
 ): FactState | undefined {
-  const { sequence, applied, due, last, liveness, alarms, definitions, erased } = state
+  const { sequence, applied, last, liveness, alarms, definitions, erased } = state
   const { recordId, timestamp, receivedAt, attributes } = event
   if (liveness === undefined || last === undefined || definitions === undefined) return undefined
-  const isAlive = liveness.offlineAt === undefined && due === liveness.due
-  if (!isAlive || (due !== null && due <= receivedAt)) return undefined
+  if (liveness.offlineAt !== undefined || state.due !== liveness.due) return undefined
+  let { due } = liveness
+  if (due !== null && due <= receivedAt) {
+    const deadline = liveness.seenAt + offlineAfterMs
+    if (deadline <= receivedAt) return undefined
+    due = lookAt(deadline, receivedAt)
+  }
   if (erased !== undefined || attributes?.['alarm'] !== undefined) return undefined
   const { seen, standings, stop } = definitions.rules
   const isNewest = receivedAt > liveness.seenAt && seen !== undefined && receivedAt > seen.at
@@ -29,7 +36,7 @@ export function uneventful(
   const { latitude, longitude, accuracy } = event
   const next: FactState = {
     sequence,
-    applied: { ...applied, [origin.partition]: origin.offset },
+    applied: withOffset(applied, origin),
     due,
     last: { recordId, timestamp, receivedAt, origin },
     liveness: { seenAt: receivedAt, eventId: recordId, due },

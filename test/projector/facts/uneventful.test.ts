@@ -47,7 +47,7 @@ test('a report that decides nothing leaves the state that judging it in full doe
         const entry = entryOf(step, receivedAt, offset)
         const judging = { ...judged, definitions: step.known }
         if (quick !== undefined && entry.kind === 'position') {
-          if (uneventful(quick, entry, step.known.defined) !== undefined) short += 1
+          if (uneventful(quick, entry, step.known) !== undefined) short += 1
         }
         const one = judgeEntries(quick, [entry], judging)
         const other = judgeEntries(full, [entry], judging)

@@ -3,12 +3,13 @@ import { judgeBatches, type JudgeBatch } from '../../projector/facts/judge-batch
 import { createMetrics } from '../../runtime/metrics.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
 import { ulid } from '../../schemas/record-id.ts'
+import type { WatchSettings } from '../../store/facts.ts'
 import type { Generation } from '../../store/generations.ts'
 import type { Store } from '../../store/store.ts'
 import { eventOf } from '../events.ts'
 
-/** Geofences that devices visit, of each hundred; the others are in the same towns, but nobody passes. */
-const VISITED_OF_100 = 6
+/** The share of devices that visit a geofence; the other geofences are in the same towns, but nobody passes. */
+const VISITING = 0.06
 const RADIUS_METRES = 300
 const MADE_AT_ONCE = 500
 /** No device stops here. */
@@ -17,7 +18,18 @@ const ASIDE_DEGREES = 0.1
 /** Begins judging in an empty store, with this many geofences in the account. Nothing that it does is measured. */
 export async function judgingInto(
   store: Store,
-  { geofences, devices }: { geofences: number; devices: number },
+  {
+    geofences,
+    devices,
+    expectedIntervalSeconds,
+    onFacts,
+  }: {
+    geofences: number
+    devices: number
+    /** Of every device; by default none is set. */
+    expectedIntervalSeconds?: number
+    onFacts: (count: number) => void
+  },
 ): Promise<(readModels: Generation) => JudgeBatch> {
   await store.beginFacts({})
   for (let made = 0; made < geofences; made += MADE_AT_ONCE) {
@@ -26,15 +38,34 @@ export async function judgingInto(
       Array.from({ length: count }, (_, n) => geofenceOf(made + n, { geofences, devices })),
     )
   }
-  const definitions = followDefinitions(store, clock)
+  const { accountId } = eventOf(0, { devices })
+  const settings: WatchSettings[] = []
+  if (expectedIntervalSeconds !== undefined) {
+    for (let n = 0; n < devices; n += 1) {
+      const { deviceId } = eventOf(n, { devices })
+      settings.push({ accountId, deviceId, disabled: false, expectedIntervalSeconds })
+    }
+  }
+  // As if they were stored, which would take an fsync each.
+  const definitions = followDefinitions({ ...store, watchSettings: async () => settings }, clock)
   await definitions.prepare()
   const hearing = {
     look: async () => undefined,
     current: () => ({ since: 0, graceMs: 0 }),
     heardUpTo: () => clock.now(),
   }
-  return (readModels) =>
-    judgeBatches(readModels, { store, definitions, hearing, clock, metrics: createMetrics() })
+  const counting: Pick<Store, 'factsProgress' | 'lastJudged' | 'judgeFacts' | 'eraseFacts'> = {
+    factsProgress: () => store.factsProgress(),
+    lastJudged: () => store.lastJudged(),
+    eraseFacts: (erasure) => store.eraseFacts(erasure),
+    async judgeFacts(batch) {
+      const facts = await store.judgeFacts(batch)
+      onFacts(facts.length)
+      return facts
+    },
+  }
+  const judging = { store: counting, definitions, hearing, clock, metrics: createMetrics() }
+  return (readModels) => judgeBatches(readModels, judging)
 }
 
 /** Around the place of a device in its fifth turn, or a little beside. */
@@ -42,9 +73,10 @@ function geofenceOf(
   n: number,
   { geofences, devices }: { geofences: number; devices: number },
 ): Parameters<Store['createGeofences']>[0][number] {
-  const device = Math.floor((n * devices) / geofences) % devices
+  const visited = Math.min(geofences / 2, VISITING * devices)
+  const device = Math.floor(n < visited ? n / VISITING : (n * devices) / geofences) % devices
   const { accountId, latitude, longitude } = eventOf(5 * devices + device, { devices })
-  const aside = n % 100 < VISITED_OF_100 ? 0 : ASIDE_DEGREES
+  const aside = n < visited ? 0 : ASIDE_DEGREES
   const random = Buffer.alloc(10)
   random.writeUIntBE(n, 4, 6)
   return {
