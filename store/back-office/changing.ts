@@ -16,7 +16,7 @@ export async function untilDone<T>(attempt: () => Promise<T | undefined>): Promi
     // The other process's write is readable only once a majority has it.
     await pause(Math.random() * LONGEST_PAUSE_MS)
   }
-  throw new DependencyError('this keeps being changed by others', { retriable: true })
+  throw new DependencyError('other processes keep changing this document', { retriable: true })
 }
 
 /**

@@ -34,7 +34,6 @@ const INTERNAL = [
   'the service is overloaded',
   'the store did not answer in time',
   'there is no tag for the path …',
-
   'this program only reads compressed batches',
   'two different schemas have the title …',
   '… has no description',
