@@ -26,7 +26,7 @@ export type OptionValues<Options extends Table> = ReturnType<
 
 /**
  * The command line of a program: what it takes, and its help, which is made from the same table.
- * `operands`: what is no option, and its lines in the help; absent: there is none.
+ * `operands`: the arguments that are not options, and their lines in the help; absent: none.
  */
 export function commandLine<const Options extends Table>({
   begin,

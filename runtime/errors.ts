@@ -23,7 +23,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
     'The request is faulty; `details` names each faulty field and what to send instead',
   UNAUTHORIZED: 'No valid credentials were sent; the answer is the same for all invalid ones',
   FORBIDDEN: 'The caller is known and may not do this',
-  NOT_FOUND: 'There is no such thing, or it belongs to another account',
+  NOT_FOUND: 'It does not exist, or belongs to another account',
   METHOD_NOT_ALLOWED: 'The path does not take this method; `Allow` names those it takes',
   REQUEST_TIMEOUT: 'The request arrived too slowly',
   CONFLICT: 'The request contradicts the current state',
@@ -32,7 +32,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorIdentifier, string>> = {
   RATE_LIMITED: 'Too many requests; the same one may succeed after `Retry-After` seconds',
   HEADERS_TOO_LARGE:
     'The request line and headers are larger than 16 KiB, or there are more than 100 headers',
-  SERVER_ERROR: 'A fault of ours; tell us the `X-Request-Id`',
+  SERVER_ERROR: 'An internal error; quote the `X-Request-Id` when you report it',
   SERVICE_UNAVAILABLE: 'This cannot be done right now; send it again after `Retry-After` seconds',
 }
 

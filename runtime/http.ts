@@ -112,7 +112,7 @@ export function answerInEnvelope({ logger }: { logger: Logger }): HttpMiddleware
   }
 }
 
-/** The error to answer with, for anything thrown; logs failures that operators must know of. */
+/** Turns anything thrown into the error to answer with; logs failures that operators must know about. */
 export function failureLog({ logger }: { logger: Logger }) {
   const noteRefusal = refusalLog({ logger })
   return function failed(thrown: unknown, { requestId }: HttpState): ApiError {

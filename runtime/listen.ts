@@ -52,7 +52,7 @@ function refusal(
     EADDRINUSE: `port ${port} of ${host} is in use: stop the program that uses it, or set ${variable} to another one`,
     EACCES: `port ${port} of ${host} is not allowed to this user: set ${variable} to one of 1024 or more`,
     EADDRNOTAVAIL: `this machine has no address ${host}: set HOST to one that it has, 127.0.0.1 or 0.0.0.0`,
-    ENOTFOUND: `no address is known of the name ${host}: set HOST to an address of this machine`,
+    ENOTFOUND: `the name ${host} has no address: set HOST to an address of this machine`,
   }
   const message = messages[error.code ?? '']
   return message === undefined ? error : new Error(message, { cause: error })

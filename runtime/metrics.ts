@@ -65,12 +65,12 @@ export function createMetrics() {
     }),
     rejections: counterOf('outcome', ['kept', 'counted', 'dropped'], {
       name: 'gps_rejections_total',
-      help: 'Refused reports of known keys: kept one by one, counted only, or dropped',
+      help: 'Refused reports of known keys: kept (stored individually), counted (stored as a count), or dropped',
       registers,
     }),
     projected: counterOf('outcome', PROJECTED, {
       name: 'gps_projected_events_total',
-      help: 'Log entries the projector dealt with: stored, seen (a heartbeat), repeated, erased, dead_lettered or skipped',
+      help: 'Log entries that the projector processed: stored, seen (a heartbeat), repeated, erased, dead_lettered or skipped',
       registers,
     }),
     projectorLagEvents: measured({
@@ -122,7 +122,7 @@ export function createMetrics() {
     }),
     logReadersRenewed: new Counter({
       name: 'gps_log_readers_renewed_total',
-      help: 'Readers of the log that could not go on and were replaced by new ones',
+      help: 'Readers of the log that failed and were replaced by new ones',
       registers,
     }),
     streamReaders: new Gauge({
@@ -153,7 +153,7 @@ export function readinessGauge(registry: Registry) {
   const services = new Map<string, () => Promise<void>>()
   new Gauge({
     name: 'gps_ready',
-    help: '1 while the service can do its work, as /readyz tells; else 0',
+    help: '1 while the service can do its work, as /readyz reports; else 0',
     labelNames: ['service'] as const,
     registers: [registry],
     async collect() {

@@ -18,7 +18,7 @@ export type OpenLimits = {
   readonly trustProxy?: number | undefined
 }
 
-/** The open connections of a server. One client's can take neither all of their number nor all memory. */
+/** The open connections of a server. No client can use up all connections or all memory. */
 export class OpenConnections {
   readonly #connections = new Map<Duplex, Connection>()
   readonly #mostConnections: number

@@ -15,9 +15,9 @@ export type OutageLogger = {
 }
 
 /**
- * Logs the outage of a dependency: when it begins, once a minute, and when it is over. Of everything that
- * fails meanwhile nothing is logged but for debugging, and of everything else that fails on the dependency
- * one line a minute of each kind, once it has answered another call.
+ * Logs the outage of a dependency: when it begins, once a minute, and when it is over. Failures during an outage are
+ * logged at level debug only. Other failures of the dependency are logged once a minute for each kind, and only after
+ * it has answered another call: without an answer they turn out to be an outage.
  */
 export class Outage {
   readonly #dependency: string

@@ -7,7 +7,7 @@ import { createMetrics, type Metrics } from './metrics.ts'
 import { serveMetrics } from './service-routes.ts'
 import { VERSION } from './instance.ts'
 
-/** No clock that is right is before this version. */
+/** This version was made later, so an earlier time means that the clock is wrong. */
 const MADE_AT = Date.UTC(2026, 0, 1)
 
 export const COULD_NOT_START = 'could not start'
@@ -23,7 +23,7 @@ export type Program = {
 export type ProgramOptions = {
   /** The arguments that the program takes, and what each does. */
   readonly options?: Readonly<Record<string, string>>
-  /** Variables that count instead of those of the environment. */
+  /** Variables that override those of the environment. */
   readonly settings?: Readonly<Record<string, string>>
 }
 

@@ -13,7 +13,7 @@ export type Share = {
   readonly name?: string
   readonly devices: readonly SharedDevice[]
   readonly trailMinutes: number
-  /** Whether it shows where its devices were when it was made. Version 0.2.0 made shares without it. */
+  /** Whether it shows the positions that its devices had when it was created. Shares of version 0.2.0 lack this. */
   readonly showsNow?: boolean
   /** Whether its page may load maps from a third party. */
   readonly showsStreets?: boolean
@@ -35,7 +35,7 @@ export type SharedDevice = {
 
 export interface Shares {
   /**
-   * `tokenHash`: SHA-256 of the token, which never reaches the store. False, and there is no share, if
+   * `tokenHash`: SHA-256 of the token, which never reaches the store. False, and no share is created, if
    * one of its devices has been erased since its life was read.
    */
   createShare(share: Share, tokenHash: Uint8Array): Promise<boolean>
@@ -61,13 +61,13 @@ export interface Shares {
 /** The changes that operators and keys made. Append-only, but for details of erased devices. */
 export interface Audit {
   /**
-   * Removes what entries up to a time say of a device, such as name and labels, and takes it out of those on
-   * several devices; who did what and when stays.
+   * Removes details about a device, such as its name and labels, from entries up to a time, and the device from
+   * entries on several devices. The operator, the action and the time stay.
    */
   forgetAuditDetails(device: { accountId: string; deviceId: string; upTo: number }): Promise<void>
   /**
-   * `lives`: of the devices that the details are about, as they were before the change. Of one that has been
-   * erased since, nothing is stored.
+   * `lives`: the lives, before the change, of the devices in the details. Details of a device that has been erased
+   * since are not stored.
    */
   appendAudit(entry: AuditEntry, lives?: ReadonlyMap<string, string | undefined>): Promise<void>
   /** Newest first. `from` inclusive, `to` exclusive. An entry on many devices is found by each of them. */
@@ -75,8 +75,8 @@ export interface Audit {
 }
 
 /**
- * A page holds fewer than `limit` entries if those wanted are few among many, or name thousands of devices.
- * `next`: the `after` of the next page; absent on the last one.
+ * A page may have fewer than `limit` entries although more follow: if few of many entries match, or entries name
+ * thousands of devices. `next`: the `after` of the next page; absent on the last one.
  */
 export type PageOfAudit = { readonly entries: readonly AuditEntry[]; readonly next?: string }
 
@@ -137,8 +137,8 @@ export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 export interface Outdated {
   /**
    * Removes ended sessions, shares a week after they expired, reports of instances that are gone, and refused
-   * reports older than 7 days. The projector calls it every hour, because nothing else may ever come that would
-   * replace them.
+   * reports older than 7 days. The projector calls it every hour, because new data that would replace them may
+   * never come.
    */
   removeOutdated(now: number): Promise<void>
 }

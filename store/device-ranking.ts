@@ -21,7 +21,7 @@ export function isRanked({ sort = 'deviceId', words }: DeviceQuery): boolean {
   return words !== undefined || sort === 'firstSeenAt'
 }
 
-/** A page of devices, made of its places and read whole. */
+/** A page of devices: first their places, then the devices at these places. */
 export async function pageAt(
   query: DeviceQuery,
   {

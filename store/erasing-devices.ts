@@ -13,7 +13,7 @@ export type Forgetting = Pick<Shares, 'unshareDevice'> &
   Pick<DefinitionStore, 'forgetInDefinitions'> &
   Pick<Audit, 'forgetAuditDetails'> &
   Pick<Rejections, 'forgetRejections'> & {
-    /** Announces the erasures of versions whose erasures left something. */
+    /** Announces erasures of earlier versions, which left data behind. */
     readonly announceEarlier: () => Promise<void>
     readonly clock: { now(): number }
   }
@@ -47,7 +47,7 @@ export function erasingDevices({
   async function hideErased(erasure: DeviceErased): Promise<void> {
     await hide(erasure)
     await beginLife(erasure)
-    // Changes in the life before may have been recorded until now.
+    // Changes of the previous life may have been recorded until now.
     await announceHidden(erasure, Math.max(clock.now(), erasure.erasedAt))
     const { eventId: id, accountId, deviceId } = erasure
     // Earlier ones never reached the log, or this one covers them.

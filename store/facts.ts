@@ -158,7 +158,7 @@ export function erasedState(
   }
 }
 
-/** When the device was last heard of. */
+/** When the device last reported, or was erased. */
 export function stateSeenAt({ liveness, erased }: FactState): number {
   return Math.max(liveness?.seenAt ?? 0, erased?.at ?? 0)
 }

@@ -7,7 +7,7 @@ import type {
 } from '../schemas/read-models.ts'
 import type { ReadModels } from './read-models.ts'
 
-/** The read models exist in generations: one is current, a rebuild makes the next one beside it. */
+/** Read models exist in generations: one is current, and a rebuild makes the next one beside it. */
 export interface Generations {
   /** The current generation; the first is 1. */
   currentGeneration(): Promise<number>

@@ -24,8 +24,8 @@ export type ProjectionBatch = {
 }
 
 /**
- * The read models lack entries before a batch: older ones have taken their place. Nothing of the batch
- * was written. It can be read again from their checkpoint on.
+ * The read models lack entries before a batch, because older read models were restored in their place. Nothing of the
+ * batch was written. Reading can resume at their checkpoint.
  */
 export class WentBackError extends DependencyError {
   constructor(partition: number, { from, to }: { from: number; to: number }) {

@@ -89,7 +89,7 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the configuration from environment variables; those in `settings` count instead.
+ * Reads the configuration from environment variables; `settings` override them.
  * @throws {ConfigError} listing all faults.
  */
 export function loadConfig(
@@ -204,7 +204,7 @@ function kafkaConfig(v: Variables, brokers: string): KafkaConfig {
   }
 }
 
-/** API keys of the commands that send reports, from the environment; options count instead. */
+/** API keys of the commands that send reports, from the environment; their options override these. */
 export type SenderKeys = {
   readonly key?: string | undefined
   /** Reads sent reports back; absent: `key` reads too. */

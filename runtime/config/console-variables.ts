@@ -23,7 +23,7 @@ export type ConsoleConfig = {
   /** The URLs at which devices and the admin API reach the ingest API; without a slash at the end. */
   readonly ingestPublicUrl?: string
   readonly ingestInternalUrl?: string
-  /** The first is what a new operator sees, unless somebody else sees what they look at. */
+  /** A new operator gets the first one that no third party sees. */
   readonly maps: readonly MapConfig[]
 }
 
@@ -93,7 +93,7 @@ export type ConsoleVariables = {
 export function consoleFault(v: ConsoleVariables): string | undefined {
   if (v.MAP_TILE_URL !== undefined || v.MAP_PMTILES !== undefined) return undefined
   const name = (['MAP_ATTRIBUTION', 'MAP_MAX_ZOOM'] as const).find((one) => v[one] !== undefined)
-  return name && `${name} is about a map: set MAP_TILE_URL or MAP_PMTILES too`
+  return name && `${name} needs a map: set MAP_TILE_URL or MAP_PMTILES too`
 }
 
 export function consoleConfig(v: ConsoleVariables): ConsoleConfig {
@@ -126,14 +126,14 @@ function ownMaps(v: ConsoleVariables): MapConfig[] {
 function namedPlaces(text = ''): { readonly name?: string; readonly place: string }[] {
   return text.split(/\s+/).flatMap((part) => {
     if (part === '') return []
-    // A name holds none of the signs that come before the first = of an address.
+    // Any = in a URL comes after one of these characters, and no name contains them.
     const [, name, place] = /^([^=:/?#]+)=(.+)$/.exec(part) ?? []
     if (name === undefined || place === undefined) return [{ place: part }]
     return [{ name: blanksIn(name), place }]
   })
 }
 
-/** Blanks separate maps, so that within one they are written as in URLs. */
+/** Blanks separate maps, so a blank within a name or path is written as %20. */
 function blanksIn(text: string): string {
   return text.replaceAll('%20', ' ')
 }

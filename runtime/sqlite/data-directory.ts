@@ -54,7 +54,7 @@ export function holdDirectory(
   const held = holdFile(join(directory, LOCK), { waitMs: 1_000 })
   if (held !== undefined) return held
   throw new Error(
-    `another process works on ${directory}: stop it, or set ${variable} to another folder`,
+    `another process uses ${directory}: stop it, or set ${variable} to another folder`,
   )
 }
 

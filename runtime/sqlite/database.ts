@@ -76,7 +76,7 @@ export class Database {
       opening(opened, () => {
         if (!readOnly) useWriteAheadLog(this.#driver, busyTimeoutMs)
         this.#driver.exec(`PRAGMA synchronous = ${synchronous}`)
-        // Deleted data is overwritten: where somebody was would stay in free pages for years.
+        // Deleted data is overwritten: otherwise positions would stay in free pages for years.
         this.#driver.exec('PRAGMA secure_delete = ON')
         // Otherwise REPLACE would not fire triggers on deletion.
         this.#driver.exec('PRAGMA recursive_triggers = ON')

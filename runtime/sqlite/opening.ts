@@ -16,8 +16,8 @@ export type OpenedFile = {
 const ROOM_BYTES = 256 * 1024
 
 /**
- * Runs `work`, which opens a file, and explains its failure by what the file system shows: SQLite does not
- * say which permission lacks, or that a disk is full when it could not even make a file.
+ * Runs `work`, which opens a file, and explains its failure from the state of the file system: SQLite does not
+ * say which permission is missing, or that the disk was too full to create the file.
  * @throws {DependencyError}
  */
 export function opening<T>(opened: OpenedFile, work: () => T): T {

@@ -43,7 +43,7 @@ export function isFull(error: unknown): boolean {
   return causeCode(error) === FULL
 }
 
-/** Whether the file is no database, or not a whole one. */
+/** Whether the file is not a database, or a damaged one. */
 export function isDamaged(error: unknown): boolean {
   const code = causeCode(error)
   return code === CORRUPT || code === NOTADB

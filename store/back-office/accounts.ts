@@ -17,7 +17,7 @@ export function accountsOf({
 }): Accounts {
   return {
     /**
-     * The account goes first, and already lists its admin. A crash in between leaves an account
+     * The account is written first, and already lists its admin. A crash in between leaves an account
      * without operators, which is harmless, and the admin's e-mail stays free. Otherwise the e-mail
      * could be taken forever by an operator who cannot sign in, or is no admin.
      */

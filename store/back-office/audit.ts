@@ -71,7 +71,7 @@ export function auditOf(
     if (details !== undefined) await changed(audit, id, (entry) => withoutDevice(entry, deviceId))
   }
 
-  /** The end of a link has its title again. */
+  /** The entry for the end of a link repeats its title. */
   async function forgetTitle(created: AuditEntry, deviceId: string): Promise<void> {
     const { accountId, subject } = created
     const query = { accountId, limit: READ_AT_ONCE }
@@ -121,7 +121,7 @@ export function auditOf(
       const last = page.at(-1)
       if (last === undefined || page.length < size) return
       after = { at: last.at, id: last.id }
-      // Few of those looked at are wanted.
+      // Few of these entries match: the next read takes more.
       size = Math.min(2 * size, READ_AT_ONCE)
       await endOfTurn()
     }
@@ -197,8 +197,8 @@ function devicesIn({ details }: Pick<AuditEntry, 'details'>): readonly string[] 
 }
 
 /**
- * The entry without what it says of an erased device. The others of an entry on several keep theirs, such
- * as their labels; the title of a link goes, because it may name any of its devices.
+ * The entry without details of an erased device. Details of other devices stay, such as their labels; the title of a
+ * link is removed, because it may name any of its devices.
  */
 function withoutDevice<Entry extends AuditEntry>(entry: Entry, deviceId: string): Entry {
   const { details, ...bare } = entry

@@ -86,7 +86,7 @@ export function definitionDocuments<D extends Definition>(
     },
 
     /**
-     * Replaces a definition by `next(definition)`, which may refuse instead. One that makes no difference is not
+     * Replaces a definition by `next(definition)`, which may refuse instead. An unchanged definition is not
      * written.
      */
     change<Refused>(

@@ -7,8 +7,8 @@ import { SERVICE_ID, type AnnouncedErasure, type ServiceDocument } from './kinds
 const READ_AT_ONCE = 100
 
 /**
- * Announces the erasures of earlier versions once, because those left what the audit says of their devices:
- * `finishErasures` then removes it.
+ * Announces the erasures of earlier versions once: those versions left details of their devices in the audit, which
+ * `finishErasures` then removes.
  */
 export function earlierErasures({
   backOffice: { pageAccounts, pageAudit },

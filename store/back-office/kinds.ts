@@ -99,7 +99,7 @@ export type AnnouncedErasure = {
   readonly id: string
   readonly accountId: string
   readonly deviceId: string
-  /** Once the device is hidden: the audit and the refused reports up to this time must no longer name it. */
+  /** Set once the device is hidden: audit entries and refused reports up to this time must no longer name it. */
   readonly forgottenUpTo?: number
 }
 

@@ -31,7 +31,7 @@ export async function copySqliteStore(
         return [...copied, ...others]
       }
     } catch (error) {
-      // A rebuild that has switched removes the read models from before.
+      // A rebuild that has switched removes the previous read models.
       if (generationIn(from) === inUse || attempt === ATTEMPTS) throw error
     }
     for (const name of copied) rmSync(join(to, name), { force: true })

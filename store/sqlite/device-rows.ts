@@ -6,7 +6,7 @@ import { filtering, silentAtMost, type Clause } from './device-filters.ts'
 /** A statement, and its values. */
 export type Selection = { readonly sql: string; readonly values: readonly Value[] }
 
-/** The account and the key, if only its devices count, whose devices a walk goes through. */
+/** The account whose devices a walk goes through, or the key, if only its devices count. */
 export type Walked = Pick<DeviceQuery, 'accountId' | 'keyId' | 'order'>
 
 type Index = 'id' | 'time'

@@ -125,13 +125,13 @@ export function projectEntries(
   for (const { state, known } of batch.values()) {
     const { before, after } = state
     if (after !== undefined && after !== before) devices.save(known, after)
-    if (isTold(state)) changes.push(state)
+    if (isReported(state)) changes.push(state)
   }
   return changes
 }
 
-/** A position from before an erasure is not reported, nor a heartbeat of no effect. */
-function isTold({ stored, seen, repeated, erased }: Change): boolean {
+/** False for a device to which nothing happened, such as a heartbeat without effect. */
+function isReported({ stored, seen, repeated, erased }: Change): boolean {
   return stored.length + seen.length + repeated.length + erased.length > 0
 }
 

@@ -192,7 +192,7 @@ test('a data directory that a service has just taken is refused', async () => {
   const to = data.path('restored')
   mkdirSync(to)
   const held = holdDirectory(to, { variable: 'DATA_DIR' })
-  await expect(data.restore({ to })).rejects.toThrow(`another process works on ${to}`)
+  await expect(data.restore({ to })).rejects.toThrow(`another process uses ${to}`)
   held.release()
 })
 

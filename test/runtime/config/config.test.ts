@@ -239,8 +239,8 @@ describe('the configuration', () => {
   })
 
   test.each([
-    [{ MAP_MAX_ZOOM: '7' }, 'MAP_MAX_ZOOM is about a map: set MAP_TILE_URL or MAP_PMTILES too'],
-    [{ MAP_ATTRIBUTION: 'me' }, 'MAP_ATTRIBUTION is about a map'],
+    [{ MAP_MAX_ZOOM: '7' }, 'MAP_MAX_ZOOM needs a map: set MAP_TILE_URL or MAP_PMTILES too'],
+    [{ MAP_ATTRIBUTION: 'me' }, 'MAP_ATTRIBUTION needs a map'],
     [
       { MAP_PMTILES: '/w', MAP_ATTRIBUTION: '<a href="x">me</a>' },
       'MAP_ATTRIBUTION must be a plain',
