@@ -1,6 +1,8 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
+import type { FactLog } from '../event-log/fact-log.ts'
+import { openFeeds } from '../event-log/follow/open-feeds.ts'
 import { clientAddress } from '../runtime/client-address.ts'
 import type { Clock } from '../runtime/clock.ts'
 import {
@@ -23,6 +25,7 @@ import type { AdminRoute } from './http/admin-route.ts'
 import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
 import { factRoutes } from './facts.ts'
+import { feedRoutes } from './feeds/feeds.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 import { answerCall } from './http/answer-call.ts'
 import { deviceRoutes } from './devices/device.ts'
@@ -64,6 +67,7 @@ export const PREFIX = '/api/v1'
 export type AdminDependencies = {
   readonly store: Store
   readonly eventLog: AdminLog
+  readonly factLog: FactLog
   readonly clock: Clock
   readonly logger: Logger
   readonly mode: Mode
@@ -83,13 +87,18 @@ export type AdminDependencies = {
   readonly stream?: Partial<StreamOptions>
 }
 
-/** The part of the log that the admin API uses: erasing devices, and tailing it for the stream. */
-export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent'>
+/** The part of the log that the admin API uses: erasing devices, and reading it for the stream and the feeds. */
+export type AdminLog = Pick<EventLog, 'erase' | 'tail' | 'extent' | 'placeBefore'>
 
 /** Every call under the prefix, with the access it requires. */
 export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)): AdminRoute[] {
   const turns = passwordTurns()
   const histories = historyTurns()
+  const feeds = openFeeds({
+    ...deps,
+    ...streams,
+    options: { ...streams.options, takeTurn: (accountId) => streams.takeTurn(accountId) },
+  })
   const placeNames = new PlaceNames(deps)
   return [
     ...sessionRoutes({ ...deps, turns, basePath: basePathOf(deps.consolePublicUrl) }),
@@ -115,6 +124,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...systemRoutes(deps),
     systemHistoryRoute(deps),
     ...consoleRoutes(deps),
+    ...feedRoutes({ ...deps, feeds, streams }),
     ...streamRoutes({ ...deps, streams }),
     ...importRoutes(deps),
     ...shareRoutes(deps),

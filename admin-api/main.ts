@@ -19,5 +19,5 @@ await runProgram('gps-admin-api', async (program) => {
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({ url, clock, logger })
   lifecycle.onClose('store', () => store.close())
-  await startAdminApi({ store, eventLog, mode: 'distributed' }, program)
+  await startAdminApi({ store, eventLog, factLog: eventLog.facts, mode: 'distributed' }, program)
 })

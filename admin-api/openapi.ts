@@ -39,6 +39,10 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   positions: { name: 'Positions', description: 'Stored records' },
   places: { name: 'Places', description: 'What places are called' },
   facts: { name: 'Facts', description: 'What happened to devices, and when' },
+  feeds: {
+    name: 'Feeds',
+    description: 'Facts and positions in order, for programs that must miss none',
+  },
   imports: { name: 'Imports', description: 'Bringing in history from the console' },
   shares: { name: 'Shares', description: 'Links that show some devices for a while' },
   shared: { name: 'Shared', description: 'The view of people with such a link' },

@@ -7,6 +7,7 @@ import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
 import { builtConsole } from './console-page/built-console.ts'
+import type { FactLog } from '../event-log/fact-log.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
 import { hideErasedAhead } from './erasures-ahead.ts'
 import type { DataDirectory, Mode } from './system.ts'
@@ -24,12 +25,14 @@ export async function startAdminApi(
   {
     store,
     eventLog,
+    factLog,
     mode,
     ownIngest,
     measureData,
   }: {
     store: Store
     eventLog: AdminLog
+    factLog: FactLog
     mode: Mode
     measureData?: () => Promise<DataDirectory>
     /** The ingest API in the same process; absent: it runs elsewhere. */
@@ -62,6 +65,7 @@ export async function startAdminApi(
     app: createAdminApp({
       store,
       eventLog,
+      factLog,
       mode,
       measureData,
       clock,

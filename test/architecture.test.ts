@@ -105,6 +105,7 @@ const ways: Record<string, readonly string[]> = {
       'imports',
       'keys',
       'shares',
+      'feeds',
       'stream',
       'rules',
       'geofences',

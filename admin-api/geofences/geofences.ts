@@ -71,7 +71,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       name: 'geofences',
       page: (query) => store.pageGeofences(query),
       view: (geofence) => geofenceView(geofence, caller),
-    })(ctx, caller, { query: page, body: {} })
+    })(ctx, caller, { query: page })
   }
 
   async function create(

@@ -15,6 +15,8 @@ export type { JsonSchema }
 export type Input<Query extends object = InputOf<Rules>, Body extends object = InputOf<Rules>> = {
   readonly query: Query
   readonly body: Body
+  /** Ends the caller's turn (`caller-limits.ts`) before the answer: the call waits now, and counts as a stream. */
+  readonly endTurn: () => void
 }
 
 /**

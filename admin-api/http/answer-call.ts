@@ -38,7 +38,7 @@ type Identified = {
   /** Identifies the caller to the limits. */
   readonly limitedAs: string
   /** Checks the caller's rights, then reads the input and handles the call. */
-  readonly serve: () => Promise<void>
+  readonly serve: (endTurn: () => void) => Promise<void>
 }
 
 /**
@@ -58,13 +58,18 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
   return async function answerCall(ctx) {
     if (!isOfSession) deps.mayRead()
     if (route.method !== 'GET') await deps.writeLateEntries()
-    if (route.needs === 'nobody') return route.handle(ctx, await readInput(ctx))
+    if (route.needs === 'nobody') return route.handle(ctx, await readInput(ctx, noTurn))
     const { limitedAs, serve } =
       route.needs === 'share' ? await ofShare(ctx, route) : await ofCaller(ctx, route)
-    if (isEndless) return serve()
-    const end = await deps.limits.begin(limitedAs)
+    if (isEndless) return serve(noTurn)
+    let isOver = false
+    const giveBack = await deps.limits.begin(limitedAs)
+    const end = () => {
+      if (!isOver) giveBack()
+      isOver = true
+    }
     try {
-      if (!ctx.req.socket.destroyed) await serve()
+      if (!ctx.req.socket.destroyed) await serve(end)
       if (route.compressed === true) await compressAnswer(ctx)
     } catch (error) {
       end()
@@ -82,7 +87,7 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     const share = await deps.identifyShare(ctx)
     return {
       limitedAs: `address ${clientOf(ctx.ip)}`,
-      serve: async () => route.handle(ctx, share, await readInput(ctx)),
+      serve: async (endTurn) => route.handle(ctx, share, await readInput(ctx, endTurn)),
     }
   }
 
@@ -91,13 +96,14 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     route: Exclude<AdminRoute, { needs: 'nobody' | 'share' }>,
   ): Promise<Identified> {
     const caller = await identifyCaller(ctx, deps)
-    return { limitedAs: actorId(caller), serve: () => serve(ctx, route, caller) }
+    return { limitedAs: actorId(caller), serve: (endTurn) => serve(ctx, route, caller, endTurn) }
   }
 
   async function serve(
     ctx: AdminContext,
     route: Exclude<AdminRoute, { needs: 'nobody' | 'share' }>,
     caller: Caller,
+    endTurn: () => void,
   ): Promise<void> {
     if (caller.kind === 'operator') {
       requireOwnPage(ctx)
@@ -112,24 +118,27 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
         if (route.needs === 'platform') requirePlatform(operator)
         if (route.needs === 'dispatcher session') requireRole(operator, 'dispatcher')
         if (route.needs === 'admin session') requireRole(operator, 'admin')
-        return route.handle(ctx, operator, await readInput(ctx))
+        return route.handle(ctx, operator, await readInput(ctx, endTurn))
       }
       case 'viewer':
       case 'dispatcher':
       case 'admin':
         requireRight(caller, route)
-        return route.handle(ctx, caller, await readInput(ctx))
+        return route.handle(ctx, caller, await readInput(ctx, endTurn))
     }
   }
 
-  async function readInput(ctx: AdminContext): Promise<Input> {
+  async function readInput(ctx: AdminContext, endTurn: () => void): Promise<Input> {
     const now = deps.clock.now()
     const query = readQuery(ctx, route.query ?? {}, { now })
-    if (route.body === undefined) return { query, body: {} }
+    if (route.body === undefined) return { query, body: {}, endTurn }
     const { bodyMayBeAbsent: mayBeAbsent = false, bodyLimitBytes: limitBytes } = route
-    return { query, body: await readJsonFields(ctx, route.body, { now, mayBeAbsent, limitBytes }) }
+    const body = await readJsonFields(ctx, route.body, { now, mayBeAbsent, limitBytes })
+    return { query, body, endTurn }
   }
 }
+
+function noTurn(): void {}
 
 /**
  * Browsers send cookies with cross-site requests too; only pages of this origin can set this

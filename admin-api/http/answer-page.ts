@@ -62,7 +62,7 @@ export function listById<Item extends PlaceByAge>({
   return async function list(
     ctx: AdminContext,
     { accountId }: Pick<Caller, 'accountId'>,
-    { query: { limit, cursor } }: Input<PageQuery>,
+    { query: { limit, cursor } }: Pick<Input<PageQuery>, 'query'>,
   ): Promise<void> {
     const list = { name, accountId }
     const [createdAt, id] = readCursor(cursor, list, ['number', 'text']) ?? []

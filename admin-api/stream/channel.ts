@@ -4,9 +4,12 @@ import type { Metrics } from '../../runtime/metrics.ts'
 import type { Erasures } from '../../store/read-models.ts'
 import type { Rejections } from '../../store/rejections.ts'
 import { accountWatch, type AccountWatch } from './account-watch.ts'
+import type { FactStore } from '../../store/facts.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
+import type { JoinLive } from '../../event-log/follow/open-feeds.ts'
 import { lingering } from '../../event-log/follow/lingering.ts'
 import { startLiveFeed, type LiveFeed } from '../../event-log/follow/live-feed.ts'
+import { newFacts } from './new-facts.ts'
 import { newRejections } from './new-rejections.ts'
 import type { ChosenEvent } from './sse.ts'
 import { statusChanges, type StatusStore } from './status-changes.ts'
@@ -20,6 +23,7 @@ export type ChannelOptions = {
   readonly unreadableEveryMs: number
   readonly statusEveryMs: number
   readonly rejectionsEveryMs: number
+  readonly factsEveryMs: number
   /** How long the log is still read after the last reader has left. */
   readonly lingersMs: number
 }
@@ -57,11 +61,18 @@ export function channel({
     unreadableEveryMs,
     statusEveryMs,
     rejectionsEveryMs,
+    factsEveryMs,
     lingersMs,
   },
+  joinFacts,
 }: {
   eventLog: ReadableLog
-  store: StatusStore & Pick<Erasures, 'erasuresOf'> & Pick<Rejections, 'pageRejections'>
+  store: StatusStore &
+    Pick<Erasures, 'erasuresOf'> &
+    Pick<Rejections, 'pageRejections'> &
+    Pick<FactStore, 'heldFacts'>
+  /** Takes part in the live reader of the facts. */
+  joinFacts: JoinLive
   clock: Clock
   logger: Logger
   metrics: Metrics
@@ -99,7 +110,14 @@ export function channel({
       logger,
       start: (accountId, signal) => newRejections({ accountId, feed, store, clock, signal }),
     })
-    const watches = { 'device-status': statuses, rejection: rejections }
+    const facts = accountWatch({
+      what: 'facts for the live stream',
+      everyMs: factsEveryMs,
+      logger,
+      start: (accountId, signal) =>
+        newFacts({ accountId, join: joinFacts, feed, store, clock, signal }),
+    })
+    const watches = { 'device-status': statuses, fact: facts, rejection: rejections }
     return { feed, watches }
   }
 

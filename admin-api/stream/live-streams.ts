@@ -10,6 +10,7 @@ import { channel } from './channel.ts'
 import { answerWithFrames, setHeaders } from './connection.ts'
 import type { ReadableLog } from '../../event-log/follow/followed.ts'
 import type { ReaderPosition } from '../../event-log/follow/mark.ts'
+import { sharedFeed, type JoinLive } from '../../event-log/follow/open-feeds.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader } from './reader.ts'
 import type { Showing } from './reader-frames.ts'
@@ -19,6 +20,7 @@ import { seats, type LinkSeatOwner, type SeatOwner } from './seats.ts'
 export type StreamDependencies = {
   readonly store: Store
   readonly eventLog: ReadableLog
+  readonly factLog: ReadableLog
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
@@ -36,6 +38,16 @@ export type LiveStreams = {
    * @throws {ApiError} 429 if there are too many streams, 503 while the process stops.
    */
   open(ctx: AdminContext, reader: StreamOpening): Promise<void>
+  /** Take part in the live readers of the log of events, and of that of facts. */
+  readonly joinEvents: JoinLive
+  readonly joinFacts: JoinLive
+  /**
+   * A seat for a call that waits as a stream does; the returned function gives it back.
+   * @throws {ApiError} 429 if there are too many.
+   */
+  takeSeat(owner: SeatOwner): () => void
+  /** A turn at reading the past, if one is free; the returned function ends it. */
+  takeTurn(accountId: string): (() => void) | undefined
   /** The variable that this process lacked to read an entry of the log, if there was one. */
   missingVariable(): string | undefined
 }
@@ -52,7 +64,8 @@ export type StreamOpening = {
 export function liveStreams(deps: StreamDependencies): LiveStreams {
   const { logger, metrics, stopping } = deps
   const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
-  const channels = channel({ ...deps, options })
+  const joinFacts = sharedFeed(deps.factLog, { ...deps, ...options })
+  const channels = channel({ ...deps, joinFacts, options })
   const places = seats(options)
   const nextTurn = sharedTurns()
   const readers = new Set<AbortController>()
@@ -128,7 +141,15 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     return ending
   }
 
-  return { options, open, missingVariable: () => channels.missingVariable() }
+  return {
+    options,
+    open,
+    joinEvents: () => channels.join({ accountId: '', events: new Set() }),
+    joinFacts,
+    takeSeat: (owner) => places.take(owner),
+    takeTurn: (accountId) => places.turn(accountId),
+    missingVariable: () => channels.missingVariable(),
+  }
 }
 
 function onceEnded(signal: AbortSignal, work: () => void): void {

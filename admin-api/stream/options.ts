@@ -33,6 +33,7 @@ export const STREAM_OPTIONS: StreamOptions = {
   gatherMs: 40,
   statusEveryMs: 3_000,
   rejectionsEveryMs: 500,
+  factsEveryMs: 500,
   pendingMs: 10_000,
   beginsWithinMs: 1_000,
   checkEveryMs: 3_000,

@@ -2,7 +2,13 @@
 const RETRY_MS = 2_000
 
 /** The events that readers choose from, and the default choice. */
-export const CHOSEN_EVENTS = ['position', 'device-status', 'rejection', 'device-erased'] as const
+export const CHOSEN_EVENTS = [
+  'position',
+  'device-status',
+  'fact',
+  'rejection',
+  'device-erased',
+] as const
 export type ChosenEvent = (typeof CHOSEN_EVENTS)[number]
 export const USUAL_EVENTS: ReadonlySet<ChosenEvent> = new Set(['position', 'device-status'])
 

@@ -40,7 +40,10 @@ async function serve(program: Program): Promise<void> {
   const main: Peer<MainThread> = joinThread<WorkerThread, MainThread>(parentPort, {
     opened: async () => undefined,
     startAdminApi: (ownIngest) =>
-      startAdminApi({ store, eventLog, mode: 'embedded', ownIngest, measureData }, program),
+      startAdminApi(
+        { store, eventLog, factLog: store.factLog, mode: 'embedded', ownIngest, measureData },
+        program,
+      ),
     touchKeys: (usedAt) => store.touchKeys(usedAt),
     countRefusals: (refusals) => store.countRefusals(refusals),
     findDevice: (device) => store.findDevice(device),

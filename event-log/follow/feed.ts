@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/log-entry.ts'
 import type { Offsets } from '../../schemas/read-models.ts'
+import type { Extent } from '../event-log.ts'
 import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
-import { hasReached } from '../offsets.ts'
+import { endOf, hasReached } from '../offsets.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
 import {
@@ -17,6 +18,7 @@ import {
 import { readPast, type ShownOf } from './past.ts'
 import { isStillThere, placeInLog } from './place-in-log.ts'
 import type { RingEntry } from './ring.ts'
+import { untilAborted, untilMore, untilRead } from './feed-waits.ts'
 
 /** An entry that may be an item. */
 export type FeedEntry<Event> = ErasureEntry | (FeedEventEntry & { readonly event: Event })
@@ -59,6 +61,8 @@ export type FeedOptions = {
 }
 
 const MARKS_REMEMBERED = 10_000
+/** How long a call waits for the live reader to come to the end of the log. */
+const READ_ON_MS = 1_000
 
 export function logFeed<Event>(
   source: FeedSource<Event>,
@@ -109,16 +113,18 @@ export function logFeed<Event>(
   ): Promise<FeedPage<Event>> {
     const { accountId, waitMs = 0, signal } = query
     const started = performance.now()
-    const found = await within(signal, (ending) => checked(after, feed, ending))
+    const extent = await extentNow()
+    const found = await within(signal, (ending) => checked(after, extent, feed, ending))
     for (let { place, gap } = found; ;) {
       const read = await within(signal, (ending) => readOn(place, feed, query, ending))
       gap ||= read.gap
       const shown = await source.withoutErased(accountId, read.entries)
       const leftMs = waitMs - (performance.now() - started)
-      if (shown.length > 0 || gap || !read.end || leftMs <= 0 || signal.aborted) {
-        return { items: shown.map(itemOf), mark: mark(place), end: read.end, gap }
+      const end = read.end && hasReached(feed.upTo, endOf(extent))
+      if (shown.length > 0 || gap || !end || leftMs <= 0 || signal.aborted) {
+        return { items: shown.map(itemOf), mark: mark(place), end, gap }
       }
-      await moreThan(place, feed, { leftMs, signal })
+      await untilMore(place, feed, { forMs: leftMs, signal })
     }
   }
 
@@ -131,15 +137,28 @@ export function logFeed<Event>(
     return work(AbortSignal.any([signal, late]))
   }
 
+  /** What the log holds; empty while it cannot say, which must not hold up what can be read. */
+  async function extentNow(): Promise<readonly Extent[]> {
+    try {
+      return await log.extent()
+    } catch (error) {
+      logger.debug({ err: error }, 'reader of a feed without the extent of the log')
+      return []
+    }
+  }
+
   /** The place as the log knows it; another one if the log has lost it. */
   async function checked(
     after: ReaderPosition,
+    extent: readonly Extent[],
     feed: LiveFeed,
     signal: AbortSignal,
   ): Promise<{ readonly place: ReaderPosition; readonly gap: boolean }> {
     const following = { feed, eventLog: log, retryMs, signal, logger }
     await untilAborted(feed.caughtUp, signal)
     if (!feed.isCaughtUp()) throw unavailable('the log has not been read to its end yet')
+    const end = endOf(extent)
+    if (!hasReached(feed.upTo, end)) await untilRead(end, feed, { forMs: READ_ON_MS, signal })
     // Where the reader's log has left this one is unknown: it gets all that is at hand.
     const anew = () => ({ place: { offsets: { ...feed.ring.before } }, gap: true })
     const { place: offsets, beyond } = await placeInLog(after.offsets, following)
@@ -148,7 +167,12 @@ export function logFeed<Event>(
     if (last !== undefined && known.get(nameOf(last)) !== last.time) {
       if (!(await isStillThere(last, following))) return anew()
     }
-    return { place: { offsets, last }, gap: false }
+    // The live reader may still hold what retention has removed.
+    const lost = extent.filter(
+      ({ partition, first, whole }) => !whole && (offsets[partition] ?? -1) < first - 1,
+    )
+    for (const { partition, first } of lost) offsets[partition] = first - 1
+    return { place: { offsets, last }, gap: lost.length > 0 }
   }
 
   /** Reads on, and moves `place` behind what it has read. */
@@ -252,38 +276,6 @@ export function logFeed<Event>(
       },
     }
   }
-}
-
-/** Resolves when the live reader has read more, or the wait is over. */
-async function moreThan(
-  { offsets }: Readonly<ReaderPosition>,
-  feed: LiveFeed,
-  { leftMs, signal }: { leftMs: number; signal: AbortSignal },
-): Promise<void> {
-  const read = new Promise<void>((resolve) => {
-    const stopListening = feed.listen(() => {
-      if (!hasReached(offsets, feed.upTo)) done()
-    })
-    const timer = setTimeout(done, leftMs)
-    signal.addEventListener('abort', done)
-    function done(): void {
-      stopListening()
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
-  if (!signal.aborted) await read
-}
-
-async function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await Promise.race([
-    work,
-    new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    }),
-  ])
 }
 
 function nameOf({ partition, offset }: LastEntry): string {

@@ -7,7 +7,7 @@ import { notErased } from './erased.ts'
 import { logFeed, type FeedEntry, type FeedOptions, type FeedSource } from './feed.ts'
 import type { FollowerLogger, KnownErasures, ReadableLog } from './followed.ts'
 import { lingering } from './lingering.ts'
-import { startLiveFeed } from './live-feed.ts'
+import { startLiveFeed, type LiveFeed } from './live-feed.ts'
 import { shownEvents } from './past.ts'
 
 export type OpenFeeds = {
@@ -16,8 +16,9 @@ export type OpenFeeds = {
   readonly store: KnownErasures & HeldFacts
   readonly logger: FollowerLogger
   readonly stopping: AbortSignal
-  /** Takes part in a live reader of the events that exists already; absent: one is started while it is used. */
-  readonly joinEvents?: FeedSource<PositionReported>['join']
+  /** Take part in live readers of the logs that exist already; absent: they are started while they are used. */
+  readonly joinEvents?: JoinLive
+  readonly joinFacts?: JoinLive
   readonly options?: Partial<FeedsOptions>
 }
 
@@ -53,21 +54,33 @@ export type HeldFacts = {
 }
 
 /** The feeds of a process. Each shares one live reader of its log, which reads only while it is used. */
-export function openFeeds({ joinEvents, options: given, ...parts }: OpenFeeds): Feeds {
+export function openFeeds({ joinEvents, joinFacts, options: given, ...parts }: OpenFeeds): Feeds {
   const options = { ...FEEDS_OPTIONS, ...given }
   const all = { ...parts, ...options }
-  const joinFacts = joined(parts.factLog, all)
   return {
-    positions: logFeed(positionsOf(all, joinEvents ?? joined(parts.eventLog, all)), all),
-    facts: logFeed(factsOf(all, joinFacts), all),
+    positions: logFeed(positionsOf(all, joinEvents ?? sharedFeed(parts.eventLog, all)), all),
+    facts: logFeed(factsOf(all, joinFacts ?? sharedFeed(parts.factLog, all)), all),
   }
 }
 
-type Parts = Omit<OpenFeeds, 'joinEvents' | 'options'> & FeedsOptions
+type Parts = Omit<OpenFeeds, 'joinEvents' | 'joinFacts' | 'options'> & FeedsOptions
 
-function joined(log: ReadableLog, parts: Parts): FeedSource<never>['join'] {
-  const { lingersMs, stopping } = parts
-  const open = (signal: AbortSignal) => startLiveFeed({ ...parts, eventLog: log, signal })
+/** Takes part in a live reader that others share; `leave`: to be called once. */
+export type JoinLive = () => { readonly feed: LiveFeed; readonly leave: () => void }
+
+/** A live reader of a log, which reads while somebody takes part in it, and a while longer. */
+export function sharedFeed(
+  log: ReadableLog,
+  {
+    lingersMs,
+    stopping,
+    ...options
+  }: Omit<Parameters<typeof startLiveFeed>[0], 'eventLog' | 'signal'> & {
+    readonly lingersMs: number
+    readonly stopping: AbortSignal
+  },
+): JoinLive {
+  const open = (signal: AbortSignal) => startLiveFeed({ ...options, eventLog: log, signal })
   const shared = lingering({ open, lingersMs, stopping })
   return () => {
     const { opened: feed, leave } = shared.join()
@@ -77,7 +90,7 @@ function joined(log: ReadableLog, parts: Parts): FeedSource<never>['join'] {
 
 function positionsOf(
   { eventLog: log, store, logger, pendingMs }: Parts,
-  join: FeedSource<PositionReported>['join'],
+  join: JoinLive,
 ): FeedSource<PositionReported> {
   return {
     marked: 'events',
@@ -101,10 +114,7 @@ function positionsOf(
   }
 }
 
-function factsOf(
-  { factLog: log, store }: Parts,
-  join: FeedSource<DeviceFact>['join'],
-): FeedSource<DeviceFact> {
+function factsOf({ factLog: log, store }: Parts, join: JoinLive): FeedSource<DeviceFact> {
   return {
     marked: 'facts',
     log,

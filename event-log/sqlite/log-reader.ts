@@ -94,7 +94,7 @@ export function sqliteLogReader(
         if (receivedAt < time - OUT_OF_ORDER_MS) below = middle
         else above = middle
       }
-      return below > 0 ? { [PARTITION]: below } : {}
+      return { [PARTITION]: below }
     },
 
     async eventIdsAt({ [PARTITION]: offset = 0 }) {

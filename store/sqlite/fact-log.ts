@@ -85,7 +85,7 @@ export function sqliteFactLog(database: Database): SqliteFactLog {
     async placeBefore(time) {
       const found = [firstDecided.get(time)?.n, firstErased.get(time)?.n]
       const first = Math.min(...found.map((place) => place ?? last() + 1))
-      return first > 1 ? { [PARTITION]: first - 1 } : {}
+      return { [PARTITION]: first - 1 }
     },
 
     async *tail({ after: from, signal }) {

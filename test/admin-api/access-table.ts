@@ -278,6 +278,8 @@ export const EXPECTED: Record<string, Expected> = {
   'GET /rejections/summary': { needs: 'viewer', stranger: 200 },
   'GET /system/history': { needs: 'viewer', stranger: 200 },
   'GET /facts': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
+  'GET /feeds/facts': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
+  'GET /feeds/positions': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
   'GET /rejections': { needs: 'viewer', stranger: 200 },
   'GET /console': { needs: 'viewer', stranger: 200 },
   'GET /system': { needs: 'viewer', stranger: 200 },

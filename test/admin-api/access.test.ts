@@ -6,7 +6,7 @@ import { newShareToken } from '../../schemas/share-token.ts'
 import { SCOPES } from '../../store/keys.ts'
 import { T0 } from '../samples.ts'
 import { EXPECTED, newEmail } from './access-table.ts'
-import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
+import { bearer, NO_FACTS, startAdmin, type AdminHarness } from './admin-harness.ts'
 
 // Every call × every kind of caller.
 
@@ -36,6 +36,7 @@ test('the table of this test has every route, and nothing else', () => {
   const routes = adminRoutes({
     store,
     eventLog,
+    factLog: NO_FACTS,
     clock,
     logger,
     metrics,

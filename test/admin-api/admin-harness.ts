@@ -5,6 +5,7 @@ import { createAdminApp } from '../../admin-api/app.ts'
 import type { IngestAddresses } from '../../admin-api/ingest-addresses.ts'
 import type { StreamOptions } from '../../admin-api/stream/options.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
+import type { FactLog } from '../../event-log/fact-log.ts'
 import {
   openSqliteEventLog,
   type SqliteEventLogOptions,
@@ -99,6 +100,7 @@ export async function startAdmin({
     app: createAdminApp({
       store: wrapStore(store),
       eventLog,
+      factLog: 'factLog' in store ? (store.factLog as FactLog) : NO_FACTS,
       mode: 'embedded',
       ingest,
       maps,
@@ -301,3 +303,10 @@ export type Data = { readonly [name: string]: unknown } & {
 }
 
 const NO_BODY: Answer['body'] = {}
+
+/** Of a store whose facts are in a topic elsewhere. */
+export const NO_FACTS: FactLog = {
+  async *tail() {},
+  extent: async () => [],
+  placeBefore: async () => ({}),
+}

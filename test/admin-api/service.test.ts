@@ -12,6 +12,7 @@ import { newApiKey } from '../../schemas/api-key.ts'
 import { eventually } from '../eventually.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { rawConnection } from '../raw-connection.ts'
+import { NO_FACTS } from './admin-harness.ts'
 import { positionReported } from '../samples.ts'
 import { freePort } from '../services/own-server.ts'
 
@@ -38,7 +39,10 @@ test('the admin API is ready once its first operator can sign in, and not before
     ADMIN_PASSWORD: first.password,
   })
   const program = { config, logger, metrics: createMetrics(), lifecycle }
-  const starting = startAdminApi({ store, eventLog, mode: 'distributed' }, program)
+  const starting = startAdminApi(
+    { store, eventLog, factLog: NO_FACTS, mode: 'distributed' },
+    program,
+  )
 
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(`http://127.0.0.1:${port}${path}`, init).catch(() => undefined)
@@ -81,7 +85,10 @@ test('pipelined requests of a client are handled one after the other', async () 
   }
   const config = loadConfig({ ADMIN_PORT: '0', ADMIN_EMAIL: 'a@b', ADMIN_PASSWORD: 'x'.repeat(12) })
   const program = { config, logger, metrics: createMetrics(), lifecycle }
-  const { url } = await startAdminApi({ store, eventLog, mode: 'distributed' }, program)
+  const { url } = await startAdminApi(
+    { store, eventLog, factLog: NO_FACTS, mode: 'distributed' },
+    program,
+  )
 
   const get = `GET /api/v1/devices HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${newApiKey()}\r\n\r\n`
   const { socket, received } = rawConnection(url, get.repeat(5))
@@ -117,7 +124,10 @@ test('while the log is read for erasures nothing is shown, but the process is he
   const store = openSqliteStore({ directory })
   const config = loadConfig({ ADMIN_PORT: '0' })
   const program = { config, logger, metrics: createMetrics(), lifecycle }
-  const { url } = await startAdminApi({ store, eventLog: slow, mode: 'distributed' }, program)
+  const { url } = await startAdminApi(
+    { store, eventLog: slow, factLog: NO_FACTS, mode: 'distributed' },
+    program,
+  )
   const statusOf = async (path: string) => (await fetch(url + path)).status
   for (const path of ['/readyz', '/api/v1/devices', '/api/v1/shared', '/api/v1/stream']) {
     expect(await statusOf(path)).toBe(503)

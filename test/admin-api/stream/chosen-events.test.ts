@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
+import type { DeviceFact } from '../../../schemas/facts.ts'
 import type { ReportRejected } from '../../../schemas/report-rejected.ts'
 import { ulid } from '../../../schemas/record-id.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
+import { batchOf } from '../../contracts/store-samples.ts'
+import { factsOfAllTypes } from '../../schemas/facts-samples.ts'
 import { bearer } from '../admin-harness.ts'
 import { startStreaming, type StreamHarness } from './stream-harness.ts'
 
@@ -32,6 +35,78 @@ function rejected(changes: Partial<ReportRejected> = {}): ReportRejected {
     count: 1,
     ...changes,
   }
+}
+
+const FACTS = { query: '?events=fact' }
+
+describe('facts on the stream', () => {
+  test('facts on the stream come as in the list, without an id, and only to readers that ask', async () => {
+    const { listen, api, createKey } = await start()
+    const source = await listen(FACTS)
+    const usual = await listen()
+    const facts = await decide()
+    await decide({ accountId: 'acc-2', deviceId: 'theirs' })
+    await eventually(() => source.of('fact').length === facts.length)
+    const { secret } = await createKey()
+    const list = await api('GET', '/facts', { headers: bearer(secret) })
+    expect(source.of('fact').map(({ data }) => data)).toEqual(
+      expect.arrayContaining([...(list.body.data?.items ?? [])]),
+    )
+    expect(source.of('fact').some(({ hasId }) => hasId)).toBe(false)
+    expect(usual.events).toEqual([])
+  })
+
+  test('facts from before the reader are left to the list, except those of just now', async () => {
+    const { listen, clock } = await start()
+    const now = clock.now()
+    await decide({ deviceId: 'old', decidedAt: now - 2_001 })
+    const recent = await decide({ deviceId: 'recent', decidedAt: now - 2_000 })
+    const source = await listen(FACTS)
+    await eventually(() => source.of('fact').length >= recent.length)
+    expect(source.of('fact').map(({ data }) => data['id'])).toEqual(recent.map(({ id }) => id))
+  })
+
+  test('facts are those of the asked device, and of the devices of the key', async () => {
+    const { listen, createKey } = await start()
+    const { secret } = await createKey({ scopes: ['positions:read'], deviceIds: ['van-*'] })
+    const bound = await listen({ ...FACTS, headers: bearer(secret) })
+    const ofDevice = await listen({ query: '?events=fact&deviceId=lorry' })
+    const vans = await decide({ deviceId: 'van-1' })
+    const lorries = await decide({ deviceId: 'lorry' })
+    await eventually(() => ofDevice.of('fact').length === lorries.length)
+    await eventually(() => bound.of('fact').length === vans.length)
+    expect(new Set(bound.of('fact').map(({ data }) => data['deviceId']))).toEqual(
+      new Set(['van-1']),
+    )
+  })
+
+  test('facts of a device whose erasure is under way do not come', async () => {
+    const { listen, erase, store } = await start()
+    const origin = { partition: 0, offset: 1 }
+    const event = positionReported({ deviceId: 'gone' })
+    await store.project(batchOf({ kind: 'position', origin, event }))
+    await erase('gone')
+    const source = await listen(FACTS)
+    await decide({ deviceId: 'gone', decidedAt: harness.clock.now() })
+    const others = await decide({ deviceId: 'other', decidedAt: harness.clock.now() })
+    await eventually(() => source.of('fact').length >= others.length)
+    expect(new Set(source.of('fact').map(({ data }) => data['deviceId']))).not.toContain('gone')
+  })
+})
+
+/** Facts of all types of a device, decided now. */
+async function decide({
+  accountId = 'acc-1',
+  deviceId = 'van-1',
+  decidedAt = harness.clock.now(),
+} = {}): Promise<DeviceFact[]> {
+  const facts = factsOfAllTypes({ accountId, deviceId }).map((fact) => {
+    made += 1
+    return { ...fact, id: ulid(decidedAt, Buffer.alloc(10, `${made}`.padStart(10))), decidedAt }
+  })
+  const judge = () => ({ state: { sequence: facts.length, applied: {}, due: null }, facts })
+  await harness.store.judgeFacts({ devices: [{ accountId, deviceId, judge }] })
+  return facts
 }
 
 const REJECTIONS = { query: '?events=rejection' }

@@ -22,6 +22,7 @@ export async function startStreaming(
   const stream = {
     statusEveryMs: 10,
     rejectionsEveryMs: 10,
+    factsEveryMs: 10,
     checkEveryMs: 10,
     sharedCheckMs: 1,
     shareCheckEveryMs: 10,
