@@ -6,7 +6,14 @@ import { Icon } from '../ui/icon.tsx'
 import { Isolated } from '../ui/isolated.tsx'
 import { helpIsOpen } from '../ui/keys.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { clockHours, lengthUnit, speedUnit, theme, zoneChoice } from '../ui/preferences.ts'
+import {
+  clockHours,
+  lengthUnit,
+  sosSound,
+  speedUnit,
+  theme,
+  zoneChoice,
+} from '../ui/preferences.ts'
 import { SelectField, type Choices } from '../ui/select-field.tsx'
 import { FailedLine } from '../ui/states.tsx'
 import { useAction } from '../ui/use-action.ts'
@@ -40,6 +47,7 @@ export function AccountMenu() {
             <LengthChoice />
             <ClockChoice />
             <ThemeChoice />
+            <SoundChoice />
           </div>
           <ZoneChoice />
           <div class="menu-links">
@@ -68,11 +76,13 @@ export function AccountMenu() {
 const THEMES = { system: 'System', light: 'Light', dark: 'Dark' }
 const SPEEDS = { 'km/h': 'km/h', mph: 'mph', knots: 'Knots' }
 const LENGTHS = { metres: 'Metres, kilometres', feet: 'Feet, miles' }
+const SOUNDS = { off: 'Off', on: 'On' }
 const CLOCKS = { '24': '24-hour', '12': '12-hour' }
 
 const ThemeChoice = choice('theme', 'Theme', theme, THEMES)
 const SpeedChoice = choice('speed', 'Speed unit', speedUnit, SPEEDS)
 const LengthChoice = choice('length', 'Distance unit', lengthUnit, LENGTHS)
+const SoundChoice = choice('sos-sound', 'Sound on SOS', sosSound, SOUNDS)
 const ClockChoice = choice('clock', 'Clock', clockHours, CLOCKS)
 
 function ZoneChoice() {

@@ -1,4 +1,5 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { Ellipsis, Navigation2 } from 'lucide'
 import { addressOf } from '../core/address.ts'
 import { may } from '../live/session.ts'
@@ -18,11 +19,25 @@ export function Frame() {
         Skip to content
       </a>
       {isPhone.value ? <PhoneBar /> : <Rail />}
+      <Sos />
       <main id="content" tabIndex={-1}>
         <OpenPage />
       </main>
     </div>
   )
+}
+
+/** Calls for help. Nobody waits for its module, so it comes after the page. */
+function Sos() {
+  const [Banner, setBanner] = useState<ComponentType>()
+  useEffect(() => {
+    import('../pages/events/sos-banner.tsx').then(
+      ({ SosBanner }) => setBanner(() => SosBanner),
+      // A new build is out; the page says so when it opens another one.
+      () => undefined,
+    )
+  }, [])
+  return Banner && <Banner />
 }
 
 function Rail() {

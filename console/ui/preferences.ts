@@ -7,6 +7,7 @@ import { CLOCKS, isZone, type HourClock } from '../core/times.ts'
 export const theme = keptChoice('theme', ['system', 'light', 'dark'])
 export const speedUnit = keptChoice('speed', SPEED_UNITS)
 export const lengthUnit = keptChoice('length', LENGTH_UNITS)
+export const sosSound = keptChoice('sos-sound', ['off', 'on'])
 export const clockHours = keptChoice('clock', CLOCKS, usualClock())
 
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
