@@ -22,8 +22,11 @@ export type TrackPoint = Measured & {
   readonly attributes: DeviceAttributes
   /** It was recorded elsewhere, and brought in as history. */
   readonly isImported: boolean
-  /** Between the previous point and this one the device was silent, or its path is unknown: a gap. */
-  readonly after: 'silence' | 'gap' | undefined
+  /**
+   * Between the previous point and this one the device was silent, or its path is unknown: a gap. Or it was
+   * outside the part of the map that the points show.
+   */
+  readonly after: 'silence' | 'gap' | 'outside' | undefined
 }
 
 export type Track = {
@@ -40,7 +43,7 @@ export function trackOf(api: ApiTrack): Track {
     const found = value(row, name)
     return typeof found === 'number' ? found : undefined
   }
-  const silenceEnds = new Set(api.gaps.map(({ to }) => Date.parse(to)))
+  const gapEnds = new Map(api.gaps.map((gap) => [Date.parse(gap.to), gap]))
   const points: TrackPoint[] = []
   for (const row of api.rows) {
     const at = Date.parse(String(value(row, 'timestamp')))
@@ -52,9 +55,9 @@ export function trackOf(api: ApiTrack): Track {
     ) as Measured
     const ms = at - (before?.at ?? at)
     const metres = before === undefined ? 0 : metresBetween(before, { latitude, longitude })
-    const after =
-      ms <= 0 || !silenceEnds.has(at) ? undefined : isPathless(metres, ms) ? 'gap' : 'silence'
-    const driven = ms <= 0 || after === 'gap' ? undefined : metres / (ms / 1_000)
+    const after = ms <= 0 ? undefined : afterGap(gapEnds.get(at), metres, ms)
+    const hasPath = after === undefined || after === 'silence'
+    const driven = ms > 0 && hasPath ? metres / (ms / 1_000) : undefined
     points.push({
       at,
       attributes: (value(row, 'attributes') ?? {}) as DeviceAttributes,
@@ -69,6 +72,16 @@ export function trackOf(api: ApiTrack): Track {
   }
   const { total, toleranceMetres, maxSpeed } = api
   return { points, total, toleranceMetres, maxSpeed }
+}
+
+function afterGap(
+  gap: ApiTrack['gaps'][number] | undefined,
+  metres: number,
+  ms: number,
+): TrackPoint['after'] {
+  if (gap === undefined) return undefined
+  if (gap.outside === true) return 'outside'
+  return isPathless(metres, ms) ? 'gap' : 'silence'
 }
 
 /** The longest range of which the service reads a track, and the points that it gives without being asked. */
@@ -193,7 +206,8 @@ export function placeAt(
   const next = points[index + 1]
   if (here === undefined) return undefined
   const { heading, speed } = here
-  if (next === undefined || next.after === 'gap' || next.at <= here.at || at <= here.at) {
+  const isKnown = next?.after !== 'gap' && next?.after !== 'outside'
+  if (next === undefined || !isKnown || next.at <= here.at || at <= here.at) {
     return { x: here.x, y: here.y, heading, speed }
   }
   const share = Math.min(1, (at - here.at) / (next.at - here.at))

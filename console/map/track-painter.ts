@@ -5,7 +5,7 @@ import { speedColour } from './speed-scale.ts'
 import { palette } from '../ui/palette.ts'
 import { toMercator } from '../core/mercator.ts'
 import { shownHeading } from '../core/motion.ts'
-import { placeAt, type TrackPoint } from '../core/track.ts'
+import { placeAt, pointAt, type TrackPoint } from '../core/track.ts'
 import type { Episode } from '../core/trips.ts'
 
 const ARROW_PIXELS = 90
@@ -14,6 +14,8 @@ const REACH_PIXELS = 14
 
 export type PaintedTrack = {
   readonly points: readonly TrackPoint[]
+  /** The points of the whole range, where `points` are a finer part of it: the marker may be elsewhere. */
+  readonly whole: readonly TrackPoint[]
   /** The speed at each point by which it is coloured, and the step from colour to colour. */
   readonly speeds: readonly (number | undefined)[]
   readonly speedStep: number
@@ -59,7 +61,7 @@ export class TrackPainter {
     for (let index = points.length - 1; index >= 0; index -= 1) {
       const point = points[index]
       if (point === undefined || project === undefined) break
-      const from = point.after === 'gap' ? point : (points[index - 1] ?? point)
+      const from = isApart(point) ? point : (points[index - 1] ?? point)
       const [x2, y2] = project(point)
       const [x1, y1] = from === point ? [x2, y2] : project(from, point)
       const [across, down] = [x2 - x1, y2 - y1]
@@ -85,7 +87,7 @@ export class TrackPainter {
     let sinceArrow = ARROW_PIXELS / 2
     for (let index = 1; index < points.length; index += 1) {
       const [from, to] = [points[index - 1], points[index]]
-      if (from === undefined || to === undefined) continue
+      if (from === undefined || to === undefined || to.after === 'outside') continue
       const [x1, y1] = project(from)
       const [x2, y2] = project(to, from)
       if (Math.max(x1, x2) < 0 || Math.min(x1, x2) > width) continue
@@ -110,13 +112,24 @@ export class TrackPainter {
       stopMark(context, ...project(toMercator(position.longitude, position.latitude)))
     }
     for (const one of arrows) arrow(context, ...one)
-    const here = placeAt(points, track.at)
+    const here = placeAt(isWithin(points, track.at) ? points : track.whole, track.at)
     if (here === undefined) return
     const [x, y] = project(here)
     const heading = shownHeading(here)
     const marker = { status: track.status, heading, isSelected: true }
     drawDevice(context, x, y, marker, palette.peek())
   }
+}
+
+/** Whether no line leads to the point from the one before. */
+function isApart({ after }: TrackPoint): boolean {
+  return after === 'gap' || after === 'outside'
+}
+
+/** Whether the points show where the device was at a time. */
+function isWithin(points: readonly TrackPoint[], at: number): boolean {
+  const [last, next] = [points[pointAt(points, at)], points[pointAt(points, at) + 1]]
+  return last !== undefined && last.at <= at && next !== undefined && next.after !== 'outside'
 }
 
 /** A broad line below the part of the track that is selected. */
@@ -131,7 +144,7 @@ function halo(
   for (const point of points) {
     if (point.at < from || point.at > to) continue
     const pixel = project(point, before)
-    if (before === undefined || point.after === 'gap') context.moveTo(...pixel)
+    if (before === undefined || isApart(point)) context.moveTo(...pixel)
     context.lineTo(...pixel)
     before = point
   }

@@ -4,8 +4,10 @@ import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import type { TrackRow, TrackStep } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { Bounds } from '../../../schemas/geo/bounds.ts'
+import type { Coordinates } from '../../../schemas/geo/distance.ts'
 import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
 import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
+import { PartOfTrack, type MapBounds } from './part-of-track.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 
@@ -19,14 +21,14 @@ const SHOWN_AT_ONCE = 250
  * Reads a device's track from `from` to `to`, page by page, into totals and the places of at most
  * `points` records. A silence after which a device counts as offline is a gap, by its expected interval or,
  * without one, by the usual interval of the first page; so is every step whose path is unknown. A single
- * record that leaps out and is back at the next is left out.
+ * record that leaps out and is back at the next is left out. With `within`, the points are those of the part there.
  * Stops early when `isWanted` returns false.
  *
  * Full records are read only for the points that are shown: for a long track, most of the time goes
  * into values handed over by the database.
  */
 export async function readTrack(
-  { points, expectedIntervalSeconds, ...range }: TrackQuery,
+  { points, expectedIntervalSeconds, within, ...range }: TrackQuery,
   { store, isWanted }: { store: Pick<Store, 'pageTrack'>; isWanted: () => boolean },
 ): Promise<ReadTrack> {
   let page = await read()
@@ -35,9 +37,19 @@ export async function readTrack(
   const totals = new TrackTotals()
   const bounds = new Bounds()
   let total = 0
+  const breaks = new Set<string>()
+  const part =
+    within &&
+    new PartOfTrack<Passed>(within, ({ step, place, isLeap }, begins) => {
+      if (begins) breaks.add(step.recordId)
+      thinned.add(step, step.timestamp, place, isLeap || begins)
+    })
   const leaps = new LeapFilter<Located>(({ timestamp, place, step }) => {
-    bounds.add(step.latitude, step.longitude)
-    thinned.add(step, timestamp, place, totals.add(step, place))
+    const { latitude, longitude } = step
+    bounds.add(latitude, longitude)
+    const isLeap = totals.add(step, place)
+    if (part === undefined) thinned.add(step, timestamp, place, isLeap)
+    else part.add({ latitude, longitude, step, place, isLeap })
   })
   for (;;) {
     for (const step of page) {
@@ -48,7 +60,7 @@ export async function readTrack(
     const last = page.at(-1)
     if (last === undefined || page.length < READ_AT_ONCE || !isWanted()) {
       leaps.end()
-      return { total, thinned, totals, bounds }
+      return { total, thinned, totals, bounds, breaks }
     }
     // Otherwise one long track would keep all other requests waiting until the end.
     await endOfTurn()
@@ -58,6 +70,12 @@ export async function readTrack(
   function read(after?: TrackStep): Promise<TrackStep[]> {
     return store.pageTrack({ ...range, limit: READ_AT_ONCE, ...(after && { after }) })
   }
+}
+
+type Passed = Coordinates & {
+  readonly step: TrackStep
+  readonly place: EarthPoint
+  readonly isLeap: boolean
 }
 
 type Located = {
@@ -106,6 +124,8 @@ export type ReadTrack = {
   readonly thinned: ThinnedTrack<TrackStep>
   readonly totals: TrackTotals
   readonly bounds: Bounds
+  /** The records before which the track was outside the part that is shown. */
+  readonly breaks: ReadonlySet<string>
 }
 
 export type TrackQuery = {
@@ -115,4 +135,6 @@ export type TrackQuery = {
   readonly to: number
   readonly points: number
   readonly expectedIntervalSeconds?: number | undefined
+  /** Only the part of the track within is shown. */
+  readonly within?: MapBounds | undefined
 }

@@ -19,10 +19,11 @@ import {
   rangeParameters,
   requireShortRange,
 } from '../../http/query.ts'
-import type { InputOf } from '../../http/rule.ts'
+import { parsed, type InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { requireDevice } from '../require-device.ts'
 import type { HistoryTurns } from '../history-turns.ts'
+import type { MapBounds } from './part-of-track.ts'
 import { readTrack, shownPoints } from './read-track.ts'
 import { objectOf } from '../../../runtime/openapi/json-schema.ts'
 
@@ -34,6 +35,13 @@ const TRACK_PARAMETERS = {
   points: countParameter('points', { min: 100, max: 10_000 })
     .withDefault(2_000)
     .described('How many records are shown at most'),
+  within: parsed({
+    parse: boundsIn,
+    expected: 'within must be west,south,east,north in degrees, for example 13.3,52.4,13.5,52.6',
+    openapi: { type: 'string' },
+  }).described(
+    'West, south, east, north: `rows` are those of this part of the map alone, and so finer',
+  ),
 }
 
 /** In the order of `TrackRow`. */
@@ -54,15 +62,15 @@ export function trackRoute({
     caller: Caller,
     { query }: Input<InputOf<typeof TRACK_PARAMETERS>>,
   ): Promise<void> {
-    const { points, to = clock.now() + AHEAD_MS, from = to - LONGEST_RANGE_MS } = query
+    const { points, within, to = clock.now() + AHEAD_MS, from = to - LONGEST_RANGE_MS } = query
     requireShortRange({ from, to })
     const { accountId } = caller
     const deviceId = pathParameter(ctx, 'deviceId')
     const { settings } = await requireDevice(store, caller, deviceId)
     const { expectedIntervalSeconds } = settings
-    const { total, thinned, totals, bounds } = await turns.run(accountId, () =>
+    const { total, thinned, totals, bounds, breaks } = await turns.run(accountId, () =>
       readTrack(
-        { accountId, deviceId, from, to, points, expectedIntervalSeconds },
+        { accountId, deviceId, from, to, points, expectedIntervalSeconds, within },
         { store, isWanted: () => !ctx.req.socket.destroyed },
       ),
     )
@@ -79,6 +87,7 @@ export function trackRoute({
         gaps: thinned.gaps().map(({ from, to }) => ({
           from: isoTime(from.timestamp),
           to: isoTime(to.timestamp),
+          ...(breaks.has(to.recordId) && { outside: true }),
         })),
         columns: COLUMNS,
       },
@@ -114,7 +123,22 @@ Without \`from\` the range is the ${MOST_DAYS} days before \`to\`; it has no mor
 the device was at the time of a record that is left out, and where a straight way between the rows around
 it would put it at that time, are at most \`toleranceMetres\` apart. Of a single record that leaps out, faster than
 300 m/s, and is back at the next nothing counts but its number: the device was never there.
+
+With \`within\` the totals stay those of the range, and \`rows\` show the part of the track there, each time from the row
+before it to the row after it: a map that is zoomed in shows a year as finely as a day.
 `.trim()
+
+/** West above east crosses the 180th meridian. */
+function boundsIn(text: string): MapBounds | undefined {
+  const numbers = text.split(',').map((part) => (NUMBER_TEXT.test(part) ? Number(part) : NaN))
+  const [west = NaN, south = NaN, east = NaN, north = NaN] = numbers
+  const areLongitudes = Math.abs(west) <= 180 && Math.abs(east) <= 180
+  const areLatitudes = south >= -90 && south <= north && north <= 90
+  const isBox = numbers.length === 4 && areLongitudes && areLatitudes
+  return isBox ? { west, south, east, north } : undefined
+}
+
+const NUMBER_TEXT = /^-?\d{1,3}(\.\d{1,20})?$/
 
 function row([timestamp, ...others]: TrackRow): unknown[] {
   return [isoTime(timestamp), ...others]
@@ -160,7 +184,14 @@ const PROPERTIES: JsonSchema = {
     type: 'array',
     description:
       'Silences after which the device counts as offline, by its expected interval or else by its usual one, and all steps that add no distance; at most a quarter of `points`, the longest. They lie between rows that follow one another',
-    items: objectOf({ from: TIME, to: TIME }, { title: 'TrackGap' }),
+    items: objectOf(
+      {
+        from: TIME,
+        to: TIME,
+        outside: { type: 'boolean', description: 'The track was outside `within` meanwhile' },
+      },
+      { title: 'TrackGap', optional: ['outside'] },
+    ),
   },
   columns: { type: 'array', items: { type: 'string' }, description: `\`${COLUMNS.join('`, `')}\`` },
   rows: {

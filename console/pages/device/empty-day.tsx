@@ -71,7 +71,7 @@ export function EmptyDay({
         )}
       </div>
       <TrackMap
-        points={data.nearest}
+        track={{ points: data.nearest, total: 1, toleranceMetres: 0, maxSpeed: null }}
         shows={String(from)}
         at={point?.at ?? 0}
         status="past"

@@ -11,6 +11,7 @@ import {
 } from '../../core/track.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { stepReports } from '../../core/moment.ts'
+import type { MapPart } from './finer-track.ts'
 import { readEpisodes, type Episode } from '../../core/trips.ts'
 
 /** A replay moves many times a second; reports are read only once it rests. */
@@ -117,19 +118,25 @@ export function useSteps(
 }
 
 /**
- * The track of a range; years are read one after the other, because each takes the service seconds.
+ * The track of a range, or finer of a part of the map alone; years are read one after the other, because each takes the service seconds.
  */
 export async function loadTrack(
   { deviceId, from, to }: DeviceRange,
   signal: AbortSignal,
+  part?: MapPart,
 ): Promise<Track> {
   const tracks: Track[] = []
+  const within = part && [part.west, part.south, part.east, part.north].map(degreesText).join()
   for (const query of partsOfTrack({ from, to })) {
-    tracks.push(
-      trackOf(await api.get('/devices/{deviceId}/track', { path: { deviceId }, query, signal })),
-    )
+    const options = { path: { deviceId }, query: { ...query, within }, signal }
+    tracks.push(trackOf(await api.get('/devices/{deviceId}/track', options)))
   }
   return joinTracks(tracks)
+}
+
+/** Six decimals are a tenth of a metre. */
+function degreesText(degrees: number): string {
+  return degrees.toFixed(6)
 }
 
 /** The trips and stops of a range, and the gaps between them. */

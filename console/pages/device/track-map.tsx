@@ -1,20 +1,22 @@
-import { useMemo, useRef } from 'preact/hooks'
-import { placeAt, smoothedSpeeds, type TrackPoint } from '../../core/track.ts'
+import { useMemo, useRef, useState } from 'preact/hooks'
+import { placeAt, smoothedSpeeds, type Track, type TrackPoint } from '../../core/track.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, toMap } from '../../map/open-map.ts'
 import { speedStep, SPEED_COLOURS } from '../../map/speed-scale.ts'
 import { TrackPainter, type PaintedTrack } from '../../map/track-painter.ts'
 import { shownUnits, shownNumber, shownSpeed } from '../../ui/shown.ts'
+import { sightOf, useFinerTrack, type MapPart, type MapSight } from './finer-track.ts'
 import { speedIn } from '../../core/measures.ts'
 
 /**
  * A track on a map. The view is fitted once to the days, and to each selected part of them; after
  * that only the operator moves it.
  *
- * @param points undefined while they are being read: the map itself takes as long.
+ * @param track undefined while it is being read: the map itself takes as long.
  */
 export function TrackMap({
-  points,
+  track,
+  loadPart,
   shows,
   at,
   status,
@@ -23,7 +25,9 @@ export function TrackMap({
   isFollowing,
   onMove,
 }: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected'> & {
-  points: readonly TrackPoint[] | undefined
+  track: Track | undefined
+  /** Reads the track of a part of the map; absent: it is not any finer. */
+  loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
   /** Identifies the shown days: a new value fits the view again. */
   shows: string
   isFollowing: boolean
@@ -33,18 +37,28 @@ export function TrackMap({
   const move = useRef(onMove)
   move.current = onMove
   const { speed } = shownUnits()
+  const points = track?.points
+  const [sight, setSight] = useState<MapSight>()
+  const finer = useFinerTrack(track, sight, loadPart)
   const coloured = useMemo(() => {
     if (points === undefined) return undefined
     const speeds = smoothedSpeeds(points)
     const fastest = speeds.reduce<number>((most, one) => Math.max(most, one ?? 0), 1)
     return { points, speeds, speedStep: speedStep(fastest, speed) }
   }, [points, speed])
+  const drawn = useMemo(() => {
+    if (coloured === undefined || finer === undefined) return coloured
+    return { ...coloured, points: finer.points, speeds: smoothedSpeeds(finer.points) }
+  }, [coloured, finer])
   return (
     <div class="track-map box">
       <MapHost
         label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
-        inputs={[coloured, shows, at, status, stops, selected, isFollowing]}
-        open={(map) => new TrackPainter(map, (chosen) => move.current(chosen))}
+        inputs={[drawn, shows, at, status, stops, selected, isFollowing]}
+        open={(map) => {
+          map.on('moveend', () => setSight(sightOf(map)))
+          return new TrackPainter(map, (chosen) => move.current(chosen))
+        }}
         paint={(map, painter) => {
           const wanted = `${shows} ${selected?.from}`
           if (points !== undefined && fittedTo.current !== wanted) {
@@ -53,7 +67,7 @@ export function TrackMap({
             map.updateSize()
             fitPoints(map, within(points, selected), { animated: false })
           }
-          painter.paint(coloured && { ...coloured, at, status, stops, selected })
+          painter.paint(drawn && { ...drawn, whole: points ?? [], at, status, stops, selected })
           const here = isFollowing ? placeAt(points ?? [], at) : undefined
           if (here !== undefined) map.getView().setCenter(toMap(here))
         }}

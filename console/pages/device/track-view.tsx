@@ -99,7 +99,8 @@ export function TrackView({
           <>
             <TrackMap
               key={deviceId}
-              points={data?.points}
+              track={data}
+              loadPart={(part, signal) => loadTrack(range, signal, part)}
               shows={`${from} ${to}`}
               stops={stops}
               selected={selected}

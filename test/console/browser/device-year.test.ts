@@ -51,6 +51,33 @@ describeConsole('a year of a device', () => {
     await page.getByRole('region', { name: 'Calendar' }).getByText('… in 2026').waitFor()
   })
 
+  test('zooming in draws the part of a long track that the map shows more finely', async () => {
+    const begin = Date.parse('2026-03-02T00:00:00Z')
+    const reports = Array.from({ length: 6_000 }, (_, n) => ({
+      deviceId: 'van-30',
+      latitude: 40 + n / 20_000,
+      // Without a pattern that straight lines could follow.
+      longitude: 16 + Math.sin(n * n) / 200,
+      timestamp: new Date(begin + n * 10_000).toISOString(),
+    }))
+    for (let n = 0; n < 6_000; n += 1_000) await suite.report(...reports.slice(n, n + 1_000))
+    const page = await suite.signedIn('/devices/van-30?day=2026-03-02', UTC)
+    const whole = Number.parseInt(
+      (await page.getByText(/^within \d+ m/).textContent())?.replace('within ', '') ?? '',
+      10,
+    )
+    const answer = page.waitForResponse((response) => response.url().includes('within='))
+    for (let zoom = 0; zoom < 3; zoom += 1) {
+      await page.getByRole('button', { name: 'Zoom in' }).click()
+    }
+    const { data } = (await (await answer).json()) as {
+      data: { toleranceMetres: number; total: number; rows: unknown[] }
+    }
+    expect(data.total).toBe(6_000)
+    expect(data.rows.length).toBeGreaterThan(10)
+    expect(data.toleranceMetres).toBeLessThan(whole / 2)
+  })
+
   test('a week, a month, a year or any days have one track, totals and exports', async () => {
     await report('van-2', '2026-03-02', '2026-03-04', '2026-03-20', '2026-08-01')
     const page = await suite.signedIn('/devices/van-2?day=2026-03-04', UTC)

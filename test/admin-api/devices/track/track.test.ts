@@ -55,6 +55,44 @@ test('the track of a device is thinned out to the requested number of points, wi
   expect(times.indexOf(iso(1_800_000))).toBe(times.indexOf(iso(1_199_000)) + 1)
 })
 
+test('the part of a track within bounds is finer, with the totals of the whole, and says where the track was elsewhere', async () => {
+  // Out for 40 km and back, zigzagging by metres, twice.
+  const zigzag = Array.from({ length: 8_000 }, (_, n) => {
+    const away = Math.abs((n % 4_000) - 2_000) / 2_000
+    return {
+      deviceId: 'bus',
+      timestamp: T0 + n * 5_000,
+      latitude: 48.4 - 0.36 * away,
+      longitude: 16 + (n % 2) / 2_000,
+    }
+  })
+  await harness.project(zigzag[0] ?? {}, ...zigzag.slice(1))
+  const whole = (await find('?points=100', 'bus')).body.data
+  const part = (await find('?points=100&within=15.9,48.2,16.1,48.203', 'bus')).body.data
+  expect(Number(whole?.['toleranceMetres'])).toBeGreaterThan(10)
+  expect(Number(part?.['toleranceMetres'])).toBeLessThan(1)
+  for (const name of ['total', 'distanceMetres', 'bounds'])
+    expect(part?.[name]).toEqual(whole?.[name])
+  const gaps = part?.['gaps'] as { from: string; to: string; outside?: true }[]
+  expect(gaps).toHaveLength(3)
+  for (const gap of gaps) expect(gap.outside).toBe(true)
+  const rows = part?.['rows'] as [string, number, number][]
+  const latitudes = rows.map(([, latitude]) => latitude)
+  expect(Math.min(...latitudes)).toBeGreaterThan(48.1995)
+  expect(Math.max(...latitudes)).toBeLessThan(48.2035)
+  // Each passage reaches from the record before the part to the one after it.
+  expect(latitudes.filter((latitude) => latitude < 48.2 || latitude > 48.203)).toHaveLength(8)
+  const times = rows.map(([timestamp]) => timestamp)
+  for (const { from, to } of gaps) expect(times.indexOf(to)).toBe(times.indexOf(from) + 1)
+  expect((await find('?within=170,-90,-170,90', 'bus')).body.data).toMatchObject({
+    rows: [],
+    total: 8_000,
+  })
+  for (const bad of ['1,2,3', '1,2,3,4,5', '1,3,2,2', '200,0,1,1', 'a,0,1,1', ',0,1,1']) {
+    expect((await find(`?within=${bad}`, 'bus')).body.details).toMatchObject([{ field: 'within' }])
+  }
+})
+
 test('the track of a device has at most 2000 points by default, and all records if there are fewer', async () => {
   expect((await find()).body.data).toMatchObject({ total: 2_500, shown: 2_000 })
   const query = `?from=${iso(10_000)}&to=${iso(20_000)}`
