@@ -165,7 +165,7 @@ function waitFor(seconds: number, end: () => void): void {
 }
 
 /**
- * Closes an answer that waits behind the one that was being sent: Node does not, and whatever it has opened
+ * Closes an answer that waits behind the one that was being sent: Node does not, and files that it has opened
  * would stay open.
  */
 function closeWaiting(response: HttpAnswer): void {

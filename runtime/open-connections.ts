@@ -14,7 +14,7 @@ export type OpenLimits = {
   readonly mostConnections?: number | undefined
   /** Beyond it, the client for which most bytes wait loses its connections. */
   readonly mostWaitingBytes?: number | undefined
-  /** The number of proxies to trust for X-Forwarded-For when clients are told apart. */
+  /** The number of proxies to trust for X-Forwarded-For when connections are grouped by client. */
   readonly trustProxy?: number | undefined
 }
 

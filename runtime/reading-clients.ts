@@ -48,8 +48,8 @@ const tables = new Map<string, Table>()
 
 /**
  * The bytes sent on a connection that its client has not acknowledged yet, from the kernel's table; undefined
- * where there is none. They show that a slow client reads: writes go on only once a third of the kernel's
- * buffer of some megabytes is free.
+ * where there is none. They show that a slow client reads: the kernel accepts further writes only once a third of
+ * its buffer of some megabytes is free.
  */
 export async function unacknowledgedBytes(socket: Socket): Promise<number | undefined> {
   const { localAddress = '', localPort = 0, remoteAddress = '', remotePort = 0 } = socket

@@ -11,14 +11,14 @@ export type DefinitionsState = {
 export type GeofencesState = {
   /** The last position judged. */
   readonly last?: Coordinates & { readonly accuracy?: number; readonly receivedAt: number }
-  /** By geofence; of those that are absent it is outside. */
+  /** By geofence; the device is outside those that are absent. */
   readonly standings: Readonly<Record<string, GeofenceStanding>>
 }
 
 export type GeofenceStanding = {
   /** `unknown`: it may have been inside when the geofence came into force. */
   readonly side: 'inside' | 'outside' | 'unknown'
-  /** Of a device inside: when it entered, if that is known. */
+  /** Set while the device is inside: when it entered, or null if unknown. */
   readonly since?: number | null
   /** It is on the other side, and must stay there for a while. */
   readonly wait?: StartedWait

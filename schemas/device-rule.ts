@@ -17,7 +17,7 @@ export type When =
   | { readonly stopped: true }
   | { readonly silent: true }
 
-/** What operators say of a rule. */
+/** The fields of a rule that operators set. */
 export type RuleContent = DeviceSelection & {
   readonly name: string
   readonly when: When

@@ -1,7 +1,7 @@
 import type { DefinitionsState } from './definitions-state.ts'
 import type { Offsets, Origin } from './read-models.ts'
 
-/** What the facts of a device were decided from, and what the next ones depend on. Times in milliseconds. */
+/** The state of a device from which its next facts are decided. Times in milliseconds. */
 export type FactState = {
   /** The number of its last fact; 0: none since its last erasure. */
   readonly sequence: number
@@ -39,7 +39,7 @@ export type AlarmState = {
   readonly late: Readonly<Record<string, number>>
 }
 
-/** What stays of an erased device. */
+/** The part of the state that stays after an erasure. */
 export type ErasedState = {
   /** The event ids of its last erasures. */
   readonly ids: readonly string[]

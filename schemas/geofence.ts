@@ -2,7 +2,7 @@ import type { DeviceSelection } from './selection.ts'
 
 export const MOST_VERTICES = 1_000
 export const MOST_GEOFENCES = 10_000
-/** Of all geofences of an account together; a circle counts as one. */
+/** The limit for all geofences of an account together; a circle counts as one. */
 export const MOST_VERTICES_OF_ACCOUNT = 200_000
 export const LONGEST_CONFIRM_SECONDS = 3_600
 
@@ -28,7 +28,7 @@ export type MultiPolygonShape = {
   readonly coordinates: readonly (readonly PolygonRing[])[]
 }
 
-/** What operators say of a geofence. */
+/** The fields of a geofence that operators set. */
 export type GeofenceContent = DeviceSelection & {
   readonly name: string
   readonly externalId?: string

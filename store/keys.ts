@@ -33,7 +33,7 @@ export type ApiKey = {
   readonly previousValidUntil?: number
 }
 
-/** What can change of a key: `null` removes a value, absent fields stay. Other scopes need another key. */
+/** A change of a key: `null` removes a value, absent fields stay. Scopes cannot change: they need another key. */
 export type KeyChange = {
   readonly name?: string
   readonly expiresAt?: number | null

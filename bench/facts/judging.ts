@@ -26,7 +26,7 @@ export async function judgingInto(
   }: {
     geofences: number
     devices: number
-    /** Of every device; by default none is set. */
+    /** The interval of every device; by default none is set. */
     expectedIntervalSeconds?: number
     onFacts: (count: number) => void
   },

@@ -29,7 +29,7 @@ export async function projectAll({
    * log.
    */
   generation: number
-  /** What else is to be measured, once everything is projected. */
+  /** Further measurements, taken once everything is projected. */
   close?: () => Promise<void>
   /** Events that are not measured, at the beginning. */
   measuredAfter?: number

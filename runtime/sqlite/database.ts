@@ -189,7 +189,7 @@ export class Database {
       this.#driver.exec('PRAGMA busy_timeout = 0')
       this.#driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {
-      // What the log has is as durable there.
+      // Busy or closed: content that stays in the write-ahead log is as durable there.
     }
   }
 

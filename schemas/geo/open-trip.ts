@@ -15,7 +15,7 @@ export type FoundTrip = {
   readonly records: number
 }
 
-/** A trip that goes on; its totals are those of a track from its first record to its last. */
+/** A trip that has not ended; its totals are those of a track from its first record to its last. */
 export class OpenTrip {
   last: TripRecord
   readonly first: TripRecord

@@ -5,7 +5,7 @@ export function longitudeNear(other: number, longitude: number): number {
   return longitude + Math.round((other - longitude) / 360) * 360
 }
 
-/** A ring whose longitudes do not jump at the 180th meridian, but go on beyond it. */
+/** A ring whose longitudes continue beyond ±180° instead of jumping at the 180th meridian. */
 export function unwrapped(ring: PolygonRing): PolygonRing {
   let before: number | undefined
   return ring.map(([longitude, latitude]) => {
