@@ -35,6 +35,37 @@ await describeWith(['prometheus'], 'a fresh process', () => {
   })
 })
 
+await describeWith(['prometheus'], 'facts', () => {
+  const HELD = { at: '75m' }
+
+  test('GpsFactsLag fires when facts stay behind positions, also while both are late', async () => {
+    for (const positions of ['0x19', '300x19']) {
+      const series = { gps_facts_lag_seconds: '400x19', gps_projector_lag_seconds: positions }
+      expect(await firing(series)).toContain('GpsFactsLag')
+    }
+  })
+
+  test('GpsFactsLag does not fire where facts are as late as positions, or late for a moment', async () => {
+    const both = { gps_facts_lag_seconds: '400x19', gps_projector_lag_seconds: '390x19' }
+    expect(await firing(both)).not.toContain('GpsFactsLag')
+    const briefly = { gps_facts_lag_seconds: '0x8 400x3 0x8', gps_projector_lag_seconds: '0x19' }
+    expect(await firing(briefly)).not.toContain('GpsFactsLag')
+  })
+
+  test('GpsSilenceHeld fires when silences have not been judged for an hour', async () => {
+    expect(await firing({ gps_silence_held: '1x80' }, HELD)).toContain('GpsSilenceHeld')
+  })
+
+  test('GpsSilenceHeld does not fire after a start, nor where one projector judges', async () => {
+    expect(await firing({ gps_silence_held: '1x10 0x70' }, HELD)).not.toContain('GpsSilenceHeld')
+    const two = {
+      'gps_silence_held{instance="a"}': '1x80',
+      'gps_silence_held{instance="b"}': '0x80',
+    }
+    expect(await firing(two, HELD)).not.toContain('GpsSilenceHeld')
+  })
+})
+
 await describeWith(['prometheus'], 'the data directory', () => {
   const SECONDS = 'gps_last_backup_timestamp_seconds'
   const THREE_DAYS = { at: '3d', every: '10m' }
