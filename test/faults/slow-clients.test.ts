@@ -67,10 +67,14 @@ async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promi
     return socket.on('close', () => clearInterval(dripping))
   })
   const accepted = new Set<number>()
-  await eventually(() => {
-    for (const port of clientPorts()) if (ports.has(port)) accepted.add(port)
-    return accepted.size === slow.length
-  })
+  // Long: on a busy machine the service may first have to work off its load.
+  await eventually(
+    () => {
+      for (const port of clientPorts()) if (ports.has(port)) accepted.add(port)
+      return accepted.size === slow.length
+    },
+    { withinMs: 120_000 },
+  )
   await meanwhile()
   const started = performance.now()
   await eventually(
