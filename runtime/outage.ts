@@ -73,7 +73,7 @@ export class Outage {
   }
 
   /** Marks an error of the dependency: loggers leave it to this outage. Returns the error. */
-  own<E>(error: E): E {
+  mark<E>(error: E): E {
     if (error instanceof DependencyError && error.retriable) error.outage = this
     return error
   }

@@ -56,7 +56,7 @@ export function adminClient(
             const failure = kafkaFailure(doing, error)
             if (isLate || isUnreachable(error)) outage?.failed(failure, variableOf(error))
             else outage?.answered()
-            throw outage?.own(failure) ?? failure
+            throw outage?.mark(failure) ?? failure
           }
         }
       } finally {

@@ -227,7 +227,7 @@ export function openKafkaEventLog(options: KafkaEventLogOptions): KafkaEventLog 
       logger,
       whenReady: prepared.whenReady,
       now: () => performance.now(),
-      own: (error: unknown) => outage.own(error),
+      mark: (error: unknown) => outage.mark(error),
       deadlineMs: options.writtenWithinMs,
       partitions: () => prepared.partitions(name),
       minInSync: () => prepared.minInSync(name),
@@ -249,7 +249,7 @@ function withOutage(outage: Outage, eventLog: KafkaEventLog): KafkaEventLog {
       try {
         return await call(...args)
       } catch (error) {
-        throw outage.own(error)
+        throw outage.mark(error)
       }
     }
   return {

@@ -84,7 +84,7 @@ export function prepareTopics({
       if (signal.aborted) throw unavailableForNow('the event log is closed')
       if (missing === undefined) return
       const failure = unavailableForNow(missing)
-      throw outage?.own(failure) ?? failure
+      throw outage?.mark(failure) ?? failure
     },
   }
 
@@ -101,7 +101,7 @@ export function prepareTopics({
             registryOutage.answered()
           } catch (error) {
             if (!signal.aborted) registryOutage.failed(error)
-            throw registryOutage.own(error)
+            throw registryOutage.mark(error)
           }
         }
         missing = undefined

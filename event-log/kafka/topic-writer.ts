@@ -42,7 +42,7 @@ export type TopicWriterOptions<Item> = {
   /** Default: 5 s. */
   readonly deadlineMs?: number | undefined
   /** Marks a failure of a write. */
-  readonly own?: (error: unknown) => unknown
+  readonly mark?: (error: unknown) => unknown
 }
 
 /**
@@ -62,7 +62,7 @@ export function topicWriter<Item>({
   now,
   bounds,
   deadlineMs = DEADLINE_MS,
-  own = (error) => error,
+  mark = (error) => error,
 }: TopicWriterOptions<Item>): TopicWriter<Item> {
   const room = waitingRoom(bounds)
   const lanes = new Map<number, Lane>()
@@ -86,7 +86,7 @@ export function topicWriter<Item>({
           ),
         )
       } catch (error) {
-        throw own(error)
+        throw mark(error)
       }
     },
 

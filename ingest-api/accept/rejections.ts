@@ -41,7 +41,7 @@ export type Offered = { readonly written: Promise<boolean> }
 type Round = Offered & { readonly settle: (written: boolean | Promise<boolean>) => void }
 
 /** One key's rejections in the current second. */
-type Refused = {
+type KeyRefusals = {
   readonly accountId: string
   kept: number
   readonly counted: Map<RejectionError, Counted>
@@ -68,7 +68,7 @@ export class RejectionQueue {
   /** Time of the last rejection, by account. */
   readonly #refusedAt = new Map<string, number>()
   /** By keyId. */
-  #refused = new Map<string, Refused>()
+  #refusals = new Map<string, KeyRefusals>()
   #writing: Promise<void> | undefined
   #warnedAt = -Infinity
   readonly #topic: Pick<Topic<ReportRejected>, 'append'>
@@ -104,10 +104,10 @@ export class RejectionQueue {
     const now = this.#steadyClock.now()
     if (this.#second !== secondOf(now)) this.#endSecond(now)
     const { id: keyId, accountId } = key
-    let refused = this.#refused.get(keyId)
+    let refused = this.#refusals.get(keyId)
     if (refused === undefined) {
       refused = { accountId, kept: 0, counted: new Map() }
-      this.#refused.set(keyId, refused)
+      this.#refusals.set(keyId, refused)
     }
     this.#refusedAt.set(accountId, now)
     if (refused.kept < KEPT_PER_SECOND && this.#mayKeep(accountId)) {
@@ -181,14 +181,14 @@ export class RejectionQueue {
       if (now - at >= SHARES_MS) this.#refusedAt.delete(accountId)
     }
     this.#enqueueCounts()
-    this.#refused.clear()
+    this.#refusals.clear()
   }
 
   #enqueueCounts(): void {
     const round = this.#countedRound
     this.#countedRound = newRound()
     let offered = NONE
-    for (const [keyId, { accountId, counted }] of this.#refused) {
+    for (const [keyId, { accountId, counted }] of this.#refusals) {
       for (const [error, count] of counted) {
         const written = this.#enqueue('counted', { accountId, keyId, error, ...count })
         if (offered !== DROPPED) offered = written

@@ -75,7 +75,7 @@ export function guarded<M extends Methods<M>>(
       } catch (thrown) {
         const error = dependencyError(thrown)
         if (isAway(thrown)) outage.failed(error)
-        throw outage.own(error)
+        throw outage.mark(error)
       }
     },
   ])

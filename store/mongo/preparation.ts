@@ -63,7 +63,7 @@ export async function startPreparing<T>(
       if (isUnauthorized(cause) && error instanceof DependencyError) {
         return { kind: 'refused', error }
       }
-      return { kind: 'failed', error: outage.own(notReady(error)) }
+      return { kind: 'failed', error: outage.mark(notReady(error)) }
     }
   }
 }

@@ -52,7 +52,7 @@ test('fatal lines and lines below warning are always logged', () => {
 test('a failure that belongs to an outage is left to it', () => {
   const { logger, lines } = limited()
   const outage = new Outage({ dependency: 'MongoDB', variable: 'MONGODB_URL', logger })
-  const away = outage.own(new DependencyError('no answer', { retriable: true }))
+  const away = outage.mark(new DependencyError('no answer', { retriable: true }))
   outage.failed(away)
   for (let time = 0; time < 10; time += 1) logger.warn({ err: away }, 'answered with 503')
   expect(lines).toMatchObject([

@@ -83,8 +83,8 @@ test('a line that is no failure is logged as it is', () => {
 test('only failures that may pass belong to an outage', () => {
   const { outage } = watched()
   const lasting = new DependencyError('another version wrote it', { retriable: false })
-  expect(outage.own(lasting).outage).toBeUndefined()
+  expect(outage.mark(lasting).outage).toBeUndefined()
   const passing = new DependencyError('no answer', { retriable: true })
-  expect(outage.own(passing).outage).toBe(outage)
-  expect(outage.own('text')).toBe('text')
+  expect(outage.mark(passing).outage).toBe(outage)
+  expect(outage.mark('text')).toBe('text')
 })
