@@ -253,7 +253,7 @@ describeConsole('sharing', () => {
     if (isPhone) expect((box?.y ?? 0) + (box?.height ?? 0)).toBe(viewport.height)
     const [size, line] = await card.getByRole('heading').evaluate((heading: never) => {
       const { getComputedStyle } = globalThis as never as {
-        getComputedStyle(of: unknown): { fontSize: string; lineHeight: string }
+        getComputedStyle: (of: unknown) => { fontSize: string; lineHeight: string }
       }
       const { fontSize, lineHeight } = getComputedStyle(heading)
       return [fontSize, lineHeight]
