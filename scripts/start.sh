@@ -1,6 +1,6 @@
 #!/bin/sh
-# scripts/start.sh PROGRAM [ARGUMENT ...]: runs a built program with the options of Node that its npm script
-# has, in the place of this shell, so that it gets the signals. The image starts its programs with it.
+# scripts/start.sh PROGRAM [ARGUMENT ...]: runs a built program with the Node options of its npm script. The program
+# replaces this shell, so that it gets the signals. The image starts its programs with it.
 set -eu
 cd "$(dirname "$0")/.."
 program=$1
@@ -11,5 +11,5 @@ options=$(node -p '
   const script = Object.values(scripts).find((one) => one.endsWith(end)) ?? ""
   script.split(" ").filter((word) => word.startsWith("--")).join(" ")
 ' "$program")
-# shellcheck disable=SC2086 # They are several words.
+# shellcheck disable=SC2086 # The options are several words.
 exec node $options "dist/$program/main.js" "$@"
