@@ -9,7 +9,8 @@ import { disabledDevices } from './device-settings.ts'
 import { mongoDevices } from './devices.ts'
 import { mongoDocuments } from './documents.ts'
 import { mongoErasures } from './erasures.ts'
-import { mongoFacts, openFactCollections } from './facts.ts'
+import { openFactCollections } from './fact-documents.ts'
+import { mongoFacts } from './facts.ts'
 import { generationScan, scanRecords } from './generation-scan.ts'
 import { beginRebuild, followedGeneration, openedGeneration } from './generations.ts'
 import { pendingErasures } from './hidden-devices.ts'
@@ -148,6 +149,7 @@ export async function openMongoStore({
     ...removalOfOutdated(mongoDocuments(db)),
     ...mongoFacts({
       collections: openFactCollections(db),
+      clock,
       deviceSettings: collections.deviceSettings,
       hiddenDevices: async (accountId) => {
         const { hiddenDevices } = collections

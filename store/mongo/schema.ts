@@ -9,7 +9,7 @@ import {
   type ReadModelCollections,
 } from './collections.ts'
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
-import { makeFactIndexes, openFactCollections } from './facts.ts'
+import { makeFactIndexes, openFactCollections } from './fact-documents.ts'
 import { underLock, type LockClock } from './lock.ts'
 import { addReceipts, dropOlderIndexes, hasIndex, addKeyTimes } from './status-upgrade.ts'
 

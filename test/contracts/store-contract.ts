@@ -10,6 +10,7 @@ import { devicesContract } from './store-devices.ts'
 import { erasuresContract } from './store-erasures.ts'
 import { expiryContract } from './store-expiry.ts'
 import { factsContract } from './store-facts.ts'
+import { judgedDevicesContract } from './store-judged-devices.ts'
 import { generationsContract } from './store-generations.ts'
 import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
@@ -56,6 +57,7 @@ export function storeContract(name: string, open: OpenStore): void {
     operatorsAtOnceContract(suite)
     outdatedContract(suite)
     factsContract(suite)
+    judgedDevicesContract(suite)
     definitionsContract(suite)
     subscriptionsContract(suite)
 

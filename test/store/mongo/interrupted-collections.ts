@@ -31,7 +31,7 @@ export async function everyInterruption(
   }
 }
 
-function interruptedCollection<T extends Document>(
+export function interruptedCollection<T extends Document>(
   collection: Collection<T>,
   beforeCall: () => Promise<void>,
 ): Collection<T> {

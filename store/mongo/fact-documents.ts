@@ -1,0 +1,135 @@
+import type { Collection, Db } from 'mongodb'
+import type { FactState } from '../../schemas/fact-state.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import { definitionIdOf, definitionsHolding, stateSeenAt } from '../facts.ts'
+
+/** `_id` is `accountId/deviceId`. As text: names of alarms may be no names of fields. */
+export type StateDocument = {
+  readonly _id: string
+  readonly accountId: string
+  readonly deviceId: string
+  readonly partition: number
+  /** Null: never. While there is an outbox, 0: whoever looks completes it. */
+  readonly due: number | null
+  readonly seenAt: Date
+  readonly state: string
+  /** The erasure that began the device's life; '' before any. */
+  readonly life: string
+  /** The geofences that the device is in, and the rules that are raised for it. */
+  readonly holding?: readonly string[]
+  /** Another one with each change. */
+  readonly revision: string
+  readonly outbox?: readonly string[]
+  /** Facts from before its erasure may have been inserted after it: they must be removed once more. */
+  readonly cleanUp?: true
+}
+
+export type FactDocument = {
+  readonly _id: string
+  readonly accountId: string
+  readonly deviceId: string
+  readonly type: DeviceFact['type']
+  /** The geofence or rule that it is about. */
+  readonly definitionId?: string
+  readonly at: number
+  readonly decidedAt: Date
+  /** Of its device, as in the state. */
+  readonly life: string
+  readonly fact: string
+}
+
+/** `_id`: the partition, or `BEGUN`. */
+export type ProgressDocument = {
+  readonly _id: number
+  readonly upTo: number
+  readonly offset?: number
+  readonly id?: string
+}
+
+export const BEGUN = -1
+
+export type FactCollections = {
+  readonly states: Collection<StateDocument>
+  readonly facts: Collection<FactDocument>
+  readonly progress: Collection<ProgressDocument>
+}
+
+export function openFactCollections(db: Db): FactCollections {
+  return {
+    states: db.collection('fact_states'),
+    facts: db.collection('facts'),
+    progress: db.collection('fact_progress'),
+  }
+}
+
+export async function makeFactIndexes({ states, facts }: FactCollections): Promise<void> {
+  await states.createIndexes([
+    { name: 'due', key: { partition: 1, due: 1 }, partialFilterExpression: { due: { $gte: 0 } } },
+    {
+      name: 'holding',
+      key: { accountId: 1, holding: 1, _id: 1 },
+      partialFilterExpression: { holding: { $exists: true } },
+    },
+  ])
+  await facts.createIndexes([
+    { name: 'account', key: { accountId: 1, at: 1, _id: 1 } },
+    { name: 'type', key: { accountId: 1, type: 1, at: 1, _id: 1 } },
+    { name: 'device', key: { accountId: 1, deviceId: 1, at: 1, _id: 1 } },
+    {
+      name: 'definition',
+      key: { accountId: 1, definitionId: 1, at: 1, _id: 1 },
+      partialFilterExpression: { definitionId: { $exists: true } },
+    },
+    { name: 'decided', key: { decidedAt: 1 } },
+  ])
+}
+
+/** The keys of an account's devices: account ids have no slash, and a 0 follows it. */
+export function ofAccount(accountId: string) {
+  return { $gte: `${accountId}/`, $lt: `${accountId}0` }
+}
+
+export function stateDocument(
+  { accountId, deviceId }: { readonly accountId: string; readonly deviceId: string },
+  state: FactState,
+  { partition, revision }: { readonly partition: number; readonly revision: string },
+): StateDocument {
+  const holding = definitionsHolding(state)
+  return {
+    _id: deviceKey({ accountId, deviceId }),
+    accountId,
+    deviceId,
+    partition,
+    due: state.due,
+    seenAt: new Date(stateSeenAt(state)),
+    state: JSON.stringify(state),
+    life: lifeIn(state),
+    ...(holding.length > 0 && { holding }),
+    revision,
+  }
+}
+
+export function factDocument(fact: DeviceFact, life: string): FactDocument {
+  const { id, accountId, deviceId, type, at, decidedAt } = fact
+  const definitionId = definitionIdOf(fact)
+  return {
+    _id: `${accountId}/${id}`,
+    accountId,
+    deviceId,
+    type,
+    ...(definitionId !== undefined && { definitionId }),
+    at,
+    decidedAt: new Date(decidedAt),
+    life,
+    fact: JSON.stringify(fact),
+  }
+}
+
+export function stateIn({ state }: Pick<StateDocument, 'state'>): FactState {
+  return JSON.parse(state) as FactState
+}
+
+function lifeIn({ erased }: FactState): string {
+  return erased?.ids.at(-1) ?? ''
+}

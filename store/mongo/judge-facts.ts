@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { AnyBulkWriteOperation, Collection } from 'mongodb'
+import type { FactState } from '../../schemas/fact-state.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import {
+  erasedState,
+  type EntriesRead,
+  type FactStore,
+  type FactsBatch,
+  type JudgeDevice,
+} from '../facts.ts'
+import { WentBackError } from '../projection-batch.ts'
+import { READ } from './collections.ts'
+import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
+import {
+  BEGUN,
+  factDocument,
+  stateDocument,
+  stateIn,
+  type FactCollections,
+  type ProgressDocument,
+  type StateDocument,
+} from './fact-documents.ts'
+
+export type FactWrites = Pick<
+  FactStore,
+  | 'factsProgress'
+  | 'lastJudged'
+  | 'seedFacts'
+  | 'beginFacts'
+  | 'judgeFacts'
+  | 'eraseFacts'
+  | 'dueDevices'
+  | 'expireFacts'
+>
+
+const REMEMBERED = 50_000
+/** Whoever inserts facts that were decided before an erasure has done so by then, almost certainly. */
+const CLEANED_UP_AFTER_MS = 60_000
+
+/**
+ * Works on a standalone server: a device's state is written by compare-and-set together with its new facts
+ * (`outbox`), then the facts are inserted by id and published, and last the outbox is cleared. Each step can be
+ * repeated, so a crash in between neither loses nor doubles a fact.
+ */
+export function factWrites({
+  collections: { states, facts, progress },
+  clock,
+}: {
+  collections: FactCollections
+  clock: { now(): number }
+}): FactWrites {
+  /** Of devices that this process wrote last: if it is still so, they need not be read. */
+  const remembered = new LRUCache<string, KnownState>({
+    maxSize: REMEMBERED,
+    sizeCalculation: () => 1,
+  })
+
+  async function offsets(): Promise<ReadonlyMap<number, ProgressDocument>> {
+    const found = await progress.find({}, READ).toArray()
+    return new Map(found.map((document) => [document._id, document]))
+  }
+
+  async function judgeNow({ read, devices, publish }: FactsBatch): Promise<DeviceFact[]> {
+    const decided: DeviceFact[] = []
+    let left = devices
+    // Of those that others have changed meanwhile, at least one is written in each further round, here or there.
+    while (left.length > 0) {
+      const before = await found(left)
+      const revision = randomUUID()
+      const changes = left.flatMap((device) => {
+        const own = before.get(deviceKey(device))
+        const partition = read?.partition ?? own?.partition ?? 0
+        return changeOf(device, own, { partition, revision }) ?? []
+      })
+      for (const { document, isCleanUp } of changes) {
+        if (isCleanUp) await removeOtherLives(document)
+      }
+      const written = await write(changes, revision)
+      await complete(written, publish)
+      for (const { document, state } of written) {
+        const { _id, partition } = document
+        remembered.set(_id, { state, partition, revision, outbox: [], isCleanUp: false })
+      }
+      decided.push(...written.flatMap(({ facts }) => facts))
+      const unwritten = new Set(changes.map(({ document }) => document._id))
+      for (const { document } of written) unwritten.delete(document._id)
+      left = left.filter((device) => unwritten.has(deviceKey(device)))
+    }
+    return decided
+  }
+
+  /** Until they are written, they are not remembered: what fails is read again. */
+  async function found(devices: readonly JudgeDevice[]): Promise<ReadonlyMap<string, KnownState>> {
+    const known = new Map<string, KnownState>()
+    const unknown: string[] = []
+    for (const device of devices) {
+      const key = deviceKey(device)
+      const own = remembered.get(key)
+      if (own === undefined) unknown.push(key)
+      else known.set(key, own)
+      remembered.delete(key)
+    }
+    if (unknown.length === 0) return known
+    const documents = await states.find({ _id: { $in: unknown } }, READ).toArray()
+    for (const document of documents) known.set(document._id, knownState(document))
+    return known
+  }
+
+  /** Those that were written: nobody else had changed the state meanwhile. */
+  async function write(changes: readonly Change[], revision: string): Promise<readonly Change[]> {
+    if (changes.length === 0) return []
+    const writes = changes.map(({ document, from }): AnyBulkWriteOperation<StateDocument> =>
+      from === undefined
+        ? { insertOne: { document } }
+        : { replaceOne: { filter: { _id: document._id, revision: from }, replacement: document } },
+    )
+    try {
+      const { insertedCount, modifiedCount } = await states.bulkWrite(writes, { ordered: false })
+      if (insertedCount + modifiedCount === changes.length) return changes
+    } catch (error) {
+      if (duplicatesOf(error) === undefined) throw error
+    }
+    const ids = changes.map(({ document }) => document._id)
+    const own = await states
+      .find({ _id: { $in: ids }, revision }, READ)
+      .project<Pick<StateDocument, '_id'>>({ _id: 1 })
+      .toArray()
+    const written = new Set(own.map(({ _id }) => _id))
+    return changes.filter(({ document }) => written.has(document._id))
+  }
+
+  async function complete(
+    changes: readonly Change[],
+    publish: FactsBatch['publish'],
+  ): Promise<void> {
+    const withFacts = changes.filter(({ facts }) => facts.length > 0)
+    if (withFacts.length === 0) return
+    await insertNew(
+      facts,
+      withFacts.flatMap(({ document, facts }) =>
+        facts.map((fact) => factDocument(fact, document.life)),
+      ),
+    )
+    await publish?.(withFacts.flatMap(({ facts }) => facts))
+    const { modifiedCount } = await states.bulkWrite(
+      withFacts.map(({ document: { _id, revision }, state: { due } }) => ({
+        updateOne: { filter: { _id, revision }, update: { $set: { due }, $unset: { outbox: 1 } } },
+      })),
+      { ordered: false },
+    )
+    if (modifiedCount === withFacts.length) return
+    // Another process has taken the outbox over, unless the device was erased.
+    for (const { document } of withFacts) {
+      const now = await states.findOne({ _id: document._id }, READ)
+      if (now !== null && now.life !== document.life) await removeOtherLives(now)
+    }
+  }
+
+  async function removeOtherLives({ accountId, deviceId, life }: StateDocument): Promise<void> {
+    await facts.deleteMany({ accountId, deviceId, life: { $ne: life } })
+  }
+
+  async function moveProgress({ partition, lastOffset, lastEvent }: EntriesRead): Promise<void> {
+    const content = { upTo: lastOffset, ...lastEvent }
+    const filter = { _id: partition, upTo: { $lt: lastOffset } }
+    const { matchedCount } = await progress.updateOne(filter, { $set: content })
+    if (matchedCount === 0) await insertNew(progress, [{ _id: partition, ...content }])
+  }
+
+  return {
+    async factsProgress() {
+      const found = await offsets()
+      if (!found.has(BEGUN)) return undefined
+      const places = [...found.values()].filter(({ _id }) => _id !== BEGUN)
+      return Object.fromEntries(places.map(({ _id, upTo }) => [_id, upTo]))
+    },
+
+    async lastJudged() {
+      const events = [...(await offsets()).values()].flatMap(({ _id, offset, id }) =>
+        offset === undefined || id === undefined ? [] : [[_id, { offset, id }] as const],
+      )
+      return Object.fromEntries(events)
+    },
+
+    async seedFacts(seeds) {
+      const revision = randomUUID()
+      await insertNew(
+        states,
+        seeds.map((seed) => stateDocument(seed, seed.state, { ...seed, revision })),
+      )
+    },
+
+    async beginFacts(places) {
+      if ((await offsets()).has(BEGUN)) return
+      const documents = Object.entries(places).map(([_id, upTo]) => ({ _id: Number(_id), upTo }))
+      await insertNew(progress, documents)
+      await insertNew(progress, [{ _id: BEGUN, upTo: -1 }])
+    },
+
+    async judgeFacts(batch) {
+      if (batch.read === undefined) return judgeNow(batch)
+      const { partition, after = -1, lastOffset } = batch.read
+      const done = (await progress.findOne({ _id: partition }, READ))?.upTo ?? -1
+      if (done < after) throw new WentBackError(partition, { from: after, to: done })
+      if (lastOffset <= done) return []
+      const decided = await judgeNow(batch)
+      await moveProgress(batch.read)
+      return decided
+    },
+
+    async eraseFacts(erasure) {
+      const _id = deviceKey(erasure.event)
+      remembered.delete(_id)
+      for (;;) {
+        const before = await states.findOne({ _id }, READ)
+        const state = erasedState(before === null ? undefined : stateIn(before), erasure)
+        // An earlier attempt may have ended before it removed the facts.
+        if (state === undefined) return before === null ? undefined : removeOtherLives(before)
+        const place = { partition: erasure.origin.partition, revision: randomUUID() }
+        const document = stateDocument(erasure.event, state, place)
+        const change: Change = {
+          document: { ...document, cleanUp: true, due: clock.now() + CLEANED_UP_AFTER_MS },
+          state,
+          from: before?.revision,
+          facts: [],
+          isCleanUp: false,
+        }
+        if ((await write([change], place.revision)).length === 1) return removeOtherLives(document)
+      }
+    },
+
+    dueDevices: ({ now, limit, partition }) =>
+      states
+        .find({ partition, due: { $gte: 0, $lte: now } }, READ)
+        .sort({ due: 1 })
+        .limit(limit)
+        .project<Pick<StateDocument, 'accountId' | 'deviceId'>>({
+          _id: 0,
+          accountId: 1,
+          deviceId: 1,
+        })
+        .toArray(),
+
+    async expireFacts(before) {
+      await facts.deleteMany({ decidedAt: { $lt: new Date(before) } })
+      await states.deleteMany({ seenAt: { $lt: new Date(before) } })
+      remembered.clear()
+    },
+  }
+}
+
+type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
+  readonly state: FactState
+  readonly outbox: readonly DeviceFact[]
+  readonly isCleanUp: boolean
+}
+
+function knownState(document: StateDocument): KnownState {
+  const { partition, revision, outbox = [], cleanUp } = document
+  return {
+    state: stateIn(document),
+    partition,
+    revision,
+    outbox: outbox.map((fact) => JSON.parse(fact) as DeviceFact),
+    isCleanUp: cleanUp === true,
+  }
+}
+
+/** A state to write, with the facts that must be inserted and published after it. */
+type Change = {
+  readonly document: StateDocument
+  readonly state: FactState
+  /** The revision that it replaces; undefined: there was none. */
+  readonly from: string | undefined
+  readonly facts: readonly DeviceFact[]
+  /** Facts from before the erasure must be removed first. */
+  readonly isCleanUp: boolean
+}
+
+/** Undefined if nothing changes and nothing is left to complete. */
+function changeOf(
+  device: JudgeDevice,
+  before: KnownState | undefined,
+  place: { readonly partition: number; readonly revision: string },
+): Change | undefined {
+  const judged = device.judge(before?.state)
+  const { outbox = [], isCleanUp = false } = before ?? {}
+  const state = judged?.state ?? before?.state
+  if (state === undefined) return undefined
+  if (judged === undefined && outbox.length === 0 && !isCleanUp) return undefined
+  const facts = [...outbox, ...(judged?.facts ?? [])]
+  const document = stateDocument(device, state, place)
+  const sent = facts.map((fact) => JSON.stringify(fact))
+  return {
+    document: facts.length === 0 ? document : { ...document, due: 0, outbox: sent },
+    state,
+    from: before?.revision,
+    facts,
+    isCleanUp,
+  }
+}
+
+/** Inserts the documents whose `_id` is not taken. */
+async function insertNew<D extends { readonly _id: string | number }>(
+  collection: Collection<D>,
+  documents: readonly D[],
+): Promise<void> {
+  if (documents.length === 0) return
+  try {
+    await collection.insertMany(documents as never, { ordered: false })
+  } catch (error) {
+    if (duplicatesOf(error) === undefined && !isDuplicateKey(error)) throw error
+  }
+}

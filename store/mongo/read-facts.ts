@@ -1,0 +1,178 @@
+import type { Collection, Filter } from 'mongodb'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import {
+  standingSince,
+  type DueDevice,
+  type FactStore,
+  type FactsQuery,
+  type WatchSettings,
+} from '../facts.ts'
+import { READ, type DeviceSettingsDocument } from './collections.ts'
+import { listed } from './device-search.ts'
+import {
+  ofAccount,
+  stateIn,
+  type FactCollections,
+  type FactDocument,
+  type StateDocument,
+} from './fact-documents.ts'
+
+export type FactReads = Pick<
+  FactStore,
+  | 'pageFacts'
+  | 'heldFacts'
+  | 'watchSettings'
+  | 'judgedDevices'
+  | 'definitionsStates'
+  | 'devicesWith'
+>
+
+/** Facts of an earlier life of a device, which somebody inserted after its erasure, are never read. */
+export function factReads({
+  collections: { states, facts },
+  deviceSettings,
+  hiddenDevices,
+}: {
+  collections: FactCollections
+  deviceSettings: Collection<DeviceSettingsDocument>
+  hiddenDevices: (accountId: string) => Promise<readonly string[]>
+}): FactReads {
+  type OfLife = Pick<FactDocument, 'accountId' | 'deviceId' | 'life'>
+
+  async function living<Document extends OfLife>(
+    documents: readonly Document[],
+  ): Promise<readonly Document[]> {
+    const devices = [...new Set(documents.map(deviceKey))]
+    const found = await states
+      .find({ _id: { $in: devices } }, READ)
+      .project<Pick<StateDocument, '_id' | 'life'>>({ life: 1 })
+      .toArray()
+    const lives = new Map(found.map(({ _id, life }) => [_id, life]))
+    return documents.filter((one) => one.life === (lives.get(deviceKey(one)) ?? one.life))
+  }
+
+  return {
+    async pageFacts(query) {
+      const hidden = await hiddenDevices(query.accountId)
+      const page: DeviceFact[] = []
+      let { after } = query
+      for (;;) {
+        const limit = query.limit - page.length
+        const filter = filtering({ ...query, ...(after !== undefined && { after }) }, hidden)
+        const documents = await facts
+          .find(filter, READ)
+          .sort({ at: -1, _id: -1 })
+          .limit(limit)
+          .toArray()
+        for (const { fact } of await living(documents)) page.push(JSON.parse(fact) as DeviceFact)
+        const last = documents.at(-1)
+        if (last === undefined || documents.length < limit || page.length === query.limit) {
+          return page
+        }
+        after = JSON.parse(last.fact) as DeviceFact
+      }
+    },
+
+    async heldFacts({ accountId, facts: asked }) {
+      const hidden = new Set(await hiddenDevices(accountId))
+      const shown = asked.flatMap(({ id, deviceId }) => (hidden.has(deviceId) ? [] : [id]))
+      const _id = { $in: shown.map((id) => `${accountId}/${id}`) }
+      const found = await facts
+        .find({ _id }, READ)
+        .project<OfLife & Pick<FactDocument, '_id'>>({ accountId: 1, deviceId: 1, life: 1 })
+        .toArray()
+      return new Set((await living(found)).map(({ _id }) => _id.slice(accountId.length + 1)))
+    },
+
+    // The condition on the account lets the indexes serve, which begin with it.
+    async watchSettings({ labels }) {
+      const accountId = { $gt: '' }
+      const read = (filter: Filter<DeviceSettingsDocument>) =>
+        deviceSettings
+          .find({ accountId, ...filter }, READ)
+          .project<WatchSettings>({
+            _id: 0,
+            accountId: 1,
+            deviceId: 1,
+            disabled: 1,
+            expectedIntervalSeconds: 1,
+          })
+          .toArray()
+      const disabled = await read({ disabled: true })
+      const watched = [...disabled, ...(await read({ expectedIntervalSeconds: { $exists: true } }))]
+      if (!labels) return watched
+      const documents = await deviceSettings
+        .find({ accountId, labels: { $exists: true } }, READ)
+        .toArray()
+      const known = documents.map((document): WatchSettings => {
+        const { disabled, expectedIntervalSeconds, labels = [], changedAt } = document
+        return {
+          accountId: document.accountId,
+          deviceId: document.deviceId,
+          disabled,
+          ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
+          labels,
+          changedAt: changedAt?.getTime() ?? 0,
+        }
+      })
+      const ids = new Set(known.map(deviceKey))
+      return [...watched.filter((device) => !ids.has(deviceKey(device))), ...known]
+    },
+
+    async judgedDevices({ accountId, after, limit }) {
+      const range = ofAccount(accountId)
+      const from = after === undefined ? {} : { $gt: deviceKey({ accountId, deviceId: after }) }
+      return states
+        .find({ _id: { ...range, ...from } }, READ)
+        .sort({ _id: 1 })
+        .limit(limit)
+        .project<DueDevice>({ _id: 0, accountId: 1, deviceId: 1 })
+        .toArray()
+    },
+
+    async definitionsStates({ accountId, deviceIds }) {
+      const ids = deviceIds.map((deviceId) => deviceKey({ accountId, deviceId }))
+      const documents = await states.find({ _id: { $in: ids } }, READ).toArray()
+      return new Map(
+        documents.flatMap((document) => {
+          const { definitions } = stateIn(document)
+          return definitions === undefined ? [] : [[document.deviceId, definitions] as const]
+        }),
+      )
+    },
+
+    async devicesWith({ accountId, definitionId, revision }) {
+      const hidden = new Set(await hiddenDevices(accountId))
+      const documents = await states
+        .find({ accountId, holding: definitionId }, READ)
+        .sort({ _id: 1 })
+        .project<Pick<StateDocument, 'deviceId' | 'state'>>({ deviceId: 1, state: 1 })
+        .toArray()
+      return documents.flatMap(({ deviceId, ...document }) => {
+        const { definitions } = stateIn(document)
+        const since = definitions && standingSince(definitions, definitionId, revision)
+        return since === undefined || hidden.has(deviceId) ? [] : [{ deviceId, since }]
+      })
+    },
+  }
+}
+
+function filtering(query: FactsQuery, hidden: readonly string[]): Filter<FactDocument> {
+  const { accountId, devices, deviceId, type, definitionId, from, to, after } = query
+  const conditions: Filter<FactDocument>[] = [{ accountId }]
+  if (deviceId !== undefined) conditions.push({ deviceId })
+  if (type !== undefined) conditions.push({ type })
+  if (definitionId !== undefined) conditions.push({ definitionId })
+  if (from !== undefined) conditions.push({ at: { $gte: from } })
+  if (to !== undefined) conditions.push({ at: { $lt: to } })
+  if (after !== undefined) {
+    const { at } = after
+    conditions.push({
+      $or: [{ at: { $lt: at } }, { at, _id: { $lt: `${accountId}/${after.id}` } }],
+    })
+  }
+  for (const filter of listed(devices)) conditions.push(filter as Filter<FactDocument>)
+  if (hidden.length > 0) conditions.push({ deviceId: { $nin: [...hidden] } })
+  return { $and: conditions }
+}

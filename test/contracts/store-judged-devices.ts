@@ -1,0 +1,163 @@
+import { expect } from '@jest/globals'
+import type { DefinitionsState } from '../../schemas/definitions-state.ts'
+import type { FactState } from '../../schemas/fact-state.ts'
+import type { Store } from '../../store/store.ts'
+import { positionReported, T0 } from '../samples.ts'
+import type { StoreSuite } from './store-suite.ts'
+import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
+
+type Name = { readonly accountId: string; readonly deviceId: string }
+
+/** What is known of devices by geofences and rules. */
+export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void {
+  promise('devices that have a state are listed by their ids, in pages', async ({ store }) => {
+    const accountId = newAccountId()
+    // In the order of code points, which is not that of UTF-16.
+    const ids = ['$ne', 'tug', 'van', '\u{ff5e}', '\u{1f69a}']
+    for (const deviceId of [...ids].reverse()) await judge(store, { accountId, deviceId })
+    await judge(store, { accountId: newAccountId(), deviceId: 'other' })
+    const page = async (after?: string) =>
+      (
+        await store.judgedDevices({ accountId, limit: 2, ...(after !== undefined && { after }) })
+      ).map(({ deviceId }) => deviceId)
+    expect(await page()).toEqual(ids.slice(0, 2))
+    expect(await page('tug')).toEqual(ids.slice(2, 4))
+    expect(await page('\u{ff5e}')).toEqual(ids.slice(4))
+    expect(await page('\u{1f69a}')).toEqual([])
+  })
+
+  promise(
+    'a device that was erased is listed no more than once, and holds nothing',
+    async ({ store }) => {
+      const device = { accountId: newAccountId(), deviceId: 'van' }
+      await judge(store, device, inside('yard'))
+      const erasure = log.erase(deviceErased(device))
+      if (erasure.kind !== 'erasure') throw new Error('no erasure')
+      await store.eraseFacts(erasure)
+      const { accountId } = device
+      expect((await store.judgedDevices({ accountId, limit: 9 })).length).toBeLessThanOrEqual(1)
+      expect(await store.devicesWith({ accountId, definitionId: 'yard' })).toEqual([])
+      expect(await store.definitionsStates({ accountId, deviceIds: ['van'] })).toEqual(new Map())
+    },
+  )
+
+  promise('what is known of devices is given for those asked for', async ({ store }) => {
+    const accountId = newAccountId()
+    await judge(store, { accountId, deviceId: 'van' }, inside('yard'))
+    await judge(store, { accountId, deviceId: 'tug' }, raised('slow', 1))
+    await judge(store, { accountId, deviceId: 'car' }, inside('yard'))
+    await judge(store, { accountId, deviceId: 'new' })
+    await judge(store, { accountId: newAccountId(), deviceId: 'van' }, inside('quay'))
+    const deviceIds = ['van', 'tug', 'new', 'unknown', '$ne']
+    expect(await store.definitionsStates({ accountId, deviceIds })).toEqual(
+      new Map([
+        ['van', inside('yard')],
+        ['tug', raised('slow', 1)],
+      ]),
+    )
+    expect(await store.definitionsStates({ accountId, deviceIds: [] })).toEqual(new Map())
+  })
+
+  promise(
+    'the devices in a geofence are listed with the time since when, until they have left',
+    async ({ store, reopen }) => {
+      const accountId = newAccountId()
+      const who = (from: Store, definitionId = 'yard') =>
+        from.devicesWith({ accountId, definitionId })
+      await judge(store, { accountId, deviceId: 'van' }, inside('yard', T0 + 5))
+      await judge(store, { accountId, deviceId: 'car' }, inside('yard', null))
+      await judge(store, { accountId, deviceId: 'tug' }, inside('quay'))
+      await judge(store, { accountId, deviceId: 'bus' }, waiting('yard'))
+      await judge(store, { accountId: newAccountId(), deviceId: 'other' }, inside('yard'))
+      const both = [
+        { deviceId: 'car', since: null },
+        { deviceId: 'van', since: T0 + 5 },
+      ]
+      expect(await who(store)).toEqual(both)
+      const next = await reopen()
+      expect(await who(next)).toEqual(both)
+      await judge(next, { accountId, deviceId: 'car' }, inside('quay', T0 + 9))
+      expect(await who(next)).toEqual(both.slice(1))
+      expect(await who(next, 'quay')).toEqual([
+        { deviceId: 'car', since: T0 + 9 },
+        { deviceId: 'tug', since: T0 },
+      ])
+      expect(await who(next, 'yar')).toEqual([])
+      expect(await who(next, '.*')).toEqual([])
+    },
+  )
+
+  promise('the devices for which a rule is raised are those of its revision', async ({ store }) => {
+    const accountId = newAccountId()
+    await judge(store, { accountId, deviceId: 'van' }, raised('slow', 1, T0 + 3))
+    await judge(store, { accountId, deviceId: 'tug' }, raised('slow', 2, T0 + 4))
+    await judge(store, { accountId, deviceId: 'car' }, raised('fast', 2))
+    const who = (revision: number) =>
+      store.devicesWith({ accountId, definitionId: 'slow', revision })
+    expect(await who(1)).toEqual([{ deviceId: 'van', since: T0 + 3 }])
+    expect(await who(2)).toEqual([{ deviceId: 'tug', since: T0 + 4 }])
+  })
+
+  promise('a hidden device is in no geofence', async ({ store }) => {
+    const device = { accountId: newAccountId(), deviceId: 'van' }
+    await store.project(batchOf(log.append(positionReported(device))))
+    await judge(store, device, inside('yard'))
+    await store.hideErased(deviceErased(device))
+    const { accountId } = device
+    expect(await store.devicesWith({ accountId, definitionId: 'yard' })).toEqual([])
+  })
+
+  alone('settings are read with the labels of all devices that have any', async ({ store }) => {
+    const accountId = newAccountId()
+    const device = (deviceId: string) => ({ accountId, deviceId })
+    const labels = ['red', 'big "one"']
+    await store.changeDeviceSettings({ ...device('plain'), name: 'Van', changedAt: T0 })
+    await store.changeDeviceSettings({
+      ...device('slow'),
+      expectedIntervalSeconds: 60,
+      changedAt: T0,
+    })
+    await store.changeDeviceSettings({ ...device('red'), labels, changedAt: T0 + 1 })
+    const both = { ...device('both'), disabled: true, labels: ['red'], changedAt: T0 + 2 }
+    await store.changeDeviceSettings(both)
+    const found = await store.watchSettings({ labels: true })
+    expect([...found].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))).toEqual([
+      both,
+      { ...device('red'), disabled: false, labels: [...labels].sort(), changedAt: T0 + 1 },
+      { ...device('slow'), disabled: false, expectedIntervalSeconds: 60 },
+    ])
+  })
+}
+
+function inside(id: string, since: number | null = T0): DefinitionsState {
+  return {
+    geofences: { standings: { [id]: { side: 'inside', since } } },
+    rules: { standings: {} },
+  }
+}
+
+/** Outside, and not yet inside for long enough. */
+function waiting(id: string): DefinitionsState {
+  const wait = { at: T0, receivedAt: T0, cause: 'event' }
+  return {
+    geofences: { standings: { [id]: { side: 'outside', wait } } },
+    rules: { standings: {} },
+  }
+}
+
+function raised(id: string, revision: number, raisedAt = T0): DefinitionsState {
+  return {
+    geofences: { standings: {} },
+    rules: { standings: { [id]: { revision, raisedAt } } },
+  }
+}
+
+async function judge(store: Store, device: Name, definitions?: DefinitionsState): Promise<void> {
+  const state: FactState = {
+    sequence: 1,
+    applied: {},
+    due: null,
+    ...(definitions !== undefined && { definitions }),
+  }
+  await store.judgeFacts({ devices: [{ ...device, judge: () => ({ state, facts: [] }) }] })
+}
