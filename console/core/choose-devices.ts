@@ -13,6 +13,9 @@ type DeviceFilter = {
   /** Empty: devices with any labels, or none. */
   readonly label: string
   readonly words: readonly SearchKey[]
+  /** The ids of a geofence that they are in, and of a rule that is raised for them; empty: any or none. */
+  readonly geofence?: string
+  readonly rule?: string
 }
 
 /**
@@ -49,12 +52,14 @@ const byText = new Intl.Collator(undefined, { numeric: true, sensitivity: 'varia
 
 export function chooseDevices(
   devices: Iterable<LiveDevice>,
-  { statuses, label, words }: DeviceFilter,
+  { statuses, label, words, geofence = '', rule = '' }: DeviceFilter,
 ): LiveDevice[] {
   const chosen: LiveDevice[] = []
   for (const device of devices) {
     if (statuses.size > 0 && !statuses.has(device.status)) continue
     if (label !== '' && !device.labels.includes(label)) continue
+    if (geofence !== '' && !device.inside.includes(geofence)) continue
+    if (rule !== '' && !device.raised.includes(rule)) continue
     if (isFound(device.searchKey, words)) chosen.push(device)
   }
   return chosen

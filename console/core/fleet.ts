@@ -49,14 +49,15 @@ export class Fleet {
     applyPosition(device, apiDevice)
   }
 
-  /** Applies what happened to a device, which lists and statuses say only now and then. */
-  fact({ type, deviceId, inside, rule }: ApiFact): void {
+  /**
+   * Applies what happened to a device, which statuses of the stream do not say. The fact may be older than the
+   * list, so it changes only what it is about.
+   */
+  fact({ type, deviceId, geofence, rule }: ApiFact): void {
     const device = this.devices.get(deviceId)
     if (device === undefined) return
-    device.inside = inside
-    if (rule === undefined) return
-    const others = device.raised.filter((id) => id !== rule.id)
-    device.raised = type === 'rule.raised' ? [...others, rule.id] : others
+    if (geofence) device.inside = changed(device.inside, geofence.id, type === 'geofence.entered')
+    if (rule) device.raised = changed(device.raised, rule.id, type === 'rule.raised')
   }
 
   erased(deviceId: string): void {
@@ -129,6 +130,11 @@ function applySettings(device: LiveDevice, apiDevice: ApiDevice): void {
   // The stream's statuses are without them.
   if (apiDevice.raised !== undefined) device.raised = apiDevice.raised.map(idOf)
   if (apiDevice.inside !== undefined) device.inside = apiDevice.inside.map(idOf)
+}
+
+function changed(ids: readonly string[], id: string, isAdded: boolean): readonly string[] {
+  const others = ids.filter((one) => one !== id)
+  return isAdded ? [...others, id] : others
 }
 
 const idOf = (one: string | { readonly id: string }) => (typeof one === 'string' ? one : one.id)

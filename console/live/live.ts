@@ -1,5 +1,6 @@
 import { computed, effect, signal, untracked } from '@preact/signals'
 import { api, serverNow } from '../api/client.ts'
+import type { ApiFact } from '../core/device-facts.ts'
 import { Fleet } from '../core/fleet.ts'
 import type { ApiDevice, ApiRecord } from '../core/live-device.ts'
 import { markChanged } from './announce-changes.ts'
@@ -51,8 +52,8 @@ const listeners = new Set<Listener>()
 
 /**
  * Calls `listener` with each event of the stream until the returned function is called, and with
- * `opened` each time the stream has been opened: earlier statuses and rejections may have been
- * missed.
+ * `opened` each time the stream has been opened: earlier statuses, facts and rejections may
+ * have been missed.
  */
 export function onStreamEvent(listener: Listener): () => void {
   listeners.add(listener)
@@ -123,6 +124,7 @@ function applyEvents(events: readonly AccountEvent[]): void {
     const value: unknown = JSON.parse(data)
     if (name === 'position') fleet.position(value as ApiRecord, now)
     else if (name === 'device-status') fleet.status(value as ApiDevice, now)
+    else if (name === 'fact') fleet.fact(value as ApiFact)
     else if (name === 'device-erased') fleet.erased((value as { deviceId: string }).deviceId)
     notifyListeners(name, value)
   }

@@ -12,7 +12,7 @@ export type StreamState =
 
 export type AccountEvent = { readonly name: string; readonly data: string }
 
-const EVENTS = ['position', 'device-status', 'rejection', 'device-erased']
+const EVENTS = ['position', 'device-status', 'rejection', 'device-erased', 'fact']
 
 /**
  * Keeps the account's stream open while the tab is visible: a browser opens six connections to a

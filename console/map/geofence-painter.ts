@@ -25,6 +25,8 @@ type PlacedHandle = readonly [handle: Handle, pixel: Pixel]
 
 /** Narrower areas have no name on the map. */
 const LEAST_NAMED_PIXELS = 36
+/** Smaller areas are dots. */
+const DOT_PIXELS = 6
 const TAU = 2 * Math.PI
 
 /** The rings of a geofence or a sketch, on the map. */
@@ -76,10 +78,14 @@ export class GeofencePainter {
     context.textBaseline = 'middle'
     for (const { id, name, rings, isEnabled } of geofences) {
       if (id === selectedId && sketch !== undefined) continue
-      const pixels = ringPixels(rings, project)
-      const [left, top, right, bottom] = boxOf(pixels)
+      const box = boxOf(rings)
+      const [left, top] = project(box.northWest)
+      const [right, bottom] = project(box.southEast, box.northWest)
       if (right < 0 || left > width || bottom < 0 || top > height) continue
-      const path = pathOf(pixels)
+      const isDot = right - left < DOT_PIXELS && bottom - top < DOT_PIXELS
+      const path = isDot
+        ? dotAt((left + right) / 2, (top + bottom) / 2)
+        : pathOf(ringPixels(rings, project))
       this.#areas.push([id, path])
       paintArea(context, path, {
         colour: isEnabled ? accent : line,
@@ -158,15 +164,34 @@ function pathOf(rings: readonly (readonly Pixel[])[], isClosed = true): Path2D {
   return path
 }
 
-function boxOf(rings: readonly (readonly Pixel[])[]) {
+function dotAt(x: number, y: number): Path2D {
+  const path = new Path2D()
+  path.arc(x, y, DOT_PIXELS / 2, 0, TAU)
+  return path
+}
+
+type Box = { readonly northWest: MapPoint; readonly southEast: MapPoint }
+
+/** Kept: there may be thousands of geofences, and most of them are out of view. */
+const boxes = new WeakMap<PaintedGeofence['rings'], Box>()
+
+function boxOf(rings: PaintedGeofence['rings']): Box {
+  const known = boxes.get(rings)
+  if (known !== undefined) return known
+
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
-  for (const [x, y] of rings.flat()) {
+  for (const point of rings.flat()) {
+    const { y } = point
+    // Across 180° the corners are on both edges of the map.
+    const x = point.x + Math.round((rings[0]?.[0]?.x ?? 0) - point.x)
     left = Math.min(left, x)
     top = Math.min(top, y)
     right = Math.max(right, x)
     bottom = Math.max(bottom, y)
   }
-  return [left, top, right, bottom] as const
+  const box = { northWest: { x: left, y: top }, southEast: { x: right, y: bottom } }
+  boxes.set(rings, box)
+  return box
 }
 
 function pointOf([longitude, latitude]: LonLat): MapPoint {

@@ -13,5 +13,7 @@ export function ringOnce(): void {
     tone.start(context.currentTime + after)
     tone.stop(context.currentTime + after + 0.2)
   }
-  setTimeout(() => void context.close(), 1_000)
+  setTimeout(() => {
+    context.close().catch(() => undefined)
+  }, 1_000)
 }

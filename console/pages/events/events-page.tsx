@@ -30,7 +30,6 @@ import { useLoad } from '../../ui/use-load.ts'
 import { useGeofences, useRules } from '../geofences/use-definitions.ts'
 
 const FILTERS = ['type', 'deviceId', 'geofenceId', 'ruleId', 'from', 'to'] as const
-const EVERY_MS = 10_000
 
 /** What happened to the devices, the latest first, live. */
 export function EventsPage() {
@@ -131,7 +130,6 @@ function useNewest(filter: FactFilter): readonly ApiFact[] {
   const { data, reload } = useLoad(
     (signal) => api.get('/facts', { query: filter, signal }),
     [filter],
-    { everyMs: EVERY_MS },
   )
   useEffect(() => {
     setNewest([])

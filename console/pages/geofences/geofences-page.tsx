@@ -5,7 +5,6 @@ import { urlOf } from '../../api/client.ts'
 import { placesIn, shapeText, sketchOf } from '../../core/sketch.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { may } from '../../live/session.ts'
-import { pointsOf, type PaintedGeofence } from '../../map/geofence-painter.ts'
 import { useDialog } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
@@ -16,7 +15,7 @@ import { DeleteGeofence, GeofenceCard } from './geofence-card.tsx'
 import { GeofenceForm } from './geofence-form.tsx'
 import { GeofenceMap } from './geofence-map.tsx'
 import { ImportGeofences } from './import-geofences.tsx'
-import { useGeofences, type ApiGeofence } from './use-definitions.ts'
+import { paintedOf, useGeofences, type ApiGeofence } from './use-definitions.ts'
 import { useSketch } from './use-sketch.ts'
 import { whomText } from './whom.tsx'
 
@@ -195,8 +194,4 @@ function List({
 function noteOn(geofence: ApiGeofence): string {
   const words = [shapeText(geofence.shape, shownUnits()), whomText(geofence)]
   return [...words, ...(geofence.enabled ? [] : ['disabled'])].join(' · ')
-}
-
-export function paintedOf({ id, name, shape, enabled }: ApiGeofence): PaintedGeofence {
-  return { id, name, rings: pointsOf(sketchOf(shape)), isEnabled: enabled }
 }

@@ -1,6 +1,8 @@
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import type { ApiRule } from '../../core/rule-words.ts'
+import { sketchOf } from '../../core/sketch.ts'
+import { pointsOf, type PaintedGeofence } from '../../map/geofence-painter.ts'
 import { useLoad, type LoadState } from '../../ui/use-load.ts'
 
 export type ApiGeofence = components['schemas']['Geofence']
@@ -25,6 +27,11 @@ export function useRules(): LoadState<readonly ApiRule[]> {
     const { items } = await api.get('/rules', { query: { limit: 1_000 }, signal })
     return byName(items)
   }, [])
+}
+
+/** A geofence as maps draw it. */
+export function paintedOf({ id, name, shape, enabled }: ApiGeofence): PaintedGeofence {
+  return { id, name, rings: pointsOf(sketchOf(shape)), isEnabled: enabled }
 }
 
 const collator = new Intl.Collator(undefined, { numeric: true })

@@ -1,19 +1,21 @@
 import { signal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
-import { LocateFixed, Maximize } from 'lucide'
+import { useEffect, useRef } from 'preact/hooks'
+import { LocateFixed, Maximize, Shapes } from 'lucide'
 import type OlMap from 'ol/Map.js'
 import { isOneSpot } from '../../core/bounds.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { fleetChanges } from '../../live/announce-changes.ts'
 import { lister } from '../../live/live.ts'
 import { FleetPainter } from '../../map/fleet-painter.ts'
+import { GeofencePainter, type PaintedGeofence } from '../../map/geofence-painter.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints, flyTo, MAX_ZOOM, toMap } from '../../map/open-map.ts'
 import { announce } from '../../ui/announcer.tsx'
 import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon.tsx'
+import { palette } from '../../ui/palette.ts'
 import { sortDevices } from '../../core/choose-devices.ts'
-import { chosenDevices, listOrder, select } from './map-state.ts'
+import { chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
 
 /** The last view of the map, kept while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
@@ -29,6 +31,7 @@ function showOnMap(device: LiveDevice): void {
 }
 
 type FleetMapProps = {
+  readonly geofences: readonly PaintedGeofence[]
   /** The devices on the map now; read again whenever the fleet changes. */
   readonly devices: () => readonly LiveDevice[]
   readonly selected: () => LiveDevice | undefined
@@ -43,8 +46,11 @@ type FleetMapProps = {
 export function FleetMap(props: FleetMapProps) {
   const latest = useRef(props)
   latest.current = props
-  const { devices, selected, onSelect, onSpot, onEnter } = props
+  const { geofences, devices, selected, onSelect, onSpot, onEnter } = props
+  const below = useRef<GeofencePainter>(null)
   const painted = useRef<FleetPainter>(null)
+  // Not with each change of the fleet: there may be thousands.
+  useEffect(() => below.current?.paint({ geofences }), [geofences, palette.value])
   const choose = (by: 1 | -1) => ({
     label: 'Next or previous device in view',
     run: () => {
@@ -62,6 +68,7 @@ export function FleetMap(props: FleetMapProps) {
       inputs={[fleetChanges.value, devices, selected, following.value]}
       open={(map) => {
         shown = map
+        below.current = new GeofencePainter(map)
         return (painted.current = openFleet(map, () => latest.current))
       }}
       onPan={() => (following.value = false)}
@@ -100,6 +107,13 @@ export function FleetMap(props: FleetMapProps) {
         title="Fit all (0)"
         onClick={() => shown && fitPoints(shown, devices())}
         data-fit-all
+      />
+      <IconButton
+        icon={Shapes}
+        label="Geofences"
+        title="Show geofences"
+        aria-pressed={showsGeofences.value === 'on'}
+        onClick={() => (showsGeofences.value = showsGeofences.value === 'on' ? 'off' : 'on')}
       />
       <IconButton
         icon={LocateFixed}

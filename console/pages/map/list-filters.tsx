@@ -11,14 +11,19 @@ import { Icon, IconButton } from '../../ui/icon.tsx'
 import { isolate } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { Menu } from '../../ui/menu.tsx'
+import { setQuery } from '../../ui/router.ts'
 import { Select } from '../../ui/select-field.tsx'
 import { shownCount } from '../../ui/shown.ts'
+import { useRules } from '../geofences/use-definitions.ts'
 import { focusList } from './device-list.tsx'
 import { exportCsv } from './export-csv.ts'
 import { selectFirst } from './fleet-map.tsx'
+import { mapGeofences } from './map-geofences.ts'
 import {
   chosenDevices,
+  chosenGeofence,
   chosenLabel,
+  chosenRule,
   columns,
   filterByLabel,
   foundDevices,
@@ -66,6 +71,7 @@ export function ListFilters() {
         <LabelFilter />
         <SortChoice />
       </div>
+      <DefinitionFilters />
       <div class="status-filters" role="group" aria-label="Show only">
         {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
           <button
@@ -149,6 +155,32 @@ function LabelFilter() {
       value={chosenLabel.value}
       onChange={filterByLabel}
     />
+  )
+}
+
+/** Shows only the devices in a geofence, or for which a rule is raised. */
+function DefinitionFilters() {
+  const geofences = mapGeofences.value
+  const rules = useRules().data ?? []
+  if (geofences.length === 0 && rules.length === 0) return null
+  const choices = [
+    ['geofence', 'Geofence', 'All geofences', geofences, chosenGeofence.value],
+    ['rule', 'Rule raised', 'Rules raised or not', rules, chosenRule.value],
+  ] as const
+  return (
+    <div class="list-order">
+      {choices.map(([name, label, any, items, value]) =>
+        items.length === 0 ? null : (
+          <Select
+            key={name}
+            aria-label={label}
+            options={[['', any], ...items.map((one) => [one.id, isolate(one.name)] as const)]}
+            value={value}
+            onChange={(next) => setQuery({ [name]: next })}
+          />
+        ),
+      )}
+    </div>
   )
 }
 

@@ -80,7 +80,15 @@ function Content() {
       <p>Try fewer words or filters.</p>
       <button
         type="button"
-        onClick={() => setQuery({ q: undefined, status: undefined, label: undefined })}
+        onClick={() =>
+          setQuery({
+            q: undefined,
+            status: undefined,
+            label: undefined,
+            geofence: undefined,
+            rule: undefined,
+          })
+        }
       >
         Show all
       </button>

@@ -10,6 +10,7 @@ import { arriveAt, useTitle } from '../../ui/page.tsx'
 import { shownCount } from '../../ui/shown.ts'
 import { DeviceRow } from './device-list.tsx'
 import { ListPanel } from './list-panel.tsx'
+import { usePaintedGeofences } from './map-geofences.ts'
 import {
   chosenDevices,
   columns,
@@ -43,6 +44,7 @@ export function MapPage() {
       </h1>
       <ListPanel />
       <FleetMap
+        geofences={usePaintedGeofences()}
         devices={shownDevices}
         selected={selectedDevice}
         onSelect={({ deviceId }) => select(deviceId)}

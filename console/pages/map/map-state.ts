@@ -29,6 +29,15 @@ export const searchedWords = computed(() => searchWords(searchText.value))
 /** The label that the listed devices have; empty: any or none. */
 export const chosenLabel = computed(() => pageAddress.value.query.get('label') ?? '')
 
+/** The geofence that the listed devices are in, and the rule that is raised for them; empty: any or none. */
+export const chosenGeofence = computed(() => pageAddress.value.query.get('geofence') ?? '')
+export const chosenRule = computed(() => pageAddress.value.query.get('rule') ?? '')
+
+/** Whether the map shows geofences. */
+export const showsGeofences = keptPreference('geofences', 'off', (text) =>
+  text === 'on' ? 'on' : 'off',
+)
+
 export const sort = computed<Sort>(() =>
   readSort(pageAddress.value.query.get('sort') ?? '', { words: searchedWords.value }),
 )
@@ -95,6 +104,8 @@ export function foundDevices(): readonly LiveDevice[] {
     statuses: new Set(),
     label: chosenLabel.value,
     words: searchedWords.value,
+    geofence: chosenGeofence.value,
+    rule: chosenRule.value,
   })
 }
 

@@ -2,7 +2,15 @@ import { useEffect, useState, useRef } from 'preact/hooks'
 import { keepOrder, sortDevices } from '../../core/choose-devices.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { watchWords } from '../../live/announce-changes.ts'
-import { chosenDevices, chosenLabel, listOrder, searchText, statuses } from './map-state.ts'
+import {
+  chosenDevices,
+  chosenGeofence,
+  chosenLabel,
+  chosenRule,
+  listOrder,
+  searchText,
+  statuses,
+} from './map-state.ts'
 
 type RowsInView = {
   /** The indexes of the rows that must be in the document. */
@@ -88,6 +96,8 @@ export function useOrdered(): { devices: readonly LiveDevice[]; hold: () => void
     sort,
     searchText.value,
     chosenLabel.value,
+    chosenGeofence.value,
+    chosenRule.value,
     [...statuses.value],
     [...pinned],
   ])

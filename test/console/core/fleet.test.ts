@@ -1,3 +1,4 @@
+import type { ApiFact } from '../../../console/core/device-facts.ts'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { Fleet } from '../../../console/core/fleet.ts'
@@ -248,5 +249,45 @@ describe('a device that sends its last position again', () => {
     list.page([device('a', 900, { lastPosition: first, telemetry })], NOW + 900_000)
     list.end()
     expect(fleet.devices.get('a')).toMatchObject({ position: first, telemetry })
+  })
+})
+
+describe('a device in geofences and with raised rules', () => {
+  const of = (type: ApiFact['type'], more: Partial<ApiFact> = {}): ApiFact => ({
+    ...{ id: type, sequence: 1, deviceId: 'a', inside: [], at: at(0), decidedAt: at(0) },
+    ...{ type, ...more },
+  })
+  const geofence = { id: 'yard', name: 'Yard', revision: 1 }
+  const rule = { id: 'fast', name: 'Too fast', revision: 1 }
+
+  function listed(): Fleet {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    list.page([device('a', 0, { inside: ['port'], raised: ['hot'] })], NOW)
+    list.end()
+    return fleet
+  }
+
+  test('follows the facts of the stream, and statuses do not undo them', () => {
+    const fleet = listed()
+    fleet.fact(of('geofence.entered', { geofence }))
+    fleet.fact(of('rule.raised', { rule }))
+    fleet.fact(of('rule.raised', { rule }))
+    fleet.status(device('a', 1), NOW)
+    expect(fleet.devices.get('a')).toMatchObject({
+      inside: ['port', 'yard'],
+      raised: ['hot', 'fast'],
+    })
+    fleet.fact(of('geofence.left', { geofence }))
+    fleet.fact(of('rule.cleared', { rule }))
+    expect(fleet.devices.get('a')).toMatchObject({ inside: ['port'], raised: ['hot'] })
+  })
+
+  test('keeps what a fact that is older than the list does not speak of', () => {
+    const fleet = listed()
+    fleet.fact(of('device.online', { inside: [] }))
+    expect(fleet.devices.get('a')).toMatchObject({ inside: ['port'], raised: ['hot'] })
+    fleet.fact(of('device.online', { deviceId: 'unknown' }))
+    expect(fleet.devices.size).toBe(1)
   })
 })
