@@ -13,7 +13,7 @@ FROM node:26-bookworm-slim
 LABEL org.opencontainers.image.title="GPS position ingestion" \
   org.opencontainers.image.description="Receives GPS position reports over HTTP and stores each one exactly once" \
   org.opencontainers.image.licenses=MIT
-ENV NODE_ENV=production HOST=0.0.0.0 INGEST_PORT=8080 ADMIN_PORT=8081 PROJECTOR_PORT=8082 DATA_DIR=/data
+ENV NODE_ENV=production HOST=0.0.0.0 INGEST_PORT=8080 ADMIN_PORT=8081 PROJECTOR_PORT=8082 DELIVERER_PORT=8083 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
@@ -23,8 +23,8 @@ COPY --from=build /app/scripts/start.sh ./scripts/
 RUN install -d -o node -g node -m 700 /data /spool
 VOLUME /data
 USER node
-EXPOSE 8080 8081 8082
+EXPOSE 8080 8081 8082 8083
 STOPSIGNAL SIGTERM
 # Every program answers on one of these ports.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", "const { INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT } = process.env; const ask = async (port) => { const { ok } = await fetch(`http://127.0.0.1:${port}/healthz`); if (!ok) throw new Error(`port ${port} does not answer 200`) }; Promise.any([INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT].map(ask)).catch(({ errors }) => { console.error(errors.join('\\n')); process.exit(1) })"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 CMD ["node", "-e", "const { INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT, DELIVERER_PORT } = process.env; const ask = async (port) => { const { ok } = await fetch(`http://127.0.0.1:${port}/healthz`); if (!ok) throw new Error(`port ${port} does not answer 200`) }; Promise.any([INGEST_PORT, ADMIN_PORT, PROJECTOR_PORT, DELIVERER_PORT].map(ask)).catch(({ errors }) => { console.error(errors.join('\\n')); process.exit(1) })"]
 CMD ["scripts/start.sh", "embedded"]

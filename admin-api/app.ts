@@ -14,6 +14,8 @@ import {
 } from '../runtime/http.ts'
 import { basePathOf, type MapConfig } from '../runtime/config/console-variables.ts'
 import type { Logger } from '../runtime/logger.ts'
+import type { OutboundNetworks } from '../runtime/outbound/outbound-url.ts'
+import type { SealedSecrets } from '../runtime/sealed-secrets.ts'
 import type { Metrics } from '../runtime/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
 import type { RateLimit } from '../runtime/rate-counters.ts'
@@ -54,6 +56,8 @@ import { sharedRoutes } from './shares/shared.ts'
 import type { StreamOptions } from './stream/options.ts'
 import { liveStreams } from './stream/live-streams.ts'
 import { streamRoutes } from './stream/stream-route.ts'
+import { subscriptionActionRoutes } from './subscriptions/subscription-actions.ts'
+import { subscriptionRoutes } from './subscriptions/subscriptions.ts'
 import { systemHistoryRoute } from './system-history.ts'
 import { systemRoutes, type DataDirectory, type Mode } from './system.ts'
 import { limitedLookUps } from './http/known-secrets.ts'
@@ -68,6 +72,14 @@ export type AdminDependencies = {
   readonly store: Store
   readonly eventLog: AdminLog
   readonly factLog: FactLog
+  /** Encrypts the secrets of subscriptions; absent: there can be none. */
+  readonly secrets?: SealedSecrets | undefined
+  /** What webhooks may reach besides the public Internet. */
+  readonly networks?: OutboundNetworks | undefined
+  /** Whether there is a server that sends mails. */
+  readonly hasMail?: boolean
+  /** How long a test of a subscription may take. */
+  readonly testWithinMs?: number
   readonly clock: Clock
   readonly logger: Logger
   readonly mode: Mode
@@ -100,6 +112,13 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     options: { ...streams.options, takeTurn: (accountId) => streams.takeTurn(accountId) },
   })
   const placeNames = new PlaceNames(deps)
+  const subscribing = {
+    ...deps,
+    feeds,
+    secrets: deps.secrets,
+    networks: deps.networks ?? [],
+    hasMail: deps.hasMail ?? false,
+  }
   return [
     ...sessionRoutes({ ...deps, turns, basePath: basePathOf(deps.consolePublicUrl) }),
     ...operatorRoutes({ ...deps, turns }),
@@ -124,6 +143,8 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...systemRoutes(deps),
     systemHistoryRoute(deps),
     ...consoleRoutes(deps),
+    ...subscriptionRoutes(subscribing),
+    ...subscriptionActionRoutes(subscribing),
     ...feedRoutes({ ...deps, feeds, streams }),
     ...streamRoutes({ ...deps, streams }),
     ...importRoutes(deps),

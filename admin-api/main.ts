@@ -2,6 +2,7 @@ import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { requireDistributed } from '../runtime/config/config.ts'
 import { runProgram } from '../runtime/program.ts'
+import { sealedSecrets } from '../runtime/sealed-secrets.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startAdminApi } from './service.ts'
 
@@ -19,5 +20,7 @@ await runProgram('gps-admin-api', async (program) => {
   lifecycle.onClose('event log', () => eventLog.close())
   const store = await openMongoStore({ url, clock, logger })
   lifecycle.onClose('store', () => store.close())
-  await startAdminApi({ store, eventLog, factLog: eventLog.facts, mode: 'distributed' }, program)
+  const secrets = config.secretsKey && sealedSecrets(config.secretsKey)
+  const mode = 'distributed'
+  await startAdminApi({ store, eventLog, factLog: eventLog.facts, secrets, mode }, program)
 })

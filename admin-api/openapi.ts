@@ -36,6 +36,10 @@ const TAGS: Readonly<Record<string, { name: string; description: string }>> = {
   labels: { name: 'Labels', description: 'Labels that sort devices into groups' },
   geofences: { name: 'Geofences', description: 'Areas that devices enter and leave' },
   rules: { name: 'Rules', description: 'Conditions of devices that matter to somebody' },
+  subscriptions: {
+    name: 'Subscriptions',
+    description: 'Webhooks, chats and mails that say what happens to devices',
+  },
   positions: { name: 'Positions', description: 'Stored records' },
   places: { name: 'Places', description: 'What places are called' },
   facts: { name: 'Facts', description: 'What happened to devices, and when' },

@@ -2,6 +2,7 @@ import { systemClock as clock } from '../runtime/clock.ts'
 import { onceAvailable } from '../runtime/repeat.ts'
 import { unavailable } from '../runtime/errors.ts'
 import { serveHttp } from '../runtime/http-server.ts'
+import type { SealedSecrets } from '../runtime/sealed-secrets.ts'
 import type { Program } from '../runtime/program.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
@@ -26,6 +27,7 @@ export async function startAdminApi(
     store,
     eventLog,
     factLog,
+    secrets,
     mode,
     ownIngest,
     measureData,
@@ -33,6 +35,8 @@ export async function startAdminApi(
     store: Store
     eventLog: AdminLog
     factLog: FactLog
+    /** Encrypts the secrets of subscriptions; absent: there can be none. */
+    secrets?: SealedSecrets | undefined
     mode: Mode
     measureData?: () => Promise<DataDirectory>
     /** The ingest API in the same process; absent: it runs elsewhere. */
@@ -66,6 +70,9 @@ export async function startAdminApi(
       store,
       eventLog,
       factLog,
+      secrets,
+      networks: config.webhooks.allowNetworks,
+      hasMail: config.smtp !== undefined,
       mode,
       measureData,
       clock,

@@ -2,8 +2,8 @@ import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { requireDistributed } from '../runtime/config/config.ts'
 import { runProgram } from '../runtime/program.ts'
+import { serveHealth } from '../runtime/serve-health.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
-import { serveHealth } from './serve-health.ts'
 import { startProjector } from './service.ts'
 
 /** The projector as a separate process on Kafka and MongoDB; several share the partitions. */
@@ -27,7 +27,12 @@ await runProgram('gps-projector', async (program) => {
   })
   lifecycle.onClose('store', () => store.close())
   startProjector({ eventLog, store, topic: eventLog.facts }, program)
-  if (config.projectorPort !== undefined) {
-    await serveHealth(config.projectorPort, { eventLog, store }, program)
+  const { projectorPort: port } = config
+  if (port !== undefined) {
+    const dependencies = [eventLog, store]
+    await serveHealth(
+      { name: 'projector', port, variable: 'PROJECTOR_PORT', dependencies },
+      program,
+    )
   }
 })

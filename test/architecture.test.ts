@@ -34,6 +34,7 @@ const forAdapters = [
   'runtime/errors.ts',
   'runtime/outage.ts',
   'runtime/repeat.ts',
+  'runtime/secrets-file.ts',
   'runtime/sleepers.ts',
   'runtime/sqlite/',
 ]
@@ -107,6 +108,7 @@ const ways: Record<string, readonly string[]> = {
       'shares',
       'feeds',
       'stream',
+      'subscriptions',
       'rules',
       'geofences',
       'devices',

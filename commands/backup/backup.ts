@@ -6,7 +6,7 @@ import { dataBytes, freeBytes, noteBackup } from '../../runtime/sqlite/data-dire
 import type { OpenData } from '../open.ts'
 import { checkCopy } from './check-copy.ts'
 import { copyDatabase } from './copy-database.ts'
-import { sha256Of } from './copy-file.ts'
+import { copyFile, sha256Of } from './copy-file.ts'
 import { claimFolder, writeManifest, type BackupFile, type Manifest } from './manifest.ts'
 import { newFolder } from './new-folder.ts'
 
@@ -46,10 +46,15 @@ export async function backUp({
   let manifest
   try {
     await expectRoom({ needed: await dataBytes(from), directory: to, free })
-    const copy = (name: string) =>
-      copyDatabase(join(from, name), join(to, name), (part) =>
-        show(`copies ${name}: ${Math.floor(100 * part)} %`),
-      )
+    const copy = async (name: string) => {
+      const [source, target] = [join(from, name), join(to, name)]
+      if (!name.endsWith('.sqlite')) await copyFile(source, target, () => undefined)
+      else {
+        await copyDatabase(source, target, (part) =>
+          show(`copies ${name}: ${Math.floor(100 * part)} %`),
+        )
+      }
+    }
     const names = await copyStore({ from, to }, copy)
     // Last: everything in the store was in the log by then.
     await copy(logFile)

@@ -94,7 +94,7 @@ const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 const FILE = Joi.object({
   // A name never leads out of the folder.
-  name: text(/^[a-z0-9-]+\.sqlite$/, 'the name of a file that ends with .sqlite'),
+  name: text(/^[a-z0-9-]+\.(sqlite|key)$/, 'the name of a file that ends with .sqlite or .key'),
   bytes: whole(Number.MAX_SAFE_INTEGER, NUMBER),
   sha256: text(/^[\da-f]{64}$/, '64 hexadecimal digits'),
 })

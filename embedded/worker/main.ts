@@ -2,10 +2,14 @@ import { constants, getPriority, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { startAdminApi } from '../../admin-api/service.ts'
+import { startDeliverer } from '../../deliverer/service.ts'
+import { openFeeds } from '../../event-log/follow/open-feeds.ts'
 import { openSqliteLogReader } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { startProjector } from '../../projector/service.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
 import { runProgram, type Program } from '../../runtime/program.ts'
+import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
+import { secretsKeyIn } from '../../runtime/secrets-file.ts'
 import { dataBytes, freeBytes, lastBackupAt } from '../../runtime/sqlite/data-directory.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { joinThread, type Peer } from '../calls.ts'
@@ -18,7 +22,7 @@ const NICER = 10
 await runProgram('gps', serve, { settings: workerData as Readonly<Record<string, string>> })
 
 /**
- * The worker thread of the embedded process: projector, read models and admin API. It reads the log;
+ * The worker thread of the embedded process: projector, read models, deliverer and admin API. It reads the log;
  * the main thread does its writes to the log.
  */
 async function serve(program: Program): Promise<void> {
@@ -37,11 +41,13 @@ async function serve(program: Program): Promise<void> {
     lastBackupAt: await lastBackupAt(directory),
   })
 
+  const secrets = sealedSecrets(config.secretsKey ?? secretsKeyIn(directory))
+
   const main: Peer<MainThread> = joinThread<WorkerThread, MainThread>(parentPort, {
     opened: async () => undefined,
     startAdminApi: (ownIngest) =>
       startAdminApi(
-        { store, eventLog, factLog: store.factLog, mode: 'embedded', ownIngest, measureData },
+        { store, eventLog, factLog, secrets, mode: 'embedded', ownIngest, measureData },
         program,
       ),
     touchKeys: (usedAt) => store.touchKeys(usedAt),
@@ -85,5 +91,8 @@ async function serve(program: Program): Promise<void> {
   lifecycle.onClose('store', () => store.close())
   lifecycle.onClose('calls of the main thread', () => finished)
   lifecycle.stopping.addEventListener('abort', () => main.notify('ending'))
+  const { factLog } = store
   startProjector({ eventLog, store }, program)
+  const feeds = openFeeds({ eventLog, factLog, store, logger, stopping: lifecycle.stopping })
+  startDeliverer({ feeds, store, secrets, owner: 'embedded' }, program)
 }

@@ -25,6 +25,7 @@ export type Config = ConsoleConfig &
     readonly ingestPort: number
     readonly adminPort: number
     readonly projectorPort?: number
+    readonly delivererPort?: number
     /** Absent: every service serves the metrics on its own port. */
     readonly metricsPort?: number
     readonly dataDir: string
@@ -144,6 +145,7 @@ function toConfig(v: Variables): Config {
     ingestPort: v.INGEST_PORT,
     adminPort: v.ADMIN_PORT,
     ...(v.PROJECTOR_PORT !== undefined && { projectorPort: v.PROJECTOR_PORT }),
+    ...(v.DELIVERER_PORT !== undefined && { delivererPort: v.DELIVERER_PORT }),
     ...(v.METRICS_PORT !== undefined && { metricsPort: v.METRICS_PORT }),
     dataDir: v.DATA_DIR,
     ...(v.KAFKA_BROKERS !== undefined &&

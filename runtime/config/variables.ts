@@ -8,6 +8,7 @@ export type ServiceVariables = {
   INGEST_PORT: number
   ADMIN_PORT: number
   PROJECTOR_PORT?: number
+  DELIVERER_PORT?: number
   METRICS_PORT?: number
   DATA_DIR: string
   KAFKA_BROKERS?: string
@@ -60,6 +61,7 @@ export const SERVICE_VARIABLES = {
   INGEST_PORT: port('INGEST_PORT').default(8080),
   ADMIN_PORT: port('ADMIN_PORT').default(8081),
   PROJECTOR_PORT: port('PROJECTOR_PORT'),
+  DELIVERER_PORT: port('DELIVERER_PORT'),
   METRICS_PORT: port('METRICS_PORT'),
   DATA_DIR: variable('DATA_DIR', Joi.string(), { expected: 'a folder' }).default('./data'),
   KAFKA_BROKERS: variable('KAFKA_BROKERS', Joi.string().pattern(/^[^\s,:]+:\d+(,[^\s,:]+:\d+)*$/), {

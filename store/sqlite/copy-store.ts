@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { SECRETS_FILE } from '../../runtime/secrets-file.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
 import { FACTS_FILE } from './facts.ts'
@@ -26,7 +27,12 @@ export async function copySqliteStore(
       if (generationIn(to) === inUse) {
         // A store of an earlier version has no facts.
         const hasFacts = existsSync(join(from, FACTS_FILE))
-        const others = [...(hasFacts ? [FACTS_FILE] : []), REJECTIONS_FILE]
+        const hasKey = existsSync(join(from, SECRETS_FILE))
+        const others = [
+          ...(hasFacts ? [FACTS_FILE] : []),
+          ...(hasKey ? [SECRETS_FILE] : []),
+          REJECTIONS_FILE,
+        ]
         for (const name of others) await copy(name)
         return [...copied, ...others]
       }

@@ -3,6 +3,8 @@ import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
 import { secretHash } from '../../schemas/api-key.ts'
 import { newShareToken } from '../../schemas/share-token.ts'
 import type { Scope } from '../../store/keys.ts'
+import { newSubscription } from '../contracts/store-subscriptions.ts'
+import { eventually } from '../eventually.ts'
 import { T0 } from '../samples.ts'
 import { CHEAP_HASH, PASSWORD, type AdminHarness } from './admin-harness.ts'
 
@@ -25,6 +27,11 @@ export type Expected = {
 const GEOFENCE = {
   name: 'Depot',
   shape: { type: 'circle', latitude: 45.27, longitude: 13.7, radius: 60 },
+} as const
+const SUBSCRIPTION = {
+  name: 'Office',
+  source: 'facts',
+  target: { kind: 'slack', url: 'https://example.org/hook' },
 } as const
 const RULE = { name: 'Parked', when: { stopped: true } } as const
 
@@ -273,6 +280,74 @@ export const EXPECTED: Record<string, Expected> = {
     before: createRule,
     stranger: 404,
   },
+  'GET /subscriptions': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'POST /subscriptions': {
+    needs: 'dispatcher',
+    body: SUBSCRIPTION,
+    before: deleteSubscriptions,
+    status: 201,
+    stranger: 201,
+  },
+  'GET /subscriptions/:id': {
+    needs: 'viewer',
+    scope: 'devices:read',
+    path: () => `/subscriptions/${subscriptionId}`,
+    before: createSubscription,
+    stranger: 404,
+  },
+  'PATCH /subscriptions/:id': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}`,
+    body: { name: 'Other' },
+    before: createSubscription,
+    stranger: 404,
+  },
+  'DELETE /subscriptions/:id': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}`,
+    before: createSubscription,
+    stranger: 404,
+  },
+  'POST /subscriptions/:id/test': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}/test`,
+    before: createTestedSubscription,
+    stranger: 404,
+  },
+  'POST /subscriptions/:id/rotate': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}/rotate`,
+    // Only webhooks have a secret.
+    before: createSubscription,
+    status: 409,
+    stranger: 404,
+  },
+  'POST /subscriptions/:id/enable': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}/enable`,
+    before: createSubscription,
+    stranger: 404,
+  },
+  'POST /subscriptions/:id/rewind': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}/rewind`,
+    body: { to: 'start' },
+    before: createSubscription,
+    stranger: 404,
+  },
+  'POST /subscriptions/:id/resend': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}/resend`,
+    body: { ids: ['01KDVDNA00Z6JGGE5XXD5XW7P3'] },
+    before: createSubscription,
+    stranger: 404,
+  },
+  'GET /subscriptions/:id/deliveries': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}/deliveries`,
+    before: createSubscription,
+    stranger: 404,
+  },
   'GET /shared': { needs: 'share', stranger: 404 },
   'GET /shared/stream': { needs: 'share', stranger: 404 },
   'GET /rejections/summary': { needs: 'viewer', stranger: 200 },
@@ -335,6 +410,38 @@ async function reportOnceMore(harness: AdminHarness): Promise<void> {
 
 /** The id of a deleted one is taken for a day. */
 let geofenceId = ''
+let subscriptionId = ''
+
+async function createSubscription(harness: AdminHarness): Promise<void> {
+  await deleteSubscriptions(harness)
+  const given = newSubscription({ accountId: 'acc-1', target: SUBSCRIPTION.target })
+  subscriptionId = given.id
+  await harness.store.createSubscription(given)
+}
+
+/** Its next test is answered as soon as it is asked for, as by a deliverer. */
+async function createTestedSubscription(harness: AdminHarness): Promise<void> {
+  await createSubscription(harness)
+  const query = { accountId: 'acc-1', id: subscriptionId }
+  const outcome = { status: 200, milliseconds: 1, answer: '' }
+  const answer = async () => {
+    const found = await harness.store.changeSubscription(query, (one) => {
+      const { test } = one.progress
+      if (test === undefined) return undefined
+      return { ...one, progress: { ...one.progress, test: { ...test, outcome } } }
+    })
+    return found !== 'refused'
+  }
+  eventually(answer, { withinMs: 2_000 }).catch(() => undefined)
+}
+
+async function deleteSubscriptions(harness: AdminHarness): Promise<void> {
+  const accountId = 'acc-1'
+  for (const { id } of await harness.store.pageSubscriptions({ accountId, limit: 100 })) {
+    await harness.store.deleteSubscription({ accountId, id, deletedAt: T0 })
+  }
+}
+
 let ruleId = ''
 
 async function createGeofence({ store }: AdminHarness): Promise<void> {

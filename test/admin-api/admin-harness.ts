@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeAll } from '@jest/globals'
 import { pino } from 'pino'
@@ -10,6 +11,8 @@ import {
   openSqliteEventLog,
   type SqliteEventLogOptions,
 } from '../../event-log/sqlite/sqlite-event-log.ts'
+import { parseNetwork } from '../../runtime/outbound/public-address.ts'
+import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
 import type { MapConfig } from '../../runtime/config/console-variables.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
@@ -53,6 +56,7 @@ export async function startAdmin({
   ingest = { forSenders: () => 'http://127.0.0.1:8080' },
   maps = [],
   consolePublicUrl,
+  subscriptions = {},
 }: {
   operator?: Partial<Operator>
   trustProxy?: number
@@ -67,6 +71,7 @@ export async function startAdmin({
   ingest?: IngestAddresses
   maps?: readonly MapConfig[]
   consolePublicUrl?: string
+  subscriptions?: { secrets?: undefined; hasMail?: boolean; testWithinMs?: number }
 } = {}) {
   const directory = await ownDirectory()
   const clock = { time: T0 + 3_600_000, now: () => clock.time }
@@ -101,6 +106,10 @@ export async function startAdmin({
       store: wrapStore(store),
       eventLog,
       factLog: 'factLog' in store ? (store.factLog as FactLog) : NO_FACTS,
+      secrets: sealedSecrets(randomBytes(32)),
+      networks: [parseNetwork('127.0.0.0/8')!],
+      hasMail: true,
+      ...subscriptions,
       mode: 'embedded',
       ingest,
       maps,

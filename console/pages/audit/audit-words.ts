@@ -35,6 +35,14 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'session.created': 'signed in',
   'share.created': 'created the shared link',
   'share.revoked': 'revoked the shared link',
+  'subscription.changed': 'changed the notification',
+  'subscription.created': 'created the notification',
+  'subscription.deleted': 'deleted the notification',
+  'subscription.enabled': 'enabled the notification',
+  'subscription.resent': 'sent items again to the notification',
+  'subscription.rewound': 'moved the place of the notification',
+  'subscription.rotated': 'replaced the secret of the notification',
+  'subscription.tested': 'sent a test to the notification',
 }
 
 const WITHOUT_SUBJECT = ['operator.password-changed', 'session.created']

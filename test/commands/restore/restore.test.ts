@@ -112,7 +112,7 @@ test.each<[what: string, change: () => void, reason: string]>([
   [
     'that lists a file elsewhere',
     () => changeManifest((one) => ({ files: [{ ...one.files[0]!, name: '../x.sqlite' }] })),
-    'backup.json is damaged: files[0].name must be the name of a file that ends with .sqlite',
+    'backup.json is damaged: files[0].name must be the name of a file that ends with .sqlite or .key',
   ],
   [
     'with a pipe for a list, which would never be read',
@@ -233,7 +233,7 @@ test.each([
 )
 
 test.each([
-  ['name', 'LOG.sqlite', 'the name of a file that ends with .sqlite'],
+  ['name', 'LOG.sqlite', 'the name of a file that ends with .sqlite or .key'],
   ['bytes', -1, COUNT],
   ['bytes', '4096', COUNT],
   ['bytes', null, COUNT],

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { serveHealth } from '../../../projector/serve-health.ts'
+import { serveHealth } from '../../../runtime/serve-health.ts'
 import { startProjector } from '../../../projector/service.ts'
 import { loadConfig } from '../../../runtime/config/config.ts'
 import { Lifecycle } from '../../../runtime/lifecycle.ts'
@@ -112,7 +112,10 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
     const port = await freePort()
     const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
     startProjector({ eventLog, store }, program)
-    await serveHealth(port, { eventLog, store }, program)
+    await serveHealth(
+      { name: 'projector', port, variable: 'PROJECTOR_PORT', dependencies: [eventLog, store] },
+      program,
+    )
     return {
       store,
       readiness: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).text(),

@@ -313,6 +313,13 @@ describe('the configuration', () => {
     ]) {
       expect(message).toContain(`${name} must be`)
     }
+    for (const expected of [
+      '32 random bytes in base64 or hexadecimal, for example from: openssl rand -base64 32',
+      'networks separated by blanks or commas, for example 192.168.0.0/16 fd00::/8',
+      'the address that mails come from, for example GPS <gps@example.org>',
+    ]) {
+      expect(message).toContain(expected)
+    }
     expect(message).not.toContain('hunter2')
     expect(faults({ SMTP_URL: 'smtp://mail.example' })).toContain('SMTP_FROM')
   })

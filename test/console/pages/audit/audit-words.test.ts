@@ -126,7 +126,9 @@ test('every action that the admin API records has its words', () => {
     .flatMap((file) => readFileSync(file, 'utf8').match(/'\w+\.[\w-]+'/g) ?? [])
     .map((text) => text.slice(1, -1))
     .filter((text) =>
-      /^(account|devices?|geofences?|import|key|operator|rule|session|share)\.[a-z-]+$/.test(text),
+      /^(account|devices?|geofences?|import|key|operator|rule|session|share|subscription)\.[a-z-]+$/.test(
+        text,
+      ),
     )
   expect([...new Set(recorded)].sort()).toEqual(Object.keys(ACTIONS).sort())
 })

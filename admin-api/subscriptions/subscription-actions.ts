@@ -1,0 +1,334 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { ApiError, unavailable } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import { newSigningSecret } from '../../schemas/signing-secret.ts'
+import {
+  DELIVERIES_KEPT_MS,
+  type DeliveryOutcome,
+  type DeviceSubscription,
+  type SubscriptionDelivery,
+  type SubscriptionProgress,
+  type SubscriptionSecrets,
+} from '../../schemas/subscription.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../http/admin-route.ts'
+import { answerPage, pageOf } from '../http/answer-page.ts'
+import type { Caller } from '../http/caller.ts'
+import { readCursor } from '../http/cursor.ts'
+import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
+import { list, text, wholeNumber, type InputOf } from '../http/rule.ts'
+import { isoTime, TIME } from '../http/views.ts'
+import { placeInFeed } from './place-in-feed.ts'
+import {
+  requireSubscription,
+  SUBSCRIPTION,
+  SUBSCRIPTION_WITH_SECRET,
+  subscriptionFields,
+  subscriptionView,
+} from './subscription-fields.ts'
+import { healthy, requireSecrets, seal, type SubscriptionDeps } from './subscriptions.ts'
+
+const DAY_SECONDS = 86_400
+const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS
+const MOST_RESENT = 100
+/** Longer than a receiver may take. */
+const TEST_WITHIN_MS = 20_000
+const LOOKS_EVERY_MS = 200
+
+const GRACE = {
+  graceSeconds: wholeNumber({
+    min: 0,
+    max: LONGEST_GRACE_SECONDS,
+    expected: `graceSeconds must be a whole number of seconds from 0 to ${LONGEST_GRACE_SECONDS}`,
+  })
+    .nullIsAbsence()
+    .withDefault(7 * DAY_SECONDS),
+}
+const RESENT_EXPECTED = `ids must be a list of 1 to ${MOST_RESENT} different ids of facts or records`
+const RESENT = {
+  ids: list(text({ max: 64, expected: RESENT_EXPECTED }), {
+    max: MOST_RESENT,
+    expected: RESENT_EXPECTED,
+  }).required(),
+}
+
+/** What operators do with a subscription besides changing it. */
+export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
+  const { store, clock, feeds } = deps
+  const { rewound } = subscriptionFields(deps.networks)
+
+  async function test(ctx: AdminContext, caller: Caller): Promise<void> {
+    const testId = `test_${randomUUID()}`
+    const { id } = await changed(ctx, caller, ({ progress }) => ({
+      progress: { ...progress, test: { id: testId } },
+    }))
+    const outcome = await outcomeOf({ accountId: caller.accountId, id }, testId)
+    await record(ctx, caller, 'subscription.tested', {
+      id,
+      details: { status: outcome.status ?? null },
+    })
+    succeed(ctx, outcomeView(outcome))
+  }
+
+  /** @throws {ApiError} 503 if no deliverer sends the test in time. */
+  async function outcomeOf(
+    query: { readonly accountId: string; readonly id: string },
+    testId: string,
+  ): Promise<DeliveryOutcome> {
+    const deadline = performance.now() + (deps.testWithinMs ?? TEST_WITHIN_MS)
+    while (performance.now() < deadline) {
+      const { progress } = requireSubscription(await store.findSubscription(query))
+      if (progress.test?.id === testId && progress.test.outcome !== undefined) {
+        return progress.test.outcome
+      }
+      await wait(LOOKS_EVERY_MS)
+    }
+    throw unavailable('the test was not sent in time: is the deliverer running?')
+  }
+
+  async function rotate(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { graceSeconds } }: Input<object, InputOf<typeof GRACE>>,
+  ): Promise<void> {
+    const secrets = requireSecrets(deps)
+    const secret = newSigningSecret()
+    const now = clock.now()
+    const until = now + graceSeconds * 1_000
+    const subscription = await changed(ctx, caller, ({ id, sealed, target, revision }) => {
+      if (target.kind !== 'webhook') throw conflict('only webhooks are signed with a secret')
+      const { signing, ...rest } = JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
+      const [current] = signing
+      const before = current === undefined ? [] : [{ secret: current.secret, until }]
+      return {
+        sealed: seal(secrets, id, { ...rest, signing: [{ secret }, ...before] }),
+        revision: revision + 1,
+      }
+    })
+    const { id } = subscription
+    await record(ctx, caller, 'subscription.rotated', { id, details: { graceSeconds } })
+    succeed(
+      ctx,
+      { ...subscriptionView(subscription, caller), secret },
+      { message: 'keep the secret, it is shown this once' },
+    )
+  }
+
+  async function enable(ctx: AdminContext, caller: Caller): Promise<void> {
+    const subscription = await changed(ctx, caller, ({ progress }) => ({
+      progress: enabled(healthy(progress)),
+    }))
+    await record(ctx, caller, 'subscription.enabled', { id: subscription.id })
+    succeed(ctx, subscriptionView(subscription, caller))
+  }
+
+  async function rewind(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { to } }: Input<object, { readonly to: string }>,
+  ): Promise<void> {
+    const query = { accountId: caller.accountId, id: pathParameter(ctx, 'id') }
+    const { source } = requireSubscription(await store.findSubscription(query))
+    const place = { place: to, field: 'to', now: clock.now() }
+    const mark = await placeInFeed(feeds[source], place)
+    const subscription = await changed(ctx, caller, ({ progress }) => ({
+      progress: { ...progress, mark },
+    }))
+    await record(ctx, caller, 'subscription.rewound', { id: query.id, details: { to } })
+    succeed(ctx, subscriptionView(subscription, caller))
+  }
+
+  async function resend(
+    ctx: AdminContext,
+    caller: Caller,
+    { body: { ids } }: Input<object, InputOf<typeof RESENT>>,
+  ): Promise<void> {
+    const subscription = await changed(ctx, caller, ({ progress }) => {
+      const resend = [...new Set([...progress.resend, ...ids])].sort()
+      if (resend.length > MOST_RESENT) {
+        throw conflict(`at most ${MOST_RESENT} items wait to be sent again`)
+      }
+      return { progress: { ...progress, resend } }
+    })
+    await record(ctx, caller, 'subscription.resent', {
+      id: subscription.id,
+      details: { items: ids.length },
+    })
+    succeed(ctx, subscriptionView(subscription, caller))
+  }
+
+  async function listDeliveries(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    { query: { limit, cursor } }: Input<PageQuery>,
+  ): Promise<void> {
+    const subscriptionId = pathParameter(ctx, 'id')
+    requireSubscription(await store.findSubscription({ accountId, id: subscriptionId }))
+    const of = { name: 'deliveries', accountId, filter: { subscriptionId } }
+    const [before] = readCursor(cursor, of, ['number']) ?? []
+    const found = await store.pageDeliveries({
+      subscriptionId,
+      limit: limit + 1,
+      ...(before !== undefined && { before }),
+    })
+    const oldest = clock.now() - DELIVERIES_KEPT_MS
+    await answerPage(ctx, {
+      list: of,
+      limit,
+      items: found.filter(({ at }) => at >= oldest),
+      placeOf: ({ number }) => [number],
+      view: deliveryView,
+    })
+  }
+
+  /** Changes the subscription in the path. */
+  async function changed(
+    ctx: AdminContext,
+    { accountId }: Caller,
+    change: (before: DeviceSubscription) => Partial<DeviceSubscription>,
+  ): Promise<DeviceSubscription> {
+    const query = { accountId, id: pathParameter(ctx, 'id') }
+    const outcome = await store.changeSubscription(query, (before) => ({
+      ...before,
+      ...change(before),
+      // The deliverer looks for changes by their time.
+      changedAt: Math.max(clock.now(), before.changedAt + 1),
+    }))
+    return requireSubscription(outcome === 'refused' ? undefined : outcome)
+  }
+
+  function record(
+    ctx: AdminContext,
+    caller: Caller,
+    action: string,
+    { id, details = {} }: { id: string; details?: object },
+  ): Promise<void> {
+    const subject = { kind: 'subscription', id } as const
+    const entry = { action, subject, details: { ...details } }
+    return recordAction(ctx, caller, entry, { store, clock })
+  }
+
+  const needs = 'dispatcher'
+  return [
+    {
+      method: 'POST',
+      path: '/subscriptions/:id/test',
+      summary: 'Sends a test to a subscription’s receiver and answers with what it answered',
+      description: 'Also while it is disabled. Changes neither its place nor its state.',
+      needs,
+      answer: { data: TEST_OUTCOME },
+      handle: test,
+    },
+    route({
+      method: 'POST',
+      path: '/subscriptions/:id/rotate',
+      summary: 'Gives a webhook a new secret, shown only in this answer',
+      description:
+        'For `graceSeconds` more (7 days unless given, 30 at most) requests are signed with the one before too.',
+      needs,
+      body: GRACE,
+      bodyExample: { graceSeconds: 86_400 },
+      bodyMayBeAbsent: true,
+      answer: { data: SUBSCRIPTION_WITH_SECRET },
+      errors: ['CONFLICT'],
+      handle: rotate,
+    }),
+    {
+      method: 'POST',
+      path: '/subscriptions/:id/enable',
+      summary: 'Enables a disabled subscription: it goes on where it ended',
+      description: 'A failing one is tried without waiting for its next attempt.',
+      needs,
+      answer: { data: SUBSCRIPTION },
+      handle: enable,
+    },
+    route({
+      method: 'POST',
+      path: '/subscriptions/:id/rewind',
+      summary: 'Moves a subscription to another place in its feed',
+      description: '`to` is `start`, `now`, a mark of the feed, or a time.',
+      needs,
+      body: rewound,
+      bodyExample: { to: '2026-01-31T12:30:00Z' },
+      answer: { data: SUBSCRIPTION },
+      handle: rewind,
+    }),
+    route({
+      method: 'POST',
+      path: '/subscriptions/:id/resend',
+      summary: 'Sends items again, before the rest, in order',
+      description: 'Facts or records that are still kept; those set aside among them.',
+      needs,
+      body: RESENT,
+      bodyExample: { ids: ['01KDVDNA00Z6JGGE5XXD5XW7P3'] },
+      answer: { data: SUBSCRIPTION },
+      errors: ['CONFLICT'],
+      handle: resend,
+    }),
+    route({
+      method: 'GET',
+      path: '/subscriptions/:id/deliveries',
+      summary: 'Lists what was sent for a subscription, newest first',
+      description: 'The last 1000 requests of 7 days.',
+      needs,
+      query: PAGE_PARAMETERS,
+      answer: { data: pageOf(DELIVERY) },
+      handle: listDeliveries,
+    }),
+  ]
+}
+
+function enabled({
+  disabledAt: _disabledAt,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return progress
+}
+
+function outcomeView({ status, error, milliseconds, answer }: DeliveryOutcome) {
+  return {
+    ...(status !== undefined && { status }),
+    ...(error !== undefined && { error }),
+    milliseconds,
+    answer,
+  }
+}
+
+function deliveryView(delivery: SubscriptionDelivery) {
+  const { at, ids, attempt } = delivery
+  return { at: isoTime(at), ids, attempt, ...outcomeView(delivery) }
+}
+
+const OUTCOME = {
+  status: { type: 'integer', description: 'The status of the answer; absent: there was none' },
+  error: { type: 'string', description: 'Why there was no answer' },
+  milliseconds: { type: 'integer' },
+  answer: { type: 'string', description: 'Its beginning, 1 KiB at most' },
+}
+
+const TEST_OUTCOME: JsonSchema = objectOf(OUTCOME, {
+  title: 'TestOutcome',
+  optional: ['status', 'error'],
+})
+
+const DELIVERY: JsonSchema = objectOf(
+  {
+    at: TIME,
+    ids: { type: 'array', items: { type: 'string' }, description: 'The items in it' },
+    attempt: { type: 'integer', description: '1: the first' },
+    ...OUTCOME,
+  },
+  { title: 'Delivery', optional: ['status', 'error'] },
+)
+
+function conflict(message: string): ApiError {
+  return new ApiError('CONFLICT', message)
+}

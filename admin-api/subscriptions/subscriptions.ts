@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto'
+import type { Feeds } from '../../event-log/feeds.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { invalidParams, unavailable } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
+import type { SealedSecrets } from '../../runtime/sealed-secrets.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import { newSigningSecret } from '../../schemas/signing-secret.ts'
+import {
+  newProgress,
+  shownTarget,
+  type DeviceSubscription,
+  type SubscriptionContent,
+  type SubscriptionSecrets,
+  type SubscriptionTarget,
+} from '../../schemas/subscription.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../http/admin-route.ts'
+import { listById, pageOf } from '../http/answer-page.ts'
+import { requireChange } from '../http/body.ts'
+import type { Caller } from '../http/caller.ts'
+import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { recordAction } from '../http/record-action.ts'
+import { placeInFeed } from './place-in-feed.ts'
+import {
+  requireFitting,
+  requireSubscription,
+  SUBSCRIPTION,
+  SUBSCRIPTION_WITH_SECRET,
+  subscriptionFields,
+  subscriptionView,
+  tooManySubscriptions,
+  type SubscriptionChange,
+  type SubscriptionInput,
+} from './subscription-fields.ts'
+
+const BODY_LIMIT_BYTES = 1024 * 1024
+const MOST_OPERATORS = 1_000
+
+export type SubscriptionDeps = {
+  readonly store: Store
+  readonly clock: Clock
+  readonly feeds: Feeds
+  /** Absent: there is no key to encrypt secrets with. */
+  readonly secrets: SealedSecrets | undefined
+  readonly networks: OutboundNetworks
+  readonly hasMail: boolean
+  /** How long a test may take; absent: longer than a receiver may. */
+  readonly testWithinMs?: number | undefined
+}
+
+/** Tell programs and people what happens to devices. */
+export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
+  const { store, clock, feeds } = deps
+  const fields = subscriptionFields(deps.networks)
+
+  async function list(ctx: AdminContext, caller: Caller, input: Input<PageQuery>): Promise<void> {
+    await listById({
+      name: 'subscriptions',
+      page: (query) => store.pageSubscriptions(query),
+      view: (subscription) => subscriptionView(subscription, caller),
+    })(ctx, caller, input)
+  }
+
+  async function create(
+    ctx: AdminContext,
+    caller: Caller,
+    { body }: Input<object, SubscriptionInput>,
+  ): Promise<void> {
+    const { target, start, ...content } = body
+    requireFitting({ ...content, target })
+    await requireOwnAddresses(caller, target)
+    const secrets = requireSecrets(deps)
+    const { accountId } = caller
+    const lives = await livesOf(caller, body)
+    const createdAt = clock.now()
+    const place = { place: start, field: 'start', now: createdAt }
+    const mark = await placeInFeed(feeds[body.source], place)
+    const id = ulid(createdAt, randomBytes(10))
+    const secret = newSigningSecret()
+    const signing = target.kind === 'webhook' ? [{ secret }] : []
+    const subscription: DeviceSubscription = {
+      ...content,
+      target: shownTarget(target),
+      id,
+      accountId,
+      createdAt,
+      changedAt: createdAt,
+      revision: 1,
+      sealed: seal(secrets, id, { target, signing }),
+      progress: newProgress(mark),
+    }
+    if (!(await store.createSubscription(subscription))) throw tooManySubscriptions()
+    const details = { ...content, target: subscription.target }
+    await record(ctx, caller, 'subscription.created', { id, details, lives })
+    const view = subscriptionView(subscription, caller)
+    succeed(ctx, target.kind === 'webhook' ? { ...view, secret } : view, { status: 201 })
+  }
+
+  async function show(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
+    const id = pathParameter(ctx, 'id')
+    const found = requireSubscription(await store.findSubscription({ accountId, id }))
+    succeed(ctx, subscriptionView(found, caller))
+  }
+
+  async function change(
+    ctx: AdminContext,
+    caller: Caller,
+    { body }: Input<object, SubscriptionChange>,
+  ): Promise<void> {
+    requireChange(body, fields.changed)
+    const query = { accountId: caller.accountId, id: pathParameter(ctx, 'id') }
+    requireSubscription(await store.findSubscription(query))
+    const { target, ...rest } = body
+    if (target !== undefined) await requireOwnAddresses(caller, target)
+    const lives = await livesOf(caller, body)
+    const outcome = await store.changeSubscription(query, (before) => {
+      const shown = target === undefined ? before.target : shownTarget(target)
+      const content = withoutNull<SubscriptionContent>({ ...before, ...rest, target: shown })
+      requireFitting(content)
+      const changedAt = Math.max(clock.now(), before.changedAt + 1)
+      const next = { ...before, ...withoutGone(before, content), revision: before.revision + 1 }
+      return target === undefined
+        ? { ...next, changedAt }
+        : { ...withTarget(next, target, requireSecrets(deps)), changedAt }
+    })
+    const subscription = requireSubscription(outcome === 'refused' ? undefined : outcome)
+    const details = { ...rest, ...(target !== undefined && { target: shownTarget(target) }) }
+    await record(ctx, caller, 'subscription.changed', { id: query.id, details, lives })
+    succeed(ctx, subscriptionView(subscription, caller))
+  }
+
+  async function remove(ctx: AdminContext, caller: Caller): Promise<void> {
+    const { accountId } = caller
+    const id = pathParameter(ctx, 'id')
+    const query = { accountId, id, deletedAt: clock.now() }
+    const { name } = requireSubscription(await store.deleteSubscription(query))
+    await record(ctx, caller, 'subscription.deleted', { id, details: { name } })
+    succeed(ctx, null)
+  }
+
+  /** @throws {ApiError} 400 for a mail to somebody else. */
+  async function requireOwnAddresses(
+    { accountId }: Caller,
+    target: SubscriptionTarget,
+  ): Promise<void> {
+    if (target.kind !== 'email') return
+    if (!deps.hasMail) {
+      const message = 'target.kind email needs a mail server: set SMTP_URL and SMTP_FROM'
+      throw invalidParams([{ field: 'target.kind', message }])
+    }
+    const operators = await store.pageOperators({ accountId, limit: MOST_OPERATORS })
+    const known = new Set(operators.map(({ email }) => email.toLowerCase()))
+    if (target.to.every((address) => known.has(address.toLowerCase()))) return
+    const message = 'target.to must be addresses of operators of this account'
+    throw invalidParams([{ field: 'target.to', message }])
+  }
+
+  function livesOf(
+    { accountId }: Caller,
+    { deviceIds }: { readonly deviceIds?: readonly string[] | null },
+  ): Promise<ReadonlyMap<string, string | undefined>> {
+    return store.livesOf({ accountId, deviceIds: deviceIds ?? [] })
+  }
+
+  function record(
+    ctx: AdminContext,
+    caller: Caller,
+    action: string,
+    {
+      id,
+      details,
+      lives = new Map(),
+    }: { id: string; details: object; lives?: ReadonlyMap<string, string | undefined> },
+  ): Promise<void> {
+    const subject = { kind: 'subscription', id } as const
+    const entry = { action, subject, details: { ...details }, lives }
+    return recordAction(ctx, caller, entry, { store, clock })
+  }
+
+  const scope = 'devices:read'
+  return [
+    route({
+      method: 'GET',
+      path: '/subscriptions',
+      summary: 'Lists subscriptions, newest first',
+      needs: 'viewer',
+      scope,
+      query: PAGE_PARAMETERS,
+      answer: { data: pageOf(SUBSCRIPTION) },
+      handle: list,
+    }),
+    route({
+      method: 'POST',
+      path: '/subscriptions',
+      summary: 'Makes a subscription',
+      description: DESCRIPTION,
+      needs: 'dispatcher',
+      body: fields.created,
+      bodyExample: {
+        name: 'To the office',
+        source: 'facts',
+        types: ['alarm.reported'],
+        target: { kind: 'webhook', url: 'https://example.org/hook', batch: 100 },
+      },
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      answer: { status: 201, data: SUBSCRIPTION_WITH_SECRET },
+      handle: create,
+    }),
+    {
+      method: 'GET',
+      path: '/subscriptions/:id',
+      summary: 'One subscription, and how it is doing',
+      needs: 'viewer',
+      scope,
+      answer: { data: SUBSCRIPTION },
+      handle: show,
+    },
+    route({
+      method: 'PATCH',
+      path: '/subscriptions/:id',
+      summary: 'Changes a subscription',
+      description:
+        '`null` takes an optional field away. A `target` replaces the one before, and is tried without a pause.',
+      needs: 'dispatcher',
+      body: fields.changed,
+      bodyExample: { everySeconds: 60 },
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      answer: { data: SUBSCRIPTION },
+      handle: change,
+    }),
+    {
+      method: 'DELETE',
+      path: '/subscriptions/:id',
+      summary: 'Deletes a subscription, and the list of what was sent for it',
+      needs: 'dispatcher',
+      answer: {},
+      handle: remove,
+    },
+  ]
+}
+
+const DESCRIPTION = `
+Sends facts, or positions, to a webhook, a phone (ntfy), a chat or operators' mail, in the order of the log, and tries
+again until they arrive. A webhook is signed as [Standard Webhooks](https://www.standardwebhooks.com) has it, with the
+\`secret\` that only this answer and that of \`rotate\` show. Without \`SECRETS_KEY\` a 503.
+`.trim()
+
+/** @throws {ApiError} 503 if secrets cannot be encrypted. */
+export function requireSecrets({ secrets }: Pick<SubscriptionDeps, 'secrets'>): SealedSecrets {
+  if (secrets !== undefined) return secrets
+  throw unavailable('subscriptions need a key to encrypt their secrets with: set SECRETS_KEY')
+}
+
+export function seal(secrets: SealedSecrets, id: string, content: SubscriptionSecrets): string {
+  return secrets.seal(JSON.stringify(content), id)
+}
+
+/** A new target counts as healthy. A webhook keeps its secret. */
+function withTarget(
+  subscription: DeviceSubscription,
+  target: SubscriptionTarget,
+  secrets: SealedSecrets,
+): DeviceSubscription {
+  const { id, sealed, progress } = subscription
+  const before = JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
+  const kept = before.signing.length > 0 ? before.signing : [{ secret: newSigningSecret() }]
+  const signing = target.kind === 'webhook' ? kept : before.signing
+  return {
+    ...subscription,
+    sealed: seal(secrets, id, { target, signing }),
+    progress: healthy(progress),
+  }
+}
+
+/** Without a failure. */
+export function healthy({
+  attempt: _attempt,
+  failingSince: _failingSince,
+  lastError: _lastError,
+  warned: _warned,
+  ...progress
+}: DeviceSubscription['progress']): DeviceSubscription['progress'] {
+  return progress
+}
+
+function withoutNull<T>(fields: object): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as T
+}
+
+/** The fields that a change has taken away are undefined, which is not stored. */
+function withoutGone(before: DeviceSubscription, content: SubscriptionContent): object {
+  const gone = Object.keys(before).filter((name) => !Object.hasOwn(content, name))
+  return { ...content, ...Object.fromEntries(gone.map((name) => [name, undefined])) }
+}

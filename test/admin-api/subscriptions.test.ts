@@ -1,0 +1,279 @@
+import { describe, expect, test } from '@jest/globals'
+import type { DeviceSubscription } from '../../schemas/subscription.ts'
+import { eventually } from '../eventually.ts'
+import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
+
+let harness: AdminHarness
+let headers: Record<string, string>
+adminForAllTests((given) => ({ harness, headers } = given))
+const ask = (method: string, path: string, body?: unknown) =>
+  harness.api(method, path, { headers, ...(body !== undefined && { body }) })
+const HOOK = {
+  kind: 'webhook',
+  url: 'https://hooks.example.org/s3cret-path?k=s3cret-query',
+  headers: { Authorization: 'Bearer s3cret-header' },
+  batch: 100,
+}
+const create = (fields: object = {}) =>
+  ask('POST', '/subscriptions', { name: 'Office', source: 'facts', target: HOOK, ...fields })
+const idOf = ({ body }: Awaited<ReturnType<typeof create>>) => String(body.data?.['id'])
+const stored = async (id: string) => {
+  const found = await harness.store.findSubscription({ accountId: 'acc-1', id })
+  if (found === undefined) throw new Error('there is none')
+  return found
+}
+
+const HOURS =
+  'hours must have days (1, Monday, to 7), from and to (HH:MM, different) and zone (such as Europe/Berlin)'
+
+test('a subscription is made, read, listed, changed and deleted, and each change is audited', async () => {
+  const hours = { days: [1, 7], from: '22:00', to: '06:00', zone: 'Europe/Berlin' }
+  const fields = { types: ['device.offline'], labels: ['vans'], hours, maxAgeSeconds: 60 }
+  const answer = await create(fields)
+  expect(answer.status).toBe(201)
+  const target = { kind: 'webhook', url: 'https://hooks.example.org', batch: 100 }
+  const { secret, ...made } = answer.body.data!
+  expect(secret).toMatch(/^whsec_[\w+/]{43}=$/)
+  expect(made).toMatchObject({ ...fields, target, state: 'active', everySeconds: 0, revision: 1 })
+  const id = idOf(answer)
+  expect((await ask('GET', `/subscriptions/${id}`)).body.data).toEqual(made)
+  expect((await ask('GET', '/subscriptions')).body.data?.items).toContainEqual(made)
+  const change = {
+    everySeconds: 60,
+    hours: null,
+    target: { kind: 'slack', url: 'https://a.org/x' },
+  }
+  harness.clock.time += 1
+  const changed = await ask('PATCH', `/subscriptions/${id}`, change)
+  const expected = {
+    everySeconds: 60,
+    revision: 2,
+    target: { kind: 'slack', url: 'https://a.org' },
+  }
+  expect(changed.body.data).toMatchObject(expected)
+  expect(changed.body.data).not.toHaveProperty('hours')
+  expect(await stored(id)).not.toHaveProperty('hours')
+  harness.clock.time += 1
+  expect((await ask('DELETE', `/subscriptions/${id}`)).status).toBe(200)
+  const audit = await ask('GET', `/audit?subjectId=${id}`)
+  expect(audit.body.data?.items?.map(({ action }) => action)).toEqual([
+    'subscription.deleted',
+    'subscription.changed',
+    'subscription.created',
+  ])
+  const gone = await ask('GET', `/subscriptions/${id}`)
+  expect([gone.status, gone.body.message]).toEqual([404, 'there is no subscription with this id'])
+})
+
+test('no answer, audit entry or log line has a secret, a header, a token or the path of a URL', async () => {
+  const bot = { kind: 'telegram', token: '12345:s3cret_token_of_a_bot_x', chatId: '-42' }
+  const ids = [idOf(await create()), idOf(await create({ target: bot }))]
+  for (const id of ids) {
+    const answers = [
+      await ask('GET', `/subscriptions/${id}`),
+      await ask('PATCH', `/subscriptions/${id}`, { name: 'Other' }),
+      await ask('POST', `/subscriptions/${id}/enable`),
+      await ask('GET', `/audit?subjectId=${id}`),
+    ]
+    for (const { status, text } of answers) {
+      expect(status).toBe(200)
+      expect(text).not.toMatch(/s3cret|whsec/)
+    }
+    expect((await stored(id)).sealed).not.toContain('s3cret')
+  }
+  expect(harness.logged.join()).not.toMatch(/s3cret|whsec/)
+})
+
+test.each<[string, object, string, RegExp | string]>([
+  ['another source', { source: 'x' }, 'source', 'source must be facts or positions'],
+  [
+    'this machine',
+    { target: { ...HOOK, url: 'https://10.0.0.1/' } },
+    'target.url',
+    /WEBHOOK_ALLOW/,
+  ],
+  ['no TLS', { target: { ...HOOK, url: 'http://1.1.1.1/' } }, 'target.url', /https/],
+  ['a user name', { target: { ...HOOK, url: 'https://a:b@x.org/' } }, 'target.url', /user name/],
+  [
+    'an own header',
+    { target: { ...HOOK, headers: { 'Webhook-Id': 'x' } } },
+    'target.headers',
+    /Id/,
+  ],
+  ['a batch of one', { target: { ...HOOK, batch: 1 } }, 'target.batch', /2 to 500/],
+  ['another kind', { target: { kind: 'fax' } }, 'target.kind', /webhook, ntfy/],
+  ['another member', { target: { ...HOOK, token: 'x' } }, 'target', /takes kind, url/],
+  [
+    'a stranger',
+    { target: { kind: 'email', to: ['eve@x.org'] } },
+    'target.to',
+    'target.to must be addresses of operators of this account',
+  ],
+  [
+    'an unknown zone',
+    { hours: { days: [1], from: '08:00', to: '09:00', zone: 'Mars/X' } },
+    'hours',
+    HOURS,
+  ],
+  ['no hours', { hours: { days: [1], from: '08:00', to: '08:00', zone: 'UTC' } }, 'hours', HOURS],
+  [
+    'positions to a chat',
+    { source: 'positions', target: { kind: 'slack', url: 'https://a.org/' } },
+    'target.kind',
+    'target.kind slack takes facts; positions go to a webhook',
+  ],
+  [
+    'positions by type',
+    { source: 'positions', types: ['device.online'] },
+    'types',
+    'types is about facts, not about positions',
+  ],
+  ['the mark of nothing', { start: 'somewhere' }, 'start', /mark/],
+])('%s is refused', async (_what, fields, field, message) => {
+  const { status, body } = await create(fields)
+  expect(status).toBe(400)
+  expect(body.details?.map((one) => one.field)).toEqual([field])
+  if (typeof message === 'string') expect(body.message).toBe(message)
+  else expect(body.message).toMatch(message)
+})
+
+test('mails go to operators of the account', async () => {
+  const { status, body } = await create({ target: { kind: 'email', to: ['ANA@example.org'] } })
+  expect([status, body.data?.['secret']]).toEqual([201, undefined])
+})
+
+test('a subscription begins where it is told to, and is moved to another place', async () => {
+  const id = idOf(await create({ start: 'start' }))
+  const { mark } = (await stored(id)).progress
+  const moved = await ask('POST', `/subscriptions/${id}/rewind`, { to: mark })
+  expect(moved.body.data?.['mark']).toBe(mark)
+  const time = new Date(harness.clock.now() - 1).toISOString()
+  expect((await ask('POST', `/subscriptions/${id}/rewind`, { to: time })).status).toBe(200)
+  const refused = await ask('POST', `/subscriptions/${id}/rewind`, { to: '2999-01-01T00:00:00Z' })
+  expect(refused.status).toBe(400)
+})
+
+test('a new secret signs beside the one before for a while; chats have none', async () => {
+  const made = await create()
+  const id = idOf(made)
+  const rotated = await ask('POST', `/subscriptions/${id}/rotate`, { graceSeconds: 60 })
+  expect(rotated.body.data?.['secret']).toMatch(/^whsec_/)
+  expect(rotated.body.data?.['secret']).not.toBe(made.body.data?.['secret'])
+  const chat = idOf(await create({ target: { kind: 'slack', url: 'https://a.org/x' } }))
+  const none = await ask('POST', `/subscriptions/${chat}/rotate`)
+  expect([none.status, none.body.message]).toEqual([409, 'only webhooks are signed with a secret'])
+})
+
+test('a disabled subscription is enabled where it ended', async () => {
+  const id = idOf(await create())
+  const { mark } = (await stored(id)).progress
+  const failure = { failingSince: 1, lastError: 'status 410', disabledAt: 2 }
+  await harness.store.changeSubscription({ accountId: 'acc-1', id }, (one) => ({
+    ...one,
+    progress: { ...one.progress, ...failure },
+  }))
+  const shown = await ask('GET', `/subscriptions/${id}`)
+  expect(shown.body.data).toMatchObject({ state: 'disabled', lastError: 'status 410' })
+  const enabled = await ask('POST', `/subscriptions/${id}/enable`)
+  expect(enabled.body.data).toMatchObject({ state: 'active', mark })
+  expect((await stored(id)).progress).not.toHaveProperty('failingSince')
+})
+
+test('items to send again wait in order, 100 at most', async () => {
+  const id = idOf(await create())
+  const ids = (from: number, count: number) =>
+    Array.from({ length: count }, (_, n) => `item-${String(from + n).padStart(3, '0')}`)
+  expect((await ask('POST', `/subscriptions/${id}/resend`, { ids: ids(50, 60) })).status).toBe(200)
+  expect((await ask('POST', `/subscriptions/${id}/resend`, { ids: ids(10, 41) })).status).toBe(200)
+  expect((await stored(id)).progress.resend).toEqual(ids(10, 100))
+  const refused = await ask('POST', `/subscriptions/${id}/resend`, { ids: ['one more'] })
+  expect(refused.status).toBe(409)
+  expect(refused.body.message).toBe('at most 100 items wait to be sent again')
+})
+
+test('a test answers with what the receiver answered the deliverer', async () => {
+  const id = idOf(await create())
+  const asked = ask('POST', `/subscriptions/${id}/test`)
+  const outcome = { status: 500, milliseconds: 12, answer: 'oh no' }
+  const answer = (one: DeviceSubscription) => {
+    const { test: asked, ...progress } = one.progress
+    return asked && { ...one, progress: { ...progress, test: { ...asked, outcome } } }
+  }
+  const query = { accountId: 'acc-1', id }
+  await eventually(
+    async () => (await harness.store.changeSubscription(query, answer)) !== 'refused',
+  )
+  expect((await asked).body.data).toEqual(outcome)
+})
+
+test('deliveries are listed page by page, the newest first', async () => {
+  const id = idOf(await create())
+  for (const number of [1, 2, 3]) {
+    await harness.store.saveDelivery({
+      accountId: 'acc-1',
+      subscriptionId: id,
+      number,
+      at: harness.clock.now(),
+      ids: [`item-${number}`],
+      attempt: 1,
+      error: 'no such host',
+      milliseconds: 3,
+      answer: '',
+    })
+  }
+  const path = `/subscriptions/${id}/deliveries?limit=2`
+  const all = await harness.allPages(path, { headers })
+  expect(all.map(({ ids }) => ids)).toEqual([['item-3'], ['item-2'], ['item-1']])
+  expect(all[0]).toMatchObject({ attempt: 1, error: 'no such host', milliseconds: 3 })
+})
+
+describe('without what it needs', () => {
+  let without: AdminHarness
+  let own: Record<string, string>
+  adminForAllTests(
+    ({ harness: given, headers: session }) => {
+      without = given
+      own = session
+    },
+    { subscriptions: { secrets: undefined, hasMail: false } },
+  )
+
+  test('a subscription is refused with the variable to set: no key is a 503, no mail server a 400', async () => {
+    const post = (target: object) =>
+      without.api('POST', '/subscriptions', {
+        headers: own,
+        body: { name: 'Office', source: 'facts', target },
+      })
+    const keyless = await post(HOOK)
+    expect(keyless.status).toBe(503)
+    expect(keyless.body.message).toBe(
+      'subscriptions need a key to encrypt their secrets with: set SECRETS_KEY',
+    )
+    const mailless = await post({ kind: 'email', to: ['ana@example.org'] })
+    expect(mailless.status).toBe(400)
+    expect(mailless.body.message).toBe(
+      'target.kind email needs a mail server: set SMTP_URL and SMTP_FROM',
+    )
+  })
+})
+
+describe('without a deliverer', () => {
+  let alone: AdminHarness
+  let own: Record<string, string>
+  adminForAllTests(
+    ({ harness: given, headers: session }) => {
+      alone = given
+      own = session
+    },
+    { subscriptions: { testWithinMs: 1 } },
+  )
+
+  test('a test is a 503 that asks for it', async () => {
+    const body = { name: 'Office', source: 'facts', target: HOOK }
+    const made = await alone.api('POST', '/subscriptions', { headers: own, body })
+    const path = `/subscriptions/${String(made.body.data?.['id'])}/test`
+    const answer = await alone.api('POST', path, { headers: own })
+    expect(answer.status).toBe(503)
+    expect(answer.body.message).toBe('the test was not sent in time: is the deliverer running?')
+  })
+})
