@@ -50,11 +50,11 @@ async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promi
   const before = residentMb()
   let most = before
   const answers = slow.map(() => '')
-  const ports = new Set<number | undefined>()
+  const own = new Set<string>()
   const sockets = slow.map(({ url, text, drip }, index): Socket => {
     const { port, hostname } = new URL(url)
     const socket = connect(Number(port), hostname, () => {
-      ports.add(socket.localPort)
+      own.add(connectionName(Number(port), socket.localPort))
       socket.write(text)
     })
     socket.on('error', () => undefined)
@@ -66,12 +66,13 @@ async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promi
     const dripping = setInterval(() => socket.write(drip), 1_000)
     return socket.on('close', () => clearInterval(dripping))
   })
-  const accepted = new Set<number>()
+  const accepted = new Set<string>()
   // Long: on a busy machine the service may first have to work off its load.
   await eventually(
     () => {
-      for (const port of clientPorts()) if (ports.has(port)) accepted.add(port)
-      return accepted.size === slow.length
+      for (const name of openConnections()) if (own.has(name)) accepted.add(name)
+      expect([own.size, accepted.size]).toEqual([slow.length, slow.length])
+      return true
     },
     { withinMs: 120_000 },
   )
@@ -81,7 +82,7 @@ async function holdAll(slow: readonly Slow[], meanwhile = async () => {}): Promi
     async () => {
       expect(await report()).toBeLessThan(2_000)
       most = Math.max(most, residentMb())
-      return !clientPorts().some((port) => ports.has(port))
+      return !openConnections().some((name) => own.has(name))
     },
     { withinMs: 90_000, everyMs: 500 },
   )
@@ -163,18 +164,22 @@ test('streams that are not read are cut off within 45 s of falling behind, and t
   expect(growthMb).toBeLessThan(150)
 })
 
-/** The clients' ports of the connections that the service has accepted and not closed. */
-function clientPorts(): number[] {
+/** The connections that the service has accepted and not closed. */
+function openConnections(): string[] {
   const served = [service.ingestUrl, service.adminUrl].map((url) => Number(new URL(url).port))
   const [, ...rows] = readFileSync('/proc/net/tcp', 'utf8').trimEnd().split('\n')
   return rows.flatMap((row) => {
     const columns = row.trim().split(/\s+/)
-    const [local = 0, remote = 0] = columns
-      .slice(1, 3)
-      .map((address) => parseInt(address.slice(-4), 16))
+    const ports = columns.slice(1, 3).map((address) => parseInt(address.slice(-4), 16))
+    const [local = 0, remote] = ports
     // A connection that no process holds has no inode: not yet accepted, or already closed.
-    return served.includes(local) && columns[9] !== '0' ? [remote] : []
+    return served.includes(local) && columns[9] !== '0' ? [connectionName(local, remote)] : []
   })
+}
+
+/** The client's port alone is not enough: the kernel uses it for connections to both ports of the service. */
+function connectionName(servicePort: number, clientPort: number | undefined): string {
+  return `${servicePort} ${clientPort}`
 }
 
 function residentMb(): number {
