@@ -222,7 +222,7 @@ export class TripFinder {
   }
 }
 
-/** Whether nobody knows how the device came from one record to the next. */
+/** Whether the path of the device from one record to the next is unknown. */
 function isBroken(from: TripRecord, to: TripRecord): boolean {
   return isPathless(distance(from.place, to.place), to.timestamp - from.timestamp)
 }

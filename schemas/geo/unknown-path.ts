@@ -1,4 +1,4 @@
-/** After a longer step, in milliseconds, nobody knows how the device came from one place to the other. */
+/** Beyond this time between two positions, in milliseconds, the path between them is unknown. */
 export const LONGEST_STEP_MS = 60 * 60_000
 
 /** Above this speed, in metres per second, nothing can have been driven: it is a leap. */

@@ -21,7 +21,7 @@ export type GpxPoint = {
   readonly attributes: ReadonlyMap<string, unknown>
 }
 
-/** A position that was never recorded: somebody's plan or mark. */
+/** A position that was never recorded: a planned or marked one. */
 export type GpxOther = { readonly line: number; readonly what: 'way points' | 'points of routes' }
 
 const OTHERS = new Map<string, GpxOther['what']>([

@@ -13,7 +13,7 @@ const XML_DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
 /**
  * The encoding of a text by its first bytes: that of the byte order mark, or of UTF-16 without one, or that which an
  * XML declaration names, otherwise UTF-8.
- * @throws {UnreadableError} if nobody knows the encoding.
+ * @throws {UnreadableError} if the encoding is unknown.
  */
 export function encodingOf(begin: Uint8Array): string {
   const mark = MARKS.find(([, bytes]) => bytes.every((byte, index) => begin[index] === byte))
@@ -23,7 +23,7 @@ export function encodingOf(begin: Uint8Array): string {
   if (zeros === '1010') return 'utf-16le'
   const ascii = Buffer.from(begin.subarray(0, ENCODING_BYTES)).toString('latin1')
   const named = XML_DECLARATION.exec(ascii)?.[1] ?? 'utf-8'
-  // The declaration itself is not in UTF-16, so somebody has converted the file without changing it.
+  // The declaration itself is not in UTF-16, so the file was converted without changing its declaration.
   if (/^(?:utf-?(?:16|32)|ucs-?2)/i.test(named)) return 'utf-8'
   try {
     return new TextDecoder(named).encoding
