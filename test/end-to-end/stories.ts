@@ -11,6 +11,9 @@ import { pointsOf, tracks, type WrittenPoint } from '../recorded-tracks.ts'
 export function deploymentStories(mode: string, start: () => Promise<Deployment>): void {
   describe(`${mode}: recorded tracks`, () => {
     let service: Deployment
+    /** As far as the feed of facts was read, and the devices that it has shown. */
+    let mark = 'start'
+    const online: string[] = []
 
     beforeAll(async () => {
       service = await start()
@@ -67,6 +70,20 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       }
     }, 120_000)
 
+    test('the feed of facts has the first fact of every device', async () => {
+      const wanted = tracks.map((file) => basename(file, '.gpx'))
+      await eventually(
+        async () => {
+          const { items, mark: next } = await feed(`after=${mark}&limit=1000&type=device.online`)
+          mark = next
+          online.push(...items.map(({ deviceId }) => deviceId))
+          return wanted.every((deviceId) => online.includes(deviceId))
+        },
+        { withinMs: 60_000, everyMs: 200 },
+      )
+      expect(online.sort()).toEqual([...wanted].sort())
+    }, 120_000)
+
     test('the same files sent again add no record, also after a restart', async () => {
       const before = await Promise.all((await adminReader(service).devices()).map(withHistory))
       service = await service.restart()
@@ -75,6 +92,16 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       const last = { deviceId: 'after-all', latitude: 1, longitude: 2 }
       await submitTo(service.ingestUrl, service.key, last)
       await eventually(() => adminReader(service).device('after-all'), { withinMs: 60_000 })
+      const found = await eventually(
+        async () => {
+          const page = await feed(`after=${mark}&waitSeconds=10`)
+          mark = page.mark
+          return page.items.length > 0 && page
+        },
+        { withinMs: 60_000 },
+      )
+      expect(found.items).toMatchObject([{ type: 'device.online', deviceId: 'after-all' }])
+      expect(found.gap).toBeUndefined()
       const devices = await adminReader(service).devices()
       const known = devices.filter(({ deviceId }) => deviceId !== 'after-all')
       const after = await Promise.all(known.map(withHistory))
@@ -84,6 +111,16 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
         expect(device.lastSeenAt > (before[n]?.device.lastSeenAt ?? '')).toBe(true)
       }
     }, 300_000)
+
+    async function feed(query: string) {
+      const answer = await fetch(`${service.adminUrl}/api/v1/feeds/facts?${query}`, {
+        headers: { Authorization: `Bearer ${service.key}` },
+      })
+      const { data } = (await answer.json()) as {
+        data: { items: { type: string; deviceId: string }[]; mark: string; gap?: boolean }
+      }
+      return data
+    }
 
     test('SIGTERM ends every process with exit code 0', async () => {
       expect(new Set(await service.stop())).toEqual(new Set([0]))

@@ -8,6 +8,7 @@ import {
   type DistributedService,
   type Part,
 } from './distributed-service.ts'
+import { expectAlarmsInTopic, startAlarms } from './alarms.ts'
 import { expectExactlyOnce } from './invariants.ts'
 import { acknowledges, startLoad, type Load } from './load.ts'
 import { noteFault, SHORT } from './table.ts'
@@ -36,8 +37,9 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
 
   const killed: Part[] = ['ingest-1', 'projector-1', 'ingest-2', 'projector-2', 'admin']
 
-  test(`kill -9 of our processes, ${KILLS} times under load, loses and doubles nothing`, async () => {
+  test(`kill -9 of our processes, ${KILLS} times under load, loses and doubles nothing, and has every fact in its topic in order`, async () => {
     const running = load()
+    const alarms = startAlarms({ urls: service.ingestUrls, key: service.key })
     for (let kill = 0; kill < KILLS; kill += 1) {
       await acknowledges(running, 20 + Math.floor(Math.random() * 200))
       const part = killed[kill % killed.length] as Part
@@ -45,10 +47,14 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
       await service.start(part)
     }
     await running.stop()
+    await alarms.stop()
     const outcome = await expectExactlyOnce(service, running, { withinMs: 120_000 })
+    const { brokers } = service.kafka
+    const facts = await expectAlarmsInTopic({ ...service, brokers }, alarms)
     noteFault('kill -9 of any of our processes', {
       kills: KILLS,
       ...outcome,
+      ...facts,
     })
   })
 
