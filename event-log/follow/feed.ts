@@ -115,8 +115,11 @@ export function logFeed<Event>(
     const started = performance.now()
     const extent = await extentNow()
     const found = await within(signal, (ending) => checked(after, extent, feed, ending))
+    /** The ring's entries before this one are behind the place. */
+    let from = 0
     for (let { place, gap } = found; ;) {
-      const read = await within(signal, (ending) => readOn(place, feed, query, ending))
+      const number = from
+      const read = await within(signal, (ending) => readOn(place, feed, query, number, ending))
       gap ||= read.gap
       const shown = await source.withoutErased(accountId, read.entries)
       const leftMs = waitMs - (performance.now() - started)
@@ -124,6 +127,7 @@ export function logFeed<Event>(
       if (shown.length > 0 || gap || !end || leftMs <= 0 || signal.aborted) {
         return { items: shown.map(itemOf), mark: mark(place), end, gap }
       }
+      from = read.from
       await untilMore(place, feed, { forMs: leftMs, signal })
     }
   }
@@ -180,8 +184,14 @@ export function logFeed<Event>(
     place: ReaderPosition,
     feed: LiveFeed,
     { accountId, limit, wants, wantsErasure }: FeedQuery<Event>,
+    from: number,
     signal: AbortSignal,
-  ): Promise<{ entries: readonly PlacedEntry<Event>[]; end: boolean; gap: boolean }> {
+  ): Promise<{
+    entries: readonly PlacedEntry<Event>[]
+    end: boolean
+    gap: boolean
+    from: number
+  }> {
     const entries: PlacedEntry<Event>[] = []
     let gap = false
     const isWanted = (entry: FeedEntry<Event>) =>
@@ -196,9 +206,11 @@ export function logFeed<Event>(
     }
 
     while (!feed.holds(place.offsets)) {
-      if (await readFromPast()) return { entries, gap, end: false }
+      if (await readFromPast()) return { entries, gap, end: false, from }
     }
-    for (let number = feed.ring.first; number < feed.ring.end; number += 1) {
+    const next = feed.ring.end
+    const begin = hasReached(place.offsets, feed.upTo) ? next : Math.max(from, feed.ring.first)
+    for (let number = begin; number < next; number += 1) {
       const entry = feed.ring.at(number)
       if (entry === undefined || !('origin' in entry) || entry.origin === undefined) continue
       const { partition, offset } = entry.origin
@@ -211,14 +223,16 @@ export function logFeed<Event>(
       }
       if (!isNew) continue
       const own = source.eventIn(entry)
-      if (own !== undefined && isWanted(own) && add(own)) return { entries, gap, end: false }
+      if (own !== undefined && isWanted(own) && add(own)) {
+        return { entries, gap, end: false, from }
+      }
     }
     const end = hasReached(feed.upTo, place.offsets)
     if (end) {
       Object.assign(place.offsets, feed.upTo)
       place.last = feed.last ?? place.last
     }
-    return { entries, gap, end }
+    return { entries, gap, end, from: end ? next : from }
 
     /** Whether the page ends before what the ring holds. */
     async function readFromPast(): Promise<boolean> {
