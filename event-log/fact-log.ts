@@ -5,7 +5,7 @@ import type { Offsets } from '../schemas/read-models.ts'
 import type { Extent, TailGap, UnknownEntry } from './event-log.ts'
 
 /**
- * The facts of all devices in the order in which they were decided, and erasures of devices among them. Facts of
+ * The facts of all devices in the order of their decisions, and erasures of devices among them. Facts of
  * one device are in one partition. A fact may be in it twice, with the same id.
  */
 export interface FactLog {

@@ -2,7 +2,7 @@ import type { DeviceErased } from '../schemas/device-erased.ts'
 import type { DeviceFact } from '../schemas/facts.ts'
 import type { PositionReported } from '../schemas/position-reported.ts'
 
-/** What happened and where devices were, for programs that read everything once, in order, and continue later. */
+/** Facts and positions for programs that read everything in order and can continue later. */
 export interface Feeds {
   readonly facts: Feed<DeviceFact>
   /** Without imported positions. */
@@ -10,7 +10,7 @@ export interface Feeds {
 }
 
 /**
- * The events of one log, the oldest first and in order per device. Nothing is missed; an event may come twice, with
+ * The events of one log, the oldest first and in order per device. No event is missed; one may come twice, with
  * the same id. Events of erased devices are left out from the moment their erasure is answered.
  *
  * A place in the log is named by a mark: an opaque text that any process can continue from, also after a restart.

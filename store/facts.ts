@@ -41,7 +41,7 @@ export interface FactStore {
   /** Facts of an account, newest first by `at`, then id. Those of hidden devices are left out. */
   pageFacts(query: FactsQuery): Promise<readonly DeviceFact[]>
 
-  /** Of these facts of an account, the ids of those that are stored and of no hidden device. */
+  /** The ids of those facts that are stored and belong to no hidden device. */
   heldFacts(query: {
     readonly accountId: string
     readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]

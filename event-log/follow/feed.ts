@@ -24,7 +24,7 @@ import { untilAborted, untilMore, untilRead } from './feed-waits.ts'
 export type FeedEntry<Event> = ErasureEntry | (FeedEventEntry & { readonly event: Event })
 type FeedEventEntry = PositionEntry | FactEntry
 
-/** What the feeds of positions and facts do not have in common. */
+/** The differences between the feeds of positions and facts. */
 export type FeedSource<Event> = {
   readonly marked: MarkedLog
   readonly log: ReadableLog & { placeBefore(time: number): Promise<Offsets> }
@@ -32,7 +32,7 @@ export type FeedSource<Event> = {
   join(): { readonly feed: LiveFeed; readonly leave: () => void }
   /** The entry if it is an event of this feed. */
   eventIn(entry: RingEntry): FeedEntry<Event> | undefined
-  /** What a reader of the past gets of a batch: see `readPast`. */
+  /** The part of a batch that a reader of the past gets: see `readPast`. */
   shownOf(
     reader: { readonly accountId: string; readonly feed: LiveFeed; readonly signal: AbortSignal },
     wants: (entry: FeedEntry<Event>) => boolean,
@@ -141,7 +141,7 @@ export function logFeed<Event>(
     return work(AbortSignal.any([signal, late]))
   }
 
-  /** What the log holds; empty while it cannot say, which must not hold up what can be read. */
+  /** The extent of the log; empty while the log cannot report it: the live reader still has entries to read. */
   async function extentNow(): Promise<readonly Extent[]> {
     try {
       return await log.extent()

@@ -25,7 +25,7 @@ export type OpenFeeds = {
 export type FeedsOptions = FeedOptions & {
   /** How long a reader of the past waits for a pending erasure. */
   readonly pendingMs: number
-  /** Size of the rings of live readers, entries and approximate bytes; how long they go on unused. */
+  /** Size of the rings of live readers, entries and approximate bytes; how long they read on unused. */
   readonly ringEntries: number
   readonly ringBytes: number
   readonly lingersMs: number
@@ -46,7 +46,7 @@ const FEEDS_OPTIONS: FeedsOptions = {
 
 /** The facts that the store still has: an erasure removes them there first. */
 export type HeldFacts = {
-  /** Of these facts of an account, the ids of those that are stored and of no hidden device. */
+  /** The ids of those facts that are stored and belong to no hidden device. */
   heldFacts(query: {
     readonly accountId: string
     readonly facts: readonly Pick<DeviceFact, 'id' | 'deviceId'>[]

@@ -33,7 +33,7 @@ export type PastItem<Shown> =
     }
   | { readonly kind: 'gap'; readonly reason: GapReason }
 
-/** What a reader gets of a batch; undefined if an erasure is under way and does not come. */
+/** The part of a batch that a reader gets; undefined if an erasure is under way and does not come. */
 export type ShownOf<Shown> = (batch: FollowedBatch) => Promise<readonly Shown[] | undefined>
 
 /** The positions that a reader wants and no erasure covers, and the erasures. */

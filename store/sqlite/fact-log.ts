@@ -5,7 +5,7 @@ import type { DeviceFact } from '../../schemas/facts.ts'
 import type { ErasureEntry, FactEntry } from '../../schemas/log-entry.ts'
 import type { FactLog, FactTailItem } from '../../event-log/fact-log.ts'
 
-/** Facts are in the order in which they were stored, in one partition. */
+/** All facts are in one partition, in the order of their storage. */
 const PARTITION = 0
 const MAX_ENTRIES = 500
 /** Another process may have stored facts. */

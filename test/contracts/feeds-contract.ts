@@ -81,7 +81,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
     })
   }
 
-  /** What both feeds promise, also where the live reader no longer holds the entries. */
+  /** The promises of both feeds, also where the live reader no longer holds the entries. */
   describe.each([
     { name: 'positions' as const, append: appendPositions, idOf: recordIdOf },
     { name: 'facts' as const, append: appendFacts, idOf: factIdOf },
@@ -142,7 +142,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(others.items).toHaveLength(2)
     })
 
-    test('a call reads only so many entries, and its mark goes on behind them', async () => {
+    test('a call reads only so many entries, and its mark continues behind them', async () => {
       const appended = await append(1_200)
       const feed = feedOf({ ringEntries: 4, mostEntries: 700 })
       const last = appended.at(-1)
@@ -184,7 +184,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(nothing).toMatchObject({ items: [], end: true })
     })
 
-    test('where retention has passed the mark, the page says so and goes on with the rest', async () => {
+    test('where retention has passed the mark, the page says so and continues with the rest', async () => {
       const day = 24 * 3_600_000
       const feed = feedOf({ ringEntries: 4 })
       const before = await feed.markAt('start')

@@ -4,7 +4,7 @@ import { readTopic } from '../event-log/kafka/harness.ts'
 
 /** Devices whose every report is an alarm, and so a fact: each is sent until it is acknowledged, one after the other. */
 export type Alarms = {
-  /** The alarms of each device, in the order in which they were sent. */
+  /** The alarms of each device, in the order of sending. */
   readonly acknowledged: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }
