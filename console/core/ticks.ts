@@ -42,7 +42,8 @@ export function valueTicks(least: number, greatest: number, most: number, isCoun
     return { step, at }
   }
   const all = steps.map(ticksOf)
-  return all.find(({ at }) => at.length <= most) ?? ticksOf(greatest - least)
+  const fitting = all.filter(({ at }) => at.length <= most)
+  return fitting.find(({ at }) => at.length > 1) ?? fitting[0] ?? ticksOf(greatest - least)
 }
 
 /**

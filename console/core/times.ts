@@ -90,6 +90,17 @@ export function clockText(ms: number, zone: string, clock: HourClock, hasSeconds
   return `${Number(hour) % 12 || 12}:${minutes} ${Number(hour) < 12 ? 'am' : 'pm'}`
 }
 
+/** A typed time of day as `14:05` or `14:05:30`: `2:05 pm`, `2.05pm` and `14.05` are read too. */
+export function clockTime24(text: string): string {
+  const [, hour = '', rest = '', half = ''] =
+    /^(\d{1,2})((?:[:.]\d\d){0,2})\s*([ap]?)\.?m?\.?$/i.exec(text.trim()) ?? []
+  if (hour === '') return text
+  const twelve = { a: Number(hour) % 12, p: (Number(hour) % 12) + 12 }[half.toLowerCase()]
+  const isClock = twelve === undefined || (Number(hour) >= 1 && Number(hour) <= 12)
+  const hours = String(twelve ?? Number(hour)).padStart(2, '0')
+  return isClock ? hours + (rest === '' ? ':00' : rest.replaceAll('.', ':')) : text
+}
+
 /** The zone's offset from UTC at that time: `UTC+01:00`. */
 export function offset(ms: number, zone: string): string {
   const minutes = Math.round((clockOf(zone)(ms) - ms) / MINUTE)

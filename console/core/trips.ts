@@ -58,6 +58,62 @@ export function episodeAt(episodes: readonly Episode[], at: number): Episode | u
   return episodes.findLast(({ from, to }) => from <= at && at < to)
 }
 
+/** Moves within a yard or a house, with the stops between them. */
+export type ShortMoves = {
+  readonly kind: 'walks'
+  readonly from: number
+  readonly to: number
+  readonly trips: number
+  readonly distanceMetres: number
+  readonly episodes: readonly Episode[]
+}
+
+const SHORT_METRES = 500
+/** A longer stop between two moves is one of its own. */
+const SHORT_STOP_MS = 30 * 60_000
+
+/** The episodes of a list, with short moves that follow each other as one. */
+export function foldShortMoves(episodes: readonly Episode[]): readonly (Episode | ShortMoves)[] {
+  const rows: (Episode | ShortMoves)[] = []
+  for (let at = 0; at < episodes.length; at += 1) {
+    const run = runFrom(episodes, at)
+    const trips = run.flatMap((one) => (one.kind === 'trip' ? one : []))
+    const [first, last] = [run[0], run.at(-1)]
+    const one = episodes[at]
+    if (trips.length < 2 || first === undefined || last === undefined) {
+      if (one !== undefined) rows.push(one)
+      continue
+    }
+    const distanceMetres = trips.reduce((sum, trip) => sum + trip.distanceMetres, 0)
+    rows.push({
+      kind: 'walks',
+      from: first.from,
+      to: last.to,
+      trips: trips.length,
+      distanceMetres,
+      episodes: run,
+    })
+    at += run.length - 1
+  }
+  return rows
+}
+
+/** The short moves from an episode on and the short stops between them, ending with a move. */
+function runFrom(episodes: readonly Episode[], at: number): readonly Episode[] {
+  let end = at
+  for (let next = at; next < episodes.length; next += 2) {
+    const [move, stop] = [episodes[next], episodes[next + 1]]
+    if (move === undefined || !isShort(move)) break
+    end = next + 1
+    if (stop?.kind !== 'stop' || stop.to - stop.from >= SHORT_STOP_MS) break
+  }
+  return episodes.slice(at, end)
+}
+
+function isShort(one: Episode): boolean {
+  return one.kind === 'trip' && one.distanceMetres < SHORT_METRES
+}
+
 export type Totals = {
   readonly trips: number
   readonly distanceMetres: number

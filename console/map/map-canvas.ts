@@ -11,8 +11,9 @@ type Pixel = readonly [x: number, y: number]
 
 /** The position of the world on the canvas. It repeats to the east and the west. */
 export type MapView = {
-  /** The width of the canvas, and of the world, in pixels. */
+  /** The size of the canvas, and the width of the world, in pixels. */
   readonly width: number
+  readonly height: number
   readonly world: number
   /**
    * The pixel of a point: of its copies around the world, the one nearest to the middle, or to the
@@ -76,6 +77,7 @@ export class MapCanvas {
     const onPixel = (at: number) => Math.round(at * ratio) / ratio
     return {
       width,
+      height,
       world,
       isMoving: view.getAnimating() || view.getInteracting(),
       project({ x, y }, beside) {

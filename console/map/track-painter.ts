@@ -8,7 +8,8 @@ import { shownHeading } from '../core/motion.ts'
 import { placeAt, pointAt, type TrackPoint } from '../core/track.ts'
 import type { Episode } from '../core/trips.ts'
 
-const ARROW_PIXELS = 90
+/** Between two arrows, along the line and across it. */
+const ARROW_PIXELS = 80
 /** How far from the line a click may be. */
 const REACH_PIXELS = 14
 
@@ -19,6 +20,8 @@ export type PaintedTrack = {
   /** The speed at each point by which it is coloured, and the step from colour to colour. */
   readonly speeds: readonly (number | undefined)[]
   readonly speedStep: number
+  /** Speeds of several days say nothing: the line has one colour. */
+  readonly isPlain: boolean
   /** The marker's time and status. */
   readonly at: number
   readonly status: DrawnDevice['status']
@@ -80,8 +83,10 @@ export class TrackPainter {
     this.#project = project
     if (track === undefined) return
     const { clientWidth: width, clientHeight: height } = context.canvas
-    const { points, speeds, speedStep } = track
+    const { points, speeds, speedStep, isPlain } = track
+    const { accent, line, ring } = palette.peek()
     if (track.selected !== undefined) halo(context, track, track.selected, project)
+    casing(context, points, project, ring)
     const pen = new Pen(context)
     const arrows: (readonly [x: number, y: number, angle: number])[] = []
     let sinceArrow = ARROW_PIXELS / 2
@@ -94,18 +99,21 @@ export class TrackPainter {
       if (Math.max(y1, y2) < 0 || Math.min(y1, y2) > height) continue
       const stroke =
         to.after === 'gap'
-          ? { ...GAP, colour: palette.peek().line }
+          ? { ...GAP, colour: line }
           : {
               ...(to.after === 'silence' ? SILENCE : LINE),
-              colour: speedColour(speeds[index] ?? 0, speedStep),
+              colour: isPlain ? accent : speedColour(speeds[index] ?? 0, speedStep),
             }
       pen.line([x1, y1, x2, y2], stroke)
       const length = Math.hypot(x2 - x1, y2 - y1)
       if (to.after !== undefined) continue
       sinceArrow += length
       if (sinceArrow < ARROW_PIXELS || length < 3) continue
+      const [x, y] = [(x1 + x2) / 2, (y1 + y2) / 2]
+      // A way back, or a walk in circles, would pile them up.
+      if (arrows.some((one) => Math.hypot(one[0] - x, one[1] - y) < ARROW_PIXELS)) continue
       sinceArrow = 0
-      arrows.push([(x1 + x2) / 2, (y1 + y2) / 2, Math.atan2(y2 - y1, x2 - x1)])
+      arrows.push([x, y, Math.atan2(y2 - y1, x2 - x1)])
     }
     pen.lift()
     for (const { position } of track.stops) {
@@ -130,6 +138,28 @@ function isApart({ after }: TrackPoint): boolean {
 function isWithin(points: readonly TrackPoint[], at: number): boolean {
   const [last, next] = [points[pointAt(points, at)], points[pointAt(points, at) + 1]]
   return last !== undefined && last.at <= at && next !== undefined && next.after !== 'outside'
+}
+
+/** A white edge on both sides of the line, so that it stands out on any map. */
+function casing(
+  context: CanvasRenderingContext2D,
+  points: readonly TrackPoint[],
+  project: MapView['project'],
+  colour: string,
+): void {
+  context.beginPath()
+  let before: TrackPoint | undefined
+  for (const point of points) {
+    const pixel = project(point, before)
+    if (before === undefined || point.after !== undefined) context.moveTo(...pixel)
+    else context.lineTo(...pixel)
+    before = point
+  }
+  context.lineCap = 'round'
+  context.lineJoin = 'round'
+  context.lineWidth = LINE.width + 2 * CASING
+  context.strokeStyle = colour
+  context.stroke()
 }
 
 /** A broad line below the part of the track that is selected. */
@@ -162,6 +192,7 @@ type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 type Stroke = { readonly dash: readonly number[]; readonly width: number; readonly colour: string }
 
 const LINE = { dash: [], width: 4 }
+const CASING = 1.5
 /** The device went this way without reporting. */
 const SILENCE = { dash: [0, 9], width: 4 }
 /** Nobody knows which way it went. */

@@ -14,7 +14,7 @@ export type PlotData = readonly [
 /** The room beside the lines, for the values' axis and for the last mark of the time axis. */
 export const PLOT_INSET = { left: 52, right: 16 }
 const TOP = 8
-const TIMES_HEIGHT = 30
+const TIMES_HEIGHT = 22
 const BOTTOM = 6
 /** The room that a mark takes. */
 const TIME_PIXELS = 64
@@ -105,7 +105,7 @@ function Lines({ data, zone, height, width, isCount, hasTimes, ...span }: LinesP
         <g key={at}>
           <line x1={x(at)} x2={x(at)} y1={TOP} y2={bottom} />
           {hasTimes && (
-            <text x={x(at)} y={bottom + 18} text-anchor="middle">
+            <text x={x(at)} y={bottom + 15} text-anchor="middle">
               {markText(at, marks.step, { zone, isOfDays: to - from > DAY_MS })}
             </text>
           )}

@@ -122,12 +122,14 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
             />
           )
         }
+        now={
+          <LastPositionCard
+            position={position}
+            zone={zone}
+            telemetry={live === undefined ? data.telemetry : live.telemetry}
+          />
+        }
       >
-        <LastPositionCard
-          position={position}
-          zone={zone}
-          telemetry={live === undefined ? data.telemetry : live.telemetry}
-        />
         <DeviceKey device={data} of={key} onChange={reload} />
         <RecentRejections deviceId={deviceId} />
       </TrackView>

@@ -77,6 +77,7 @@ export function EmptyDay({
         status="past"
         stops={[]}
         selected={undefined}
+        isPlain
         isFollowing={false}
         onMove={() => undefined}
       />

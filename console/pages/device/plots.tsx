@@ -7,11 +7,14 @@ import { numericAttributes, type TrackPoint } from '../../core/track.ts'
 import { keptPreference } from '../../ui/preferences.ts'
 import { Select } from '../../ui/select-field.tsx'
 
-const HEIGHT = 84
-const TIMES_HEIGHT = 30
+const HEIGHT = 66
+/** Without the times below them. */
+const MORE_HEIGHT = 84
 
-/** The attribute that the operator plots, on every device that has it. */
+/** What the operator plots besides the speed, on every device that has it: the altitude, or an attribute. */
 const plotted = keptPreference('plot', '', (text) => text)
+/** No attribute has this name. */
+const ALTITUDE = '@altitude'
 
 type PlotProps = {
   points: readonly TrackPoint[]
@@ -32,7 +35,7 @@ export function Plots(props: PlotProps) {
       value: ({ speed }) => speed && speedIn(units.speed, speed),
     })
   }
-  if (points.some(({ altitude }) => altitude !== undefined)) {
+  if (plotted.value === ALTITUDE && hasAltitude(points)) {
     plots.push({
       title: `Altitude, ${units.length === 'feet' ? 'ft' : 'm'}`,
       value: ({ altitude }) => altitude && lengthIn(units.length, altitude),
@@ -51,18 +54,23 @@ export function Plots(props: PlotProps) {
   )
 }
 
-/** The choice of an attribute to plot; absent if none of them is a number. */
+function hasAltitude(points: readonly TrackPoint[]): boolean {
+  return points.some(({ altitude }) => altitude !== undefined)
+}
+
+/** The choice of another plot; absent if there is nothing else to plot. */
 export function PlotChoice({ points }: { points: readonly TrackPoint[] }) {
   const names = useMemo(() => numericAttributes(points), [points])
-  if (names.length === 0) return null
+  const options = [
+    hasAltitude(points) ? [[ALTITUDE, 'Altitude'] as const] : [],
+    names.map((name) => [name, attributeTitle(name)] as const),
+  ].flat()
+  if (options.length === 0) return null
   return (
     <Select
-      aria-label="Plot of an attribute"
-      options={[
-        ['', 'No attribute plotted'],
-        ...names.map((name) => [name, attributeTitle(name)] as const),
-      ]}
-      value={names.find((name) => name === plotted.value) ?? ''}
+      aria-label="Another plot"
+      options={[['', 'Speed alone'], ...options]}
+      value={options.find(([name]) => name === plotted.value)?.[0] ?? ''}
       onChange={(next) => (plotted.value = next)}
     />
   )
@@ -83,7 +91,7 @@ function Plot({ points, title, value, hasTimes, ...axis }: PlotProps & PlotParts
         {...axis}
         data={data}
         hasTimes={hasTimes}
-        height={hasTimes ? HEIGHT + TIMES_HEIGHT : HEIGHT}
+        height={hasTimes ? HEIGHT : MORE_HEIGHT}
         label={`${title} over time; the table holds the same`}
       />
     </figure>

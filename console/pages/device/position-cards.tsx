@@ -36,7 +36,7 @@ export function LastPositionCard({
   const data: readonly Fact[] = [['Battery', batteryText(battery)], ...attributeFacts(attributes)]
   return (
     <section class="card box stack" aria-labelledby="last-position">
-      <h2 id="last-position">Last position</h2>
+      <h2 id="last-position">Now</h2>
       <PlaceLinks place={position} />
       <Facts of={telemetry === undefined ? [...facts, ...data] : facts} />
       {telemetry !== undefined && (

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { LocateFixed, Pause, Play } from 'lucide'
 import { momentInAddress, momentOf } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
-import { date, time } from '../../core/times.ts'
+import { clockTime24, date } from '../../core/times.ts'
 import { IconButton } from '../../ui/icon.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { pageAddress, setQuery } from '../../ui/router.ts'
@@ -77,8 +77,10 @@ export function Replay({
       before = now
       cursor.current = next
       onMove(Math.min(next, last))
-      if (next >= last) setPlaying(false)
-      else frame = requestAnimationFrame(step)
+      if (next >= last) {
+        setPlaying(false)
+        onFollow(false)
+      } else frame = requestAnimationFrame(step)
     }
     frame = requestAnimationFrame(step)
     return () => cancelAnimationFrame(frame)
@@ -87,6 +89,7 @@ export function Replay({
   function toggle() {
     if (!isPlaying && at >= last) onMove(first)
     setPlaying(!isPlaying)
+    onFollow(!isPlaying)
   }
 
   return (
@@ -115,7 +118,7 @@ export function Replay({
   )
 }
 
-/** The cursor's time of day, to read and to type; Enter, or leaving the field, goes there. */
+/** The cursor's time of day, to read and to type (14:05, 2:05 pm); Enter, or leaving the field, goes there. */
 function TimeField({
   at,
   zone,
@@ -126,9 +129,9 @@ function TimeField({
   onMove: (at: number) => void
 }) {
   const [typed, setTyped] = useState<string>()
-  const shown = time(at, zone)
+  const shown = shownClock(at)
   function goThere() {
-    const moment = momentOf(typed ?? '', date(at, zone), zone, at)
+    const moment = momentOf(clockTime24(typed ?? ''), date(at, zone), zone, at)
     if (moment !== undefined && typed !== shown) onMove(moment)
     setTyped(undefined)
   }
@@ -141,8 +144,10 @@ function TimeField({
     <input
       ref={field}
       class="time-field"
-      type="time"
-      step={1}
+      type="text"
+      size={10}
+      autoComplete="off"
+      spellcheck={false}
       aria-label="Go to a time"
       value={typed ?? shown}
       onInput={({ currentTarget }) => setTyped(currentTarget.value)}

@@ -23,8 +23,9 @@ export function TrackMap({
   stops,
   selected,
   isFollowing,
+  isPlain,
   onMove,
-}: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected'> & {
+}: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected' | 'isPlain'> & {
   track: Track | undefined
   /** Reads the track of a part of the map; absent: it is not any finer. */
   loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
@@ -54,7 +55,7 @@ export function TrackMap({
     <div class="track-map box">
       <MapHost
         label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
-        inputs={[drawn, shows, at, status, stops, selected, isFollowing]}
+        inputs={[drawn, shows, at, status, stops, selected, isFollowing, isPlain]}
         open={(map) => {
           map.on('moveend', () => setSight(sightOf(map)))
           return new TrackPainter(map, (chosen) => move.current(chosen))
@@ -67,12 +68,14 @@ export function TrackMap({
             map.updateSize()
             fitPoints(map, within(points, selected), { animated: false })
           }
-          painter.paint(drawn && { ...drawn, whole: points ?? [], at, status, stops, selected })
+          const shown = { whole: points ?? [], at, status, stops, selected, isPlain }
+          painter.paint(drawn && { ...drawn, ...shown })
           const here = isFollowing ? placeAt(points ?? [], at) : undefined
           if (here !== undefined) map.getView().setCenter(toMap(here))
         }}
         legend={
           coloured !== undefined &&
+          !isPlain &&
           coloured.points.length > 1 && <SpeedLegend step={coloured.speedStep} />
         }
       />

@@ -18,11 +18,12 @@ import { Replay, useMoment, TimeStrip } from './time-cursor.tsx'
 import { TrackMap } from './track-map.tsx'
 import { loadEpisodes, loadTrack, useReports, useSteps } from './track-data.ts'
 import { Trips } from './trips.tsx'
-import { Facts } from '../../ui/facts.tsx'
-import { shownDistance, shownLength, shownNumber, shownSpeed } from '../../ui/shown.ts'
+import { shownCount, shownDistance, shownLength, shownSpeed } from '../../ui/shown.ts'
 
 const SECOND_MS = 1_000
 const EVERY_MS = 30_000
+/** The speeds of more days lie over each other. */
+const MOST_DAYS_COLOURED = 2
 
 /**
  * The track of a day or of several: map, slider, plots and table, with one time cursor for all of
@@ -36,12 +37,15 @@ export function TrackView({
   totals,
   status,
   silence,
+  now,
   children,
 }: DeviceDays & {
   /** How the device is connected now. */
   status: ShownStatus
   /** The reasons why it is silent, if it is. */
   silence: ComponentChildren
+  /** Its last position, shown until a moment is chosen. */
+  now: ComponentChildren
   children: ComponentChildren
 }) {
   const { from, to } = useMemo(() => spanBounds(span, zone), [span, zone])
@@ -85,6 +89,7 @@ export function TrackView({
   })
 
   const shown = { at, onMove: choose }
+  const isNow = chosen === undefined && endsToday
   return (
     <>
       <section class="day-main" aria-label="Track">
@@ -101,11 +106,12 @@ export function TrackView({
               key={deviceId}
               track={data}
               loadPart={(part, signal) => loadTrack(range, signal, part)}
+              isPlain={dayCount(span) > MOST_DAYS_COLOURED}
               shows={`${from} ${to}`}
               stops={stops}
               selected={selected}
               at={at}
-              status={endsToday && chosen === undefined ? status : 'past'}
+              status={isNow ? status : 'past'}
               isFollowing={isFollowing}
               onMove={choose}
             />
@@ -114,7 +120,7 @@ export function TrackView({
             ) : (
               <>
                 <div class="box day-strip-box">
-                  <div class="row between">
+                  <div class="strip-row row between">
                     <Replay
                       {...shown}
                       zone={zone}
@@ -123,11 +129,11 @@ export function TrackView({
                       isFollowing={isFollowing}
                       onFollow={setFollowing}
                     />
-                    <PlotChoice points={data.points} />
                     <TrackSummary
                       track={data}
                       trips={hasTrips ? episodes.data && totalsSince(episodes.data, from) : null}
                     />
+                    <PlotChoice points={data.points} />
                   </div>
                   <TimeStrip
                     {...shown}
@@ -150,7 +156,8 @@ export function TrackView({
         )}
       </section>
       <div class="day-side stack">
-        {point !== undefined && (
+        {isNow ? now : null}
+        {!isNow && point !== undefined && (
           <AtMoment
             at={at}
             point={point}
@@ -192,23 +199,23 @@ function TrackSummary({
   trips: Totals | undefined | null
 }) {
   const { total, points, maxSpeed, toleranceMetres } = track
-  const drawn = (
-    <span title="Points left out are closer to the line than this">
-      within {shownLength(Math.ceil(toleranceMetres))}
-    </span>
-  )
   const ofTrips = (text: (totals: Totals) => string | undefined) =>
     trips === null ? undefined : trips === undefined ? '…' : text(trips)
+  const top = shownSpeed(maxSpeed ?? undefined)
+  const left =
+    points.length < total
+      ? `Points left out are within ${shownLength(Math.ceil(toleranceMetres))} of the line`
+      : undefined
   return (
-    <Facts
-      class="track-summary row"
-      of={[
-        ['Distance', ofTrips(({ distanceMetres }) => shownDistance(distanceMetres))],
-        ['On the way', ofTrips(({ lastedMs }) => duration(lastedMs))],
-        ['Top speed', shownSpeed(maxSpeed ?? undefined) ?? '–'],
-        ['Reports', shownNumber(total)],
-        ['Drawn', points.length < total ? drawn : undefined],
-      ]}
-    />
+    <p class="track-summary" title={left}>
+      {[
+        ofTrips(({ distanceMetres }) => shownDistance(distanceMetres)),
+        ofTrips(({ lastedMs }) => duration(lastedMs)),
+        top && `top ${top}`,
+        shownCount(total, 'report'),
+      ]
+        .filter(Boolean)
+        .join(' · ')}
+    </p>
   )
 }

@@ -1,13 +1,20 @@
 import { useEffect, useState } from 'preact/hooks'
-import { dayText } from '../../core/days.ts'
-import { coordinatesText } from '../../core/measures.ts'
-import { isOneDay, dayCount, partsOf, spanQuery, spanText, weekOf } from '../../core/span.ts'
-import { date, duration } from '../../core/times.ts'
-import { episodesCsv, type Episode, type Totals } from '../../core/trips.ts'
+import {
+  isOneDay,
+  dayCount,
+  partsOf,
+  spanBounds,
+  spanQuery,
+  spanText,
+  weekOf,
+} from '../../core/span.ts'
+import { duration } from '../../core/times.ts'
+import { episodesCsv, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
-import { shownClock, shownDistance, shownSpeed, shownCount } from '../../ui/shown.ts'
+import { shownDistance, shownCount } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
 import { useActivity, useDayTotals, type DeviceDays } from './device-days.ts'
+import { TripList } from './trip-list.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
 
 /**
@@ -24,16 +31,12 @@ export function Trips({
   selected: Episode | undefined
   onSelect: (episode: Episode) => void
 }) {
-  const { deviceId, span, today, zone } = page
-  /** The time of day, with the day if it is not the one shown. */
-  function clock(at: number): string {
-    const day = date(at, zone)
-    const text = shownClock(at, { hasSeconds: false })
-    return isOneDay(span) && day === span.first ? text : `${dayText(day, today)} ${text}`
-  }
+  const { deviceId, span, zone } = page
   return (
     <section class="card box stack some" aria-labelledby="trips">
-      <h2 id="trips">Trips</h2>
+      <h2 id="trips" class="unseen">
+        Trips
+      </h2>
       {loaded && (
         <Loaded of={loaded} lines={3}>
           {(episodes) =>
@@ -41,23 +44,10 @@ export function Trips({
               <p class="quiet">No trips, and no stops of five minutes or longer.</p>
             ) : (
               <>
-                <ol class="trips">
-                  {episodes.map((one) => (
-                    <li key={one.from}>
-                      <button
-                        type="button"
-                        class={`plain trip ${one.kind}`}
-                        aria-pressed={one.from === selected?.from}
-                        onClick={() => onSelect(one)}
-                      >
-                        <span class="strong">
-                          {clock(one.from)} – {clock(one.to)}
-                        </span>
-                        <span class="quiet">{episodeText(one)}</span>
-                      </button>
-                    </li>
-                  ))}
-                </ol>
+                <p class="trips-head">
+                  {headText(totalsSince(episodes, spanBounds(span, zone).from))}
+                </p>
+                <TripList {...page} episodes={episodes} selected={selected} onSelect={onSelect} />
                 <CsvLink episodes={episodes} name={`${deviceId} ${span.first} trips.csv`} />
               </>
             )
@@ -69,19 +59,10 @@ export function Trips({
   )
 }
 
-function episodeText(one: Episode): string {
-  const lasted = duration(one.to - one.from)
-  switch (one.kind) {
-    case 'trip': {
-      const top = shownSpeed(one.maxSpeed)
-      const words = [shownDistance(one.distanceMetres), lasted, top && `top ${top}`]
-      return words.filter(Boolean).join(' · ')
-    }
-    case 'stop':
-      return `Stopped ${lasted} at ${coordinatesText(one.position)}`
-    case 'gap':
-      return `Gap of ${lasted}: location unknown`
-  }
+/** `98.8 km · 7 trips · 2 h 47 min`. */
+function headText({ trips, distanceMetres, lastedMs }: Totals): string {
+  if (trips === 0) return 'No trips'
+  return [shownDistance(distanceMetres), shownCount(trips, 'trip'), duration(lastedMs)].join(' · ')
 }
 
 function CsvLink({ episodes, name }: { episodes: readonly Episode[]; name: string }) {

@@ -213,7 +213,7 @@ describeConsole('the pages of admins', () => {
     const button = page.getByRole('button', { name: `Revoke ${HEBREW}` })
     expect(await button.locator('bdi').textContent()).toBe(HEBREW)
     await page.goto(`${suite.url}/devices/${encodeURIComponent(HEBREW)}`)
-    await page.getByRole('region', { name: 'Last position' }).waitFor()
+    await page.getByRole('region', { name: 'Now' }).waitFor()
     expect(await page.title()).toBe(`\u2068${HEBREW}\u2069 · GPS console`)
   })
 

@@ -43,7 +43,7 @@ describeConsole('every page', () => {
       await look(name)
     }
     await page.goto(`${suite.url}/devices/van-1`)
-    await page.getByRole('heading', { name: 'Last position' }).waitFor()
+    await page.getByRole('heading', { name: 'Now' }).waitFor()
     await look('a device')
     await page.goto(`${suite.url}/?device=van-1`)
     await deviceRow(page, 'van-1').waitFor()

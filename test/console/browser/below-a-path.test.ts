@@ -133,7 +133,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
           .waitFor({ state: 'attached' })
       }
       await page.goto(`${host}/gps/devices/van%2F1`)
-      await page.getByRole('heading', { name: 'Last position' }).waitFor()
+      await page.getByRole('heading', { name: 'Now' }).waitFor()
       await page.getByRole('link', { name: 'To the map' }).click()
       await page.waitForURL(`${host}/gps/?device=van%2F1`)
       await page.goto(`${host}/gps/docs`)

@@ -121,7 +121,7 @@ export function consoleSuite({
     })
     contexts.push(context)
     context.setDefaultTimeout(60_000)
-    if (!asksForStreets) await context.addInitScript(STAY_OFFLINE)
+    if (!asksForStreets) await context.addInitScript(IS_ASKED)
     context.on('page', (page) => watch(page))
     return context
   }
@@ -216,9 +216,9 @@ export function consoleSuite({
 
 export type ConsoleSuite = ReturnType<typeof consoleSuite>
 
-/** An empty page has no storage. */
-const STAY_OFFLINE = `if (location.protocol.startsWith('http') && !localStorage.getItem('gps-console.layer'))
-  localStorage.setItem('gps-console.layer', 'World (offline)')`
+/** The question whether to show streets has been answered. An empty page has no storage. */
+const IS_ASKED = `if (location.protocol.startsWith('http') && !localStorage.getItem('gps-console.layer'))
+  localStorage.setItem('gps-console.layer', 'asked')`
 
 const ENV = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: PASSWORD, RATE_LIMIT_AUTH: 'off' }
 

@@ -102,7 +102,7 @@ describeConsole('a day of a device', () => {
   test('arrow keys go from report to report, also to those that the line leaves out', async () => {
     await drive('van-2', { count: 3_000, step: 1 })
     const page = await suite.signedIn(`/devices/van-2?day=${YESTERDAY}&at=00:10`, UTC)
-    await page.getByText('Drawn').waitFor()
+    await page.getByTitle(/^Points left out/).waitFor()
     await page.getByText('Fuel', { exact: true }).first().waitFor()
     const fuel = () =>
       page
@@ -126,7 +126,7 @@ describeConsole('a day of a device', () => {
   test('arrow keys just after a jump, while the cursor still moves, and while the address changes all count', async () => {
     await drive('van-7', { count: 3_000, step: 1 })
     const page = await suite.signedIn(`/devices/van-7?day=${YESTERDAY}&at=00:10`, UTC)
-    await page.getByText('Drawn').waitFor()
+    await page.getByTitle(/^Points left out/).waitFor()
     await heading(page, '00:10:00')
     /** Presses a key at each frame, from just after `first`, as while it is held. */
     const hold = (key: string, times: number, first = '') =>

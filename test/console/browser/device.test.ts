@@ -19,7 +19,7 @@ describeConsole('the page of a device', () => {
       { deviceId: 'van/1', latitude: 48.3, longitude: 16.5, timestamp: at(3_000), heading: 0 },
     )
     const page = await suite.signedIn('/devices/van%2F1', { timezoneId: 'Asia/Kathmandu' })
-    const card = page.getByRole('region', { name: 'Last position' })
+    const card = page.getByRole('region', { name: 'Now' })
     await card.getByText('48.30000, 16.50000').waitFor()
     expect(await card.textContent()).toMatch(/Time.*UTC\+05:45UTC/)
     expect(await card.textContent()).toMatch(/Delay\d+ s.*Heading0°/)
@@ -29,7 +29,10 @@ describeConsole('the page of a device', () => {
     await page.getByRole('button', { name: 'Previous day' }).click()
     await page.getByText('No reports on this day').waitFor()
     await page.getByRole('button', { name: 'Previous day' }).click()
-    await page.getByRole('region', { name: 'Track' }).getByText('Distance').waitFor()
+    await page
+      .getByRole('region', { name: 'Track' })
+      .getByText('1 report', { exact: false })
+      .waitFor()
     expect(new URL(page.url()).searchParams.get('day')).toMatch(/^\d{4}-\d\d-\d\d$/)
     const gpx = page.getByRole('link', { name: 'GPX' })
     const { status, body } = await page
@@ -48,7 +51,7 @@ describeConsole('the page of a device', () => {
   test('a device’s page shows one time of its last position where the chosen zone is UTC', async () => {
     await suite.report({ deviceId: 'van-8', latitude: 48.3, longitude: 16.5 })
     const page = await suite.signedIn('/devices/van-8', { timezoneId: 'UTC' })
-    const card = page.getByRole('region', { name: 'Last position' })
+    const card = page.getByRole('region', { name: 'Now' })
     await card.waitFor()
     expect(await card.getByRole('term').allTextContents()).toEqual(['Time', 'Delay'])
   })
@@ -105,7 +108,7 @@ describeConsole('the page of a device', () => {
   test('a device’s page says so when another operator erases the device', async () => {
     await suite.report({ deviceId: 'van-6', latitude: 1, longitude: 2 })
     const page = await suite.signedIn('/devices/van-6')
-    await page.getByRole('region', { name: 'Last position' }).waitFor()
+    await page.getByRole('region', { name: 'Now' }).waitFor()
     expect((await suite.call('DELETE', '/devices/van-6')).status).toBe(202)
     await page.getByText('There is no such device').waitFor()
   })
@@ -127,11 +130,7 @@ describeConsole('the page of a device', () => {
     const path = `/devices/${encodeURIComponent(`clock ${day}`)}?day=${day}`
     const page = await suite.signedIn(path, { timezoneId })
     const track = page.getByRole('region', { name: 'Track' })
-    await track
-      .getByText(`Reports${hours}`)
-      .or(track.getByText(String(hours), { exact: true }))
-      .first()
-      .waitFor()
+    await track.getByText(`${hours} reports`).waitFor()
     expect(await page.getByLabel('Go to a time').inputValue()).toBe(last)
     await page.getByRole('button', { name: `${day}: ${hours} reports` }).waitFor()
   })
@@ -226,11 +225,11 @@ describeConsole('the page of a device', () => {
     const card = page.getByRole('region', { name: 'Selected device' })
     await card.getByText('21.5 °C').waitFor()
     await page.goto(`${suite.url}/devices/van-10?day=${YESTERDAY}`)
-    const last = page.getByRole('region', { name: 'Last position' })
+    const last = page.getByRole('region', { name: /^At / })
     for (const text of ['Ignition', 'yes', 'Temperature', '21.5 °C', 'doorOpen', '<b>left</b>']) {
       await last.getByText(text, { exact: true }).waitFor()
     }
-    await page.getByRole('combobox', { name: 'Plot of an attribute' }).selectOption('temperature')
+    await page.getByRole('combobox', { name: 'Another plot' }).selectOption('temperature')
     await page.getByRole('img', { name: 'Temperature, °C over time' }).waitFor()
     await page.getByText('Table', { exact: true }).click()
     const table = page.getByRole('table', { name: 'Points around the time cursor' })
@@ -265,7 +264,7 @@ describeConsole('the page of a device', () => {
     await page.getByRole('textbox', { name: 'E-mail' }).fill(viewer.email)
     await page.getByLabel('Password').fill(viewer.password)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('region', { name: 'Last position' }).waitFor()
+    await page.getByRole('region', { name: 'Now' }).waitFor()
     for (const name of ['Settings', 'Edit', 'Disable', 'Erase…']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }

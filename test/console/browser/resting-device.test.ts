@@ -26,7 +26,7 @@ describeConsole('a phone at rest that pings', () => {
     const path = `/devices/${encodeURIComponent('joe/ping')}`
     await eventually(async () => (await suite.call('GET', path)).status === 200)
     const page = await suite.signedIn(path)
-    const card = page.getByRole('region', { name: 'Last position' })
+    const card = page.getByRole('region', { name: 'Now' })
     await card.getByText('80 %').waitFor()
     await ping(key, tst, { batt: 42, bs: 2, t: 'p' })
     for (const restarts of [false, true]) {

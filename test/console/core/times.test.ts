@@ -5,6 +5,7 @@ import {
   ago,
   agoInWords,
   clockText,
+  clockTime24,
   date,
   dateTime,
   duration,
@@ -176,4 +177,17 @@ describe('a date and time that an operator types', () => {
       { numRuns: 500 },
     )
   })
+})
+
+test.each([
+  ['14:05', '14:05'],
+  ['2:05 pm', '14:05'],
+  ['2:05:30 PM', '14:05:30'],
+  ['12:00 am', '00:00'],
+  ['12 pm', '12:00'],
+  ['9.15', '09:15'],
+  ['13:00 pm', '13:00 pm'],
+  ['noon', 'noon'],
+])('the typed time %s is read as %s', (typed, read) => {
+  expect(clockTime24(typed)).toBe(read)
 })

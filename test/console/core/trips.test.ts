@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import {
   episodeAt,
   episodesCsv,
@@ -6,6 +6,7 @@ import {
   sumOfDays,
   totalsByDay,
   totalsSince,
+  foldShortMoves,
 } from '../../../console/core/trips.ts'
 
 const position = { latitude: 48.2, longitude: 16.4 }
@@ -118,4 +119,29 @@ test('CSV has a line for each of them with the places’ names, and nothing wher
     `trip,${time('22T11:00')},${time('22T12:00')},3600,2000,60,,48.2,16.4,48.2,16.4,${named},`,
     '',
   ])
+})
+
+describe('short moves', () => {
+  const end = { latitude: 0, longitude: 0, place: null }
+  const move = (from: number, distanceMetres: number) => ({
+    ...{ kind: 'trip' as const, from, to: from + 60_000, open: null, distanceMetres },
+    ...{ movingSeconds: 60, maxSpeed: 1, start: end, end },
+  })
+  const stop = (from: number, minutes: number) => ({
+    ...{ kind: 'stop' as const, from, to: from + minutes * 60_000, open: null },
+    ...{ position: { latitude: 0, longitude: 0 }, place: null },
+  })
+
+  test('that follow each other are one row, with the stops between them', () => {
+    const walks = [move(1, 80), stop(2, 10), move(3, 120), stop(4, 6), move(5, 60)]
+    const day = [move(0, 9_000), ...walks, stop(6, 90), move(7, 12_000)]
+    const rows = foldShortMoves(day)
+    expect(rows.map(({ kind }) => kind)).toEqual(['trip', 'walks', 'stop', 'trip'])
+    expect(rows[1]).toMatchObject({ trips: 3, distanceMetres: 260, from: 1, episodes: walks })
+  })
+
+  test('are rows of their own when they are alone, or a long stop is between them', () => {
+    const day = [move(0, 80), stop(1, 45), move(2, 80), stop(3, 5), move(4, 5_000)]
+    expect(foldShortMoves(day)).toEqual(day)
+  })
 })

@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals'
+import type { Locator } from 'playwright-core'
+import { describeConsole } from './chromium.ts'
+import { consoleSuite } from './console-harness.ts'
+
+const DAY = '2026-11-16'
+
+describeConsole('the layout of a device’s page', () => {
+  const suite = consoleSuite()
+
+  const sizeOf = async (part: Locator) => {
+    const { width = 0, height = 0 } = (await part.boundingBox()) ?? {}
+    return { width, height }
+  }
+
+  test.each([
+    [900, 600],
+    [600, 420],
+  ])(
+    'the map goes first: in a window of %i px it has %i, and the strip 132',
+    async (window, map) => {
+      const begin = Date.parse(`${DAY}T08:00:00Z`)
+      await suite.report(
+        ...Array.from({ length: 61 }, (_, minute) => ({
+          deviceId: 'van-1',
+          latitude: 46,
+          longitude: 14 + (minute < 30 ? minute : Math.min(30, 60 - minute)) / 100,
+          speed: 18,
+          altitude: 200,
+          timestamp: new Date(begin + minute * 60_000).toISOString(),
+        })),
+      )
+      const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, {
+        timezoneId: 'UTC',
+        viewport: { width: 1400, height: window },
+      })
+      await page.getByRole('slider', { name: 'Time' }).waitFor()
+      await page.getByRole('img', { name: /^Speed, km.h over time/ }).waitFor()
+      const height = async (selector: string) => (await sizeOf(page.locator(selector))).height
+      expect(await height('.track-map')).toBeGreaterThanOrEqual(map)
+      expect([await height('.day-strip-box'), await height('.strip-row')]).toEqual([132, 40])
+      // Another plot is there once it is wanted.
+      expect(await page.getByRole('img', { name: /^Altitude/ }).count()).toBe(0)
+      await page.getByRole('combobox', { name: 'Another plot' }).selectOption('Altitude')
+      await page.getByRole('img', { name: /^Altitude/ }).waitFor()
+    },
+  )
+
+  test('trips are rows of 44 px below a head that stays, and one stop of the Tab key', async () => {
+    const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, { timezoneId: 'UTC' })
+    const trips = page.getByRole('region', { name: 'Trips' })
+    const head = trips.locator('.trips-head')
+    await head.getByText(/^[\d.]+ km · 1 trip · 1 h$/).waitFor()
+    const row = trips.getByRole('button').first()
+    expect(await sizeOf(row)).toMatchObject({ height: 44 })
+    expect(await sizeOf(row.locator('.trip-time'))).toMatchObject({ width: 92 })
+    expect(await trips.locator('.trip[tabindex="0"]').count()).toBe(1)
+    const position = await head.evaluate(
+      (element: never) =>
+        (
+          globalThis as never as { getComputedStyle(of: unknown): { position: string } }
+        ).getComputedStyle(element).position,
+    )
+    expect(position).toBe('sticky')
+  })
+
+  test('until a moment is chosen the page says how the device is now, then how it was', async () => {
+    await suite.report({ deviceId: 'van-2', latitude: 46, longitude: 14, speed: 10 })
+    const page = await suite.signedIn('/devices/van-2')
+    await page.getByRole('region', { name: 'Now' }).getByText('46.00000, 14.00000').waitFor()
+    expect(await page.getByRole('region', { name: /^At / }).count()).toBe(0)
+    await page.getByLabel('Go to a time').fill('0:00')
+    await page.getByLabel('Go to a time').press('Enter')
+    await page.getByRole('region', { name: 'At 00:00:00' }).waitFor()
+    expect(await page.getByRole('region', { name: 'Now' }).count()).toBe(0)
+  })
+})
