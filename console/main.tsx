@@ -28,12 +28,15 @@ if (root !== null) render(<App />, root)
 startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))
 
 type Policies = {
-  createPolicy(name: string, rules: { createHTML(text: string): string }): unknown
+  createPolicy(
+    name: string,
+    rules: { createHTML(text: string): string; createScriptURL(url: string): string },
+  ): unknown
 }
 
 /**
  * The page's policy lets no text become markup. OpenLayers measures a line's height with an `M`,
- * the only text that is allowed.
+ * the only text that is allowed. Workers are scripts of the console.
  */
 function allowMeasuringText(): void {
   const { trustedTypes } = window as { trustedTypes?: Policies }
@@ -41,6 +44,11 @@ function allowMeasuringText(): void {
     createHTML(text) {
       if (text === 'M' || text === '') return text
       throw new TypeError('text must not become markup')
+    },
+    // The worker that reads histories: the other part of the policy allows scripts of this origin alone.
+    createScriptURL(url) {
+      if (new URL(url, location.href).origin === location.origin) return url
+      throw new TypeError('scripts come from this origin')
     },
   })
 }

@@ -8,12 +8,23 @@ import { withoutUnusedModules } from './unused-modules.mjs'
 const SHARED =
   /console\/(core|live|ui)\/(?!time-plot|ticks|sketch|rule-draft|feature-parts)[\w-]+\.tsx?$|console\/map\/draw-label\./
 
+const here = (name) => fileURLToPath(new URL(name, import.meta.url))
+const WITHOUT_NODE = {
+  'csv-parse-core': here('../node_modules/csv-parse/lib/api/index.js'),
+  'csv-parse': here('history/csv-parse.ts'),
+  'node:crypto': here('history/node-shims.ts'),
+  'node:zlib': here('history/node-shims.ts'),
+}
+
 /** Built by scripts/build.mjs, which names the folder to write to. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   publicDir: false,
   // Below the base that the page states, and that the server sets (CONSOLE_PUBLIC_URL).
   base: './',
+  // The worker that reads histories runs the services' readers, without the parts of Node that they use.
+  resolve: { alias: WITHOUT_NODE },
+  worker: { format: 'es' },
   plugins: [themeFirst(), installable(), withoutUnusedModules()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {

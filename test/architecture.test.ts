@@ -49,6 +49,7 @@ const consoleRooms = {
   'console/live': rooms('api', 'core'),
   'console/api': rooms('core'),
   'console/core': ['schemas/', 'console/api/schema.ts'],
+  'console/history': ['schemas/', ...rooms('core')],
   'console/guides': [],
   'console/world': [],
 }

@@ -4,18 +4,24 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 /**
- * JavaScript and CSS, compressed, in kB: of the whole console, and the part that signing in loads.
+ * JavaScript and CSS, compressed, in kB: of all pages, the part that signing in loads, and the readers of files, which a
+ * worker loads once somebody has chosen files to import.
  */
-export type Weight = { readonly all: number; readonly signIn: number }
+export type Weight = { readonly all: number; readonly signIn: number; readonly readers: number }
 
 const SITE = fileURLToPath(new URL('../../dist/console/site/', import.meta.url))
 
 /** Weighs the console as it was built. Files that the page itself names are loaded before anyone signs in. */
 export async function weigh(): Promise<Weight> {
   const page = await readFile(join(SITE, 'index.html'), 'utf8')
-  const all = (await readdir(SITE, { recursive: true })).filter((name) => /\.(js|css)$/.test(name))
+  const files = (await readdir(SITE, { recursive: true })).filter((name) =>
+    /\.(js|css)$/.test(name),
+  )
+  const readers = files.filter((name) => name.includes('read-worker'))
+  const all = files.filter((name) => !readers.includes(name))
   return {
     all: await kilobytes(all),
+    readers: await kilobytes(readers),
     signIn: await kilobytes(all.filter((name) => page.includes(name))),
   }
 }

@@ -4,6 +4,7 @@ const NEEDED = {
   'devices.edit': 'dispatcher',
   'devices.disable': 'admin',
   'geofences.edit': 'dispatcher',
+  'history.import': 'dispatcher',
   'keys.edit': 'admin',
   'operators.edit': 'admin',
   'rules.edit': 'dispatcher',

@@ -5,8 +5,14 @@ import { build } from '../../scripts/build.mjs'
 await build()
 
 describe('the weight of the console', () => {
-  test('all scripts and styles are at most 250 kB', async () => {
+  test('all scripts and styles of its pages are at most 250 kB', async () => {
     expect((await weigh()).all).toBeLessThan(250)
+  })
+
+  test('the readers of histories, which load once files are chosen, are at most 40 kB', async () => {
+    const { readers } = await weigh()
+    expect(readers).toBeLessThan(40)
+    expect(readers).toBeGreaterThan(10)
   })
 
   test('files for signing in are at most 40 kB', async () => {

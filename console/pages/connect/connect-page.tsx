@@ -15,12 +15,11 @@ import { BroughtKey, ChooseKey } from './choose-key.tsx'
 import { changeDraft, draft, justNow } from './draft.ts'
 import type { TestAnswer } from './outcome.ts'
 import { SendTest } from './send-test.tsx'
-import { BringHistory, SenderSetup } from './sender-setup.tsx'
+import { BringHistory, NO_DEVICE, SenderSetup } from './sender-setup.tsx'
 import './connect.css'
 
 const NO_ADDRESS = 'https://ADDRESS-OF-THE-SERVICE'
 const NO_KEY = 'YOUR_KEY'
-const NO_DEVICE = 'YOUR_DEVICE'
 
 /** Connects a device: from the choice of an app to the first position on the map. */
 export function ConnectPage() {
@@ -114,10 +113,7 @@ export function ConnectPage() {
           guide={guide.data}
           secret={secret}
         />
-        <BringHistory
-          address={service?.ingestUrl ?? NO_ADDRESS}
-          deviceId={arrivesAs === '' ? NO_DEVICE : arrivesAs}
-        />
+        <BringHistory address={service?.ingestUrl ?? NO_ADDRESS} deviceId={arrivesAs} />
       </Step>
       <Step number={5} title="See it arrive">
         <p>

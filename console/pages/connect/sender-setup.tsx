@@ -3,8 +3,12 @@ import type { CopyableText, Guide, Setup, SetupLink } from '../../guides/guide.t
 import { commonTroubles } from '../../guides/guides.ts'
 import { shell } from '../../guides/shell.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { may } from '../../live/session.ts'
 import { Loading } from '../../ui/states.tsx'
+import { ImportFiles } from './bring-history.tsx'
 import { handoffUrl } from './handoff.ts'
+
+export const NO_DEVICE = 'YOUR_DEVICE'
 
 /** The instructions for setting up a sender. */
 export function SenderSetup({
@@ -195,18 +199,22 @@ function QrCode({ text, label }: { text: string; label: string }) {
   )
 }
 
-/** The command that imports a device's history from the previous system. */
+/** Imports a device's history from the previous system: from here, or by a command. */
 export function BringHistory({ address, deviceId }: { address: string; deviceId: string }) {
-  const command = `npm run import -- --url ${shell(address)} --device ${shell(deviceId)} FILE`
+  const named = deviceId === '' ? NO_DEVICE : deviceId
+  const command = `npm run import -- --url ${shell(address)} --device ${shell(named)} FILE`
   return (
     <details>
-      <summary>Import its history</summary>
+      <summary>Bring a history</summary>
       <div class="snippets stack some">
         <p>
-          From Traccar, OwnTracks Recorder, Dawarich, Google, PhoneTrack, GPX files and others, with
-          a key that has the scope <code>positions:import</code> in the environment variable{' '}
-          <code>GPS_KEY</code>. <code>docs/moving.md</code> explains step by step how to get the
-          files.
+          From Traccar, OwnTracks Recorder, Dawarich, Google, PhoneTrack, GPX files and others.{' '}
+          <code>docs/moving.md</code> explains step by step how to get the files.
+        </p>
+        {may('history.import') && <ImportFiles deviceId={deviceId} />}
+        <p>
+          Or by a command, for files of gigabytes, with a key that has the scope{' '}
+          <code>positions:import</code> in the environment variable <code>GPS_KEY</code>:
         </p>
         <Snippet title="Import" text={command} />
       </div>

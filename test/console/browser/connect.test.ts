@@ -50,7 +50,7 @@ describeConsole('connecting a device', () => {
 
   test('its history comes in by a command under the id that it reports with', async () => {
     const page = await connecting(suite, "jane's")
-    await page.getByText('Import its history').click()
+    await page.getByText('Bring a history').click()
     const command = await page.getByLabel('Import', { exact: true }).textContent()
     const { origin } = new URL(suite.ingestUrl)
     expect(command).toBe(`npm run import -- --url '${origin}' --device 'jane'\\''s' FILE`)

@@ -1,0 +1,11 @@
+declare module 'csv-parse-core' {
+  /** Part of csv-parse; the build knows where it is. */
+  export function transform(options: object): {
+    parse(
+      bytes: Uint8Array | undefined,
+      isEnd: boolean,
+      push: (record: unknown) => void,
+      close: () => void,
+    ): Error | undefined
+  }
+}
