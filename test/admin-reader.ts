@@ -17,6 +17,15 @@ export type DeviceView = {
   readonly lastPosition: PositionView
 }
 
+export type FactView = {
+  readonly id: string
+  readonly type: string
+  readonly sequence: number
+  readonly deviceId: string
+  readonly at: string
+  readonly alarm?: string
+}
+
 /** Reads the admin API with a key, all pages of a list. */
 export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }) {
   async function get<T>(path: string): Promise<T> {
@@ -62,6 +71,11 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
       (await ifAny(
         all<PositionView>(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`),
       )) ?? [],
+    /** A device's facts, in the order in which they were decided. */
+    facts: async (deviceId: string) =>
+      (await all<FactView>(`/facts?deviceId=${encodeURIComponent(deviceId)}`)).sort(
+        (one, other) => one.sequence - other.sequence,
+      ),
     positionIfAny: (recordId: string) => ifAny(get<PositionView>(`/positions/${recordId}`)),
     /** A metric of the admin API's process. */
     async metric(name: string): Promise<number | undefined> {

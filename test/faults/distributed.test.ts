@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { RunningProgram } from '../running-programs.ts'
 import { describeWith } from '../services/describe-with.ts'
 import {
   startDistributedService,
@@ -9,6 +10,7 @@ import {
   type Part,
 } from './distributed-service.ts'
 import { expectAlarmsInTopic, startAlarms } from './alarms.ts'
+import { expectFactsOfModel } from './facts-of-model.ts'
 import { expectExactlyOnce } from './invariants.ts'
 import { acknowledges, startLoad, type Load } from './load.ts'
 import { noteFault, SHORT } from './table.ts'
@@ -55,6 +57,26 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
       kills: KILLS,
       ...outcome,
       ...facts,
+    })
+  })
+
+  test(`kill -9 of the projectors, ${KILLS} times under load, and a rebuild: facts are those of the model, once`, async () => {
+    const { ingestUrls: urls, key } = service
+    const running = startLoad({ urls, key, concurrency: 8, pauseMs: 50, alarmEvery: 10 })
+    let rebuild: RunningProgram | undefined
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      await acknowledges(running, 20 + Math.floor(Math.random() * 200))
+      const part = kill % 2 === 0 ? 'projector-1' : 'projector-2'
+      await service.end(part, 'SIGKILL')
+      if (kill === 1) rebuild = service.rebuild()
+      await service.start(part)
+    }
+    expect({ code: await rebuild?.ended, output: rebuild?.output() }).toMatchObject({ code: 0 })
+    await running.stop()
+    const facts = await expectFactsOfModel(service, running, { withinMs: 120_000 })
+    noteFault('facts under kill -9 of projectors, a rebuild meanwhile', {
+      kills: KILLS,
+      facts: facts.length,
     })
   })
 

@@ -1,7 +1,8 @@
-import { beforeAll, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
-import { startEmbedded, type Embedded } from '../programs.ts'
+import { startEmbedded, startProgram, type Embedded } from '../programs.ts'
 import { ownDirectory } from '../own-directory.ts'
+import { expectFactsOfModel } from './facts-of-model.ts'
 import { expectExactlyOnce } from './invariants.ts'
 import { startLoad, type Acknowledged, type Sent } from './load.ts'
 import { noteFault } from './table.ts'
@@ -11,8 +12,13 @@ const KILLS = 10
 let directory: string
 let running: Embedded | undefined
 
-beforeAll(async () => {
+beforeEach(async () => {
   directory = await ownDirectory()
+})
+
+afterEach(async () => {
+  running?.process.kill('SIGKILL')
+  await running?.ended
 })
 
 test(`reports acknowledged under kill -9 of npm start, ${KILLS} times, are stored, once`, async () => {
@@ -40,5 +46,30 @@ test(`reports acknowledged under kill -9 of npm start, ${KILLS} times, are store
     kills: KILLS,
     ...outcome,
     unanswered,
+  })
+})
+
+test(`facts decided under kill -9 of npm start, ${KILLS} times, with a rebuild meanwhile, are those of the model, once`, async () => {
+  running = await startEmbedded(directory)
+  const key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(running?.output() ?? '')?.[0])
+  const sent: Sent[] = []
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const load = startLoad({ urls: [running.ingestUrl], key, concurrency: 5, alarmEvery: 10 })
+    const enough = 50 + Math.floor(Math.random() * 500)
+    await eventually(() => load.acknowledged.length >= enough, { withinMs: 60_000, everyMs: 1 })
+    if (kill === KILLS / 2) {
+      const rebuild = startProgram('commands/rebuild/main', { env: { DATA_DIR: directory } })
+      expect({ code: await rebuild.ended, output: rebuild.output() }).toMatchObject({ code: 0 })
+    }
+    running.process.kill('SIGKILL')
+    await running.ended
+    await load.stop()
+    sent.push(...load.sent)
+    running = await startEmbedded(directory)
+  }
+  const facts = await expectFactsOfModel({ adminUrl: running.adminUrl, key }, { sent })
+  noteFault('facts under kill -9 of npm start, a rebuild meanwhile', {
+    kills: KILLS,
+    facts: facts.length,
   })
 })

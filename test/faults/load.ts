@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
+import type { Attributes } from '../../schemas/report-fields.ts'
 import { eventually } from '../eventually.ts'
 
 /** A report that was sent, and what became of it. */
@@ -8,6 +9,7 @@ export type Sent = {
   readonly latitude: number
   readonly longitude: number
   readonly timestamp: string
+  readonly attributes?: Attributes
 }
 export type Acknowledged = Sent & { readonly recordId: string }
 
@@ -30,12 +32,15 @@ export function startLoad({
   key,
   concurrency = 10,
   pauseMs = 0,
+  alarmEvery = Infinity,
 }: {
   urls: readonly string[]
   key: string
   concurrency?: number
   /** Between an answer and the next report: what is stored has to be read back, too. */
   pauseMs?: number
+  /** Of this many reports of a device, one has an alarm of its own name. */
+  alarmEvery?: number
 }) {
   loads += 1
   const run = loads
@@ -53,6 +58,7 @@ export function startLoad({
         latitude: worker + turn / 1e6,
         longitude: turn / 1e6,
         timestamp: new Date(Date.now() - (turn % 7) * 1_000).toISOString(),
+        ...(turn % alarmEvery === 0 && { attributes: { alarm: `alarm-${turn}` } }),
       }
       sent.push(report)
       if (pauseMs > 0) await pause(pauseMs)
