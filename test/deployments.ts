@@ -48,6 +48,8 @@ export async function startDistributedDeployment(services: {
   topicPrefix: string
   mongodbUrl: string
   registryUrl?: string
+  /** More variables of every process. */
+  env?: Record<string, string>
 }): Promise<Deployment> {
   const env = {
     ...operatorEnv(),
@@ -58,6 +60,7 @@ export async function startDistributedDeployment(services: {
     INGEST_PORT: '0',
     ADMIN_PORT: '0',
     PROJECTOR_PORT: '0',
+    ...services.env,
   }
   const start = async (): Promise<Deployment> => {
     const ingest = startProgram('ingest-api/main', { env })

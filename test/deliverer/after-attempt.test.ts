@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals'
+import { afterAttempt, type AttemptMade } from '../../deliverer/after-attempt.ts'
+import { newProgress, type SubscriptionProgress } from '../../schemas/subscription.ts'
+import { T0 } from '../samples.ts'
+
+const HOUR = 3_600_000
+const made = (given: Partial<AttemptMade>): AttemptMade => ({
+  begunAt: T0,
+  now: T0,
+  random: 0.5,
+  ids: ['a'],
+  at: T0,
+  moves: { from: 'mark', to: 'next' },
+  ...given,
+})
+const after = (progress: SubscriptionProgress, ...attempts: Partial<AttemptMade>[]) =>
+  attempts.reduce((before, attempt) => afterAttempt(before, made(attempt)), progress)
+
+test('a receiver that fails for 1 h and 24 h causes a warning each; after 72 h it is disabled, and its mark stays', () => {
+  const hours = [0, 0.9, 1, 23, 24, 71.9, 72]
+  const states = hours.reduce<SubscriptionProgress[]>(
+    (all, hour) => [
+      ...all,
+      after(all.at(-1) ?? newProgress('mark'), { status: 500, now: T0 + hour * HOUR }),
+    ],
+    [],
+  )
+  expect(states.map(({ warned }) => warned)).toEqual([0, 0, 1, 1, 2, 2, 2])
+  expect(states.map(({ disabledAt }) => disabledAt !== undefined).indexOf(true)).toBe(6)
+  expect(states.at(-1)).toMatchObject({ mark: 'mark', failingSince: T0, lastError: 'status 500' })
+})
+
+test('a success ends a failure, with its warnings', () => {
+  const failed = after(newProgress('mark'), { error: 'no such host' }, { status: 503 })
+  expect(failed.attempt).toEqual({ failures: 2, refusals: 0, nextAt: T0 + 30_000 })
+  const { attempt, failingSince, lastError, warned, mark } = after(failed, { status: 200 })
+  expect([attempt, failingSince, lastError, warned]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(mark).toBe('next')
+})
+
+test('an operator who moves the mark during a request has the last word', () => {
+  const moved = { ...newProgress('elsewhere') }
+  expect(after(moved, { status: 200 }).mark).toBe('elsewhere')
+})
+
+test('100 refused items in a row are set aside; then the receiver counts as failing', () => {
+  let progress = newProgress('mark')
+  for (let n = 0; n < 100; n += 1) {
+    const refused = { status: 422, ids: [`item-${n}`] }
+    progress = after(progress, refused, refused, refused)
+  }
+  expect(progress).toMatchObject({ setAsideInARow: 100 })
+  expect(progress.failingSince).toBeUndefined()
+  expect(progress.setAside).toHaveLength(100)
+  expect(after(progress, { status: 422 }).failingSince).toBe(T0)
+  expect(after(progress, { status: 200 }).setAsideInARow).toBe(0)
+})
+
+test('a refused batch counts as no failure', () => {
+  const progress = after(newProgress('mark'), { status: 413, ids: ['a', 'b'] })
+  expect([progress.attempt, progress.failingSince, progress.mark]).toEqual([
+    undefined,
+    undefined,
+    'mark',
+  ])
+})

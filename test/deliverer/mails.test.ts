@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, test } from '@jest/globals'
+import { SMTPServer } from 'smtp-server'
+import { mailWaitMs } from '../../deliverer/run/mail-pace.ts'
+import { smtpMailer } from '../../deliverer/send/mailer.ts'
+import { closeAfterwards } from '../closing.ts'
+import { eventually } from '../eventually.ts'
+import { T0 } from '../samples.ts'
+import { startDeliveries } from './harness.ts'
+
+type Received = { readonly to: readonly string[]; readonly content: string }
+
+/** A mail server that refuses everything while `isFull`. */
+async function startMailServer() {
+  const received: Received[] = []
+  const state = { isFull: false }
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData(stream, session, done) {
+      text(stream).then((content) => {
+        const to = session.envelope.rcptTo.map(({ address }) => address)
+        if (!state.isFull) received.push({ to, content })
+        done(state.isFull ? Object.assign(new Error('full'), { responseCode: 452 }) : null)
+      }, done)
+    },
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server.server, 'listening')
+  closeAfterwards(() => new Promise<void>((closed) => server.close(() => closed())))
+  const { port } = server.server.address() as AddressInfo
+  return { received, state, url: `smtp://127.0.0.1:${port}` }
+}
+
+test('facts of a minute share a mail to the operators; one that the server refuses is sent later', async () => {
+  const deliveries = await startDeliveries()
+  const server = await startMailServer()
+  const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
+  closeAfterwards(() => mailer.close())
+  server.state.isFull = true
+  await deliveries.appendFacts(3, { deviceId: 'Größe' })
+  const to = ['ana@example.org', 'bo@example.org']
+  const { id } = await deliveries.subscribe({ kind: 'email', to })
+  await deliveries.startDeliverer({ mailer }).refresh()
+  await deliveries.idle()
+  await deliveries.pass(59_999)
+  await deliveries.idle()
+  expect(deliveries.attempts).toEqual([])
+  await deliveries.pass(1)
+  await eventually(() => deliveries.attempts.length === 1)
+  expect((await deliveries.find(id)).progress.lastError).toBe('the mail server answered 452')
+  server.state.isFull = false
+  await deliveries.idle()
+  await deliveries.pass(5_000)
+  await eventually(() => server.received.length === 1)
+  const [mail] = server.received
+  expect(mail!.to).toEqual(to)
+  expect(mail!.content).toContain('From: GPS <gps@example.org>')
+  expect(mail!.content).toMatch(/Content-Type: text\/plain[^]*Content-Type: text\/html/)
+})
+
+test('an hour has 20 mails at most; then one waits until the first is an hour old', () => {
+  const minutes = (n: number) => T0 + n * 60_000
+  const mailedAt = Array.from({ length: 20 }, (_, n) => minutes(n))
+  expect(mailWaitMs(mailedAt.slice(1), minutes(19), minutes(20))).toBe(0)
+  expect(mailWaitMs(mailedAt, minutes(19), minutes(20))).toBe(40 * 60_000)
+  expect(mailWaitMs(mailedAt, minutes(19), minutes(60))).toBe(0)
+  expect(mailWaitMs(undefined, minutes(20), minutes(20))).toBe(60_000)
+})

@@ -1,0 +1,48 @@
+import { expect, test } from '@jest/globals'
+import { requestSlots } from '../../deliverer/slots.ts'
+
+/** Takes slots; returns how many were given, and ends them. */
+function taking(slots: ReturnType<typeof requestSlots>) {
+  const begun: (() => void)[] = []
+  const take = (accountId: string, isFailing = false) => {
+    slots.take({ accountId, isFailing }).then(
+      (end) => begun.push(end),
+      () => undefined,
+    )
+  }
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+  return { begun, take, settled }
+}
+
+test('an account has at most 8 requests under way, and all accounts 64', async () => {
+  const { begun, take, settled } = taking(requestSlots())
+  for (let n = 0; n < 20; n += 1) take('one')
+  await settled()
+  expect(begun).toHaveLength(8)
+  for (let account = 0; account < 10; account += 1) {
+    for (let n = 0; n < 8; n += 1) take(`other-${account}`)
+  }
+  await settled()
+  expect(begun).toHaveLength(64)
+  begun[0]!()
+  await settled()
+  expect(begun).toHaveLength(65)
+})
+
+test('failing receivers have half of the slots at most, of an account and in all: others need not wait for them', async () => {
+  const { begun, take, settled } = taking(requestSlots())
+  for (let n = 0; n < 20; n += 1) take('one', true)
+  await settled()
+  expect(begun).toHaveLength(4)
+  take('one')
+  await settled()
+  expect(begun).toHaveLength(5)
+  for (let account = 0; account < 20; account += 1) {
+    for (let n = 0; n < 4; n += 1) take(`other-${account}`, true)
+  }
+  await settled()
+  expect(begun).toHaveLength(33)
+  take('another')
+  await settled()
+  expect(begun).toHaveLength(34)
+})

@@ -1,0 +1,74 @@
+import { expect, test } from '@jest/globals'
+import { wants } from '../../deliverer/wanted.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import type { DeviceSubscription } from '../../schemas/subscription.ts'
+import { newSubscription } from '../contracts/store-subscriptions.ts'
+import { positionReported, T0 } from '../samples.ts'
+
+const ENTERED = { type: 'geofence.entered', geofence: { id: 'depot', name: 'Depot', revision: 1 } }
+
+const fact = (changes: object = ENTERED): DeviceFact =>
+  ({
+    id: 'x',
+    sequence: 1,
+    accountId: 'acc-1',
+    deviceId: 'van-1',
+    at: T0,
+    decidedAt: T0,
+    inside: ['depot', 'city'],
+    ...changes,
+  }) as object as DeviceFact
+const sends = (given: Partial<DeviceSubscription>, event?: object, now = T0) =>
+  wants(newSubscription({ accountId: 'acc-1', ...given }), fact(event), now)
+
+test('without conditions a subscription sends everything', () => {
+  expect(sends({})).toBe(true)
+})
+
+test('types, devices, geofences and rules choose facts', () => {
+  expect([sends({ types: ['geofence.entered'] }), sends({ types: ['device.offline'] })]).toEqual([
+    true,
+    false,
+  ])
+  expect([sends({ deviceIds: ['van-1'] }), sends({ deviceIds: ['van-2'] })]).toEqual([true, false])
+  expect([sends({ geofenceIds: ['depot'] }), sends({ geofenceIds: ['elsewhere'] })]).toEqual([
+    true,
+    false,
+  ])
+  // A fact about something else, of a device that is in the geofence.
+  const raised = { type: 'rule.raised', rule: { id: 'fast' } }
+  expect(sends({ geofenceIds: ['city'] }, raised)).toBe(true)
+  expect([sends({ ruleIds: ['fast'] }, raised), sends({ ruleIds: ['slow'] }, raised)]).toEqual([
+    true,
+    false,
+  ])
+  expect(sends({ ruleIds: ['fast'] })).toBe(false)
+})
+
+test('devices with a label are found later, by their labels at that time', () => {
+  expect(sends({ labels: ['vans'] })).toBe(true)
+  expect(sends({ labels: ['vans'], deviceIds: ['other'] })).toBe(true)
+})
+
+test('items that are too old are skipped: never to a webhook by default, after an hour to a chat', () => {
+  const hours = (n: number) => T0 + n * 3_600_000
+  const chat = { target: { kind: 'slack', url: 'https://example.org' } } as const
+  expect([
+    sends({}, undefined, hours(999)),
+    sends({ maxAgeSeconds: 60 }, undefined, T0 + 61_000),
+  ]).toEqual([true, false])
+  expect([sends(chat, undefined, hours(1)), sends(chat, undefined, hours(1) + 1)]).toEqual([
+    true,
+    false,
+  ])
+})
+
+test('a position counts by its own time, or by its receipt if it claims the future', () => {
+  const hours = { days: [4], from: '00:00', to: '01:00', zone: 'UTC' }
+  const subscription = newSubscription({ accountId: 'acc-1', source: 'positions', hours })
+  const at = (timestamp: number, receivedAt: number) =>
+    wants(subscription, positionReported({ timestamp, receivedAt }), T0)
+  // 2026-01-01 is a Thursday.
+  expect([at(T0, T0 + 9 * 3_600_000), at(T0 + 9 * 3_600_000, T0)]).toEqual([true, true])
+  expect(at(T0 + 2 * 3_600_000, T0 + 3 * 3_600_000)).toBe(false)
+})
