@@ -1,7 +1,8 @@
 import { now } from './clock.ts'
 import { shownZone } from './preferences.ts'
-import { ago, agoInWords, offset } from '../core/times.ts'
-import { shownDateTime, shownMoment } from './shown.ts'
+import { dateText } from '../core/days.ts'
+import { ago, agoInWords, date, offset } from '../core/times.ts'
+import { shownClock, shownDateTime, shownMoment } from './shown.ts'
 
 /** A time in the chosen time zone; UTC in its title. */
 export function Time({ at }: { at: string }) {
@@ -9,6 +10,17 @@ export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={at} class="time">
       {shownDateTime(ms)}
+    </time>
+  )
+}
+
+/** A time in a table: its clock, and below it the date; ISO 8601 in its title. */
+export function TimeCell({ at }: { at: string }) {
+  const ms = Date.parse(at)
+  const [day, today] = [ms, now.value].map((one) => date(one, shownZone()))
+  return (
+    <time dateTime={at} title={at} class="time stacked">
+      {shownClock(ms)} <span class="note">{dateText(day ?? '', today ?? '')}</span>
     </time>
   )
 }

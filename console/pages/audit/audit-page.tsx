@@ -11,7 +11,7 @@ import { namedIn, pageAddress } from '../../ui/router.ts'
 import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { TimeCell } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { ACTIONS, sentenceOf, type Sentence } from './audit-words.ts'
 
@@ -82,7 +82,7 @@ function AuditFilters({
 /** `names`: the names of keys and operators, by id. */
 function auditColumns(names: ReadonlyMap<string, string>): readonly Column<Entry>[] {
   return [
-    { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+    { title: 'Time', cell: ({ at }) => <TimeCell at={at} /> },
     {
       title: 'What happened',
       isProse: true,

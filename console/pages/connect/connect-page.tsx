@@ -133,8 +133,9 @@ export function ConnectPage() {
             </div>
           )
         )}
-        <Arrival deviceId={arrivesAs} keyId={key?.id} since={since} answer={answer} />
       </Step>
+      {/* In sight on the whole page: people look at the QR code while the report arrives. */}
+      <Arrival deviceId={arrivesAs} keyId={key?.id} since={since} answer={answer} />
     </Page>
   )
 }

@@ -42,7 +42,7 @@ function OnPhone({ setup, sender }: { setup: Setup; sender: string }) {
   return (
     <details>
       <summary>Open this page on a phone</summary>
-      <div class="on-phone tiles">
+      <div class="on-phone">
         <QrCode text={handoffUrl(origin, { ...setup, sender })} label="QR code with this page" />
         <div class="stack near">
           <p>
@@ -149,7 +149,7 @@ function ByLink({ link: { text, url, onlyScanned }, name }: { link: SetupLink; n
   return (
     <>
       <h3>By link</h3>
-      <div class="on-phone tiles">
+      <div class="on-phone">
         <QrCode text={url} label={`QR code that sets up ${name}`} />
         <div class="stack near">
           <p>

@@ -27,7 +27,7 @@ import { addressOf, devicePath } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Moment, Time } from '../../ui/time.tsx'
+import { Moment, TimeCell } from '../../ui/time.tsx'
 import { KeyLink } from '../keys/key-devices.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
@@ -129,7 +129,7 @@ function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<R
       title: 'Time',
       cell: ({ latest, count, firstAt }) => (
         <>
-          <Time at={latest.receivedAt} />
+          <TimeCell at={latest.receivedAt} />
           {count > 1 && (
             <div class="note">
               since <Moment at={firstAt} />

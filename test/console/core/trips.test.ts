@@ -124,12 +124,23 @@ test('CSV has a line for each of them with the places’ names, and nothing wher
 describe('short moves', () => {
   const end = { latitude: 0, longitude: 0, place: null }
   const move = (from: number, distanceMetres: number) => ({
-    ...{ kind: 'trip' as const, from, to: from + 60_000, open: null, distanceMetres },
-    ...{ movingSeconds: 60, maxSpeed: 1, start: end, end },
+    kind: 'trip' as const,
+    from,
+    to: from + 60_000,
+    open: null,
+    distanceMetres,
+    movingSeconds: 60,
+    maxSpeed: 1,
+    start: end,
+    end,
   })
   const stop = (from: number, minutes: number) => ({
-    ...{ kind: 'stop' as const, from, to: from + minutes * 60_000, open: null },
-    ...{ position: { latitude: 0, longitude: 0 }, place: null },
+    kind: 'stop' as const,
+    from,
+    to: from + minutes * 60_000,
+    open: null,
+    position: { latitude: 0, longitude: 0 },
+    place: null,
   })
 
   test('that follow each other are one row, with the stops between them', () => {

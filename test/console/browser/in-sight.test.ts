@@ -1,0 +1,34 @@
+import { expect, test } from '@jest/globals'
+import { describeConsole } from './chromium.ts'
+import { connecting } from './connecting.ts'
+import { consoleSuite } from './console-harness.ts'
+
+describeConsole('what people look for is in sight', () => {
+  const suite = consoleSuite()
+
+  test('the arrival of a device is in a bar of 56 px, beside whichever step, also beside the QR code', async () => {
+    const page = await connecting(suite, 'phone-anna', 'OwnTracks (Android)')
+    const bar = page.getByRole('region', { name: 'Arrival' })
+    await bar.getByText('Waiting for the first report').waitFor()
+    const code = page.getByRole('img', { name: /^QR code that sets up OwnTracks/ })
+    await code.scrollIntoViewIfNeeded()
+    expect((await code.boundingBox())?.width).toBe(280)
+    const box = await bar.boundingBox()
+    expect(box?.height).toBe(56)
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(800)
+    await suite.report({ deviceId: 'phone-anna', latitude: 48, longitude: 16 })
+    await bar.getByText('has arrived').waitFor()
+    const link = await bar.getByRole('link', { name: 'Show on map' }).boundingBox()
+    expect((link?.y ?? 0) + (link?.height ?? 0)).toBeLessThanOrEqual(800)
+  })
+
+  test('the time of an audit entry is whole in a window of 1024 px: the clock, and the date below it', async () => {
+    const page = await suite.signedIn('/audit', { viewport: { width: 1024, height: 768 } })
+    const time = page.getByRole('table', { name: 'Audit' }).getByRole('time').first()
+    await time.waitFor()
+    expect(await time.textContent()).toMatch(/^\d\d:\d\d:\d\d \d+ \w+$/)
+    expect(await time.getAttribute('title')).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
+    const [clock, cell] = [await time.boundingBox(), await time.locator('xpath=..').boundingBox()]
+    expect(clock?.width ?? 0).toBeLessThanOrEqual(cell?.width ?? 0)
+  })
+})
