@@ -6,7 +6,7 @@ import { isSessionInForce } from '../http/session-cookie.ts'
 import { createKey } from '../keys/keys.ts'
 
 const LONGEST_IMPORT_MS = 60 * 60_000
-/** How often is asked whether the session goes on. */
+/** The interval between two checks of the session. */
 const CHECKED_EVERY_MS = 5_000
 const NAME = 'Import in the console'
 

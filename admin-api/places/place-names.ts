@@ -15,7 +15,7 @@ type PlaceView = {
 /** The name of a place, or null where none is known. */
 export type NameOf = (position: Coordinates) => PlaceView | null
 
-/** What places are called, without asking any other service. */
+/** The names of places, found without any other service. */
 export class PlaceNames {
   readonly #geofences: AccountGeofences
 

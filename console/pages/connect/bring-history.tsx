@@ -124,7 +124,7 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
 
 type Reading = Parameters<typeof countHistory>[0]
 
-/** What the files contain, in words and on a map. */
+/** The content of the files, in words and on a map. */
 function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory }) {
   return (
     <>

@@ -21,7 +21,7 @@ export function countHistory(read: Read): Promise<FoundHistory> {
   return inWorker(read, false, () => Promise.resolve())
 }
 
-/** Reads them again, and imports their points in the order of the files; cut off, it may begin anew. */
+/** Reads them again, and imports their points in the order of the files. After an interruption it may start over. */
 export async function sendHistory(read: Read, imported: Imported): Promise<void> {
   const { id } = await api.post('/imports', {})
   const path = { id }

@@ -12,10 +12,10 @@ export type MapPart = {
   readonly north: number
 }
 
-/** What a map shows, and how far apart two of its pixels are on the ground. */
+/** The part that a map shows, and the length of a pixel on the ground. */
 export type MapSight = MapPart & { readonly metresPerPixel: number }
 
-/** The map is at rest for so long before anything is asked for. */
+/** The pause after a movement of the map before a request. */
 const RESTS_MS = 300
 /** Deviations of fewer pixels are not seen. */
 const SEEN_PIXELS = 2
@@ -65,7 +65,7 @@ export function useFinerTrack(
   return fits ? finer.track : undefined
 }
 
-/** What the map shows now; undefined if that is half of the world or more. */
+/** The part that the map shows now; undefined if that is half of the world or more. */
 export function sightOf(map: OlMap): MapSight | undefined {
   const view = map.getView()
   const [left = 0, bottom = 0, right = 0, top = 0] = view.calculateExtent(map.getSize())
