@@ -24,7 +24,13 @@ export function refuseOverload(response: ServerResponse, seconds: number): void 
   response.writeHead(OVERLOADED.status, headers).end(OVERLOADED.body)
 }
 
-/** Answers on the bare socket, and leaves the client time to read before the connection closes. */
+/** The longest that a refused client may go on sending before its connection is closed. */
+const LINGERS_MS = 3_000
+
+/**
+ * Answers on the bare socket, and leaves the client time to read: the connection closes once the client has sent
+ * nothing for a second, and after 3 s in any case.
+ */
 export function refuseConnection(
   socket: Duplex,
   identifier: ErrorIdentifier,
@@ -39,6 +45,8 @@ export function refuseConnection(
   socket.on('error', () => undefined)
   socket.resume()
   if ('setTimeout' in socket) (socket as Socket).setTimeout(1_000, () => socket.destroy())
+  const cut = setTimeout(() => socket.destroy(), LINGERS_MS).unref()
+  socket.once('close', () => clearTimeout(cut))
 }
 
 function ending(): string[] {
