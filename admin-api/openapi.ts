@@ -12,6 +12,7 @@ import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/service-routes.ts'
 import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { rolesFrom } from './http/rights.ts'
 import { schemasOf, type Rules } from './http/rule.ts'
+import { WEBHOOKS } from './subscriptions/webhook-schemas.ts'
 import { operationIdOf } from './operation-id.ts'
 
 const DESCRIPTION = `For operators and their programs, to read and change devices, positions, API keys.
@@ -105,6 +106,7 @@ export function adminDocument(
           'Set by `POST /api/v1/session`; 30 minutes without a request end it, 12 hours end it anyhow',
       },
     },
+    webhooks: WEBHOOKS,
     operations: [...routes.map((route) => described(route, prefix)), ...SERVICE_CALLS],
   })
 }

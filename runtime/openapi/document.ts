@@ -60,6 +60,7 @@ export function openApiDocument({
   tags,
   securitySchemes,
   operations,
+  webhooks = {},
 }: {
   title: string
   /** Markdown; a section about every call follows it. */
@@ -67,6 +68,8 @@ export function openApiDocument({
   tags: readonly Tag[]
   securitySchemes: { readonly [name: string]: JsonSchema }
   operations: readonly Operation[]
+  /** The bodies of requests that the service makes, by their type. */
+  webhooks?: Readonly<Record<string, JsonSchema>>
 }): OpenApiDocument {
   const components = new SchemaComponents()
   const paths: Record<string, Record<string, JsonSchema>> = {}
@@ -95,6 +98,14 @@ export function openApiDocument({
     servers: [{ url: '/' }],
     tags,
     paths,
+    ...(Object.keys(webhooks).length > 0 && {
+      webhooks: Object.fromEntries(
+        Object.entries(webhooks).map(([type, schema]) => [
+          type,
+          components.extract(webhook(type, schema)),
+        ]),
+      ),
+    }),
     'x-unmatched': Object.fromEntries(
       UNMATCHED.map((identifier) => [ERRORS[identifier], errorResponse(identifier)]),
     ),
@@ -103,6 +114,23 @@ export function openApiDocument({
       responses,
       headers: { 'X-Request-Id': HEADERS['X-Request-Id'] },
       securitySchemes,
+    },
+  }
+}
+
+function webhook(type: string, schema: JsonSchema): JsonSchema {
+  return {
+    post: {
+      operationId: `receive${type.replace(/(?:^|\.)(\w)/g, (_, first: string) => first.toUpperCase())}`,
+      summary: `A request of the type ${type} to a webhook`,
+      requestBody: { required: true, content: { 'application/json': { schema } } },
+      responses: {
+        '2XX': { description: 'It has arrived' },
+        '4XX': {
+          description: 'It is sent again, or set aside (400, 413, 422); 410 is the last one',
+        },
+      },
+      security: [],
     },
   }
 }

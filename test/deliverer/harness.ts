@@ -23,6 +23,7 @@ import {
   newProgress,
   shownTarget,
   type DeviceSubscription,
+  type SigningSecret,
   type SubscriptionProgress,
   type SubscriptionTarget,
 } from '../../schemas/subscription.ts'
@@ -192,8 +193,12 @@ export async function startDeliveries() {
       target: SubscriptionTarget,
       {
         secret = newSigningSecret(),
+        signing = [{ secret }],
         ...given
-      }: Partial<DeviceSubscription> & { readonly secret?: string } = {},
+      }: Partial<DeviceSubscription> & {
+        readonly secret?: string
+        readonly signing?: readonly SigningSecret[]
+      } = {},
     ): Promise<DeviceSubscription> {
       const stopping = new AbortController()
       const feeds = openFeeds({
@@ -217,7 +222,7 @@ export async function startDeliveries() {
         source,
         everySeconds: 0,
         target: shownTarget(target),
-        sealed: secrets.seal(JSON.stringify({ target, signing: [{ secret }] }), id),
+        sealed: secrets.seal(JSON.stringify({ target, signing }), id),
         progress: newProgress(mark),
         ...given,
       }

@@ -2,7 +2,6 @@ import { expect, test } from '@jest/globals'
 import { factItem } from '../../../deliverer/item.ts'
 import { chatRequest } from '../../../deliverer/render/chats.ts'
 import { mailOf } from '../../../deliverer/render/mail.ts'
-import type { DeviceFact } from '../../../schemas/facts.ts'
 import { T0 } from '../../samples.ts'
 
 const told = (deviceName: string, alarm = 'sos') => ({
@@ -18,7 +17,7 @@ const told = (deviceName: string, alarm = 'sos') => ({
     at: T0,
     decidedAt: T0,
     inside: [],
-  } as DeviceFact),
+  }),
 })
 const HOSTILE = '<img src=x onerror=alert(1)>"\'&\r\nBcc: eve@example.org\u2028<!channel> @everyone'
 
