@@ -1,0 +1,169 @@
+import { randomInt } from 'node:crypto'
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { judgeEntries, judgeTime, type JudgedEntry } from '../../projector/facts/judge.ts'
+import type { FactState } from '../../schemas/fact-state.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import { definitions, DEGREE_METRES, geofence, HOME, rule } from '../projector/facts/judging.ts'
+import { deviceSeen, positionReported, T0 } from '../samples.ts'
+import { expectedOf, type ModelRule, type Said, type Told } from './rules-model.ts'
+
+const RUNS = Number(process.env['MODEL_RUNS'] ?? 500)
+const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
+const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
+const yard = geofence({ shape: { type: 'circle', ...HOME, radius: 60 } })
+
+const rules: fc.Arbitrary<ModelRule> = fc.record({
+  when: fc.constantFrom<ModelRule['when'][]>(
+    { field: 'speed', above: 10 },
+    { field: 'speed', above: 10, clear: 5 },
+    { field: 'battery', below: 0.2 },
+    { field: 'battery', below: 0.2, clear: 0.4 },
+    { field: 'door', is: true },
+    { inside: yard.id },
+    { outside: yard.id },
+    { silent: true },
+  ),
+  forSeconds: fc.constantFrom(0, 10, 60, 90),
+  isLocal: fc.constantFrom(false, false, true),
+})
+
+const steps = fc.array(
+  fc.record({
+    after: fc.constantFrom(1, 9, 10, 30, 60, 90, 200),
+    // The middle, the edge's inner and outer side, beyond the tolerance, far away.
+    north: fc.constantFrom(undefined, 0, 55, 70, 90, 1_000),
+    speed: fc.constantFrom(undefined, 5, 7, 10, 12),
+    battery: fc.constantFrom(undefined, 0.1, 0.2, 0.3, 0.5),
+    door: fc.constantFrom(undefined, true, false),
+    /** A batch begins here, after sweeps as parts of the time since the last input. */
+    isCut: fc.boolean(),
+    sweeps: fc.array(fc.constantFrom(0, 0.5, 0.9, 1), { maxLength: 2 }),
+  }),
+  { minLength: 1, maxLength: 25 },
+)
+
+test(`rules are raised and cleared as in the model, whatever batches and sweeps: ${RUNS} runs, seed ${SEED}`, () => {
+  let told = 0
+  fc.assert(
+    fc.property(fc.array(rules, { minLength: 1, maxLength: 4 }), steps, (chosen, taken) => {
+      const defined = chosen.map((one) => asRule(one))
+      const facts = decided(taken, defined)
+      for (const [n, one] of chosen.entries()) {
+        const wanted = expectedOf(asJudged(one), said(taken), endOf(taken))
+        told += wanted.length
+        expect(ofRule(facts, defined[n]!.id)).toEqual(wanted)
+      }
+    }),
+    { numRuns: RUNS, seed: SEED },
+  )
+  expect(told).toBeGreaterThan(RUNS)
+})
+
+type Step = typeof steps extends fc.Arbitrary<readonly (infer One)[]> ? One : never
+
+/** A rule about silence needs a time, and has no place here. */
+function asJudged(one: ModelRule): ModelRule {
+  if (!('silent' in one.when)) return one
+  return { ...one, forSeconds: Math.max(10, one.forSeconds), isLocal: false }
+}
+
+function asRule(one: ModelRule) {
+  const { when, forSeconds, isLocal } = asJudged(one)
+  return rule({ when, forSeconds, ...(isLocal && { geofenceIds: [yard.id] }) })
+}
+
+function decided(
+  taken: readonly Step[],
+  defined: readonly ReturnType<typeof rule>[],
+): DeviceFact[] {
+  const judging = {
+    ...device,
+    definitions: {
+      offlineAfterMs: 10 ** 9,
+      isWatched: true,
+      defined: definitions({ geofences: [yard], rules: defined }),
+    },
+    hearing: { since: 0, graceMs: 0 },
+    decidedAt: T0,
+  }
+  const facts: DeviceFact[] = []
+  let state: FactState | undefined
+  let batch: JudgedEntry[] = []
+  const take = (judged: { state: FactState; facts: readonly DeviceFact[] }) => {
+    // As it is stored.
+    state = JSON.parse(JSON.stringify(judged.state)) as FactState
+    facts.push(...judged.facts)
+  }
+  const flush = () => {
+    if (batch.length > 0) take(judgeEntries(state, batch, judging))
+    batch = []
+  }
+  let before = 0
+  for (const [offset, one] of said(taken).entries()) {
+    const step = taken[offset]!
+    if (step.isCut) {
+      flush()
+      for (const part of [...step.sweeps].sort((a, b) => a - b)) {
+        const now = T0 + 1_000 * Math.floor(before + part * (one.at - before))
+        // A sweep lets time pass up to the next input, not at it.
+        if (state !== undefined && now < T0 + 1_000 * one.at) take(judgeTime(state, now, judging))
+      }
+    }
+    batch.push(entryOf(one, offset))
+    before = one.at
+  }
+  flush()
+  if (state !== undefined) take(judgeTime(state, T0 + 1_000 * endOf(taken), judging))
+  return facts
+}
+
+function said(taken: readonly Step[]): Said[] {
+  let at = 0
+  return taken.map(({ after, north, speed, battery, door }) => {
+    at += after
+    return {
+      at,
+      ...(north !== undefined && { north }),
+      values: {
+        // A heartbeat has no speed.
+        ...(speed !== undefined && north !== undefined && { speed }),
+        ...(battery !== undefined && { battery }),
+        ...(door !== undefined && { door }),
+      },
+    }
+  })
+}
+
+function endOf(taken: readonly Step[]): number {
+  return 300 + taken.reduce((sum, { after }) => sum + after, 0)
+}
+
+function entryOf({ at, north, values }: Said, offset: number): JudgedEntry {
+  const receivedAt = T0 + 1_000 * at
+  const origin = { partition: 0, offset }
+  const { door, speed, battery } = values
+  const fields = {
+    ...device,
+    receivedAt,
+    ...(battery !== undefined && { battery: Number(battery) }),
+    ...(door !== undefined && { attributes: { door } }),
+  }
+  if (north === undefined) return { kind: 'seen', origin, event: deviceSeen(fields) }
+  const event = positionReported({
+    ...fields,
+    timestamp: receivedAt,
+    latitude: HOME.latitude + north / DEGREE_METRES,
+    longitude: HOME.longitude,
+    ...(speed !== undefined && { speed: Number(speed) }),
+  })
+  return { kind: 'position', origin, event }
+}
+
+function ofRule(facts: readonly DeviceFact[], id: string): Told[] {
+  return facts.flatMap((fact): Told[] => {
+    if (fact.type !== 'rule.raised' && fact.type !== 'rule.cleared') return []
+    const what = fact.type === 'rule.raised' ? 'raised' : 'cleared'
+    return fact.rule.id === id ? [[what, (fact.at - T0) / 1_000]] : []
+  })
+}
