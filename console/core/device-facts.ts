@@ -1,3 +1,4 @@
+import { factSentence } from '../../schemas/facts/sentence.ts'
 import type { FactType } from '../../schemas/facts/types.ts'
 import type { components } from '../api/schema.ts'
 import { devicePath } from './address.ts'
@@ -17,6 +18,12 @@ export const FACT_WORDS: Readonly<Record<FactType, string>> = {
   'rule.cleared': 'Rule ended',
   'device.offline': 'Device went offline',
   'device.online': 'Device came online',
+}
+
+/** A fact as its device's own page says it: `Left Yard after 2 h 10 min`. */
+export function ownSentence(fact: ApiFact): string {
+  const text = factSentence(fact, '').replace(/^[:\s]+/, '')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 export type FactFilter = {

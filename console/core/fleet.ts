@@ -15,6 +15,9 @@ import {
 /** The maximum number of devices: beyond it, only the latest are shown, and the page says so. */
 export const MOST_DEVICES = 100_000
 
+/** More happen only while no list is being read. */
+const MOST_FACTS = 5_000
+
 /**
  * The current state of all devices, from a list and from a stream that was opened before it: the
  * later information wins, so nothing is missed and nothing goes back.
@@ -24,6 +27,8 @@ export class Fleet {
   /** Counts stream events, to distinguish them from events before or after a list. */
   #step = 0
   readonly #erased = new Map<string, number>()
+  /** The facts since the last list, which the next one may lack. */
+  #facts: { readonly step: number; readonly fact: ApiFact }[] = []
 
   /** Applies a position from the stream; it may come twice, and late. */
   position({ deviceId, ...position }: ApiRecord, now: number): void {
@@ -53,11 +58,12 @@ export class Fleet {
    * Applies what happened to a device, which statuses of the stream do not say. The fact may be older than the
    * list, so it changes only what it is about.
    */
-  fact({ type, deviceId, geofence, rule }: ApiFact): void {
-    const device = this.devices.get(deviceId)
-    if (device === undefined) return
-    if (geofence) device.inside = changed(device.inside, geofence.id, type === 'geofence.entered')
-    if (rule) device.raised = changed(device.raised, rule.id, type === 'rule.raised')
+  fact(fact: ApiFact): void {
+    this.#step += 1
+    this.#facts.push({ step: this.#step, fact })
+    if (this.#facts.length > 2 * MOST_FACTS) this.#facts = this.#facts.slice(-MOST_FACTS)
+    const device = this.devices.get(fact.deviceId)
+    if (device !== undefined) applyFact(device, fact)
   }
 
   erased(deviceId: string): void {
@@ -77,6 +83,7 @@ export class Fleet {
           if ((this.#erased.get(item.deviceId) ?? -1) > begun) continue
           const device = this.#get(item.deviceId, item.lastPosition)
           if (device.settingsAt <= begun) applySettings(device, item)
+          this.#applyStandings(device, item, begun)
           noteReceipt(device, Date.parse(item.lastSeenAt), now)
           applyPosition(device, item)
         }
@@ -86,6 +93,7 @@ export class Fleet {
           if (!listed.has(deviceId) && updatedAtStep <= begun) this.devices.delete(deviceId)
         }
         this.#erased.clear()
+        this.#facts = []
       },
     }
   }
@@ -100,6 +108,15 @@ export class Fleet {
   /** Statuses change with time alone. */
   age(now: number): void {
     for (const device of this.devices.values()) ageTo(device, now)
+  }
+
+  /** The stream's statuses are without standings, so a list may have them of a device that the stream has updated. */
+  #applyStandings(device: LiveDevice, { inside, raised }: ApiDevice, begun: number): void {
+    if (raised !== undefined) device.raised = raised.map(idOf)
+    if (inside !== undefined) device.inside = inside.map(idOf)
+    for (const { step, fact } of this.#facts) {
+      if (step > begun && fact.deviceId === device.deviceId) applyFact(device, fact)
+    }
   }
 
   #seen(deviceId: string, position: ApiPosition): LiveDevice {
@@ -127,9 +144,11 @@ function applySettings(device: LiveDevice, apiDevice: ApiDevice): void {
   device.expectedIntervalSeconds = apiDevice.expectedIntervalSeconds
   device.reportCount = apiDevice.reportCount
   device.firstSeenAt = apiDevice.firstSeenAt
-  // The stream's statuses are without them.
-  if (apiDevice.raised !== undefined) device.raised = apiDevice.raised.map(idOf)
-  if (apiDevice.inside !== undefined) device.inside = apiDevice.inside.map(idOf)
+}
+
+function applyFact(device: LiveDevice, { type, geofence, rule }: ApiFact): void {
+  if (geofence) device.inside = changed(device.inside, geofence.id, type === 'geofence.entered')
+  if (rule) device.raised = changed(device.raised, rule.id, type === 'rule.raised')
 }
 
 function changed(ids: readonly string[], id: string, isAdded: boolean): readonly string[] {

@@ -25,6 +25,8 @@ type PlacedHandle = readonly [handle: Handle, pixel: Pixel]
 
 /** Narrower areas have no name on the map. */
 const LEAST_NAMED_PIXELS = 36
+/** A name is this far below the upper edge: devices are often in the middle. */
+const NAME_PIXELS = 16
 /** Smaller areas are dots. */
 const DOT_PIXELS = 6
 const TAU = 2 * Math.PI
@@ -96,7 +98,11 @@ export class GeofencePainter {
       context.lineWidth = 3
       context.strokeStyle = halo
       context.fillStyle = text
-      const at = [cut(name), (left + right) / 2, (top + bottom) / 2] as const
+      const at = [
+        cut(name),
+        (left + right) / 2,
+        Math.min((top + bottom) / 2, top + NAME_PIXELS),
+      ] as const
       context.strokeText(...at)
       context.fillText(...at)
     }

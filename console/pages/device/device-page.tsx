@@ -24,6 +24,7 @@ import { LabelButton } from './labels.tsx'
 import { LastPositionCard } from './position-cards.tsx'
 import { SettingsMenu } from './settings-menu.tsx'
 import { Silence } from './silence.tsx'
+import { StandingList } from './standing-list.tsx'
 import { TrackView } from './track-view.tsx'
 import { useClockError, WrongClock } from './wrong-clock.tsx'
 import { addressOf } from '../../core/address.ts'
@@ -48,6 +49,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
         // Another operator has erased the device: the page's content no longer exists.
         const isThis = (event as { deviceId?: unknown }).deviceId === deviceId
         if (name === 'device-erased' && isThis) reload()
+        if (name === 'fact' && isThis) reload()
       }),
     [deviceId],
   )
@@ -93,6 +95,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
             )}
           </p>
         </div>
+        <StandingList of={data} />
         <Labels of={data.labels} />
         <LabelButton device={data} onDone={reload} />
         {may('shares.edit') && <ShareLink deviceId={deviceId} />}

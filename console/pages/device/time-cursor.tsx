@@ -9,6 +9,7 @@ import { useKeys } from '../../ui/keys.tsx'
 import { pageAddress, setQuery } from '../../ui/router.ts'
 import { Select } from '../../ui/select-field.tsx'
 import { shownClock } from '../../ui/shown.ts'
+import { ownSentence, type ApiFact } from '../../core/device-facts.ts'
 import { PLOT_INSET } from '../../ui/time-plot.tsx'
 
 /**
@@ -169,6 +170,7 @@ export function TimeStrip({
   at,
   bands,
   selected,
+  marks,
   onMove,
   onStep,
   children,
@@ -178,6 +180,8 @@ export function TimeStrip({
   at: number
   bands: readonly TimeBand[]
   selected: TimeBand | undefined
+  /** What happened; the list of events holds the same. */
+  marks: readonly ApiFact[]
   onMove: (at: number) => void
   /** Goes to the report before (-1) or after (1). */
   onStep: (by: -1 | 1) => void
@@ -228,6 +232,14 @@ export function TimeStrip({
           <span key={band.from} class="time-band" style={extent(band)} />
         ))}
         {selected !== undefined && <span class="time-band selected" style={extent(selected)} />}
+        {marks.map((fact) => (
+          <span
+            key={fact.id}
+            class={`time-mark ${fact.type.replace('.', ' ')}`}
+            style={{ left: percent(share(Date.parse(fact.at))) }}
+            title={ownSentence(fact)}
+          />
+        ))}
         <span class="time-cursor" style={{ left: percent(share(at)) }} />
       </div>
     </div>

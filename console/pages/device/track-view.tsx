@@ -11,6 +11,7 @@ import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { AtMoment } from './position-cards.tsx'
 import type { DeviceDays } from './device-days.ts'
+import { useFacts } from './device-events.tsx'
 import { EmptyDay } from './empty-day.tsx'
 import { Exports, PointTable } from './reports.tsx'
 import { PlotChoice, Plots } from './plots.tsx'
@@ -70,6 +71,7 @@ export function TrackView({
     () => (episodes.data ?? []).flatMap((one) => (one.kind === 'stop' ? [one] : [])),
     [episodes.data],
   )
+  const facts = useFacts(range, hasTrips)
   const [selected, select] = useState<Episode>()
   useEffect(() => select(undefined), [from, to])
   const [chosen, choose] = useMoment(span, zone)
@@ -142,6 +144,7 @@ export function TrackView({
                     onStep={onStep}
                     bands={stops}
                     selected={selected}
+                    marks={facts}
                   >
                     <Plots points={data.points} span={{ from: first, to: last }} zone={zone} />
                   </TimeStrip>
@@ -176,6 +179,8 @@ export function TrackView({
             zone={zone}
             totals={totals}
             selected={selected}
+            facts={facts}
+            onMove={choose}
             onSelect={(episode) => {
               select(episode)
               choose(Math.max(from, episode.from))

@@ -1,4 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
+import { dayText } from '../../core/days.ts'
+import type { ApiFact } from '../../core/device-facts.ts'
 import {
   isOneDay,
   dayCount,
@@ -8,13 +10,15 @@ import {
   spanText,
   weekOf,
 } from '../../core/span.ts'
-import { duration } from '../../core/times.ts'
+import { date, duration } from '../../core/times.ts'
 import { episodesCsv, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
-import { shownDistance, shownCount } from '../../ui/shown.ts'
+import { shownClock, shownDistance, shownCount } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
 import { useActivity, useDayTotals, type DeviceDays } from './device-days.ts'
+import { DeviceEvents } from './device-events.tsx'
 import { TripList } from './trip-list.tsx'
+import { NamePlace, Visits } from './visits.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
 
 /**
@@ -24,38 +28,54 @@ import { addressOf, devicePath } from '../../core/address.ts'
 export function Trips({
   of: loaded,
   selected,
+  facts,
+  onMove,
   onSelect,
   ...page
 }: DeviceDays & {
   of: ReturnType<typeof useLoad<readonly Episode[] | undefined>> | undefined
   selected: Episode | undefined
+  facts: readonly ApiFact[]
+  /** Goes to a moment. */
+  onMove: (at: number) => void
   onSelect: (episode: Episode) => void
 }) {
-  const { deviceId, span, zone } = page
+  const { deviceId, span, today, zone } = page
+  /** The time of day, with the day if it is not the one shown. */
+  function clock(at: number): string {
+    const day = date(at, zone)
+    const text = shownClock(at, { hasSeconds: false })
+    return isOneDay(span) && day === span.first ? text : `${dayText(day, today)} ${text}`
+  }
   return (
-    <section class="card box stack some" aria-labelledby="trips">
-      <h2 id="trips" class="unseen">
-        Trips
-      </h2>
-      {loaded && (
-        <Loaded of={loaded} lines={3}>
-          {(episodes) =>
-            episodes === undefined ? null : episodes.length === 0 ? (
-              <p class="quiet">No trips, and no stops of five minutes or longer.</p>
-            ) : (
-              <>
-                <p class="trips-head">
-                  {headText(totalsSince(episodes, spanBounds(span, zone).from))}
-                </p>
-                <TripList {...page} episodes={episodes} selected={selected} onSelect={onSelect} />
-                <CsvLink episodes={episodes} name={`${deviceId} ${span.first} trips.csv`} />
-              </>
-            )
-          }
-        </Loaded>
-      )}
-      {(loaded === undefined || loaded.data !== undefined) && <Distances {...page} />}
-    </section>
+    <>
+      <section class="card box stack some" aria-labelledby="trips">
+        <h2 id="trips" class="unseen">
+          Trips
+        </h2>
+        {loaded && (
+          <Loaded of={loaded} lines={3}>
+            {(episodes) =>
+              episodes === undefined ? null : episodes.length === 0 ? (
+                <p class="quiet">No trips, and no stops of five minutes or longer.</p>
+              ) : (
+                <>
+                  <p class="trips-head">
+                    {headText(totalsSince(episodes, spanBounds(span, zone).from))}
+                  </p>
+                  <TripList {...page} episodes={episodes} selected={selected} onSelect={onSelect} />
+                  <NamePlace of={selected} />
+                  <CsvLink episodes={episodes} name={`${deviceId} ${span.first} trips.csv`} />
+                </>
+              )
+            }
+          </Loaded>
+        )}
+        <Visits facts={facts} clock={clock} onMove={onMove} />
+        {(loaded === undefined || loaded.data !== undefined) && <Distances {...page} />}
+      </section>
+      <DeviceEvents of={facts} deviceId={deviceId} clock={clock} onMove={onMove} />
+    </>
   )
 }
 

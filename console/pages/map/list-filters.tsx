@@ -165,7 +165,7 @@ function DefinitionFilters() {
   if (geofences.length === 0 && rules.length === 0) return null
   const choices = [
     ['geofence', 'Geofence', 'All geofences', geofences, chosenGeofence.value],
-    ['rule', 'Rule raised', 'Rules raised or not', rules, chosenRule.value],
+    ['rule', 'Rule raised', 'All rules', rules, chosenRule.value],
   ] as const
   return (
     <div class="list-order">

@@ -14,6 +14,7 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
 import { LabelButton } from '../device/labels.tsx'
+import { LiveStandings } from '../device/live-standings.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
 
@@ -62,6 +63,7 @@ export function SelectedCard() {
             .join(' · ')}
         </Isolated>
       </p>
+      <LiveStandings of={device} />
       <Labels of={device.labels} />
       <Facts
         class="tiles near"

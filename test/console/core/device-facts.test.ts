@@ -3,6 +3,7 @@ import {
   factPath,
   isFactOf,
   mergedFacts,
+  ownSentence,
   type ApiFact,
 } from '../../../console/core/device-facts.ts'
 
@@ -32,6 +33,14 @@ test.each([
 ] as const)('with the filter %o a fact from the stream is listed: %p', (filter, isListed) => {
   const left = fact('1', NOON, { type: 'geofence.left', geofence: yard })
   expect(isFactOf(left, filter)).toBe(isListed)
+})
+
+test('on the page of its device, a sentence is without the device', () => {
+  const left = fact('1', NOON, { type: 'geofence.left', geofence: yard, seconds: 7_800 })
+  expect(ownSentence(left)).toBe('Left Yard after 2 h 10 min')
+  const rule = { id: 'fast', name: 'too fast', revision: 1 }
+  expect(ownSentence(fact('1', NOON, { type: 'rule.raised', rule }))).toBe('Too fast')
+  expect(ownSentence(fact('1', NOON))).toBe('Went offline')
 })
 
 test('facts that come late and twice are in order and once', () => {

@@ -290,4 +290,15 @@ describe('a device in geofences and with raised rules', () => {
     fleet.fact(of('device.online', { deviceId: 'unknown' }))
     expect(fleet.devices.size).toBe(1)
   })
+
+  test('comes from a list although a status was faster, and a fact since the list began counts', () => {
+    const fleet = new Fleet()
+    const list = fleet.list()
+    fleet.status(device('a', 1), NOW)
+    fleet.fact(of('geofence.left', { geofence }))
+    fleet.fact(of('rule.raised', { rule }))
+    list.page([device('a', 0, { inside: ['port', 'yard'], raised: [] })], NOW)
+    list.end()
+    expect(fleet.devices.get('a')).toMatchObject({ inside: ['port'], raised: ['fast'] })
+  })
 })

@@ -1,0 +1,34 @@
+import type { ApiFact } from './device-facts.ts'
+
+/** A stay in a geofence, in milliseconds. */
+export type Visit = {
+  readonly geofenceId: string
+  readonly name: string
+  /** Undefined: it was inside when the geofence came into force. */
+  readonly from: number | undefined
+  /** Undefined: it is still inside. */
+  readonly to: number | undefined
+}
+
+/** The stays that began or ended in a range, in the order of time. @param facts of one device, the latest first. */
+export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {
+  const left = new Set<string>()
+  const visits = facts.flatMap(({ type, geofence, at, enteredAt }): Visit[] => {
+    if (geofence === undefined) return []
+    const { id: geofenceId, name } = geofence
+    const ms = Date.parse(at)
+    if (type === 'geofence.left') {
+      left.add(geofenceId)
+      return [{ geofenceId, name, from: enteredAt ? Date.parse(enteredAt) : undefined, to: ms }]
+    }
+    // Its end is already listed.
+    if (left.delete(geofenceId)) return []
+    return [{ geofenceId, name, from: ms, to: undefined }]
+  })
+  return visits.sort((a, b) => beginOf(a) - beginOf(b))
+}
+
+/** A time by which a visit is known to be under way. */
+export function beginOf({ from, to }: Visit): number {
+  return from ?? to ?? 0
+}

@@ -1,0 +1,65 @@
+import { useEffect } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { addressOf } from '../../core/address.ts'
+import { ownSentence, type ApiFact } from '../../core/device-facts.ts'
+import { rangeQuery } from '../../core/span.ts'
+import { onStreamEvent } from '../../live/live.ts'
+import { FactIcon } from '../../ui/fact-line.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { useLoad } from '../../ui/use-load.ts'
+import type { DeviceRange } from './track-data.ts'
+
+const MOST = 1_000
+
+/** What happened to the device in the range, the latest first; live. */
+export function useFacts({ deviceId, from, to }: DeviceRange, isWanted: boolean) {
+  const { data, reload } = useLoad(
+    async (signal) => {
+      if (!isWanted) return []
+      const query = { deviceId, ...rangeQuery({ from, to }), limit: MOST }
+      return (await api.get('/facts', { query, signal })).items
+    },
+    [deviceId, from, to, isWanted],
+  )
+  useEffect(
+    () =>
+      onStreamEvent((name, fact) => {
+        if (name === 'opened') reload()
+        if (name === 'fact' && (fact as ApiFact).deviceId === deviceId) reload()
+      }),
+    [deviceId],
+  )
+  return data ?? []
+}
+
+/** The events of the shown days; a click goes to their moment. */
+export function DeviceEvents({
+  of: facts,
+  deviceId,
+  clock,
+  onMove,
+}: {
+  of: readonly ApiFact[]
+  deviceId: string
+  clock: (at: number) => string
+  onMove: (at: number) => void
+}) {
+  if (facts.length === 0) return null
+  return (
+    <section class="card box stack some" aria-labelledby="device-events">
+      <h2 id="device-events">Events</h2>
+      <ol class="events-of-day" role="list" aria-labelledby="device-events">
+        {facts.map((fact) => (
+          <li key={fact.id}>
+            <button type="button" class="plain" onClick={() => onMove(Date.parse(fact.at))}>
+              <FactIcon type={fact.type} />
+              <span class="strong">{clock(Date.parse(fact.at))}</span>
+              <Isolated class="quiet">{ownSentence(fact)}</Isolated>
+            </button>
+          </li>
+        ))}
+      </ol>
+      <a href={addressOf(`/events?deviceId=${encodeURIComponent(deviceId)}`)}>Show all</a>
+    </section>
+  )
+}

@@ -1,0 +1,57 @@
+import { Shapes, TriangleAlert } from 'lucide'
+import type { components } from '../../api/schema.ts'
+import { addressOf } from '../../core/address.ts'
+import { Icon } from '../../ui/icon.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { Moment } from '../../ui/time.tsx'
+
+type ApiStanding = components['schemas']['Standing']
+type Listed = readonly (ApiStanding | string)[] | undefined
+
+/** The rules that are raised for a device, and the geofences that it is in, since when. */
+export function StandingList({
+  of: { inside, raised },
+}: {
+  of: { inside?: Listed; raised?: Listed }
+}) {
+  const rules = named(raised)
+  const geofences = named(inside)
+  if (rules.length + geofences.length === 0) return null
+  return (
+    <ul class="standings row" aria-label="Raised rules and geofences">
+      {rules.map((one) => (
+        <li key={one.id} class="raised">
+          <Icon of={TriangleAlert} small />
+          <Standing of={one} path={`/events?ruleId=${one.id}`} />
+        </li>
+      ))}
+      {geofences.map((one) => (
+        <li key={one.id}>
+          <Icon of={Shapes} small />
+          <Standing of={one} path={`/geofences?geofence=${one.id}`} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Standing({ of: { name, since }, path }: { of: ApiStanding; path: string }) {
+  return (
+    <span>
+      <a href={addressOf(path)}>
+        <Isolated>{name}</Isolated>
+      </a>
+      {since !== null && (
+        <>
+          {' since '}
+          <Moment at={since} />
+        </>
+      )}
+    </span>
+  )
+}
+
+/** Lists have the ids alone. */
+function named(standings: Listed = []): readonly ApiStanding[] {
+  return standings.filter((one): one is ApiStanding => typeof one !== 'string')
+}

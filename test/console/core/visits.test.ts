@@ -1,0 +1,42 @@
+import { expect, test } from '@jest/globals'
+import type { ApiFact } from '../../../console/core/device-facts.ts'
+import { visitsIn } from '../../../console/core/visits.ts'
+
+const at = (minute: number) => new Date(minute * 60_000).toISOString()
+const yard = { id: 'yard', name: 'Yard', revision: 1 }
+const port = { id: 'port', name: 'Port', revision: 1 }
+
+function fact(type: ApiFact['type'], minute: number, more: Partial<ApiFact> = {}): ApiFact {
+  const own = {
+    id: String(minute),
+    sequence: 1,
+    deviceId: 'van',
+    inside: [],
+    decidedAt: at(minute),
+  }
+  return { ...own, type, at: at(minute), ...more }
+}
+
+test('visits have their begin and their end, and the last one is open', () => {
+  const facts = [
+    fact('geofence.entered', 60, { geofence: yard }),
+    fact('device.offline', 50),
+    fact('geofence.left', 40, { geofence: yard, enteredAt: at(10) }),
+    fact('geofence.entered', 10, { geofence: yard }),
+  ]
+  expect(visitsIn(facts)).toEqual([
+    { geofenceId: 'yard', name: 'Yard', from: 600_000, to: 2_400_000 },
+    { geofenceId: 'yard', name: 'Yard', from: 3_600_000, to: undefined },
+  ])
+})
+
+test('a visit may begin before the range, at an unknown time, or within another', () => {
+  const facts = [
+    fact('geofence.left', 90, { geofence: yard, enteredAt: null }),
+    fact('geofence.left', 40, { geofence: port, enteredAt: at(-500) }),
+  ]
+  expect(visitsIn(facts)).toEqual([
+    { geofenceId: 'port', name: 'Port', from: -30_000_000, to: 2_400_000 },
+    { geofenceId: 'yard', name: 'Yard', from: undefined, to: 5_400_000 },
+  ])
+})
