@@ -19,6 +19,7 @@ export function Calendar({
 }) {
   const id = useId()
   const panel = useRef<HTMLElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)
   const [year, setYear] = useState(yearOf(span.last))
   const day = span.last < today ? span.last : today
@@ -30,12 +31,14 @@ export function Calendar({
 
   function toggled({ newState }: Pick<ToggleEvent, 'newState'>) {
     setOpen(newState === 'open')
-    if (newState === 'open') setYear(yearOf(day))
+    if (newState !== 'open') return
+    setYear(yearOf(day))
+    placeBelow(button.current, panel.current)
   }
 
   return (
     <>
-      <button type="button" aria-label="Calendar" title="Calendar" popovertarget={id}>
+      <button ref={button} type="button" aria-label="Calendar" title="Calendar" popovertarget={id}>
         <Icon of={CalendarDays} small />
       </button>
       <section
@@ -93,6 +96,17 @@ export function Calendar({
     </>
   )
 }
+
+/** Below the button, and within the window. */
+function placeBelow(button: HTMLElement | null, panel: HTMLElement | null): void {
+  if (button === null || panel === null) return
+  const { bottom, left } = button.getBoundingClientRect()
+  panel.style.top = `${bottom + 6}px`
+  panel.style.left = `${Math.max(12, Math.min(left, innerWidth - PANEL_WIDTH - 12))}px`
+}
+
+/** Of a year's weeks, with the margins. */
+const PANEL_WIDTH = 790
 
 function AnyRange({
   span,

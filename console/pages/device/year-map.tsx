@@ -43,6 +43,9 @@ export function YearMap({
   const countOf = (day: string) => activity?.get(day)?.count ?? 0
   const amount = hasDistances ? metres : countOf
   const most = Math.max(1, ...days.map(amount))
+  // Where all of the year is chosen, a mark on each day would say nothing.
+  const isWhole = span.first <= year.first && span.last >= year.last
+  const isChosen = (day: string) => !isWhole && span.first <= day && day <= span.last
   const stop = days.includes(shown) ? shown : year.first
   const scroller = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
@@ -111,7 +114,7 @@ export function YearMap({
                 role="button"
                 tabindex={day === stop ? 0 : -1}
                 aria-label={words}
-                aria-current={span.first <= day && day <= span.last ? 'date' : undefined}
+                aria-current={isChosen(day) ? 'date' : undefined}
                 onClick={() => onOpen({ first: day, last: day })}
               >
                 <title>{words}</title>

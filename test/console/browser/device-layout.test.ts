@@ -64,6 +64,18 @@ describeConsole('the layout of a device’s page', () => {
     expect(position).toBe('sticky')
   })
 
+  test('the calendar opens below its button, and marks no day where the whole year is chosen', async () => {
+    await suite.report({ deviceId: 'van-3', latitude: 46, longitude: 14 })
+    const page = await suite.signedIn('/devices/van-3?from=2026-01-01&to=2026-12-31')
+    const button = page.getByRole('button', { name: 'Calendar' })
+    await button.click()
+    const calendar = page.getByRole('region', { name: 'Calendar' })
+    await calendar.getByRole('button', { name: /^2026-11-16/ }).waitFor()
+    const [below, above] = [await calendar.boundingBox(), await button.boundingBox()]
+    expect((below?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeCloseTo(6, 0)
+    expect(await calendar.locator('rect[aria-current]').count()).toBe(0)
+  })
+
   test('until a moment is chosen the page says how the device is now, then how it was', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 46, longitude: 14, speed: 10 })
     const page = await suite.signedIn('/devices/van-2')
