@@ -79,7 +79,10 @@ export function targetParser(networks: OutboundNetworks) {
     value: unknown,
     field: string,
   ): { readonly made: SubscriptionTarget } | { readonly faults: readonly Fault[] } {
-    const members = (typeof value === 'object' && value !== null ? value : {}) as Members
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return { faults: [{ field, message: `${field} must be an object with a kind` }] }
+    }
+    const members = value as Members
     const kind = TARGET_KINDS.find((one) => one === members['kind'])
     if (kind === undefined) {
       const message = `${field}.kind must be one of ${TARGET_KINDS.join(', ')}`

@@ -2,6 +2,7 @@ import { ApiError, invalidParams, type Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import { FACT_TYPES } from '../../schemas/facts.ts'
+import { fieldPath } from '../../schemas/field-path.ts'
 import { isTimeZone } from '../../schemas/geo/local-time.ts'
 import {
   MOST_SUBSCRIPTIONS,
@@ -22,9 +23,6 @@ import { TARGET, targetParser } from './parse-target.ts'
 const MOST_IDS = 100
 const LONGEST_PAUSE_SECONDS = 3_600
 const LONGEST_AGE_SECONDS = 30 * 86_400
-const HOURS_EXPECTED =
-  'must have days (1, Monday, to 7), from and to (HH:MM, different) and zone (such as Europe/Berlin)'
-
 const HOURS: JsonSchema = objectOf(
   {
     days: {
@@ -160,20 +158,36 @@ function parseHours(
   value: unknown,
   field: string,
 ): { readonly made: Hours } | { readonly faults: readonly Fault[] } {
-  const { days, from, to, zone, ...others } = (value ?? {}) as Record<string, unknown>
-  const isGood =
-    Object.keys(others).length === 0 &&
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return {
+      faults: [{ field, message: `${field} must be an object with days, from, to and zone` }],
+    }
+  }
+  const { days, from, to, zone, ...others } = value as Record<string, unknown>
+  const faults = Object.keys(others).map((name) => {
+    const at = fieldPath([field, name])
+    return { field: at, message: `${at} is unknown: ${field} takes days, from, to and zone` }
+  })
+  const requireThat = (fits: boolean, name: string, expected: string) => {
+    const at = `${field}.${name}`
+    if (!fits) faults.push({ field: at, message: `${at} must be ${expected}` })
+  }
+  requireThat(areDays(days), 'days', 'a list of different days, from 1 (Monday) to 7')
+  requireThat(isTime(from), 'from', 'a time of day, HH:MM')
+  const isEnd = to === '24:00' || isTime(to)
+  requireThat(isEnd && to !== from, 'to', 'a time of day, HH:MM, other than from')
+  const isZone = typeof zone === 'string' && isTimeZone(zone)
+  requireThat(isZone, 'zone', 'the name of a time zone, such as Europe/Berlin')
+  return faults.length > 0 ? { faults } : { made: { days, from, to, zone } as Hours }
+}
+
+function areDays(days: unknown): boolean {
+  return (
     Array.isArray(days) &&
     days.length > 0 &&
     new Set(days).size === days.length &&
-    days.every((day) => Number.isInteger(day) && day >= 1 && day <= 7) &&
-    isTime(from) &&
-    (to === '24:00' || isTime(to)) &&
-    from !== to &&
-    typeof zone === 'string' &&
-    isTimeZone(zone)
-  if (isGood) return { made: { days: days as number[], from: String(from), to: String(to), zone } }
-  return { faults: [{ field, message: `${field} ${HOURS_EXPECTED}` }] }
+    days.every((day) => Number.isInteger(day) && day >= 1 && day <= 7)
+  )
 }
 
 function isTime(text: unknown): text is string {

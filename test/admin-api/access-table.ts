@@ -31,6 +31,7 @@ const GEOFENCE = {
 const SUBSCRIPTION = {
   name: 'Office',
   source: 'facts',
+  hours: { days: [1], from: '08:00', to: '17:00', zone: 'UTC' },
   target: { kind: 'slack', url: 'https://example.org/hook' },
 } as const
 const RULE = { name: 'Parked', when: { stopped: true } } as const
@@ -298,7 +299,7 @@ export const EXPECTED: Record<string, Expected> = {
   'PATCH /subscriptions/:id': {
     needs: 'dispatcher',
     path: () => `/subscriptions/${subscriptionId}`,
-    body: { name: 'Other' },
+    body: { name: 'Other', hours: SUBSCRIPTION.hours },
     before: createSubscription,
     stranger: 404,
   },

@@ -23,9 +23,6 @@ const stored = async (id: string) => {
   return found
 }
 
-const HOURS =
-  'hours must have days (1, Monday, to 7), from and to (HH:MM, different) and zone (such as Europe/Berlin)'
-
 test('a subscription is made, read, listed, changed and deleted, and each change is audited', async () => {
   const hours = { days: [1, 7], from: '22:00', to: '06:00', zone: 'Europe/Berlin' }
   const fields = { types: ['device.offline'], labels: ['vans'], hours, maxAgeSeconds: 60 }
@@ -112,10 +109,33 @@ test.each<[string, object, string, RegExp | string]>([
   [
     'an unknown zone',
     { hours: { days: [1], from: '08:00', to: '09:00', zone: 'Mars/X' } },
-    'hours',
-    HOURS,
+    'hours.zone',
+    'hours.zone must be the name of a time zone, such as Europe/Berlin',
   ],
-  ['no hours', { hours: { days: [1], from: '08:00', to: '08:00', zone: 'UTC' } }, 'hours', HOURS],
+  [
+    'no hours',
+    { hours: { days: [1], from: '08:00', to: '08:00', zone: 'UTC' } },
+    'hours.to',
+    'hours.to must be a time of day, HH:MM, other than from',
+  ],
+  [
+    'hours as a list',
+    { hours: [] },
+    'hours',
+    'hours must be an object with days, from, to and zone',
+  ],
+  [
+    'another day',
+    { hours: { days: [8], from: '08:00', to: '09:00', zone: 'UTC' } },
+    'hours.days',
+    'hours.days must be a list of different days, from 1 (Monday) to 7',
+  ],
+  [
+    'another member of hours',
+    { hours: { days: [1], from: '08:00', to: '09:00', zone: 'UTC', x: 1 } },
+    'hours.x',
+    'hours.x is unknown: hours takes days, from, to and zone',
+  ],
   [
     'positions to a chat',
     { source: 'positions', target: { kind: 'slack', url: 'https://a.org/' } },
