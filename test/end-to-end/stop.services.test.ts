@@ -140,7 +140,7 @@ await describeWith(['ownKafka', 'mongodb'], 'SIGTERM', ({ ownKafka, mongodb }) =
       await pause(index * 500)
       while (isSending) await refused().catch(() => 0)
     })
-    await eventually(() => ingest.output().includes('refused reports are not kept'), {
+    await eventually(() => ingest.output().includes('rejections dropped'), {
       withinMs: 30_000,
     })
     const begun = performance.now()
