@@ -38,7 +38,7 @@ export type FactStates = {
 
 const REMEMBERED = 50_000
 /** After a crash, this many entries are judged again at most. */
-const WRITTEN_AFTER_ENTRIES = 200_000
+export const WRITTEN_AFTER_ENTRIES = 200_000
 const WRITTEN_AFTER_MS = 10 * 60_000
 const MOST_UNWRITTEN = 25_000
 /** So that nobody waits for a long transaction. */

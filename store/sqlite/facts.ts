@@ -19,7 +19,7 @@ import { labelsIn } from './device-labels.ts'
 import { deviceRanges, type Clause } from './device-filters.ts'
 import { sqliteFactLog, type SqliteFactLog } from './fact-log.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
-import { factStates, type KnownState } from './fact-states.ts'
+import { factStates, WRITTEN_AFTER_ENTRIES, type KnownState } from './fact-states.ts'
 
 export const FACTS_FILE = 'facts.sqlite'
 
@@ -160,9 +160,16 @@ function factsIn(
   const states = factStates(database, clock)
   /** As far as judged; the file may be behind. */
   let progress: Map<number, ProgressRow> | undefined
+  /** The progress that the file has. */
+  const inFile = new Map<number, number>()
 
   function judgedUpTo(): Map<number, ProgressRow> {
-    progress ??= new Map(readProgress.all().map((row) => [row.log_partition, row]))
+    if (progress === undefined) {
+      progress = new Map(readProgress.all().map((row) => [row.log_partition, row]))
+      for (const { log_partition, last_offset } of progress.values()) {
+        inFile.set(log_partition, last_offset)
+      }
+    }
     return progress
   }
 
@@ -192,7 +199,14 @@ function factsIn(
     for (const { log_partition, last_offset, event_offset, event_id } of judgedUpTo().values()) {
       const written = states.writtenUpTo(log_partition) ?? last_offset
       writeProgress.execute(log_partition, written, event_offset, event_id)
+      inFile.set(log_partition, written)
     }
+  }
+
+  /** Entries that change no state, such as imported history, move the file's progress too. */
+  function isFileBehind({ partition, lastOffset }: EntriesRead): boolean {
+    if (states.writtenUpTo(partition) !== undefined) return false
+    return lastOffset - (inFile.get(partition) ?? -1) > WRITTEN_AFTER_ENTRIES
   }
 
   return {
@@ -263,7 +277,8 @@ function factsIn(
       }
       if (read !== undefined) moveProgress(read)
       const overdue = read === undefined ? [] : states.overdue(read.partition, read.lastOffset)
-      if (decided.length + overdue.length === 0) return facts
+      const mustWrite = decided.length + overdue.length > 0
+      if (!mustWrite && (read === undefined || !isFileBehind(read))) return facts
       writing(() => {
         states.write(decided)
         states.write(overdue)

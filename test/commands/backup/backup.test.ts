@@ -4,6 +4,7 @@ import { expect, test } from '@jest/globals'
 import { claimFolder } from '../../../commands/backup/manifest.ts'
 import { newFolder } from '../../../commands/backup/new-folder.ts'
 import { lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
+import { factId } from '../../../schemas/facts.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { T0 } from '../../samples.ts'
 import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from './data-to-back-up.ts'
@@ -57,11 +58,29 @@ test('the log comes last: an event that arrives while the store is copied is in 
 
 test('facts are restored, as far as they were judged', async () => {
   await data.report(1)
-  await data.store.judgeFacts({ read: { partition: 0, lastOffset: 1 }, devices: [] })
+  const device = { accountId: 'acc-1', deviceId: 'van' }
+  const [type, at] = ['device.online', T0] as const
+  const id = factId({ ...device, type, name: [], cause: 'event', at })
+  const decided = {
+    ...device,
+    type,
+    id,
+    sequence: 1,
+    at,
+    decidedAt: at,
+    inside: [],
+    previous: null,
+  }
+  const state = { sequence: 1, applied: { 0: 1 }, due: null }
+  await data.store.judgeFacts({
+    read: { partition: 0, lastOffset: 1 },
+    devices: [{ ...device, judge: () => ({ state, facts: [decided] }) }],
+  })
   await data.backUp()
   await data.restore()
   const restored = openSqliteStore({ directory: data.path('restored') })
   expect(await restored.factsProgress()).toEqual({ 0: 1 })
+  expect(await restored.pageFacts({ accountId: 'acc-1', limit: 9 })).toEqual([decided])
   await restored.close()
 })
 

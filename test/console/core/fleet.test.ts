@@ -254,8 +254,14 @@ describe('a device that sends its last position again', () => {
 
 describe('a device in geofences and with raised rules', () => {
   const of = (type: ApiFact['type'], more: Partial<ApiFact> = {}): ApiFact => ({
-    ...{ id: type, sequence: 1, deviceId: 'a', inside: [], at: at(0), decidedAt: at(0) },
-    ...{ type, ...more },
+    id: type,
+    sequence: 1,
+    deviceId: 'a',
+    inside: [],
+    at: at(0),
+    decidedAt: at(0),
+    type,
+    ...more,
   })
   const geofence = { id: 'yard', name: 'Yard', revision: 1 }
   const rule = { id: 'fast', name: 'Too fast', revision: 1 }

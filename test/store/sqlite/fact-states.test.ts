@@ -5,6 +5,7 @@ import type { DefinitionsState } from '../../../schemas/definitions-state.ts'
 import type { FactState } from '../../../schemas/fact-state.ts'
 import { factId, type DeviceFact } from '../../../schemas/facts.ts'
 import { WentBackError, type ErasureEntry } from '../../../store/read-models.ts'
+import { WRITTEN_AFTER_ENTRIES } from '../../../store/sqlite/fact-states.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../store/store.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
@@ -53,6 +54,14 @@ function judge(
     read,
     devices: [{ ...device, judge: () => ({ state: state(offset, more), facts }) }],
   })
+}
+
+/** As a crash would leave it. */
+function progressInFile(): number | undefined {
+  const raw = new DatabaseSync(join(directory(), 'facts.sqlite'), { readOnly: true })
+  const row = raw.prepare('SELECT last_offset AS last FROM progress').get() as { last?: number }
+  raw.close()
+  return row.last
 }
 
 async function stateOf(store: Store, device: typeof van): Promise<FactState | undefined> {
@@ -201,4 +210,13 @@ test('expiry keeps the states that are newer than the file says', async () => {
   expect(await stateOf(store, van)).toEqual(state(1, { liveness }))
   expect(await stateOf(store, tug)).toBeUndefined()
   expect(await store.factsProgress()).toEqual({ 0: 1 })
+})
+
+test('many entries that change no state move the progress in the file', async () => {
+  const store = await begun()
+  const lastOffset = WRITTEN_AFTER_ENTRIES + 1
+  await store.judgeFacts({ read: { partition: 0, lastOffset: 1 }, devices: [] })
+  expect(progressInFile()).toBe(0)
+  await store.judgeFacts({ read: { partition: 0, lastOffset }, devices: [] })
+  expect(progressInFile()).toBe(lastOffset)
 })
