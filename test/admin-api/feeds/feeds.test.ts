@@ -240,5 +240,8 @@ test('a key that is revoked while its call waits gets nothing', async () => {
     revokedAt: harness.clock.now(),
   })
   await harness.eventLog.append([positionReported({ accountId })])
-  expect((await waiting).status).toBe(401)
+  expect(await waiting).toMatchObject({
+    status: 401,
+    body: { message: 'the access has ended meanwhile' },
+  })
 })

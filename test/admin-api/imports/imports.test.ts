@@ -72,7 +72,10 @@ test('the end of an import revokes its key, and what is sent later is refused', 
   const id = await begin(headers)
   expect((await harness.api('DELETE', `/imports/${id}`, { headers })).status).toBe(200)
   expect((await keyOf(id))?.revokedAt).toBe(harness.clock.now())
-  expect((await send(id, headers, [report(1)])).status).toBe(404)
+  expect(await send(id, headers, [report(1)])).toMatchObject({
+    status: 404,
+    body: { message: 'this import has ended: begin another' },
+  })
   const audit = JSON.stringify(await harness.store.pageAudit({ accountId: 'acc-1', limit: 9 }))
   for (const action of ['import.begun', 'import.ended']) expect(audit).toContain(action)
   expect(audit).not.toContain('gps_')
