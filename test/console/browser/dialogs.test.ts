@@ -25,6 +25,10 @@ const DIALOGS = [
   ['/operators', ['New operator'], 'New operator'],
   ['/operators', ['Actions vera@example.org', 'Edit vera@example.org'], 'Edit operator'],
   ['/operators', ['Actions vera@example.org', 'Remove vera@example.org'], 'Remove operator'],
+  ['/geofences', ['From a file'], 'Geofences from a file'],
+  ['/rules', ['New rule'], 'New rule'],
+  ['/rules', ['Actions Low', 'Change Low'], 'Change rule'],
+  ['/rules', ['Actions Low', 'Delete Low'], 'Delete rule'],
   ['/accounts', ['New account'], 'New account'],
   ['/accounts', ['Actions Another', 'Suspend Another'], 'Suspend account'],
 ] as const
@@ -56,6 +60,9 @@ describeConsole('every dialog', () => {
     await suite.made('/shares', { deviceIds: ['dialog-1'], name: 'Customer', expiresAt })
     await suite.made('/keys', { name: 'Spare' })
     await suite.made('/operators', { email: 'vera@example.org', role: 'viewer' })
+    const shape = { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 100 }
+    await suite.made('/geofences', { name: 'Yard', shape })
+    await suite.made('/rules', { name: 'Low', when: { field: 'battery', below: 0.2 } })
     const admin = { email: 'admin@example.org', password: 'a long enough password' }
     await suite.made('/accounts', { name: 'Another', admin })
   })
@@ -105,6 +112,16 @@ describeConsole('every dialog', () => {
       await isBackAt(page, buttons[0])
     }
   }, 300_000)
+
+  test('the dialog that deletes a chosen geofence returns the focus to its card', async () => {
+    const page = await suite.signedIn('/geofences')
+    await page.getByRole('list', { name: 'Geofences' }).getByRole('button').press('Enter')
+    await page.getByRole('button', { name: 'Delete', exact: true }).press('Enter')
+    const dialog = await opens(page, 'Delete geofence')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await isBackAt(page, 'Delete')
+  })
 
   test('dialogs of the selection bar return the focus, or move it to the heading if their button is off', async () => {
     const page = await suite.signedIn('/?q=dialog')

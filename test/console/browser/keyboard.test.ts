@@ -186,6 +186,12 @@ describeConsole('the keyboard', () => {
     await press(strip, 'End', 'Home', 'ArrowRight')
     expect(await focused(page)).toBe(second)
 
+    await page.locator('.trip').first().focus()
+    for (const key of ['ArrowDown', 'End', 'ArrowUp', 'Home']) {
+      await press('In the list of trips', key)
+      await page.locator('.trip:focus').waitFor()
+    }
+
     const calendar = page.getByRole('button', { name: 'Calendar' })
     await calendar.press('Enter')
     const year = page.getByRole('group', { name: 'Days of 2026' })
