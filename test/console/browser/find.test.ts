@@ -36,22 +36,22 @@ describeConsole('finding a device', () => {
     await card(page).getByRole('heading', { name: 'van-07' }).waitFor()
     await eventually(() => inTheMiddle(page, 'van-07'))
     expect(await clicks()).toBe(1)
-    await scale(page, '100 m').waitFor()
+    await scale(page, '5 km').waitFor()
   })
 
-  test('the map flies to a device chosen in the list, at street level or as close as it was', async () => {
+  test('the map flies to a device chosen in the list, with the towns around it or as close as it was', async () => {
     const page = await suite.signedIn('/?q=van')
     await deviceRow(page, 'van-05').getByRole('button').click()
     await eventually(() => inTheMiddle(page, 'van-05'))
-    await scale(page, '100 m').waitFor()
+    await scale(page, '5 km').waitFor()
     await page.getByRole('button', { name: 'Zoom in' }).click()
-    await scale(page, '50 m').waitFor()
+    await scale(page, '2 km').waitFor()
     await deviceRow(page, 'van-04').getByRole('button').click()
     await eventually(() => inTheMiddle(page, 'van-04'))
-    expect(await scale(page, '50 m').isVisible()).toBe(true)
+    expect(await scale(page, '2 km').isVisible()).toBe(true)
   })
 
-  /** The scale of the map: 100 m at zoom 16, 50 m at zoom 17. */
+  /** The scale of the map: 5 km at zoom 11, which shows all that the built-in map has, 2 km at zoom 12. */
   function scale(page: Page, text: string) {
     return page.getByRole('img', { name: `Scale: ${text}`, exact: true })
   }

@@ -100,8 +100,10 @@ describeConsole('many devices at once', () => {
 
   test('the list shows the columns that are chosen, and its address keeps them', async () => {
     const page = await suite.signedIn()
-    await deviceRow(page, 'lorry-1').getByText('50 %').waitFor()
+    await deviceRow(page, 'lorry-1').waitFor()
     await page.getByRole('button', { name: 'List options' }).click()
+    await page.getByRole('checkbox', { name: 'Battery' }).check()
+    await deviceRow(page, 'lorry-1').getByText('50 %').waitFor()
     await page.getByRole('checkbox', { name: 'Battery' }).uncheck()
     await page.getByRole('checkbox', { name: 'Reports' }).check()
     await page.keyboard.press('Escape')

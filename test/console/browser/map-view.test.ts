@@ -32,7 +32,7 @@ describeConsole('the view of the map', () => {
   /** How much is painted at a place of the canvas of devices, from 0 to 255. */
   function opacity(page: Page, x: number, y: number): Promise<number> {
     return page.evaluate(
-      `document.querySelector('.fleet-canvas').getContext('2d').getImageData(${x}, ${y}, 1, 1).data[3]`,
+      `[...document.querySelectorAll('.fleet-canvas')].at(-1).getContext('2d').getImageData(${x}, ${y}, 1, 1).data[3]`,
     )
   }
 

@@ -62,7 +62,7 @@ describeConsole('markers and labels of the map', () => {
   /** The colours of a row of the canvas, as `red,green,blue,alpha`. */
   function colours(page: Page, { x, y }: { x: number; y: number }, reach: number) {
     return page.evaluate<string[]>(`(() => {
-      const context = document.querySelector('.fleet-canvas').getContext('2d')
+      const context = [...document.querySelectorAll('.fleet-canvas')].at(-1).getContext('2d')
       const { data } = context.getImageData(${Math.round(x) - reach}, ${Math.round(y)}, ${2 * reach}, 1)
       return Array.from({ length: ${2 * reach} }, (_, n) => data.slice(4 * n, 4 * n + 4).join())
     })()`)

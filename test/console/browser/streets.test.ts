@@ -69,7 +69,8 @@ describeConsole('streets on the map', () => {
     const towns = JSON.stringify(['Schwechat', 'Klosterneuburg', 'Perchtoldsdorf', 'Bratislava'])
     await eventually(() => page.evaluate<boolean>(`${towns}.some((name) => painted.has(name))`))
     isUp = true
-    await page.getByRole('button', { name: 'Retry' }).click()
+    // Each failure of a tile draws the message again: the button never rests.
+    await page.getByRole('button', { name: 'Retry' }).dispatchEvent('click')
     await failed(page).waitFor({ state: 'hidden' })
   })
 
