@@ -38,7 +38,7 @@ describeConsole('a phone at rest that pings', () => {
     }
     const { body } = await suite.call('GET', path)
     expect(body.data).toMatchObject({ reportCount: 1, telemetry: { battery: 0.42 } })
-    await page.goto(suite.url)
+    await page.goto(`${suite.url}/?columns=motion,battery`)
     await deviceRow(page, 'joe/ping').getByText('42 %').waitFor()
     await deviceRow(page, 'joe/ping').click()
     await page.getByRole('region', { name: 'Selected device' }).getByText('42 %').waitFor()
