@@ -74,9 +74,9 @@ export type AdminDependencies = {
   readonly factLog: FactLog
   /** Encrypts the secrets of subscriptions; absent: there can be none. */
   readonly secrets?: SealedSecrets | undefined
-  /** What webhooks may reach besides the public Internet. */
+  /** Networks that webhooks may reach besides the public Internet. */
   readonly networks?: OutboundNetworks | undefined
-  /** Whether there is a server that sends mails. */
+  /** Whether a mail server is configured. */
   readonly hasMail?: boolean
   /** How long a test of a subscription may take. */
   readonly testWithinMs?: number

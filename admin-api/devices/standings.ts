@@ -15,7 +15,7 @@ export const NO_STANDINGS: Standings = { inside: [], raised: [] }
 
 type DefinitionStore = Pick<Store, 'definitionsStates' | 'findGeofence' | 'findRule'>
 
-/** By device; what definitions that are gone, disabled or changed have left is left out. */
+/** By device. Definitions that were deleted, disabled or changed no longer count. */
 export async function standingsOf(
   store: DefinitionStore,
   { accountId, deviceIds }: { readonly accountId: string; readonly deviceIds: readonly string[] },

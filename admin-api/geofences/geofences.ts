@@ -17,8 +17,8 @@ import { listById, pageOf } from '../http/answer-page.ts'
 import { requireChange } from '../http/body.ts'
 import type { Caller } from '../http/caller.ts'
 import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
-import { recordAction } from '../http/record-action.ts'
 import { choice, type InputOf } from '../http/rule.ts'
+import { selectionAudit } from '../http/selection-audit.ts'
 import { exportGeofences, GEOFENCE_FEATURES } from './export-geofences.ts'
 import {
   GEOFENCE_CHANGES,
@@ -60,6 +60,8 @@ const EXAMPLE = {
 
 /** Areas that devices enter and leave. */
 export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+  const { livesOf, record } = selectionAudit('geofence', { store, clock })
+
   async function list(ctx: AdminContext, caller: Caller, { query }: Input<ListQuery>) {
     const { format, limit, cursor } = query
     if (format === 'geojson') {
@@ -85,7 +87,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     const id = ulid(createdAt, randomBytes(10))
     const [outcome] = await store.createGeofences([{ ...body, id, accountId, createdAt }])
     const geofence = requireStored(outcome!)
-    await record(ctx, caller, 'geofence.created', { id, details: body, lives })
+    await record(ctx, caller, 'geofence.created', { id, details: geofenceDetails(body), lives })
     succeed(ctx, geofenceView(geofence, caller), { status: 201 })
   }
 
@@ -116,7 +118,11 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     const outcome = await store.changeGeofence({ ...query, changedAt, next })
     const geofence = requireStored(requireGeofence(outcome))
     if (geofence.revision !== before.revision) {
-      await record(ctx, caller, 'geofence.changed', { id: query.id, details: body, lives })
+      await record(ctx, caller, 'geofence.changed', {
+        id: query.id,
+        details: geofenceDetails(body),
+        lives,
+      })
     }
     succeed(ctx, geofenceView(geofence, caller))
   }
@@ -143,7 +149,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       const geofence = requireStored(outcome)
       if (geofence.revision !== before?.revision) {
         const action = before === undefined ? 'geofence.created' : 'geofence.changed'
-        await record(ctx, caller, action, { id, details: content, lives })
+        await record(ctx, caller, action, { id, details: geofenceDetails(content), lives })
       }
       return succeed(ctx, geofenceView(geofence, caller))
     }
@@ -165,32 +171,6 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     const { name } = outcome.deleted
     await record(ctx, caller, 'geofence.deleted', { id, details: { name } })
     succeed(ctx, null)
-  }
-
-  function livesOf(
-    { accountId }: Caller,
-    { deviceIds }: { readonly deviceIds?: readonly string[] | null },
-  ): Promise<ReadonlyMap<string, string | undefined>> {
-    return store.livesOf({ accountId, deviceIds: deviceIds ?? [] })
-  }
-
-  function record(
-    ctx: AdminContext,
-    caller: Caller,
-    action: string,
-    {
-      id,
-      details,
-      lives = new Map(),
-    }: {
-      id: string
-      details: Parameters<typeof geofenceDetails>[0]
-      lives?: ReadonlyMap<string, string | undefined>
-    },
-  ): Promise<void> {
-    const subject = { kind: 'geofence', id } as const
-    const entry = { action, subject, details: geofenceDetails(details), lives }
-    return recordAction(ctx, caller, entry, { store, clock })
   }
 
   const scope = 'devices:read'

@@ -163,7 +163,10 @@ function reportsIn(value: unknown, field: string) {
 
 /** Refusals of a whole batch that the page can do something about; any other is a fault between the services. */
 const PASSED_ON: readonly ErrorIdentifier[] = [
-  ...(['INVALID_PARAMS', 'PAYLOAD_TOO_LARGE', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'] as const),
+  'INVALID_PARAMS',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMITED',
+  'SERVICE_UNAVAILABLE',
 ]
 
 /** @throws {ApiError} the refusal of the whole batch. */

@@ -13,21 +13,9 @@ import {
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
 import { KEY_WITH_SECRET, keyViewWithSecret, requireKey } from './key-view.ts'
+import { GRACE } from '../http/grace-seconds.ts'
 import { recordAction } from '../http/record-action.ts'
-import { wholeNumber, type InputOf } from '../http/rule.ts'
-
-const DAY_SECONDS = 24 * 60 * 60
-const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS
-
-const GRACE = {
-  graceSeconds: wholeNumber({
-    min: 0,
-    max: LONGEST_GRACE_SECONDS,
-    expected: `graceSeconds must be a whole number of seconds from 0 to ${LONGEST_GRACE_SECONDS}`,
-  })
-    .nullIsAbsence()
-    .withDefault(7 * DAY_SECONDS),
-}
+import type { InputOf } from '../http/rule.ts'
 
 /** Gives a key a new secret; senders can use the old one for a while. */
 export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {

@@ -16,7 +16,7 @@ import { listById, pageOf } from '../http/answer-page.ts'
 import { requireChange } from '../http/body.ts'
 import type { Caller } from '../http/caller.ts'
 import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
-import { recordAction } from '../http/record-action.ts'
+import { selectionAudit } from '../http/selection-audit.ts'
 import {
   NEW_RULE,
   requireLongSilence,
@@ -34,6 +34,8 @@ const BODY_LIMIT_BYTES = 1024 * 1024
 
 /** Conditions of devices that become facts when they begin and end. */
 export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
+  const { livesOf, record } = selectionAudit('rule', { store, clock })
+
   async function list(ctx: AdminContext, caller: Caller, input: Input<PageQuery>): Promise<void> {
     await listById({
       name: 'rules',
@@ -98,28 +100,6 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
     const { name } = requireRule(await store.deleteRule({ accountId, id, deletedAt: clock.now() }))
     await record(ctx, caller, 'rule.deleted', { id, details: { name } })
     succeed(ctx, null)
-  }
-
-  function livesOf(
-    { accountId }: Caller,
-    { deviceIds }: { readonly deviceIds?: readonly string[] | null },
-  ): Promise<ReadonlyMap<string, string | undefined>> {
-    return store.livesOf({ accountId, deviceIds: deviceIds ?? [] })
-  }
-
-  function record(
-    ctx: AdminContext,
-    caller: Caller,
-    action: string,
-    {
-      id,
-      details,
-      lives = new Map(),
-    }: { id: string; details: object; lives?: ReadonlyMap<string, string | undefined> },
-  ): Promise<void> {
-    const subject = { kind: 'rule', id } as const
-    const entry = { action, subject, details: { ...details }, lives }
-    return recordAction(ctx, caller, entry, { store, clock })
   }
 
   const scope = 'devices:read'

@@ -22,9 +22,10 @@ import {
 import { answerPage, pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
+import { GRACE } from '../http/grace-seconds.ts'
 import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
-import { list, text, wholeNumber, type InputOf } from '../http/rule.ts'
+import { list, text, type InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { placeInFeed } from './place-in-feed.ts'
 import {
@@ -36,22 +37,10 @@ import {
 } from './subscription-fields.ts'
 import { healthy, requireSecrets, seal, type SubscriptionDeps } from './subscriptions.ts'
 
-const DAY_SECONDS = 86_400
-const LONGEST_GRACE_SECONDS = 30 * DAY_SECONDS
 const MOST_RESENT = 100
 /** Longer than a receiver may take. */
 const TEST_WITHIN_MS = 20_000
 const LOOKS_EVERY_MS = 200
-
-const GRACE = {
-  graceSeconds: wholeNumber({
-    min: 0,
-    max: LONGEST_GRACE_SECONDS,
-    expected: `graceSeconds must be a whole number of seconds from 0 to ${LONGEST_GRACE_SECONDS}`,
-  })
-    .nullIsAbsence()
-    .withDefault(7 * DAY_SECONDS),
-}
 const RESENT_EXPECTED = `ids must be a list of 1 to ${MOST_RESENT} different ids of facts or records`
 const RESENT = {
   ids: list(text({ max: 64, expected: RESENT_EXPECTED }), {
@@ -60,7 +49,7 @@ const RESENT = {
   }).required(),
 }
 
-/** What operators do with a subscription besides changing it. */
+/** Tests, rotation, rewinding and the like: what operators do besides changing a subscription. */
 export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   const { store, clock, feeds } = deps
   const { rewound } = subscriptionFields(deps.networks)

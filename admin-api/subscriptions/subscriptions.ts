@@ -27,7 +27,7 @@ import { listById, pageOf } from '../http/answer-page.ts'
 import { requireChange } from '../http/body.ts'
 import type { Caller } from '../http/caller.ts'
 import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
-import { recordAction } from '../http/record-action.ts'
+import { selectionAudit } from '../http/selection-audit.ts'
 import { placeInFeed } from './place-in-feed.ts'
 import {
   requireFitting,
@@ -60,6 +60,8 @@ export type SubscriptionDeps = {
 export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   const { store, clock, feeds } = deps
   const fields = subscriptionFields(deps.networks)
+
+  const { livesOf, record } = selectionAudit('subscription', { store, clock })
 
   async function list(ctx: AdminContext, caller: Caller, input: Input<PageQuery>): Promise<void> {
     await listById({
@@ -162,28 +164,6 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     if (target.to.every((address) => known.has(address.toLowerCase()))) return
     const message = 'target.to must be addresses of operators of this account'
     throw invalidParams([{ field: 'target.to', message }])
-  }
-
-  function livesOf(
-    { accountId }: Caller,
-    { deviceIds }: { readonly deviceIds?: readonly string[] | null },
-  ): Promise<ReadonlyMap<string, string | undefined>> {
-    return store.livesOf({ accountId, deviceIds: deviceIds ?? [] })
-  }
-
-  function record(
-    ctx: AdminContext,
-    caller: Caller,
-    action: string,
-    {
-      id,
-      details,
-      lives = new Map(),
-    }: { id: string; details: object; lives?: ReadonlyMap<string, string | undefined> },
-  ): Promise<void> {
-    const subject = { kind: 'subscription', id } as const
-    const entry = { action, subject, details: { ...details }, lives }
-    return recordAction(ctx, caller, entry, { store, clock })
   }
 
   const scope = 'devices:read'

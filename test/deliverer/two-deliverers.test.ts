@@ -49,7 +49,7 @@ test('a deliverer that sleeps past its lease cannot write; the items are sent ag
   expect(progress.deliveries).toBe(2)
 })
 
-test('a deliverer that was killed is taken over from: by itself at once, by another after its lease', async () => {
+test('after a kill, the restarted deliverer continues immediately, and another one once the lease has ended', async () => {
   const receiver = await startReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const lease = { owner: 'embedded', until: deliveries.clock.time + 10_000 }
@@ -89,7 +89,7 @@ test('an erased device leaves what is sent again; the changed batch has another 
   expect(one).not.toBe(other)
 })
 
-test('a suspended account is sent nothing; later it goes on where it was', async () => {
+test('a suspended account receives nothing, and continues later where it stopped', async () => {
   const receiver = await startReceiver()
   await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   deliveries.suspended.add('acc-1')

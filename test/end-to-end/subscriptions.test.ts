@@ -45,7 +45,7 @@ async function report({ ingestUrl }: Embedded, key: string, deviceId: string): P
   expect(response.status).toBe(200)
 }
 
-test('npm start sends what happens to a webhook, and goes on after kill -9: nothing is lost, repeats have the same id', async () => {
+test('npm start delivers facts to a webhook, and continues after kill -9: none is lost, and a repeat has the same id', async () => {
   const receiver = await startReceiver()
   let service = await suite.start(ENV)
   const ask = await signIn(service)

@@ -9,7 +9,7 @@ import { devicesOf, type Load, type Sent } from './load.ts'
 
 /**
  * Waits until the stored reports have given the facts that the model has for them: each once, numbered without gaps.
- * Whether an alarm was late depends on the order of the log, which the model is not told.
+ * The model does not know the order of the log, so it leaves out whether an alarm was late.
  */
 export async function expectFactsOfModel(
   service: { adminUrl: string; key: string },

@@ -39,7 +39,7 @@ export function startLoad({
   concurrency?: number
   /** Between an answer and the next report: what is stored has to be read back, too. */
   pauseMs?: number
-  /** Of this many reports of a device, one has an alarm of its own name. */
+  /** One in this many reports of a device has an alarm with a name of its own. */
   alarmEvery?: number
 }) {
   loads += 1

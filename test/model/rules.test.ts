@@ -43,7 +43,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 25 },
 )
 
-test(`rules are raised and cleared as in the model, whatever batches and sweeps: ${RUNS} runs, seed ${SEED}`, () => {
+test(`rules are raised and cleared as in the model, for any batches and sweeps: ${RUNS} runs, seed ${SEED}`, () => {
   let told = 0
   fc.assert(
     fc.property(fc.array(rules, { minLength: 1, maxLength: 4 }), steps, (chosen, taken) => {

@@ -38,7 +38,7 @@ describe('the ring', () => {
     expect(ring.at(5)).toBeUndefined()
   })
 
-  test('the ring keeps about its number of bytes, whatever the entries', () => {
+  test('large and small entries fill the ring to about its number of bytes', () => {
     const ring = createRing({ before: {}, maxEntries: 1_000, maxBytes: 100_000 })
     for (let offset = 0; offset < 100; offset += 1) {
       ring.push(position({ partition: 0, offset }, { accountId: 'a'.repeat(offset * 100) }))

@@ -193,7 +193,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     await reader.stop()
   }, 90_000)
 
-  test('a process whose consumers have failed for too long is told to exit', async () => {
+  test('a process exits once its consumers have failed for too long', async () => {
     const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
     closeAfterwards(await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic }))

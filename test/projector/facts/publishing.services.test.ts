@@ -27,7 +27,7 @@ await describeWith(['kafka', 'mongodb'], 'publishing facts', ({ kafka, mongodb }
       const crashing = { append: () => Promise.reject<void>(new Error('killed before the append')) }
       const first = { devices: [deciding(facts.slice(0, 2))] }
       await expect(store.judgeFacts({ ...first, ...publishTo(crashing) })).rejects.toThrow('killed')
-      // Whoever looks for due devices completes what was begun.
+      // The next look for due devices publishes the rest.
       const due = await store.dueDevices({ now: 1, limit: 9, partition: 0 })
       expect(due).toEqual([device])
       const nothing = { devices: [{ ...device, judge: () => undefined }] }

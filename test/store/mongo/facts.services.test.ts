@@ -115,7 +115,7 @@ function ignoreDeath(error: unknown): void {
   if (!(error instanceof Killed)) throw error
 }
 
-/** Runs a story in which a process is killed before a call from the nth on, then in which it is not. Returns its calls. */
+/** Runs a story once for each call, killing the process before it, and once without a kill. Returns the number of calls. */
 async function everyDeath(
   run: (dies: () => Promise<void>) => Promise<void>,
   from = 1,

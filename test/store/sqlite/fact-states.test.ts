@@ -134,7 +134,7 @@ test('a state is written after ten minutes, or 200 000 entries', async () => {
   expect(await open().factsProgress()).toEqual({ 0: 200_003 })
 })
 
-test('what has passed without an entry is written with its decision', async () => {
+test('a decision that no entry caused is written with its state', async () => {
   const store = await begun()
   await store.judgeFacts({
     devices: [{ ...van, judge: () => ({ state: state(0, { due: null }), facts: [] }) }],
@@ -174,7 +174,7 @@ test('the devices in a geofence are those of the latest states, also after an up
   expect(await who(open())).toEqual(['tug'])
 })
 
-test('an erasure counts for the latest state, and is in the file before its facts are gone', async () => {
+test('an erasure applies to the latest state, and the file has it before the facts go', async () => {
   const store = await begun()
   await judge(store, van, 1, { facts: [online(van)], sequence: 1 })
   await judge(store, van, 2)
