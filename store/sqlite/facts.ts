@@ -1,8 +1,7 @@
 import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { Database, Value } from '../../runtime/sqlite/database.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import {
   definitionsHolding,
   erasedState,
@@ -11,15 +10,13 @@ import {
   type DueDevice,
   type EntriesRead,
   type FactStore,
-  type FactsQuery,
-  type WatchSettings,
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
-import { labelsIn } from './device-labels.ts'
-import { deviceRanges, type Clause } from './device-filters.ts'
 import { sqliteFactLog, type SqliteFactLog } from './fact-log.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
+import { factPages } from './fact-pages.ts'
 import { factStates, WRITTEN_AFTER_ENTRIES, type KnownState } from './fact-states.ts'
+import { sqliteWatchSettings } from './watch-settings.ts'
 
 export const FACTS_FILE = 'facts.sqlite'
 
@@ -31,15 +28,6 @@ type ProgressRow = {
   readonly event_offset: number | null
   readonly event_id: string | null
 }
-type SettingsRow = {
-  readonly account_id: string
-  readonly device_id: string
-  readonly disabled: number
-  readonly expected_interval_seconds: number | null
-}
-
-type LabelledRow = SettingsRow & { readonly labels: string; readonly changed_at: number }
-
 type Options = {
   readonly accounts: Database
   readonly clock: { now(): number }
@@ -147,16 +135,8 @@ function factsIn(
     `SELECT device_id AS deviceId FROM holding WHERE account_id = ? AND definition_id = ?
      ORDER BY device_id`,
   )
-  const labelled = accounts.prepare<LabelledRow>(
-    `SELECT account_id, device_id, disabled, expected_interval_seconds, labels, changed_at
-     FROM device_settings WHERE labels IS NOT NULL`,
-  )
-  const settings = accounts.prepare<SettingsRow>(
-    `SELECT account_id, device_id, disabled, expected_interval_seconds FROM device_settings
-     WHERE disabled = 1
-     UNION SELECT account_id, device_id, disabled, expected_interval_seconds FROM device_settings
-     WHERE expected_interval_seconds IS NOT NULL`,
-  )
+  const watchSettings = sqliteWatchSettings(accounts)
+  const page = factPages(database)
   const states = factStates(database, clock)
   /** As far as judged; the file may be behind. */
   let progress: Map<number, ProgressRow> | undefined
@@ -308,16 +288,7 @@ function factsIn(
 
     dueDevices: async (query) => states.dueDevices(query),
 
-    async pageFacts(query) {
-      const clauses = filtering(query, hiddenDevices(query.accountId))
-      const found = database
-        .prepare<{ fact: string }>(
-          `SELECT fact FROM facts WHERE ${clauses.map(({ sql }) => sql).join(' AND ')}
-           ORDER BY at DESC, id DESC LIMIT ?`,
-        )
-        .all(...clauses.flatMap(({ values }) => values), query.limit)
-      return found.map(({ fact }) => JSON.parse(fact) as DeviceFact)
-    },
+    pageFacts: async (query) => page(query, hiddenDevices(query.accountId)),
 
     async expireFacts(before, signal) {
       log.expire(before)
@@ -333,17 +304,7 @@ function factsIn(
       states.forget()
     },
 
-    async watchSettings({ labels }) {
-      const watched = settings.all().map(watchedIn)
-      if (!labels) return watched
-      const known = labelled.all().map((row): WatchSettings => ({
-        ...watchedIn(row),
-        labels: labelsIn(row.labels),
-        changedAt: row.changed_at,
-      }))
-      const ids = new Set(known.map(deviceKey))
-      return [...watched.filter((device) => !ids.has(deviceKey(device))), ...known]
-    },
+    watchSettings: async (query) => watchSettings(query),
 
     async judgedDevices({ accountId, after = '', limit }) {
       states.settle()
@@ -376,37 +337,4 @@ function factsIn(
       })
     },
   }
-}
-
-function watchedIn(row: SettingsRow): WatchSettings {
-  return {
-    accountId: row.account_id,
-    deviceId: row.device_id,
-    disabled: row.disabled === 1,
-    ...(row.expected_interval_seconds !== null && {
-      expectedIntervalSeconds: row.expected_interval_seconds,
-    }),
-  }
-}
-
-function filtering(query: FactsQuery, hidden: readonly string[]): Clause[] {
-  const { accountId, devices, deviceId, type, definitionId, from, to, after } = query
-  const clauses: Clause[] = [{ sql: 'account_id = ?', values: [accountId] }]
-  const add = (sql: string, ...values: Value[]) => void clauses.push({ sql, values })
-  if (deviceId !== undefined) add('device_id = ?', deviceId)
-  if (type !== undefined) add('type = ?', type)
-  if (definitionId !== undefined) add('definition_id = ?', definitionId)
-  if (from !== undefined) add('at >= ?', from)
-  if (to !== undefined) add('at < ?', to)
-  if (after !== undefined) add('(at, id) < (?, ?)', after.at, after.id)
-  if (devices !== undefined) {
-    // Not by an index of devices, because each of its ranges would be sorted.
-    const ranges = deviceRanges(devices)
-    const sql = ranges.map(() => '+device_id BETWEEN ? AND ?').join(' OR ')
-    add(ranges.length === 0 ? 'FALSE' : `(${sql})`, ...ranges.flat())
-  }
-  if (hidden.length > 0) {
-    add('device_id NOT IN (SELECT value FROM json_each(?))', JSON.stringify(hidden))
-  }
-  return clauses
 }
