@@ -106,7 +106,10 @@ describeConsole('markers and labels of the map', () => {
     const page = await opened('/?q=crowd', 'crowd 0')
     await page.locator('[aria-setsize="40"]').first().waitFor()
     await page.getByRole('button', { name: 'Fit all' }).click()
-    await page.waitForFunction(`[...painted.keys()].some((text) => text.includes('crowd'))`)
+    // Not by waitForFunction, whose eval the page's policy refuses.
+    await eventually(() =>
+      page.evaluate<boolean>(`[...painted.keys()].some((text) => text.includes('crowd'))`),
+    )
     const labels = await pills(page)
     expect(labels.length).toBeGreaterThan(8)
     for (const { radius, fill, top, bottom } of labels) {

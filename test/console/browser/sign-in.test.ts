@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
 
@@ -65,8 +66,10 @@ describeConsole('signing in', () => {
   test('a page whose session has ended asks to sign in, and continues where it was', async () => {
     const page = await suite.signedIn('/audit')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    const refresh = page.getByRole('button', { name: 'Refresh' })
+    await eventually(() => refresh.isEnabled())
     await page.context().clearCookies()
-    await page.getByRole('button', { name: 'Refresh' }).click()
+    await refresh.click()
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
     await dialog.waitFor()
     await dialog.getByLabel('Password').fill('wrong')
@@ -130,8 +133,10 @@ describeConsole('signing in', () => {
   test('signing in again cannot be left unanswered by pressing Esc', async () => {
     const page = await suite.signedIn('/audit')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    const refresh = page.getByRole('button', { name: 'Refresh' })
+    await eventually(() => refresh.isEnabled())
     await page.context().clearCookies()
-    await page.getByRole('button', { name: 'Refresh' }).click()
+    await refresh.click()
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
     await dialog.waitFor()
     for (let times = 0; times < 5; times += 1) await page.keyboard.press('Escape')
