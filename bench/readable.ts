@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Candidate } from './candidates/candidate.ts'
-import { LoadConnection, type LoadAnswer } from './load/connection.ts'
+import { LoadConnection, type LoadAnswer } from './load/load-connection.ts'
 import { sendLoad } from './load/loops.ts'
 import { percentiles } from './load/percentiles.ts'
 import { faultsOf } from './load/tally.ts'

@@ -31,7 +31,7 @@ import { LARGE_BODY_BYTES, WorkTurns } from './admission/work-turns.ts'
 import { answerSenders } from './endpoints/answer-senders.ts'
 import { appEndpoints } from './endpoints/app-endpoint.ts'
 import { BATCH_CALL, IMPORT_CALL, nativeEndpoint, SUBMIT_CALL } from './endpoints/native.ts'
-import { knownDevices } from './known-devices.ts'
+import { knownDevices } from './apps/known-devices.ts'
 import { ingestDocument } from './openapi.ts'
 
 /** Imports processed at the same time; further ones wait. */

@@ -7,7 +7,7 @@ import type { Logger } from '../runtime/logger.ts'
 import { privateDirectory } from '../runtime/sqlite/data-directory.ts'
 import { runProgram } from '../runtime/program.ts'
 import { openMongoRateCounters } from '../store/mongo/rate-counters.ts'
-import { mongoOutage } from '../store/mongo/connection.ts'
+import { mongoOutage } from '../store/mongo/mongo-client.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startIngestApi } from './service.ts'
 

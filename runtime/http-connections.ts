@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Connection } from './connection.ts'
+import type { Connection } from './client-connection.ts'
 import type { HttpAnswer } from './in-flight.ts'
 import { retryAfterSeconds } from './errors.ts'
 import { OpenConnections, type OpenLimits } from './open-connections.ts'

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { byClient, idleFirst, newConnection, type Connection } from './connection.ts'
+import { byClient, idleFirst, newConnection, type Connection } from './client-connection.ts'
 
 const MOST_CONNECTIONS = 10_000
 /** The share of the connections that is closed to make room for others. */

@@ -1,5 +1,5 @@
 import type { ChannelOptions } from './channel.ts'
-import type { StreamConnectionOptions } from './connection.ts'
+import type { StreamConnectionOptions } from './answer-with-frames.ts'
 import type { ReaderOptions } from './reader.ts'
 import type { SeatLimits } from './seats.ts'
 

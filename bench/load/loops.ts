@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { LoadConnection, type LoadAnswer } from './connection.ts'
+import { LoadConnection, type LoadAnswer } from './load-connection.ts'
 import { requestMaker, type LoadTarget } from './requests.ts'
 import { LoadTally, type Window } from './tally.ts'
 

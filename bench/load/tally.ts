@@ -1,4 +1,4 @@
-import type { LoadAnswer } from './connection.ts'
+import type { LoadAnswer } from './load-connection.ts'
 import { percentiles, type Percentiles } from './percentiles.ts'
 
 /** The outcomes of the requests of one window. */

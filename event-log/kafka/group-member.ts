@@ -1,6 +1,6 @@
 import type { Consumer, EachBatchPayload, KafkaMessage, OffsetsByTopicPartition } from 'kafkajs'
 import { backOff } from '../../runtime/repeat.ts'
-import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './connection.ts'
+import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './kafka-client.ts'
 import { placeMember, type Placement, type StartAt } from './placement.ts'
 
 /** A dead member loses its partitions after this time; the project promises recovery within 30 s. */

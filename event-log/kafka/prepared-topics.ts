@@ -4,7 +4,7 @@ import { DependencyError, reasonOf } from '../../runtime/errors.ts'
 import { Outage } from '../../runtime/outage.ts'
 import type { AdminClient } from './admin.ts'
 import { openAvroFormat } from './avro-format.ts'
-import { unavailableForNow, type Logger } from './connection.ts'
+import { unavailableForNow, type Logger } from './kafka-client.ts'
 import type { AvroFormats } from './event-format.ts'
 import { askPartitions, type Partition, type Partitions } from './partitions.ts'
 import {

@@ -6,7 +6,7 @@ import {
   unavailableForNow,
   type KafkaClient,
   type Logger,
-} from './connection.ts'
+} from './kafka-client.ts'
 import type { EncodedRecord } from './kafkajs/encoded-record.ts'
 
 export type BatchProducer = {

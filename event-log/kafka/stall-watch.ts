@@ -1,5 +1,5 @@
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Logger } from './connection.ts'
+import type { Logger } from './kafka-client.ts'
 
 const STALLED_AFTER_MS = 60_000
 const LOOK_EVERY_MS = 10_000

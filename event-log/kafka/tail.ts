@@ -1,7 +1,7 @@
 import type { Offsets } from '../../schemas/read-models.ts'
 import type { TailGap } from '../event-log.ts'
 import { backOff } from '../../runtime/repeat.ts'
-import type { KafkaClient, Logger } from './connection.ts'
+import type { KafkaClient, Logger } from './kafka-client.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { OffsetBounds } from './offsets.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventLog } from '../event-log.ts'
 import type { AdminClient } from './admin.ts'
-import type { KafkaClient, Logger } from './connection.ts'
+import type { KafkaClient, Logger } from './kafka-client.ts'
 import { consume, type Consumption } from './consumer.ts'
 import { bounds, progressOf, type OffsetBounds } from './offsets.ts'
 import type { PreparedTopics } from './prepared-topics.ts'

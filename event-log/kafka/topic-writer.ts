@@ -1,5 +1,5 @@
 import { gatheringWriter, waitingRoom, type GatheringWriter } from '../gathering-writer.ts'
-import { unavailableForNow, type KafkaClient, type Logger } from './connection.ts'
+import { unavailableForNow, type KafkaClient, type Logger } from './kafka-client.ts'
 import { EncodedRecord, type LogMessage } from './kafkajs/encoded-record.ts'
 import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'

@@ -1,7 +1,7 @@
 import type { IHeaders, KafkaMessage } from 'kafkajs'
 import type { Topic, StoredRecord, TopicKind, TopicRecord } from '../topic.ts'
 import type { AdminClient } from './admin.ts'
-import type { Logger } from './connection.ts'
+import type { Logger } from './kafka-client.ts'
 import { cloudEventHeaders } from './event-format.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import type { TopicReaders } from './topic-readers.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import kafkajs, { type Admin } from 'kafkajs'
 import { REJECTIONS } from '../topic.ts'
-import type { Logger } from './connection.ts'
+import type { Logger } from './kafka-client.ts'
 import { allPartitions } from './kafkajs/patch.ts'
 import { askPartitions } from './partitions.ts'
 

@@ -13,7 +13,7 @@ import type { AppRoute } from '../apps/app-routes.ts'
 import { credentialsIn, withoutKey } from '../apps/credentials.ts'
 import { fieldsIn } from '../../schemas/formats/senders/fields.ts'
 import { submittedReports } from '../apps/submitted-reports.ts'
-import type { IsKnownDevice } from '../known-devices.ts'
+import type { IsKnownDevice } from '../apps/known-devices.ts'
 import { readBody } from '../admission/body.ts'
 import {
   headerOf,

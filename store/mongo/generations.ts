@@ -11,7 +11,7 @@ import {
 } from './collections.ts'
 import { dependencyError } from './driver-errors.ts'
 import { sweepApplied } from './hidden-devices.ts'
-import { answered, remembered } from './connection.ts'
+import { answered, remembered } from './mongo-client.ts'
 import { releaseLock, renewLock, takeLock, type LockClock, type Lock } from './lock.ts'
 import { inheritRetention } from './retention.ts'
 import { generationsOf, makeReadModelIndexes } from './schema.ts'

@@ -8,7 +8,7 @@ import {
   type OpenRateCounters,
   type RateCounters,
 } from '../../runtime/rate-counters.ts'
-import { databaseOf, openClient, mongoOutage, answered } from './connection.ts'
+import { databaseOf, openClient, mongoOutage, answered } from './mongo-client.ts'
 
 const COLLECTION = 'rate_counters'
 /** A server that has not answered after this time counts as unavailable. */

@@ -14,7 +14,7 @@ import {
 } from './collections.ts'
 import { removeLives } from './hidden-devices.ts'
 import { expireSettings } from './device-settings.ts'
-import { remembered } from './connection.ts'
+import { remembered } from './mongo-client.ts'
 
 const TTL_INDEX = 'received_at'
 /** The time within which another process notices a change; the server itself takes a minute. */

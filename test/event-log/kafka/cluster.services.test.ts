@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
-import type { Logger } from '../../../event-log/kafka/connection.ts'
+import type { Logger } from '../../../event-log/kafka/kafka-client.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
 import { partitionOf } from '../../../event-log/kafka/partitions.ts'
 import { deviceKey } from '../../../schemas/position-reported.ts'

@@ -1,4 +1,4 @@
-import { databaseOf, openClient } from '../../../store/mongo/connection.ts'
+import { databaseOf, openClient } from '../../../store/mongo/mongo-client.ts'
 import {
   makeSearchIndexes,
   makeUniqueIndexes,

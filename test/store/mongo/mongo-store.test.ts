@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { databaseOf, openClient } from '../../../store/mongo/connection.ts'
+import { databaseOf, openClient } from '../../../store/mongo/mongo-client.ts'
 import { openMongoStore } from '../../../store/mongo/mongo-store.ts'
 import { T0 } from '../../samples.ts'
 import { silent } from './database.ts'

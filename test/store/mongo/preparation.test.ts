@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { mongoOutage } from '../../../store/mongo/connection.ts'
+import { mongoOutage } from '../../../store/mongo/mongo-client.ts'
 import { startPreparing } from '../../../store/mongo/preparation.ts'
 import { silent } from './database.ts'
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { within } from '../runtime/clock.ts'
-import type { Devices } from '../store/read-models.ts'
+import { within } from '../../runtime/clock.ts'
+import type { Devices } from '../../store/read-models.ts'
 
 /** An erased device may count as known for this long. */
 const KNOWN_MS = 60_000

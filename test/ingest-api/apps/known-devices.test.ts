@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { knownDevices } from '../../ingest-api/known-devices.ts'
-import { DependencyError } from '../../runtime/errors.ts'
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { batchOf, LogOfOneSuite } from '../contracts/store-samples.ts'
-import { directoryForEachTest } from '../directory-for-each-test.ts'
-import { positionReported } from '../samples.ts'
+import { knownDevices } from '../../../ingest-api/apps/known-devices.ts'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
+import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import { directoryForEachTest } from '../../directory-for-each-test.ts'
+import { positionReported } from '../../samples.ts'
 
 const directory = directoryForEachTest()
 
