@@ -39,47 +39,42 @@ const IMPORTS_AT_ONCE = 2
 /** Other requests with large bodies processed at the same time. */
 const LARGE_AT_ONCE = 4
 
-/** The ingest API: endpoints for senders, and a Koa app for all other requests. */
-export function createIngestApp({
-  eventLog,
-  keys,
-  devices,
-  usage,
-  rejections,
-  clock,
-  steadyClock,
-  logger,
-  metrics,
-  stopping,
-  rateLimits,
-  openCounters = memoryRateCounters,
-  trustProxy,
-  testSecret,
-  basePath,
-  metricsElsewhere = false,
-}: {
-  eventLog: Pick<EventLog, 'append' | 'ready'>
-  keys: Pick<Keys, 'findGrant'>
-  devices: Pick<Devices, 'findDevice'>
-  usage: KeyUsage
-  rejections: Pick<RejectionQueue, 'offer'>
-  clock: Clock
-  /** Measures ages; see runtime/clock.ts. */
-  steadyClock: Clock
-  logger: Logger
-  metrics: Metrics
-  stopping: AbortSignal
+export type IngestPorts = {
+  readonly eventLog: Pick<EventLog, 'append' | 'ready'>
+  readonly keys: Pick<Keys, 'findGrant'>
+  readonly devices: Pick<Devices, 'findDevice'>
+  readonly usage: KeyUsage
+  readonly rejections: Pick<RejectionQueue, 'offer'>
+  readonly openCounters?: OpenRateCounters | undefined
+}
+
+export type IngestSettings = {
   /** `key` is the limit of keys without their own. */
-  rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'import' | 'auth'>
-  openCounters?: OpenRateCounters | undefined
+  readonly rateLimits: Pick<Config['rateLimits'], 'device' | 'key' | 'import' | 'auth'>
   /** The number of proxies to trust for X-Forwarded-For. */
-  trustProxy: number
+  readonly trustProxy: number
   /** Marks the test reports of this process. */
-  testSecret?: string | undefined
+  readonly testSecret?: string | undefined
   /** Where senders reach the API, with a slash at both ends; absent: at the root. */
-  basePath?: string | undefined
-  metricsElsewhere?: boolean
-}): HttpApp & Pick<Koa<HttpState>, 'middleware'> {
+  readonly basePath?: string | undefined
+  readonly metricsElsewhere?: boolean
+}
+
+export type IngestProcess = {
+  readonly clock: Clock
+  /** Measures ages; see runtime/clock.ts. */
+  readonly steadyClock: Clock
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly stopping: AbortSignal
+}
+
+/** The ingest API: endpoints for senders, and a Koa app for all other requests. */
+export function createIngestApp(
+  { eventLog, keys, devices, usage, rejections, openCounters = memoryRateCounters }: IngestPorts,
+  { rateLimits, trustProxy, testSecret, basePath, metricsElsewhere = false }: IngestSettings,
+  { clock, steadyClock, logger, metrics, stopping }: IngestProcess,
+): HttpApp & Pick<Koa<HttpState>, 'middleware'> {
   const good = new GoodSecrets({ clock: steadyClock })
   const keyCache = new KeyCache({ keys, good, clock: steadyClock, wallClock: clock, stopping })
   const failures = new AuthFailures({ limit: rateLimits.auth, openCounters, good })

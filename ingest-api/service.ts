@@ -85,24 +85,17 @@ export async function startIngestApi(
   )
   const { stopping } = lifecycle
   const server = await serveHttp({
-    app: createIngestApp({
-      eventLog,
-      keys: store,
-      devices: store,
-      usage,
-      rejections,
-      clock,
-      steadyClock,
-      logger,
-      metrics,
-      stopping,
-      rateLimits: config.rateLimits,
-      openCounters,
-      trustProxy: config.trustProxy,
-      testSecret,
-      basePath: basePathOf(config.ingestPublicUrl),
-      metricsElsewhere: config.metricsPort !== undefined,
-    }),
+    app: createIngestApp(
+      { eventLog, keys: store, devices: store, usage, rejections, openCounters },
+      {
+        rateLimits: config.rateLimits,
+        trustProxy: config.trustProxy,
+        testSecret,
+        basePath: basePathOf(config.ingestPublicUrl),
+        metricsElsewhere: config.metricsPort !== undefined,
+      },
+      { clock, steadyClock, logger, metrics, stopping },
+    ),
     host: config.host,
     port: config.ingestPort,
     variable: 'INGEST_PORT',

@@ -74,22 +74,22 @@ export async function startIngest({
   })
   await store.createAccount({ id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 })
   const server = await serveHttp({
-    app: createIngestApp({
-      eventLog: wrapLog(eventLog),
-      keys: wrapKeys(store),
-      devices: store,
-      usage,
-      rejections,
-      clock,
-      steadyClock,
-      logger,
-      metrics,
-      stopping: stopping.signal,
-      rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off', ...rateLimits },
-      trustProxy,
-      testSecret,
-      metricsElsewhere,
-    }),
+    app: createIngestApp(
+      {
+        eventLog: wrapLog(eventLog),
+        keys: wrapKeys(store),
+        devices: store,
+        usage,
+        rejections,
+      },
+      {
+        rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off', ...rateLimits },
+        trustProxy,
+        testSecret,
+        metricsElsewhere,
+      },
+      { clock, steadyClock, logger, metrics, stopping: stopping.signal },
+    ),
     host: '127.0.0.1',
     port: 0,
     graceMs: 500,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { createIngestApp } from '../../ingest-api/app.ts'
+import { createIngestApp, type IngestPorts } from '../../ingest-api/app.ts'
 import { ingestDocument } from '../../ingest-api/openapi.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { parseIso8601 } from '../../schemas/iso-8601.ts'
@@ -22,16 +22,17 @@ test('no property that may be absent has a fixed value, for which generators wri
 })
 
 test('the OpenAPI document has exactly the calls that are served', () => {
-  const nothing = {} as Pick<Parameters<typeof createIngestApp>[0], 'eventLog' | 'keys' | 'usage'>
-  const app = createIngestApp({
-    ...(nothing as Parameters<typeof createIngestApp>[0]),
-    clock: { now: () => T0 },
-    logger: pino({ level: 'silent' }),
-    metrics: createMetrics(),
-    stopping: new AbortController().signal,
-    rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off' },
-    trustProxy: 0,
-  })
+  const app = createIngestApp(
+    {} as IngestPorts,
+    { rateLimits: { device: 'off', key: 'off', import: 'off', auth: 'off' }, trustProxy: 0 },
+    {
+      clock: { now: () => T0 },
+      steadyClock: { now: () => T0 },
+      logger: pino({ level: 'silent' }),
+      metrics: createMetrics(),
+      stopping: new AbortController().signal,
+    },
+  )
   expect(callsToldBy(document)).toEqual(callsServedBy(app))
 })
 
