@@ -28,7 +28,12 @@ export type AttemptMade = {
   /** When the item happened, if it is one. */
   readonly at: number
   /** The mark that the items followed, and the one after them. Absent: items to send again. */
-  readonly moves?: { readonly from: string; readonly to: string }
+  readonly moves?: {
+    readonly from: string
+    readonly to: string
+    /** Whether no other item waits. */
+    readonly end?: boolean
+  }
 }
 
 export function isSuccess(status: number | undefined): boolean {
@@ -83,7 +88,15 @@ function passed(
   { ids, moves }: AttemptMade,
 ): SubscriptionProgress {
   if (moves === undefined) return { ...progress, resend: resend.filter((id) => !ids.includes(id)) }
-  return { ...progress, resend, mark: progress.mark === moves.from ? moves.to : progress.mark }
+  if (progress.mark !== moves.from) return { ...progress, resend }
+  const { waiting, ...rest } = progress
+  const count = waiting === undefined || moves.end === true ? 0 : waiting.count - ids.length
+  return {
+    ...rest,
+    resend,
+    mark: moves.to,
+    ...(waiting !== undefined && count > 0 && { waiting: { ...waiting, count } }),
+  }
 }
 
 function failed(

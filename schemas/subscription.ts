@@ -101,6 +101,8 @@ export type SubscriptionProgress = {
   /** The warnings of this failure that were given. */
   readonly warned?: number
   readonly disabledAt?: number
+  /** The items that wait while it fails or is disabled. */
+  readonly waiting?: WaitingItems
   /** When it last succeeded, and when a delivery last began. */
   readonly succeededAt?: number
   readonly deliveredAt?: number
@@ -117,6 +119,14 @@ export type SubscriptionProgress = {
   readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
   /** The mark after which entries were missing, once the receiver knows. */
   readonly gapToldAt?: string
+}
+
+export type WaitingItems = {
+  readonly count: number
+  /** Whether more wait than were counted. */
+  readonly more: boolean
+  /** After the last one that was counted. */
+  readonly mark: string
 }
 
 export type SetAside = {

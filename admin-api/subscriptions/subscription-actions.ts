@@ -35,7 +35,7 @@ import {
   subscriptionFields,
   subscriptionView,
 } from './subscription-fields.ts'
-import { healthy, requireSecrets, seal, type SubscriptionDeps } from './subscriptions.ts'
+import { healthy, requireSecrets, seal, uncounted, type SubscriptionDeps } from './subscriptions.ts'
 
 const MOST_RESENT = 100
 /** Longer than a receiver may take. */
@@ -129,7 +129,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     const place = { place: to, field: 'to', now: clock.now() }
     const mark = await placeInFeed(feeds[source], place)
     const subscription = await changed(ctx, caller, ({ progress }) => ({
-      progress: { ...progress, mark },
+      progress: { ...uncounted(progress), mark },
     }))
     await record(ctx, caller, 'subscription.rewound', { id: query.id, details: { to } })
     succeed(ctx, subscriptionView(subscription, caller))

@@ -201,7 +201,7 @@ export function subscriptionView(
 ) {
   const { id, name, source, types, geofenceIds, ruleIds, hours, everySeconds } = subscription
   const { maxAgeSeconds, target, progress, revision, createdAt, changedAt } = subscription
-  const { failingSince, lastError, attempt, succeededAt, setAside, mark } = progress
+  const { failingSince, lastError, attempt, succeededAt, setAside, mark, waiting } = progress
   return {
     id,
     name,
@@ -219,6 +219,7 @@ export function subscriptionView(
     ...(failingSince !== undefined && lastError !== undefined && { lastError }),
     ...(attempt !== undefined && { nextAttemptAt: isoTime(attempt.nextAt) }),
     ...(succeededAt !== undefined && { lastDeliveredAt: isoTime(succeededAt) }),
+    ...(waiting !== undefined && { waiting: { count: waiting.count, more: waiting.more } }),
     mark,
     setAside: setAside.map(({ id, at, status }) => ({ id, at: isoTime(at), status })),
     revision,
@@ -258,6 +259,16 @@ const PROPERTIES = {
   lastError: { type: 'string', description: 'Why the last attempt failed' },
   nextAttemptAt: TIME,
   lastDeliveredAt: TIME,
+  waiting: objectOf(
+    {
+      count: { type: 'integer', description: 'Counted each minute, up to about 10 000' },
+      more: { type: 'boolean', description: 'Whether more wait than were counted' },
+    },
+    {
+      title: 'WaitingItems',
+      description: 'The items that wait while it fails or is disabled; absent: none are known',
+    },
+  ),
   mark: { type: 'string', description: 'The place in the feed up to which it has come' },
   setAside: {
     type: 'array',
@@ -283,6 +294,7 @@ const OPTIONAL = [
   'lastError',
   'nextAttemptAt',
   'lastDeliveredAt',
+  'waiting',
 ]
 
 export const SUBSCRIPTION: JsonSchema = objectOf(PROPERTIES, {

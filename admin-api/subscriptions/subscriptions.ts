@@ -129,7 +129,12 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       const content = withoutNull<SubscriptionContent>({ ...before, ...rest, target: shown })
       requireFitting(content)
       const changedAt = Math.max(clock.now(), before.changedAt + 1)
-      const next = { ...before, ...withoutGone(before, content), revision: before.revision + 1 }
+      const next = {
+        ...before,
+        ...withoutGone(before, content),
+        progress: uncounted(before.progress),
+        revision: before.revision + 1,
+      }
       return target === undefined
         ? { ...next, changedAt }
         : { ...withTarget(next, target, requireSecrets(deps)), changedAt }
@@ -271,6 +276,14 @@ export function healthy({
   failingSince: _failingSince,
   lastError: _lastError,
   warned: _warned,
+  ...progress
+}: DeviceSubscription['progress']): DeviceSubscription['progress'] {
+  return progress
+}
+
+/** Without the number of items that wait: others may, from now on. */
+export function uncounted({
+  waiting: _waiting,
   ...progress
 }: DeviceSubscription['progress']): DeviceSubscription['progress'] {
   return progress

@@ -12,6 +12,7 @@ import { gapItem, type Item } from '../item.ts'
 import type { Told } from '../render/told.ts'
 import type { SendItems, Sent } from '../send/send-items.ts'
 import type { RequestSlots } from '../slots.ts'
+import { waitingCounter } from './count-waiting.ts'
 import { mailWaitMs, mailedIn } from './mail-pace.ts'
 import { withoutLease, type Leases } from './lease.ts'
 import type { ItemReader } from './next-items.ts'
@@ -75,6 +76,7 @@ export function runSubscription(
   let cursor = { from: '', revision: 0, mark: '', savedAt: clock.now() }
   /** The most items in a request, after a receiver has found one too large. */
   let most = Infinity
+  const waiting = waitingCounter(parts)
 
   async function run(): Promise<void> {
     while (!stopping.aborted) {
@@ -121,16 +123,27 @@ export function runSubscription(
     }
     if (progress.disabledAt !== undefined) {
       waitingSince = undefined
+      await countWaiting(subscription)
       await rest(Infinity)
       return true
     }
     const isAgain = progress.resend.length > 0
     const every = isAgain ? 0 : (progress.deliveredAt ?? 0) + everySeconds * 1_000
     const waitMs = Math.max(progress.attempt?.nextAt ?? 0, every) - now
-    if (waitMs > 0) await rest(waitMs)
-    else if (isAgain) await sendAgain(subscription)
+    if (waitMs > 0) {
+      if (progress.attempt !== undefined) await countWaiting(subscription)
+      await rest(waitMs - (clock.now() - now))
+    } else if (isAgain) await sendAgain(subscription)
     else await sendNext(subscription)
     return true
+  }
+
+  async function countWaiting(subscription: DeviceSubscription): Promise<void> {
+    try {
+      current = (await waiting.count(subscription, wake.signal)) ?? current
+    } catch (error) {
+      parts.logger.warn({ err: error, subscriptionId: key.id }, 'waiting items were not counted')
+    }
   }
 
   async function sendNext(subscription: DeviceSubscription): Promise<void> {
@@ -173,6 +186,7 @@ export function runSubscription(
         told,
         markAfter,
         moves: true,
+        end: page.end && !isGap,
         keep: !page.end || isGap,
         ...(isGap && { gapToldAt: cursor.mark }),
       })
@@ -239,12 +253,14 @@ export function runSubscription(
       told,
       markAfter,
       moves,
+      end = false,
       keep,
       gapToldAt,
     }: {
       readonly told: readonly Told[]
       readonly markAfter: (count: number) => string
       readonly moves: boolean
+      readonly end?: boolean
       readonly keep: boolean
       readonly gapToldAt?: string
     },
@@ -265,7 +281,13 @@ export function runSubscription(
       retryAfterMs,
       ids,
       at: told[0]?.item.at ?? now,
-      ...(moves && { moves: { from: claimed.progress.mark, to: markAfter(count) } }),
+      ...(moves && {
+        moves: {
+          from: claimed.progress.mark,
+          to: markAfter(count),
+          end: end && count === told.length,
+        },
+      }),
     }
     const write = (progress: SubscriptionProgress, isSame: boolean): SubscriptionProgress => {
       // The failure of a target that has been replaced is not the new one's.
@@ -353,11 +375,14 @@ export function runSubscription(
   /** Saves how far nothing was wanted, so that the next start does not read it again. */
   async function saveCursor(): Promise<void> {
     const { from, mark, savedAt } = cursor
-    if (mark === from || clock.now() - savedAt < SAVED_EVERY_MS) return
+    const isCounted = current?.progress.waiting !== undefined
+    if (mark === from || (!isCounted && clock.now() - savedAt < SAVED_EVERY_MS)) return
     cursor.savedAt = clock.now()
     const saved = await store.changeSubscription(key, ({ progress, ...stored }) => {
       const isMoved = progress.mark !== from || leases.heldFor(progress) > 0
-      return isMoved ? undefined : { ...stored, progress: { ...withoutLease(progress), mark } }
+      if (isMoved) return undefined
+      const { waiting: _waiting, ...rest } = withoutLease(progress)
+      return { ...stored, progress: { ...rest, mark } }
     })
     if (saved === 'refused' || saved === undefined) isStale = true
     else {

@@ -199,6 +199,36 @@ test('a disabled subscription is enabled where it ended', async () => {
   expect((await stored(id)).progress).not.toHaveProperty('failingSince')
 })
 
+test('the number of items that wait for a failing receiver is shown until the mark or the filters change', async () => {
+  const id = idOf(await create())
+  const { mark } = (await stored(id)).progress
+  const wait = () =>
+    harness.store.changeSubscription({ accountId: 'acc-1', id }, (one) => ({
+      ...one,
+      progress: { ...one.progress, failingSince: 1, waiting: { count: 312, more: false, mark } },
+    }))
+  await wait()
+  const waiting = { count: 312, more: false }
+  for (const path of [`/subscriptions/${id}`, '/subscriptions']) {
+    const { data } = (await ask('GET', path)).body
+    const shown = data?.items?.find((one) => one['id'] === id) ?? data
+    expect(shown).toMatchObject({ state: 'failing', waiting })
+  }
+  const changes = [
+    ['PATCH', `/subscriptions/${id}`, { types: ['device.offline'] }],
+    ['POST', `/subscriptions/${id}/rewind`, { to: mark }],
+  ] as const
+  for (const [method, path, body] of changes) {
+    await wait()
+    const changed = await ask(method, path, body)
+    expect(changed.status).toBe(200)
+    expect(changed.body.data).not.toHaveProperty('waiting')
+  }
+  await wait()
+  const enabled = await ask('POST', `/subscriptions/${id}/enable`)
+  expect(enabled.body.data).toMatchObject({ waiting })
+})
+
 test('items to send again wait in order, 100 at most', async () => {
   const id = idOf(await create())
   const ids = (from: number, count: number) =>

@@ -17,7 +17,13 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   promise(
     'a subscription is found with its progress, also after a restart, and by no other account',
     async ({ accountId }) => {
-      const given = newSubscription({ accountId, deviceIds: ['tug'], types: ['device.offline'] })
+      const waiting = { count: 312, more: false, mark: 'later' }
+      const given = newSubscription({
+        accountId,
+        deviceIds: ['tug'],
+        types: ['device.offline'],
+        progress: { ...newProgress('mark'), failingSince: T0, waiting },
+      })
       expect(await shared.store.createSubscription(given)).toBe(true)
       await shared.reopen()
       const { store } = shared

@@ -1,0 +1,68 @@
+import type { Clock } from '../../runtime/clock.ts'
+import type { DeviceSubscription, WaitingItems } from '../../schemas/subscription.ts'
+import type { SubscriptionStore } from '../../store/subscriptions.ts'
+import type { ItemReader } from './next-items.ts'
+
+const COUNTED_EVERY_MS = 60_000
+const MOST_AT_ONCE = 1_000
+const MOST_COUNTED = 10_000
+
+/**
+ * Counts what waits for a receiver that fails or is disabled, up to 10 000 items. Each count goes on where the one
+ * before ended, so every entry is read once, and no more often than every minute.
+ */
+export function waitingCounter({
+  store,
+  items,
+  clock,
+}: {
+  store: Pick<SubscriptionStore, 'changeSubscription'>
+  items: ItemReader
+  clock: Clock
+}) {
+  let countedAt = -Infinity
+
+  async function counted(
+    subscription: DeviceSubscription,
+    signal: AbortSignal,
+  ): Promise<WaitingItems> {
+    const { mark, waiting } = subscription.progress
+    let result = waiting ?? { count: 0, more: false, mark }
+    while (result.count < MOST_COUNTED && !signal.aborted) {
+      const page = await items.after(subscription, {
+        mark: result.mark,
+        limit: MOST_AT_ONCE,
+        waitMs: 0,
+        now: () => clock.now(),
+        signal,
+      })
+      const count = result.count + page.told.length
+      result = { count, more: !page.end, mark: page.mark }
+      if (page.end) break
+    }
+    return result
+  }
+
+  return {
+    /** Returns the subscription with its count; undefined if the count is recent, or has been stored by another. */
+    async count(
+      subscription: DeviceSubscription,
+      signal: AbortSignal,
+    ): Promise<DeviceSubscription | undefined> {
+      const { progress, revision } = subscription
+      const isRecent = clock.now() - countedAt < COUNTED_EVERY_MS
+      if (isRecent && progress.waiting !== undefined) return undefined
+      const waiting = await counted(subscription, signal)
+      countedAt = clock.now()
+      if (waiting.count === 0 || waiting.mark === progress.waiting?.mark) return undefined
+      const changed = await store.changeSubscription(subscription, (current) => {
+        const isSame =
+          current.revision === revision &&
+          current.progress.mark === progress.mark &&
+          current.progress.waiting?.mark === progress.waiting?.mark
+        return isSame ? { ...current, progress: { ...current.progress, waiting } } : undefined
+      })
+      return changed === 'refused' ? undefined : changed
+    },
+  }
+}
