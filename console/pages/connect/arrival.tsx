@@ -12,6 +12,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { changeDraft } from './draft.ts'
+import { useGivenName } from './give-name.ts'
 import {
   adviceFor,
   outcomeOf,
@@ -23,40 +24,50 @@ import {
 /** Whether the device has reported, or why its reports were refused. */
 export function Arrival({
   deviceId,
+  name,
   keyId,
   since,
   answer,
 }: {
   deviceId: string
+  /** Its name for people; empty for none. */
+  name: string
   keyId: string | undefined
   since: string
   answer: TestAnswer | undefined
 }) {
   const { seen, failure } = useArrival(deviceId, keyId)
   const outcome = outcomeOf({ deviceId, since, seen, answer })
+  const naming = useGivenName(
+    name,
+    outcome.kind === 'arrived' && !outcome.isOther ? outcome.device : undefined,
+  )
   return (
     <section class={`arrival stack near ${outcome.kind}`} aria-label="Arrival" aria-live="polite">
-      <OutcomeText outcome={outcome} deviceId={deviceId} />
-      {failure !== undefined && <FailedLine failure={failure} />}
+      <OutcomeText outcome={outcome} deviceId={deviceId} name={name} />
+      {[failure, naming].map(
+        (one, index) => one !== undefined && <FailedLine key={index} failure={one} />,
+      )}
     </section>
   )
 }
 
-function OutcomeText({ outcome, deviceId }: { outcome: ConnectOutcome; deviceId: string }) {
+function OutcomeText({
+  outcome,
+  deviceId,
+  name,
+}: {
+  outcome: ConnectOutcome
+  deviceId: string
+  name: string
+}) {
   switch (outcome.kind) {
     case 'waiting':
       return (
         <p>
           <Icon of={Hourglass} />
           <span>
-            Waiting for the first report
-            {deviceId !== '' && (
-              <>
-                {' '}
-                of <Isolated class="strong">{deviceId}</Isolated>
-              </>
-            )}
-            .
+            Waiting for the first report of <Isolated class="strong">{name || deviceId}</Isolated>.
           </span>
         </p>
       )
@@ -68,7 +79,7 @@ function OutcomeText({ outcome, deviceId }: { outcome: ConnectOutcome; deviceId:
         </p>
       )
     case 'arrived':
-      return <Arrived {...outcome} deviceId={deviceId} />
+      return <Arrived {...outcome} deviceId={deviceId} name={name} />
     case 'refused':
       return <Refused {...outcome} deviceId={deviceId} />
   }
@@ -78,14 +89,17 @@ function Arrived({
   device,
   isOther,
   deviceId,
-}: Extract<ConnectOutcome, { kind: 'arrived' }> & { deviceId: string }) {
+  name,
+}: Extract<ConnectOutcome, { kind: 'arrived' }> & { deviceId: string; name: string }) {
   return (
     <>
       <p>
         <Icon of={CircleCheck} />
         <span>
-          <Isolated class="strong">{device.deviceId}</Isolated> has arrived,{' '}
-          <Ago at={device.lastSeenAt} />.
+          <Isolated class="strong">
+            {device.name ?? ((!isOther && name) || device.deviceId)}
+          </Isolated>{' '}
+          has arrived, <Ago at={device.lastSeenAt} />.
         </span>
       </p>
       {isOther && (

@@ -31,12 +31,15 @@ export function ChooseKey({
   secret: string | undefined
   onSecret: (secret: string | undefined) => void
 }) {
-  const { deviceId, key } = draft.value
+  const { name: called, deviceId, key } = draft.value
   const only = hasManyDevices ? undefined : arrivesAs
-  const wanted = { name: deviceId.slice(0, 100), deviceIds: only === undefined ? null : [only] }
+  const wanted = {
+    name: (called.trim() || deviceId).slice(0, 100),
+    deviceIds: only === undefined ? null : [only],
+  }
 
   const create = useAction(async () => {
-    if (deviceId === '') throw faultAt('deviceId', 'Name the device first')
+    if (deviceId === '') throw faultAt('name', 'Name the device first')
     const { key: made, id, name, hint, createdAt } = await api.post('/keys', { body: wanted })
     changeDraft({ key: { id, name, hint, only }, since: createdAt })
     onSecret(made)
@@ -148,8 +151,8 @@ export function BroughtKey({ onSecret }: { onSecret: (secret: string) => void })
     )
   }, [])
 
-  function use({ key: secret, deviceId, sender }: Handoff, key?: Draft['key']): void {
-    changeDraft({ deviceId, sender, since: justNow(), key })
+  function use({ key: secret, deviceId, name, sender }: Handoff, key?: Draft['key']): void {
+    changeDraft({ deviceId, name, sender, since: justNow(), key })
     onSecret(secret)
     setBrought(undefined)
   }

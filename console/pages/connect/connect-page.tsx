@@ -1,12 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { TriangleAlert } from 'lucide'
 import { api } from '../../api/client.ts'
 import { guideOf, GUIDES } from '../../guides/guides.ts'
+import { startLive } from '../../live/live.ts'
 import { may } from '../../live/session.ts'
-import { Field } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { Isolated } from '../../ui/isolated.tsx'
 import { Page } from '../../ui/page.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -14,6 +13,7 @@ import { Arrival } from './arrival.tsx'
 import { BroughtKey, ChooseKey } from './choose-key.tsx'
 import { changeDraft, draft, justNow } from './draft.ts'
 import type { TestAnswer } from './outcome.ts'
+import { NameDevice } from './name-device.tsx'
 import { SendTest } from './send-test.tsx'
 import { BringHistory, NO_DEVICE, SenderSetup } from './sender-setup.tsx'
 import './connect.css'
@@ -23,7 +23,7 @@ const NO_KEY = 'YOUR_KEY'
 
 /** Connects a device: from the choice of an app to the first position on the map. */
 export function ConnectPage() {
-  const { deviceId, sender: chosen, key, since } = draft.value
+  const { deviceId, name, sender: chosen, key, since } = draft.value
   const [secret, setSecret] = useState<string>()
   const [answer, setAnswer] = useState<TestAnswer>()
   const {
@@ -35,13 +35,16 @@ export function ConnectPage() {
   const guide = useLoad(load, [sender])
   const arrivesAs = deviceId === '' ? '' : (guide.data?.arrivesAs?.(deviceId) ?? deviceId)
 
+  const hasKey = key !== undefined || secret !== undefined
+  useEffect(startLive, [])
+
   function change(next: Parameters<typeof changeDraft>[0]) {
     changeDraft(next)
     setAnswer(undefined)
   }
 
   function another() {
-    change({ deviceId: '', key: undefined, since: justNow() })
+    change({ deviceId: '', name: '', namedSince: undefined, key: undefined, since: justNow() })
     setSecret(undefined)
   }
 
@@ -57,34 +60,11 @@ export function ConnectPage() {
       }
     >
       <BroughtKey onSecret={setSecret} />
-      <Step number={1} title="Choose what to connect">
-        <ChooseSender sender={sender} choose={(next) => change({ sender: next })} />
+      <Step number={1} title="Name the device">
+        <NameDevice arrivesAs={arrivesAs} onChange={() => setAnswer(undefined)} />
       </Step>
-      <Step number={2} title="Name the device">
-        <Field
-          name="deviceId"
-          label="Device id"
-          hint={
-            arrivesAs === deviceId ? (
-              'A unique id, up to 128 characters, such as van-7 or phone-anna.'
-            ) : (
-              <>
-                It reports as <Isolated class="strong">{arrivesAs}</Isolated>.
-              </>
-            )
-          }
-        >
-          {(attributes) => (
-            <input
-              {...attributes}
-              value={deviceId}
-              maxLength={128}
-              spellcheck={false}
-              autoComplete="off"
-              onInput={({ currentTarget }) => change({ deviceId: currentTarget.value })}
-            />
-          )}
-        </Field>
+      <Step number={2} title="Choose what to connect">
+        <ChooseSender sender={sender} choose={(next) => change({ sender: next })} />
       </Step>
       <Step number={3} title="Give it a key">
         <ChooseKey
@@ -109,6 +89,7 @@ export function ConnectPage() {
             key: secret ?? NO_KEY,
             deviceId: deviceId === '' ? NO_DEVICE : deviceId,
           }}
+          name={name}
           sender={sender}
           guide={guide.data}
           secret={secret}
@@ -135,7 +116,15 @@ export function ConnectPage() {
         )}
       </Step>
       {/* In sight on the whole page: people look at the QR code while the report arrives. */}
-      <Arrival deviceId={arrivesAs} keyId={key?.id} since={since} answer={answer} />
+      {(hasKey || !may('keys.edit')) && arrivesAs !== '' && (
+        <Arrival
+          deviceId={arrivesAs}
+          name={name.trim()}
+          keyId={key?.id}
+          since={since}
+          answer={answer}
+        />
+      )}
     </Page>
   )
 }

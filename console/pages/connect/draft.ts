@@ -2,15 +2,20 @@ import { computed } from '@preact/signals'
 import { serverNow } from '../../api/client.ts'
 import { me } from '../../live/session.ts'
 import { keptPreference } from '../../ui/preferences.ts'
+import { idFor } from './id-for.ts'
 
 /**
  * The progress of connecting a device: everything but the secret, kept for when the operator comes
  * back.
  */
 export type Draft = {
+  /** The name for people, which the device gets once it has reported; empty for none. */
+  readonly name: string
   readonly deviceId: string
   readonly sender: string
   readonly key?: DraftKey | undefined
+  /** The first report of the device that was named, so that it is named once in its life. */
+  readonly namedSince?: string | undefined
   /** Earlier events are ignored, ISO 8601. */
   readonly since: string
 }
@@ -34,6 +39,7 @@ export const draft = computed<Draft>(() => {
   const { of, ...known } = parsed(stored.value)
   return {
     sender: FIRST_SENDER,
+    name: '',
     // Empty: phones that all kept a suggested name would be one device.
     deviceId: '',
     since: openedAt,
@@ -43,6 +49,12 @@ export const draft = computed<Draft>(() => {
 
 export function changeDraft(change: Partial<Draft>): void {
   stored.value = JSON.stringify({ of: owner(), ...draft.value, ...change })
+}
+
+/** Renames the device. An id that was made from its name follows. */
+export function nameDevice(name: string): void {
+  const isIdOfName = draft.value.deviceId === idFor(draft.value.name)
+  changeDraft({ name, namedSince: undefined, ...(isIdOfName && { deviceId: idFor(name) }) })
 }
 
 /** The server's time as estimated here, minus the possible error. */

@@ -5,11 +5,12 @@
 export type Handoff = {
   readonly key: string
   readonly deviceId: string
+  readonly name: string
   readonly sender: string
 }
 
-export function handoffUrl(origin: string, { key, deviceId, sender }: Handoff): string {
-  const parts = new URLSearchParams({ key, device: deviceId, sender })
+export function handoffUrl(origin: string, { key, deviceId, name, sender }: Handoff): string {
+  const parts = new URLSearchParams({ key, device: deviceId, name, sender })
   return `${origin}/connect#${parts}`
 }
 
@@ -18,5 +19,6 @@ export function readHandoff(hash: string): Handoff | undefined {
   const parts = new URLSearchParams(hash.replace(/^#/, ''))
   const key = parts.get('key') ?? ''
   if (key === '') return undefined
-  return { key, deviceId: parts.get('device') ?? '', sender: parts.get('sender') ?? '' }
+  const part = (name: string) => parts.get(name) ?? ''
+  return { key, deviceId: part('device'), name: part('name'), sender: part('sender') }
 }

@@ -13,11 +13,13 @@ export const NO_DEVICE = 'YOUR_DEVICE'
 /** The instructions for setting up a sender. */
 export function SenderSetup({
   setup,
+  name,
   sender,
   guide,
   secret,
 }: {
   setup: Setup
+  name: string
   sender: string
   /** The guide of that sender; undefined while it is loading. */
   guide: Guide | undefined
@@ -31,19 +33,24 @@ export function SenderSetup({
       ) : (
         <GuideView guide={guide} setup={setup} hasSecret={secret !== undefined} />
       )}
-      {secret !== undefined && <OnPhone setup={{ ...setup, key: secret }} sender={sender} />}
+      {secret !== undefined && (
+        <OnPhone setup={{ ...setup, key: secret }} name={name} sender={sender} />
+      )}
     </>
   )
 }
 
-function OnPhone({ setup, sender }: { setup: Setup; sender: string }) {
+function OnPhone({ setup, name, sender }: { setup: Setup; name: string; sender: string }) {
   const { origin, hostname } = location
   const isLocal = /^(localhost|127\..*|\[::1\])$/.test(hostname)
   return (
     <details>
       <summary>Open this page on a phone</summary>
       <div class="on-phone">
-        <QrCode text={handoffUrl(origin, { ...setup, sender })} label="QR code with this page" />
+        <QrCode
+          text={handoffUrl(origin, { ...setup, name, sender })}
+          label="QR code with this page"
+        />
         <div class="stack near">
           <p>
             Scan it with the phone’s camera to open this page there. The key is in the part of the

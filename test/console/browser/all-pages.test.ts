@@ -108,7 +108,7 @@ describeConsole('every page', () => {
     await page.getByRole('button', { name: 'New key' }).waitFor()
     await page.getByRole('link', { name: 'Connect a device', exact: true }).click()
     await page.getByLabel('curl').check()
-    await page.getByRole('textbox', { name: 'Device id' }).fill('phone')
+    await page.getByLabel('What is it called?').fill('phone')
     await page.getByRole('button', { name: 'Create a key' }).click()
     const secret = page.getByLabel('API key', { exact: true })
     expect(await secret.inputValue()).toMatch(/^gps_/)

@@ -8,6 +8,7 @@ import { freePort } from '../../services/own-server.ts'
 import { nginxProgram } from '../../services/programs.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
 import { describeConsole } from './chromium.ts'
+import { nameWithId } from './connecting.ts'
 import { EMAIL, PASSWORD } from './console-harness.ts'
 import { launchChromium } from './launch-chromium.ts'
 
@@ -101,7 +102,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
     /** A key made in the page, on "Connect a device". */
     async function keyOf(page: Page, deviceId: string, sender = 'curl'): Promise<string> {
       await page.getByLabel(sender).check()
-      await page.getByRole('textbox', { name: 'Device id' }).fill(deviceId)
+      await nameWithId(page, deviceId)
       await page.getByRole('button', { name: 'Create a key' }).click()
       const secret = page.getByLabel('API key', { exact: true })
       await secret.waitFor()

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { describeConsole } from './chromium.ts'
-import { connecting, secretOf } from './connecting.ts'
+import { connecting, nameWithId, secretOf } from './connecting.ts'
 import { consoleSuite, follow } from './console-harness.ts'
 
 describeConsole('the key of a device that is connected', () => {
@@ -15,7 +15,7 @@ describeConsole('the key of a device that is connected', () => {
       await route.continue()
     })
     await follow(page, 'Connect a device')
-    await page.getByRole('textbox', { name: 'Device id' }).fill('slow phone')
+    await nameWithId(page, 'slow phone')
     const create = page.getByRole('button', { name: 'Create a key' })
     expect(await create.isDisabled()).toBe(true)
     letCome()
@@ -32,7 +32,7 @@ describeConsole('the key of a device that is connected', () => {
     await page.getByText('can send reports of other name only').waitFor()
     expect(await secretOf(page)).toBe(key)
     await page.getByRole('button', { name: 'Connect another' }).click()
-    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('')
+    expect(await page.getByLabel('What is it called?').inputValue()).toBe('')
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('alert').getByText('Name the device first').waitFor()
   })
@@ -76,7 +76,7 @@ describeConsole('the key of a device that is connected', () => {
     const foreign = await (await suite.open()).newPage()
     await foreign.goto(`${suite.url}/connect`)
     await suite.fillSignIn(foreign, admin.password, admin.email)
-    await foreign.getByRole('textbox', { name: 'Device id' }).fill('truck-7')
+    await foreign.getByLabel('What is it called?').fill('truck-7')
     await foreign.getByRole('button', { name: 'Create a key' }).click()
     const key = await secretOf(foreign)
 
@@ -84,7 +84,7 @@ describeConsole('the key of a device that is connected', () => {
     await page.getByRole('alert').getByText('It is not a key of your account').waitFor()
     expect(page.url()).toBe(`${suite.url}/connect`)
     expect(await page.getByRole('main').innerHTML()).not.toContain(key)
-    expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('')
+    expect(await page.getByRole('textbox', { name: 'Device id' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Use it anyway' }).click()
     expect(await secretOf(page)).toBe(key)
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('truck-7')

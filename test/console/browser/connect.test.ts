@@ -5,7 +5,7 @@ import { GUIDES } from '../../../console/guides/guides.ts'
 import { OWNTRACKS_ANDROID } from '../../../console/guides/owntracks.ts'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { connecting, secretOf } from './connecting.ts'
+import { connecting, nameWithId, secretOf } from './connecting.ts'
 import { consoleSuite, deviceRow, follow } from './console-harness.ts'
 import { countClicks } from './count-clicks.ts'
 import { quickest } from './quickest.ts'
@@ -59,14 +59,14 @@ describeConsole('connecting a device', () => {
   test('an app is set up by its link or by hand, and the page waits for it under its own id', async () => {
     const page = await connecting(suite, 'phone 1', 'OwnTracks (Android)')
     const key = await secretOf(page)
-    await page.getByText('It reports as').getByText('owntracks/phone 1').waitFor()
+    await page.getByText('Reports as').getByText('owntracks/phone 1').waitFor()
     await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
     const href = await page.getByRole('link', { name: 'set up OwnTracks' }).getAttribute('href')
     const { url } = configurationIn(href ?? '')
     expect(url).toBe(`${suite.ingestUrl}/api/v1/senders/owntracks`)
     expect(await page.getByLabel('URL', { exact: true }).textContent()).toBe(url)
     expect(await page.getByLabel('Password', { exact: true }).textContent()).toBe(key)
-    await arrival(page).getByText('owntracks/phone 1').waitFor()
+    await arrival(page).getByText('first report of phone 1').waitFor()
 
     const setup = { address: suite.ingestUrl, key, deviceId: 'phone 1' }
     const place = { latitude: 95, longitude: 2, time: Math.floor(Date.now() / 1000) * 1000 }
@@ -78,7 +78,7 @@ describeConsole('connecting a device', () => {
       .waitFor()
     await arrival(page).getByText('atitude').first().waitFor()
     await send(OWNTRACKS_ANDROID.example(setup, { ...place, latitude: 1 }))
-    await arrival(page).getByText('owntracks/phone 1 has arrived').waitFor()
+    await arrival(page).getByText('phone 1 has arrived').waitFor()
     expect(await arrival(page).getByRole('button', { name: 'Yes' }).count()).toBe(0)
   })
 
@@ -135,7 +135,7 @@ describeConsole('connecting a device', () => {
         (await suite.submit(key, { deviceId: 'another id', latitude: 1, longitude: 2 })) === 200
       )
     })
-    await arrival(page).getByText('another id has arrived').waitFor()
+    await arrival(page).getByText(`${MARKUP} has arrived`).waitFor()
   })
 
   test('a phone is connected with four clicks and the scan of its code', async () => {
@@ -143,12 +143,67 @@ describeConsole('connecting a device', () => {
     const clicks = await countClicks(page)
     await follow(page, 'Connect a device')
     await page.getByLabel('OwnTracks (iOS)').click()
-    await page.getByRole('textbox', { name: 'Device id' }).click()
-    await page.keyboard.type('phone of anna')
+    await page.getByLabel('What is it called?').click()
+    await page.keyboard.type("Anna's phone")
     await page.getByRole('button', { name: 'Create a key' }).click()
     await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
-    await page.getByText('can send reports of owntracks/phone of anna only').waitFor()
+    await page.getByText('can send reports of owntracks/annas-phone only').waitFor()
     expect(await clicks()).toBeLessThanOrEqual(4)
+  })
+
+  test('a device has the name that it was asked for once it has arrived, seen beside the QR code; a name removed stays removed', async () => {
+    const page = await suite.signedIn('/connect')
+    await page.getByLabel('OwnTracks (Android)').check()
+    await page.getByLabel('What is it called?').fill('Anna’s phone')
+    await page.getByText('Reports as owntracks/annas-phone').waitFor()
+    expect(await arrival(page).count()).toBe(0)
+    await page.getByRole('button', { name: 'Create a key' }).click()
+    const key = await secretOf(page)
+    await arrival(page).getByText('Waiting for the first report of Anna’s phone').waitFor()
+    const code = page.getByRole('img', { name: 'QR code that sets up OwnTracks' })
+    await code.scrollIntoViewIfNeeded()
+    const place = { deviceId: 'owntracks/annas-phone', latitude: 48, longitude: 16 }
+    expect(await suite.submit(key, place)).toBe(200)
+    await arrival(page).getByText('Anna’s phone has arrived').waitFor()
+    const [bar, qr] = [await arrival(page).boundingBox(), await code.boundingBox()]
+    expect(bar?.height).toBe(56)
+    expect((qr?.y ?? 0) + (qr?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0)
+    const path = '/devices/owntracks%2Fannas-phone'
+    const name = async () => {
+      const { body } = await suite.call('GET', path)
+      return (body.data as { name: string | null }).name
+    }
+    await eventually(async () => (await name()) === 'Anna’s phone')
+    const { body } = await suite.call('GET', '/keys')
+    expect(JSON.stringify(body)).toContain('"name":"Anna’s phone"')
+    await arrival(page).getByRole('link', { name: 'Show on map' }).click()
+    await deviceRow(page, 'Anna’s phone').waitFor()
+
+    await suite.call('PATCH', path, { name: null })
+    await follow(page, 'Connect a device')
+    const asked = page.waitForResponse((answer) => answer.url().includes(path.slice(9)))
+    await page.reload()
+    await asked
+    await arrival(page).getByText('has arrived').waitFor()
+    expect(await name()).toBeNull()
+  })
+
+  test('a name whose id is taken says so', async () => {
+    const { key } = await suite.made('/keys', { name: 'History', scopes: ['positions:import'] })
+    const answer = await fetch(`${suite.ingestUrl}/api/v1/gps/import`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        reports: [
+          { deviceId: 'van-7', latitude: 1, longitude: 2, timestamp: '2026-01-31T12:00:00Z' },
+        ],
+      }),
+    })
+    expect(answer.status).toBe(200)
+    const page = await suite.signedIn('/connect')
+    await page.getByLabel('curl').check()
+    await page.getByLabel('What is it called?').fill('Van 7')
+    await page.getByText('A device reports with this id already').waitFor()
   })
 
   test('a test report says that it makes a device, and can be removed', async () => {
@@ -171,7 +226,8 @@ describeConsole('connecting a device', () => {
   test('an arrived report stays shown when the session is renewed, and few calls ask for it', async () => {
     const page = await suite.signedIn('/connect')
     await page.getByLabel('curl').check()
-    await page.getByRole('textbox', { name: 'Device id' }).fill('my-device')
+    await nameWithId(page, 'my-device')
+    await page.getByRole('button', { name: 'Create a key' }).click()
     await arrival(page).getByText('my-device').waitFor()
     let calls = 0
     page.on('request', (request) => (calls += request.url().includes('/api/v1/') ? 1 : 0))

@@ -10,10 +10,17 @@ export async function connecting(
   const page = await suite.signedIn()
   await follow(page, 'Connect a device')
   await page.getByLabel(sender, { exact: true }).check()
-  await page.getByRole('textbox', { name: 'Device id' }).fill(deviceId)
+  await nameWithId(page, deviceId)
   await page.getByRole('button', { name: 'Create a key' }).click()
   await secretOf(page)
   return page
+}
+
+/** Gives the device a name, and the same text as its id. */
+export async function nameWithId(page: Page, deviceId: string): Promise<void> {
+  await page.getByLabel('What is it called?').fill(deviceId)
+  await page.getByRole('button', { name: 'Change the device id' }).click()
+  await page.getByRole('textbox', { name: 'Device id' }).fill(deviceId)
 }
 
 /** The secret that the page shows. */

@@ -1,0 +1,17 @@
+/**
+ * A device id made from a name: `Anna’s phone` becomes `annas-phone`. Letters of every script stay, without the accents
+ * that decompose.
+ */
+export function idFor(name: string): string {
+  return name
+    .normalize('NFKD')
+    .replace(/[\p{M}'’]/gu, '')
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '-')
+    .slice(0, LONGEST)
+    .toWellFormed()
+    .replace(/^-|-$/g, '')
+}
+
+const LONGEST = 64

@@ -1,0 +1,94 @@
+import { useState } from 'preact/hooks'
+import { fleet } from '../../live/live.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { Field } from '../../ui/form.tsx'
+import { Isolated } from '../../ui/isolated.tsx'
+import { changeDraft, draft, nameDevice } from './draft.ts'
+import { idFor } from './id-for.ts'
+
+/** Asks for a name for people; the id is made from it, unless the operator wants another. */
+export function NameDevice({
+  arrivesAs,
+  onChange,
+}: {
+  /** The id that the device reports with. */
+  arrivesAs: string
+  onChange: () => void
+}) {
+  const { name, deviceId } = draft.value
+  const [isChanging, setChanging] = useState(false)
+  const hasOwnId = isChanging || deviceId !== idFor(name)
+
+  function input(set: (text: string) => void) {
+    return ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+      set(currentTarget.value)
+      onChange()
+    }
+  }
+
+  return (
+    <>
+      <Field name="name" label="What is it called?" hint="Such as “Anna’s phone” or “Van 7”.">
+        {(attributes) => (
+          <input
+            {...attributes}
+            value={name}
+            maxLength={100}
+            autoComplete="off"
+            onInput={input(nameDevice)}
+          />
+        )}
+      </Field>
+      {hasOwnId && (
+        <Field name="deviceId" label="Device id" hint="A unique id, up to 128 characters.">
+          {(attributes) => (
+            <input
+              {...attributes}
+              value={deviceId}
+              maxLength={128}
+              spellcheck={false}
+              autoComplete="off"
+              ref={isChanging ? focus : null}
+              onInput={input((id) => changeDraft({ deviceId: id, namedSince: undefined }))}
+            />
+          )}
+        </Field>
+      )}
+      {arrivesAs !== '' && (
+        <p class="row quiet">
+          <span>
+            Reports as <Isolated class="strong">{arrivesAs}</Isolated>
+            {!hasOwnId && ' ·'}
+          </span>
+          {!hasOwnId && (
+            <button
+              type="button"
+              class="small plain"
+              aria-label="Change the device id"
+              onClick={() => setChanging(true)}
+            >
+              Change
+            </button>
+          )}
+        </p>
+      )}
+      <KnownId deviceId={arrivesAs} />
+    </>
+  )
+}
+
+function focus(input: HTMLInputElement | null): void {
+  input?.focus()
+}
+
+/** Two phones with one id would be one device. */
+function KnownId({ deviceId }: { deviceId: string }) {
+  watchWords()
+  const known = fleet.devices.get(deviceId)
+  if (known === undefined || known.firstSeenAt >= draft.value.since) return null
+  return (
+    <p class="quiet">
+      A device reports with this id already. For another device, choose another id or name.
+    </p>
+  )
+}
