@@ -134,7 +134,7 @@ export function documentsContract(
       expect((await read(id)).built).toBe(10)
     })
 
-    test('a number is raised and never lowered, which is a change too', async () => {
+    test('a number is raised and never lowered, and raising it changes the revision', async () => {
       const [old, bare] = [await inserted({ built: 5 }), await inserted({})]
       await tugs.raise('built', new Map([[old.id, 4]]))
       expect(await read(old.id)).toEqual(old)

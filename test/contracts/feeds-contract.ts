@@ -130,7 +130,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       },
     )
 
-    test('only events that are wanted, of the own account, are items', async () => {
+    test('items are only the requested events of the caller’s account', async () => {
       const [first] = await append(3)
       await append(2, { accountId: 'acc-2' })
       const feed = feedOf()
@@ -142,7 +142,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(others.items).toHaveLength(2)
     })
 
-    test('a call reads only so many entries, and its mark continues behind them', async () => {
+    test('a call reads a limited number of entries, and its mark continues after them', async () => {
       const appended = await append(1_200)
       const feed = feedOf({ ringEntries: 4, mostEntries: 700 })
       const last = appended.at(-1)
@@ -184,7 +184,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(nothing).toMatchObject({ items: [], end: true })
     })
 
-    test('where retention has passed the mark, the page says so and continues with the rest', async () => {
+    test('if retention has passed the mark, the page says so and continues with the rest', async () => {
       const day = 24 * 3_600_000
       const feed = feedOf({ ringEntries: 4 })
       const before = await feed.markAt('start')
@@ -200,7 +200,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(ids(start)).toEqual(kept)
     })
 
-    test('a mark knows its log: a gap says that another one is there now', async () => {
+    test('a mark of another log causes a gap', async () => {
       await append(3)
       const { mark } = await read(feedOf(), { after: await feedOf().markAt('start') })
       await close()
@@ -232,7 +232,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       }
     })
 
-    test('from the answer to an erasure on, no event of the device is an item', async () => {
+    test('once an erasure is answered, events of the device are no longer items', async () => {
       await append(2, { deviceId: 'gone' })
       const feed = feedOf()
       const after = await feed.markAt('start')
@@ -243,7 +243,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       await eventually(async () => (await read(feed, { after })).items.length === 0, SOON)
     })
 
-    test('its marks are its own, unchanged', async () => {
+    test('a mark of another feed, or a changed one, is refused', async () => {
       await append(2)
       const { positions, facts } = feeds()
       const [own, other] = name === 'facts' ? [facts, positions] : [positions, facts]

@@ -61,7 +61,7 @@ test('100 refused items in a row are set aside; then the receiver counts as fail
   expect(after(progress, { status: 200 }).setAsideInARow).toBe(0)
 })
 
-test('a refused batch counts as no failure', () => {
+test('a refused batch is not counted as a failure', () => {
   const progress = after(newProgress('mark'), { status: 413, ids: ['a', 'b'] })
   expect([progress.attempt, progress.failingSince, progress.mark]).toEqual([
     undefined,

@@ -37,10 +37,10 @@ describe('hours over midnight belong to the day on which they begin', () => {
   ])('%s: %p', (time, expected) => expect(within(friday, time)).toBe(expected))
 })
 
-describe('when the clock changes, its hands decide', () => {
+describe('when clocks change, local time decides', () => {
   const night: Hours = { days: [7], from: '02:00', to: '03:00', zone: 'Europe/Berlin' }
 
-  test('an hour that the clock repeats is within twice', () => {
+  test('an hour that occurs twice when clocks go back is within both times', () => {
     const times = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-10-25T02:00:00Z']
     expect(times.map((time) => within(night, time))).toEqual([true, true, false])
   })

@@ -27,7 +27,7 @@ test('receivers that never answer delay no other subscription', async () => {
   await eventually(() => receiver.received.length === 1, { withinMs: 2_000 })
 })
 
-test('between two deliveries are everySeconds at least', async () => {
+test('deliveries are at least everySeconds apart', async () => {
   const receiver = await startReceiver()
   const ids = await deliveries.appendFacts(3)
   await deliveries.subscribe({ kind: 'webhook', url: receiver.url }, { everySeconds: 60 })
@@ -43,7 +43,7 @@ test('between two deliveries are everySeconds at least', async () => {
   expect(receiver.ids().flat()).toEqual(ids)
 })
 
-test('where the log no longer has what follows the mark, a gap comes first, once', async () => {
+test('if the log no longer has the entries after the mark, one gap is sent first', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 500 : 200))
   await deliveries.appendFacts(2)

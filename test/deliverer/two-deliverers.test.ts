@@ -7,7 +7,7 @@ beforeEach(async () => {
   deliveries = await startDeliveries()
 })
 
-test('two deliverers send every item once, in order, while both run', async () => {
+test('two deliverers that run together send every item once, in order', async () => {
   const receiver = await startReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const both = [deliveries.startDeliverer(), deliveries.startDeliverer()]
@@ -70,7 +70,7 @@ test('after a kill, the restarted deliverer continues immediately, and another o
   await eventually(() => receiver.ids().flat().join() === [first, second].join())
 })
 
-test('an erased device leaves what is sent again; the changed batch has another id', async () => {
+test('an erased device is left out of a batch that is sent again; the changed batch has another id', async () => {
   let isDown = true
   const receiver = await startReceiver(() => (isDown ? 503 : 200))
   const target = { kind: 'webhook', url: receiver.url, batch: 10 } as const

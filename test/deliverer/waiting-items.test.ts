@@ -38,7 +38,7 @@ test('while a receiver fails, the wanted items that wait are counted every minut
   await eventually(async () => (await deliveries.find(id)).progress.waiting === undefined)
 })
 
-test('each item that arrives or is set aside waits no longer', async () => {
+test('an item that arrived or was set aside no longer waits', async () => {
   let first = 500
   const ids = await deliveries.appendFacts(4)
   const reply = (status: number) => (request: { readonly body: string }) =>

@@ -230,7 +230,7 @@ function inOrder(facts: readonly ExpectedFact[]): ExpectedFact[] {
   return [...facts].sort((a, b) => (a[0] === b[0] ? a[1] - b[1] : a[0] < b[0] ? -1 : 1))
 }
 
-test(`facts are those of the model, whatever batches, crashes, sweeps and rebuilds: ${RUNS} runs, seed ${SEED}`, async () => {
+test(`facts are those of the model through any batches, crashes, sweeps and rebuilds: ${RUNS} runs, seed ${SEED}`, async () => {
   await fc.assert(
     fc.asyncProperty(steps, works, async (taken, work) => {
       const { log, facts } = await run(taken, work)

@@ -217,7 +217,7 @@ describeConsole('the pages of admins', () => {
     expect(await page.title()).toBe(`\u2068${HEBREW}\u2069 · GPS console`)
   })
 
-  test('the audit is looked through by who did it and when', async () => {
+  test('the audit is searched by operator and time', async () => {
     const helper = { email: 'hal@example.org', password: 'another admin of this', role: 'admin' }
     const { id } = await suite.made('/operators', helper)
     const page = await suite.signedIn('/audit')

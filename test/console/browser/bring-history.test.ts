@@ -81,7 +81,7 @@ describeConsole('bringing a history', () => {
     await eventually(async () => (await countOf('bike')) === 3 && (await countOf('tug "A"')) === 1)
   })
 
-  test('can be cancelled while it sends, and begun anew without doubling anything', async () => {
+  test('can be cancelled while it sends, and started again without doubling anything', async () => {
     const page = await opened('phone-2')
     let isHeld = true
     await page.route('**/imports/*/positions', async (route) => {

@@ -134,7 +134,7 @@ describeConsole('finding a device', () => {
     }
   })
 
-  test('a list that a pointer rests on does not stay misordered', async () => {
+  test('a list under a resting pointer is put in order again', async () => {
     await suite.report(
       { deviceId: 'rest-a', latitude: 1, longitude: 1, speed: 20 },
       { deviceId: 'rest-b', latitude: 1, longitude: 1, speed: 10 },

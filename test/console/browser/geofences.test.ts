@@ -188,7 +188,7 @@ describeConsole('the page of geofences', () => {
     })
   })
 
-  test('it lists who is inside, and since when', async () => {
+  test('it lists the devices inside, and since when', async () => {
     const shape = { ...CIRCLE, latitude: 10 }
     const { id } = await suite.made('/geofences', { name: 'Inside', shape })
     await eventually(async () => {

@@ -6,7 +6,7 @@ import { consoleSuite } from './console-harness.ts'
 describeConsole('what people look for is in sight', () => {
   const suite = consoleSuite()
 
-  test('the arrival of a device is in a bar of 56 px, beside whichever step, also beside the QR code', async () => {
+  test('the arrival of a device is in a bar of 56 px beside every step, also beside the QR code', async () => {
     const page = await connecting(suite, 'phone-anna', 'OwnTracks (Android)')
     const bar = page.getByRole('region', { name: 'Arrival' })
     await bar.getByText('Waiting for the first report').waitFor()

@@ -9,7 +9,7 @@ const MARKUP = '<img src=x onerror=alert(1)>'
 describeConsole('keys', () => {
   const suite = consoleSuite()
 
-  test('what is said while a dialog is open is said in it', async () => {
+  test('a message that comes while a dialog is open appears in it', async () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Announced')

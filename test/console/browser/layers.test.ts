@@ -28,7 +28,7 @@ describeConsole('the layers of a map', () => {
   const streets = (page: Page) =>
     page.getByRole('radio', { name: 'Streets (OpenStreetMap)', exact: true })
 
-  test('streets are asked for only once they are chosen, and stay chosen until they are not', async () => {
+  test('streets are requested only once they are chosen, and stay chosen until another layer is', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn()
     const tiles = await standIn(page)
@@ -54,7 +54,7 @@ describeConsole('the layers of a map', () => {
     expect([await world(page).isChecked(), tiles.asked]).toEqual([true, after])
   })
 
-  test('the page of a link loads streets if the dialog said so, else it does not offer them', async () => {
+  test('the page of a link offers streets only if the dialog allowed them, and then loads them', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn()
     await page.getByText('Natural Earth').waitFor()
@@ -105,7 +105,7 @@ describeConsole('the layers of a map', () => {
     await streets(page).waitFor()
   })
 
-  test('a base map that cannot be loaded is said so, is no sea, and is there once it is retried', async () => {
+  test('a base map that cannot be loaded is reported, does not look like sea, and appears after a retry', async () => {
     const page = await (await suite.open()).newPage()
     await page.route('**/map/world.pmtiles', (route) => route.abort())
     await page.goto(suite.url)

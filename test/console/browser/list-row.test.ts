@@ -63,7 +63,7 @@ describeConsole('a row of the list', () => {
     expect(colour).toBe('rgb(133, 85, 0)')
   })
 
-  test('of the chosen device opens a card whose buttons are on a phone’s screen', async () => {
+  test('opens the chosen device’s card, whose buttons are on a phone’s screen', async () => {
     await suite.report({ deviceId: 'on-phone', latitude: 52.5, longitude: 13.4, battery: 0.5 })
     const viewport = { width: 390, height: 844 }
     const page = await suite.signedIn('/?device=on-phone', {

@@ -67,7 +67,7 @@ describeConsole('a list in pages', () => {
     expect(await rows(page).filter({ hasText: 'key.created' }).count()).toBe(0)
   })
 
-  test('a next page that failed is tried again, and then nothing says that it failed', async () => {
+  test('a next page that failed is tried again, and its failure disappears', async () => {
     const page = await audit()
     await page.route(nextPage, (route) => route.fulfill({ status: 503 }))
     await more(page).click()
@@ -95,7 +95,7 @@ describeConsole('a list in pages', () => {
     }
   })
 
-  test('an answer that takes longer than the time between two is shown', async () => {
+  test('an answer that takes longer than the refresh interval is shown', async () => {
     const page = await suite.signedIn('/audit')
     await page.clock.install()
     const held: Route[] = []
@@ -112,7 +112,7 @@ describeConsole('a list in pages', () => {
     await page.getByText('Dead letters').first().waitFor()
   })
 
-  test('a fault of the console is called so', async () => {
+  test('a fault of the console is named as one', async () => {
     const page = await suite.signedIn('/keys')
     const json = { status: 200, data: { items: [null], nextCursor: null } }
     await page.route('**/api/v1/audit', (route) => route.fulfill({ json }))

@@ -23,7 +23,7 @@ describeConsole('the map', () => {
     expect(await row.textContent()).toMatch(/^van-1 Online (now|\d s ago) Moving 36 km\/h$/)
   })
 
-  test('a device that stood already when the page was opened says for how long', async () => {
+  test('a device that already stood when the page was opened shows for how long', async () => {
     const parked = { deviceId: 'parked', latitude: 52.5, longitude: 13.4, speed: 0 }
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
     await suite.report(
@@ -145,7 +145,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'erased-before-stream').waitFor({ state: 'hidden' })
   })
 
-  test('of eight tabs only the visible one has a stream, and each is current once it is shown', async () => {
+  test('only the visible one of eight tabs has a stream, and each is current once it is shown', async () => {
     const first = await suite.signedIn()
     const connection = (page: Page) => page.getByRole('status', { name: 'Connection' })
     await connection(first).getByText('live').waitFor()

@@ -90,7 +90,7 @@ describeConsole('tiles of one’s own', () => {
     origins: () => [server.url],
   })
 
-  test('tiles of a server of one’s own are loaded, which learns the site and never the page', async () => {
+  test('tiles of your own server are loaded, and it learns the site but never the page', async () => {
     await suite.report({ deviceId: 'van-1', ...MIDDLE })
     const page = await suite.signedIn('/devices/van-1')
     await page.getByText('© Somebody').waitFor()

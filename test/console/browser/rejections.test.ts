@@ -19,7 +19,7 @@ describeConsole('rejections', () => {
     await row.getByText(`Key ${MARKUP}`).waitFor()
   })
 
-  test('rejections are counted, and looked for by what they have in common and by time', async () => {
+  test('rejections are counted, and searched by cause, device, key and time', async () => {
     const { key } = await suite.made('/keys', { name: 'Trackers' })
     for (const latitude of [91, 92])
       await suite.submit(key, { deviceId: 'faulty', latitude, longitude: 1 })

@@ -118,7 +118,7 @@ describeConsole('the dialog that shares devices', () => {
     await guest.getByText('It may have no network').waitFor()
   })
 
-  test('a link without the place of now is empty until the next report, as the dialog said', async () => {
+  test('a link that does not show the current place is empty until the next report, as the dialog said', async () => {
     await device('secret-yard', 'Van of the yard')
     const page = await suite.signedIn('/shares?device=secret-yard')
     await preview(page).getByText('Updated just now').waitFor()

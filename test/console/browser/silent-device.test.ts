@@ -110,7 +110,7 @@ describeConsole('the page of a silent device', () => {
     await why(page).getByText('Its battery was at 4 %').waitFor()
   })
 
-  test('says to viewers who enables it', async () => {
+  test('tells viewers who can enable it', async () => {
     const { path } = await silent('silent-4')
     expect((await suite.call('PATCH', path, { disabled: true })).status).toBe(200)
     const account = { email: 'viewer@example.org', password: 'a viewer of all devices' }
@@ -122,7 +122,7 @@ describeConsole('the page of a silent device', () => {
     expect(await why(page).getByRole('button').count()).toBe(0)
   })
 
-  test('says of an id that no device has what to check', async () => {
+  test('says what to check if no device has the id', async () => {
     const page = await suite.signedIn('/devices/never-heard-of')
     await page.getByText('There is no such device').waitFor()
     await why(page).getByText('The account has no device with this id').waitFor()
@@ -170,7 +170,7 @@ describeConsole('the page of a silent device', () => {
   })
 
   test.each(['online', 'disabled'])(
-    'and of one that is %s says that its clock is years behind, and what to do',
+    'says of a clock that is years behind what to do: %s',
     async (status) => {
       const { key } = await suite.made('/keys', { name: 'Tracker' })
       const [deviceId, path] = [`rollover-${status}`, `/devices/rollover-${status}`]
@@ -196,7 +196,7 @@ describeConsole('the page of a silent device', () => {
     },
   )
 
-  test('and of one whose clock is ahead says by how much, in its header, list and card', async () => {
+  test('says by how much a clock is ahead, in header, list and card', async () => {
     const { key } = await suite.made('/keys', { name: 'Clock' })
     const timestamp = new Date(Date.now() + 180 * MINUTE + 30_000).toISOString()
     const report = { deviceId: 'ahead-1', latitude: 48.2, longitude: 16.4, timestamp }

@@ -39,7 +39,7 @@ describeConsole('an SOS', () => {
     return page
   }
 
-  test('it is shown on every page until the operator has looked at it, and then on none', async () => {
+  test('it is shown on every page until the operator has looked at it', async () => {
     await callForHelp('walker-1')
     await eventually(async () => (await suite.call('GET', '/devices/walker-1')).status === 200)
     await suite.call('PATCH', '/devices/walker-1', { name: 'Lone walker' })
@@ -58,7 +58,7 @@ describeConsole('an SOS', () => {
     expect(await banner(page).count()).toBe(0)
   })
 
-  test('one that arrives late, and while the page is open, is shown too; a low battery is none', async () => {
+  test('one that arrives late, and one while the page is open, are shown too; a low battery is not an SOS', async () => {
     const page = await signedIn('two@example.org', '/connect')
     const timestamp = new Date(Date.now() - 3 * 3_600_000).toISOString()
     await suite.report({ deviceId: 'walker-2', latitude: 48, longitude: 16 })

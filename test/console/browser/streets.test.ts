@@ -56,7 +56,7 @@ describeConsole('streets on the map', () => {
     expect(await card(page).count()).toBe(0)
   })
 
-  test('that cannot be loaded are said to be missing, above the built-in map, and come on Retry', async () => {
+  test('that cannot be loaded are reported above the built-in map, and appear after Retry', async () => {
     const page = await suite.signedIn('/', { asksForStreets: true })
     let isUp = false
     await page.route(`${OSM}/**`, (route) =>
@@ -74,7 +74,7 @@ describeConsole('streets on the map', () => {
     await failed(page).waitFor({ state: 'hidden' })
   })
 
-  test('whose server does not answer are said to be missing', async () => {
+  test('whose server does not answer are reported as missing', async () => {
     const page = await suite.signedIn('/', { asksForStreets: true })
     await page.route(`${OSM}/**`, () => undefined)
     await card(page).getByRole('button', { name: 'Show streets' }).click()

@@ -26,7 +26,7 @@ test.each([
   ['ignition', false, 'no'],
   ['activity', 'driving', 'driving'],
   ['doors', 3, '3'],
-])('the value of %s %p is told as %s', (name, value, text) => {
+])('the value of %s %p reads %s', (name, value, text) => {
   expect(attributeText(name, value, ENGLISH)).toBe(text)
 })
 

@@ -21,7 +21,7 @@ test.each([
   expect(faultText({ field: 'x', message: 'x must be a text' }, label, true)).toBe(words)
 })
 
-test('a message about a field calls it as the form does', () => {
+test('a message about a field names it as the form does', () => {
   const message = 'admin.password must have at least 12 characters'
   expect(faultText({ field: 'admin.password', message }, 'Password', false)).toBe(
     'Password must have at least 12 characters.',

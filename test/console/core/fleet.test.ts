@@ -90,7 +90,7 @@ describe('a list and the stream that was opened before it', () => {
     expect([...fleet.devices.keys()]).toEqual(['a'])
   })
 
-  test('where there are more than are held, those heard of least recently go', () => {
+  test('if there are more devices than the console holds, those that reported least recently go', () => {
     const fleet = new Fleet()
     for (const seconds of [3, 1, 2]) fleet.position(record(`at ${seconds}`, seconds), NOW)
     fleet.trim(2)
@@ -129,7 +129,7 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.get('a')?.position.recordId).toBe('record-2')
   })
 
-  test('events in any order and number lead to the same last position', () => {
+  test('events in any order, also repeated, lead to the same last position', () => {
     const events = fc.array(
       fc.record({
         seconds: fc.integer({ min: -50, max: 50 }),
@@ -219,7 +219,7 @@ describe('a device that sends its last position again', () => {
     return fleet
   }
 
-  test('is online, stays where it is, and has the battery of now: from the stream of positions', () => {
+  test('is online, stays where it is, and has the current battery: from the stream of positions', () => {
     const fleet = listed(device('a', 0, { lastPosition: first }))
     expect(shownTelemetry(fleet.devices.get('a')!)).toEqual(first)
     fleet.position({ deviceId: 'a', ...again }, NOW + 900_000)
@@ -289,7 +289,7 @@ describe('a device in geofences and with raised rules', () => {
     expect(fleet.devices.get('a')).toMatchObject({ inside: ['port'], raised: ['hot'] })
   })
 
-  test('keeps what a fact that is older than the list does not speak of', () => {
+  test('keeps what a fact older than the list says nothing about', () => {
     const fleet = listed()
     fleet.fact(of('device.online', { inside: [] }))
     expect(fleet.devices.get('a')).toMatchObject({ inside: ['port'], raised: ['hot'] })

@@ -33,7 +33,7 @@ test.each([
   [9_969, '10.0 km', '6.2 mi'],
   [322_000, '322.0 km', '200.1 mi'],
   [1_234_567, '1,234.6 km', '767.1 mi'],
-])('a way of %d m is %s, or %s', (metres, metric, feet) => {
+])('a distance of %d m is %s, or %s', (metres, metric, feet) => {
   expect([distanceText(metres, METRIC), distanceText(metres, FEET)]).toEqual([metric, feet])
 })
 
@@ -41,7 +41,7 @@ test.each([
   [0, '0 reports'],
   [1, '1 report'],
   [1_200, '1,200 reports'],
-])('the word for %d things has the form for so many: %s', (count, text) => {
+])('the word for %d things has the right form: %s', (count, text) => {
   expect(countText(count, 'report', METRIC)).toBe(text)
   expect(countText(count, 'entry', METRIC, 'entries')).toBe(
     text.replace('reports', 'entries').replace('report', 'entry'),

@@ -60,12 +60,12 @@ describe('steps from report to report', () => {
     expect(stepReports(REPORTS, 5_000, 1)).toEqual({ at: 10_000, left: 0 })
   })
 
-  test('leave from the end of a second the report in it', () => {
+  test('lead from the end of a second past the report in it', () => {
     expect(stepReports(REPORTS, 10_999, 1)).toEqual({ at: 20_000, left: 0 })
     expect(stepReports(REPORTS, 30_999, -1)).toEqual({ at: 20_500, left: 0 })
   })
 
-  test('that lead beyond the reports are left', () => {
+  test('that lead beyond the reports change nothing', () => {
     expect(stepReports(REPORTS, 20_500, 4)).toEqual({ at: 30_000, left: 3 })
     expect(stepReports(REPORTS, 10_000, -2)).toEqual({ at: 10_000, left: -2 })
     expect(stepReports(REPORTS, 5_000, -1)).toEqual({ at: 5_000, left: -1 })

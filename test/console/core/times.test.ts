@@ -38,7 +38,7 @@ describe('how long ago', () => {
     expect(ago(NOON - ms, NOON)).toBe(words)
   })
 
-  test('a negative duration is no time', () => {
+  test('a negative duration has no text', () => {
     expect(duration(-1)).toBe('0 s')
   })
 })
@@ -86,7 +86,7 @@ test.each([
   [60, '1 hour'],
   [90, '90 minutes'],
   [600, '10 hours'],
-])('%d minutes are told as %s', (minutes, words) => {
+])('%d minutes read %s', (minutes, words) => {
   expect(minutesText(minutes)).toBe(words)
 })
 
@@ -115,7 +115,7 @@ describe('a moment in a time zone', () => {
     expect(date(Date.parse('2000-01-01T00:00:00Z'), 'UTC')).toBe('2000-01-01')
   })
 
-  test('a time that is no number is called unknown', () => {
+  test('a time that is not a number reads unknown', () => {
     expect(dateTime(NaN, 'UTC')).toBe('an unknown time')
   })
 
@@ -159,7 +159,7 @@ describe('a date and time that an operator types', () => {
     expect(iso('2026-03-29T02:30', 'Europe/Vienna')).toBe('2026-03-29T01:30:00.000Z')
   })
 
-  test('a text that is no date and time is no moment', () => {
+  test('a text that is not a date and time is no moment', () => {
     expect(iso('', 'UTC')).toBeUndefined()
     expect(iso('2026-13-01T00:00', 'UTC')).toBeUndefined()
   })

@@ -50,7 +50,7 @@ describe('a track', () => {
     expect(numericAttributes(points)).toEqual(['fuel', 'zeta'])
   })
 
-  test('a track tells the speed from the way where none was reported, but not across a gap', () => {
+  test('a track computes a speed from the distance where none was reported, but not across a gap', () => {
     const { points } = track(
       [
         [at(0), 0, 0, null, null],

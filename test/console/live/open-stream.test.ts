@@ -87,7 +87,7 @@ describe('a stream', () => {
     })
   })
 
-  test('a stream that ends after each opening is opened ever more seldom', async () => {
+  test('a stream that ends after each opening is opened less and less often', async () => {
     answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
     const begun = performance.now()
     open()

@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const text = ({ data }: { data: ArrayBuffer }) => Buffer.from(data).toString()
 
-test('the beginning of a map file is one request, shared by all who ask for parts of it', async () => {
+test('the beginning of a map file is one request, shared by all requests for its parts', async () => {
   const archive = new Archive(url)
   const parts = await Promise.all([archive.getBytes(0, 5), archive.getBytes(65_530, 6)])
   expect(parts.map(text)).toEqual(['abcde', 'abcdef'])
@@ -39,7 +39,7 @@ test('the beginning of a map file is one request, shared by all who ask for part
   expect(asked).toEqual(['0-65535', '65533-65538'])
 })
 
-test('a map file that is not there yet is asked for again', async () => {
+test('a missing map file is requested again', async () => {
   const archive = new Archive(url)
   const made = file
   file = undefined

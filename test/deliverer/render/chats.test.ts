@@ -45,7 +45,7 @@ test('text from devices mentions nobody in Slack and the chats that take its for
   expect(text).toContain('&lt;!channel&gt;')
 })
 
-test('text from devices breaks out of no line, header and element of a mail', () => {
+test('text from devices cannot break out of a line, a header or an element of a mail', () => {
   const { subject, text, html } = mailOf([told(HOSTILE, HOSTILE)], {
     zone: 'UTC',
     consoleUrl: 'https://gps.example.org/"x',

@@ -73,7 +73,7 @@ describe('answers', () => {
     expect(other.requests).toEqual([])
   })
 
-  test('of an answer without end the beginning is kept, and the connection is closed', async () => {
+  test('only the beginning of an endless answer is kept, and the connection is closed', async () => {
     let isClosed = () => {}
     const closed = new Promise<void>((resolve) => (isClosed = resolve))
     const { url } = await receiver((_request, response) => {
@@ -119,7 +119,7 @@ describe('addresses', () => {
     expect(requests).toEqual([])
   })
 
-  test('one address among several that is not public is enough to refuse a name', async () => {
+  test('a name is refused if any of its addresses is not public', async () => {
     const made = client({ networks: [], resolveName: resolveTo('1.1.1.1', '10.0.0.1') })
     expect((await post(made, 'https://two.example/')).failure).toMatch(/WEBHOOK_ALLOW_NETWORKS/)
   })
@@ -152,7 +152,7 @@ describe('addresses', () => {
     },
   )
 
-  test('without TLS, a name leads only into the networks that are allowed', async () => {
+  test('without TLS, only allowed networks are reached', async () => {
     const made = client({ resolveName: resolveTo('1.1.1.1') })
     expect((await post(made, 'http://public.example/')).failure).toMatch(/must begin with https/)
   })
@@ -164,7 +164,7 @@ test('a certificate that cannot be verified is a failure', async () => {
   expect(failure).toBe('the certificate is self-signed')
 })
 
-test('a proxy of its own carries the requests; those of the environment are ignored', async () => {
+test('requests go through the proxy of the settings, and proxies of the environment are ignored', async () => {
   const target = await receiver((_request, response) => response.end('made it'))
   const tunnels: string[] = []
   const proxy = createServer().on('connect', (request, socket: Socket) => {
@@ -186,7 +186,7 @@ test('a proxy of its own carries the requests; those of the environment are igno
   expect(tunnels).toHaveLength(1)
 })
 
-test('no failure holds more of a URL than its host', async () => {
+test('a failure names only the host of a URL', async () => {
   const urls = [
     'http://127.0.0.1:1/s3cret',
     'https://127.0.0.1:1/s3cret?token=s3cret',

@@ -122,7 +122,7 @@ test('one position leaves before it enters; each fact knows the geofences after 
   expect(after).toEqual([[region.id], [yard.id, region.id].sort()])
 })
 
-test('enter for a car parked inside a new geofence: none, and its exit has no time of entry', () => {
+test('a car parked inside a new geofence does not enter it, and its exit has no time of entry', () => {
   const device = new JudgedDevice(definitions())
   device.judge(at(0))
   const depot = geofence({ inForceSince: T0 + 100_000 })
@@ -248,7 +248,7 @@ test('a geofence is about the devices that it names and those with any of its la
   expect(device.judge(at(0))).toEqual([`entered ${named.id} @0`, `entered ${labelled.id} @0`])
 })
 
-test('a side that must be confirmed counts from its first position, and ends with the first position after it', () => {
+test('a side that must be confirmed counts from its first position, and ends with the first position after the wait', () => {
   const depot = geofence({ confirmSeconds: 120 })
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   const inputs = [at(0, { north: 500 }), at(60), at(100), at(179), at(180, { north: 30 })]
@@ -263,7 +263,7 @@ test('a side that must be confirmed counts from its first position, and ends wit
   ])
 })
 
-test('a visit shorter than must be confirmed is none', () => {
+test('a visit shorter than confirmSeconds is not a visit', () => {
   const depot = geofence({ confirmSeconds: 120 })
   const device = new JudgedDevice(definitions({ geofences: [depot] }))
   expect(device.judge(at(0, { north: 500 }), at(60), at(150, { north: 500 }))).toEqual([])
@@ -290,7 +290,7 @@ test('without another position, the wait ends by the receipt of the one that beg
   expect(device.due).toBeNull()
 })
 
-test('late positions, repeats and heartbeats move no device in or out', () => {
+test('late positions, repeats and heartbeats do not move a device in or out', () => {
   const device = new JudgedDevice(definitions({ geofences: [geofence()] }))
   device.judge(at(100, { north: 500 }))
   const late = { ...at(50), isLate: true }

@@ -45,7 +45,7 @@ await describeWith(['kafka', 'mongodb'], 'publishing facts', ({ kafka, mongodb }
     }
   })
 
-  test('an append that is confirmed, but not noted, comes again as it was', async () => {
+  test('a confirmed append that was not recorded is repeated unchanged', async () => {
     const { log, topicPrefix } = await openLog(kafka)
     const database = testDatabase(mongodb)
     try {

@@ -295,7 +295,7 @@ test('a silence begins at the creation of its rule at the earliest', () => {
   expect(device.passTime(1_120)).toEqual([`raised ${silent.id} @1120`])
 })
 
-test('silence is held while nobody could hear, and then has its true deadline', () => {
+test('silence is not judged while reports cannot be received, and afterwards has its true deadline', () => {
   const silent = rule({ when: { silent: true }, forSeconds: 120 })
   const device = new JudgedDevice(definitions({ rules: [silent] }))
   device.judge(at(0))

@@ -26,7 +26,7 @@ describe('the limits of a key as a form gives them', () => {
     ['rateLimit', 'many'],
     ['rateLimit', '1e999'],
     ['expiresAt', 'tomorrow'],
-  ])('a nonsensical %s is told at its field, and does not take the limit away', (field, text) => {
+  ])('a nonsensical %s is reported at its field, and does not remove the limit', (field, text) => {
     expect.assertions(2)
     try {
       readLimits({ name: 'Van', [field]: text }, 'UTC')
