@@ -110,7 +110,8 @@ describeConsole('what is live', () => {
     await page.getByRole('link', { name: 'Map' }).click()
     await page.getByRole('alert').getByText('No store').waitFor()
     await page.unroute('**/api/v1/devices?**')
-    await page.getByRole('button', { name: 'Retry' }).click()
+    const list = page.getByRole('region', { name: 'Devices and filters' })
+    await list.getByRole('button', { name: 'Retry' }).click()
     await deviceRow(page, 'listed').waitFor()
     // Rows come before the last answer of the list.
     await page.getByRole('alert').waitFor({ state: 'detached' })
