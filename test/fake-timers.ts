@@ -9,7 +9,7 @@ const APIS = [
 
 /**
  * From now on these clocks and timers alone go by `jest.advanceTimersByTime`; sockets, files and `eventually`
- * go on as ever. Ends with `jest.useRealTimers()`.
+ * are real. Ends with `jest.useRealTimers()`.
  */
 export function fakeTimers(...faked: (typeof APIS)[number][]): void {
   jest.useFakeTimers({ doNotFake: APIS.filter((api) => !faked.includes(api)) })

@@ -1,12 +1,12 @@
 import { api } from './client.ts'
 import type { components } from './schema.ts'
 
-/** What a place is called; null if no town is near. */
+/** The name of a place; null if no town is near. */
 export type Place = components['schemas']['Place']
 
 type Coordinates = { readonly latitude: number; readonly longitude: number }
 
-/** The service takes no more at once. */
+/** The most places of one call. */
 const MOST_PLACES = 200
 /** Five decimals are a metre, enough for a name. */
 const DECIMALS = 5

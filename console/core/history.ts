@@ -15,7 +15,7 @@ export type HistoryAnswer =
   | { readonly kind: 'batch'; readonly reports: readonly object[] }
   | { readonly kind: 'done'; readonly found: FoundHistory }
 
-/** What files contain. */
+/** The content of files. */
 export type FoundHistory = {
   readonly points: number
   readonly devices: readonly {

@@ -20,7 +20,7 @@ export type Preset = keyof typeof PRESETS
 export const COMPARISONS = { above: 'Above', below: 'Below', is: 'Is' } as const
 type Comparison = keyof typeof COMPARISONS
 
-/** What a form holds, as texts in the operator's units. */
+/** The fields of a form, as texts in the operator's units. */
 export type RuleDraft = {
   readonly preset: Preset
   readonly field: string

@@ -26,7 +26,7 @@ export type Refusal = readonly [
   caller?: RefusedCaller,
 ]
 
-/** Stands in a body for the secret of a key. */
+/** A body's placeholder for the secret of a key. */
 export const REPORTING = '(a key with the scope positions:write)'
 export const UNKNOWN = newApiKey()
 export const IN_AN_HOUR = new Date(T0 + 2 * 3_600_000).toISOString()

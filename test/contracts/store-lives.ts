@@ -20,7 +20,7 @@ type Step = (typeof CHANGE | typeof ERASURE | typeof PROJECTOR)[number]
 
 export function livesContract({ promise, alone, shared, log }: StoreSuite): void {
   const deviceId = 'van'
-  /** Each story has its own, so that others may go on at the same time. */
+  /** Each story has a partition of its own, so that others can run at the same time. */
   let partitions = 100
 
   promise(
@@ -268,7 +268,7 @@ export function livesContract({ promise, alone, shared, log }: StoreSuite): void
   }): Promise<void> {
     const { store } = shared
     const { accountId, deviceId } = device
-    // Later than the erasure, as it happens when both come at once.
+    // Later than the erasure, as when both come at the same time.
     const changedAt = T0 + 1_000
     const settings = { name: NAME, expectedIntervalSeconds: 60, disabled: true }
     const lives = new Map(life === undefined ? [] : [[deviceId, life]])

@@ -185,7 +185,7 @@ export async function startDeliveries() {
       for (const one of [...waiting]) if (one.at <= clock.time) one.end()
     },
 
-    /** Resolves once so many pauses are under way. */
+    /** Resolves once `count` pauses are under way. */
     idle: (count = 1) => eventually(() => waiting.size >= count),
 
     /** `target` with its secrets; `progress` begins before everything in the log. */

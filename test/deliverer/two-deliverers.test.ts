@@ -15,7 +15,7 @@ test('two deliverers that run together send every item once, in order', async ()
   const ids: string[] = []
   for (let n = 0; n < 30; n += 1) {
     ids.push(...(await deliveries.appendFacts(1)))
-    // Whoever waits for the other's lease looks again.
+    // The deliverer that waits for the other's lease looks again.
     await eventually(async () => {
       await deliveries.pass(0)
       return (await deliveries.find(id)).progress.deliveries > n

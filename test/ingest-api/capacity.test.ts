@@ -16,7 +16,7 @@ let ingest: IngestHarness
 let key: string
 let load: InFlight
 let sockets: Socket[]
-/** Lets the log, which does not answer until then, go on. */
+/** Ends the log's silence: it answers from then on. */
 let letGo: () => void
 let [appending, appended, asking] = [0, 0, 0]
 
@@ -73,7 +73,7 @@ async function made(route: string): Promise<number> {
   return ofRoute.reduce((total, { value }) => total + value, 0)
 }
 
-/** The statuses of as many reports at once as the service works on. */
+/** Sends as many concurrent reports as the service accepts; returns their statuses. */
 async function reportsAtOnce(): Promise<number[]> {
   const before = appending
   const answers = Array.from({ length: MOST_REPORTS }, () => ingest.submit(minimal, { key }))

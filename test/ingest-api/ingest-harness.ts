@@ -29,7 +29,7 @@ export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 
 /**
  * The ingest API on a real socket, with the real log and store in a folder of its own. The clock
- * stands still at T0 unless it is moved. `eventLog` and `keys` can be wrapped to let them fail.
+ * stays at T0 unless a test moves it. `eventLog` and `keys` can be wrapped to make them fail.
  */
 export async function startIngest({
   wrapLog = (log) => log,

@@ -138,8 +138,8 @@ export async function openWorld(folder: string, empty: string) {
     },
 
     /**
-     * Projects at most so many batches of these sizes, beginning so many entries before the
-     * checkpoint; true if nothing is left.
+     * Projects at most `most` batches of these sizes, beginning `back` entries before the checkpoint;
+     * true if nothing is left.
      */
     project: (options: { sizes: readonly number[]; back: number; most: number }) =>
       attempt(() => projectSome(process, options)),

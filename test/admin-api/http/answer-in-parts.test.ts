@@ -6,7 +6,7 @@ import { eventually } from '../../eventually.ts'
 import { T0 } from '../../samples.ts'
 import { startAdmin, type AdminHarness } from '../admin-harness.ts'
 
-/** More than one part of a track, with texts so long that they do not fit into the buffers on their way. */
+/** More than one part of a track, with texts that overflow the buffers on their way. */
 const POINTS = 8_000
 const LONG = { note: 'x'.repeat(256), other: 'y'.repeat(256) }
 

@@ -108,7 +108,7 @@ test.each([
   })
 })
 
-test('an ingest API that does not answer is a 503, and the import can go on', async () => {
+test('an ingest API that does not answer is a 503, and the import can be continued', async () => {
   harness = await startAdmin({
     ingest: { forSenders: () => undefined, internal: 'http://127.0.0.1:1' },
   })

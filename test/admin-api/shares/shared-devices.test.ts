@@ -14,7 +14,7 @@ import {
 
 afterEach(() => void jest.useRealTimers())
 
-/** The times of a report, so long before or after now. */
+/** The times of a report, `ms` after now; negative: before. */
 function received(ms: number): { timestamp: number; receivedAt: number } {
   const time = harness.clock.now() + ms
   return { timestamp: time, receivedAt: time }

@@ -27,12 +27,12 @@ export async function startWithDevices(options: Parameters<typeof startAdmin>[0]
   )
 }
 
-/** The time so long after now. */
+/** The time `afterMs` from now. */
 export const iso = (afterMs: number) => new Date(harness.clock.now() + afterMs).toISOString()
 export const create = (body: object) => harness.api('POST', '/shares', { headers, body })
 export const usual = () => ({ name: 'Ferries', deviceIds: ['tug', 'ferry'], expiresAt: iso(DAY) })
 
-/** What the viewers of a share get. */
+/** The answer that viewers of a share get. */
 export const shared = (token: string, from = '192.0.2.1') => {
   const place = { 'X-Forwarded-For': from }
   return harness.api('GET', '/shared', { headers: { ...bearer(token), ...place } })

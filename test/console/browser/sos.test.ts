@@ -27,7 +27,7 @@ describeConsole('an SOS', () => {
       ...more,
     })
 
-  /** An operator of their own, who has looked at nothing yet. */
+  /** A page of a new operator, who has looked at nothing yet. */
   async function signedIn(email: string, path: string, options = {}): Promise<Page> {
     await suite.made('/operators', { email, password: PASSWORD, role: 'viewer' })
     const context = await suite.open(options)

@@ -14,7 +14,7 @@ let key: string
 let load: CountingLoad
 /** The devices of the events of each append that has begun, each once. */
 let appends: string[][]
-/** The appends of imports that wait for the test to let them go. */
+/** Each releases an import's append, which the test holds back. */
 let held: (() => void)[]
 
 beforeEach(async () => {

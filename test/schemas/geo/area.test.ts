@@ -23,7 +23,7 @@ function metresFromEdges(rings: readonly PolygonRing[], place: Coordinates): num
   )
 }
 
-/** With so many positions on each edge, straight in longitude and latitude. */
+/** The ring with `positions` on each edge, straight in longitude and latitude. */
 function densified(ring: PolygonRing, positions: number): LonLat[] {
   return ring.slice(1).flatMap((to, n) => {
     const from = ring[n] as LonLat

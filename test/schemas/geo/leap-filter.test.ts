@@ -4,7 +4,7 @@ import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
 import { placeOf } from '../../../schemas/geo/earth-point.ts'
 import { T0 } from '../../samples.ts'
 
-/** Seconds and degrees to the north of each record; a second apart unless told. */
+/** Seconds and degrees to the north of each record; a second apart by default. */
 type Told = readonly [seconds: number, north: number]
 
 function recordsOf(told: readonly Told[]) {
