@@ -1,18 +1,8 @@
 import type { Offsets } from '../../schemas/read-models.ts'
 import { hasReached } from '../offsets.ts'
 import type { LiveFeed } from './live-feed.ts'
-import type { ReaderPosition } from './mark.ts'
 
 type Patience = { readonly forMs: number; readonly signal: AbortSignal }
-
-/** Resolves when the live reader has read more, or the wait is over. */
-export function untilMore(
-  { offsets }: Readonly<ReaderPosition>,
-  feed: LiveFeed,
-  patience: Patience,
-) {
-  return untilTrue(() => !hasReached(offsets, feed.upTo), feed, patience)
-}
 
 /** Resolves when the live reader has come this far, or the wait is over. */
 export function untilRead(end: Offsets, feed: LiveFeed, patience: Patience) {

@@ -5,6 +5,7 @@ import type { Offsets } from '../../schemas/read-models.ts'
 import type { Extent } from '../event-log.ts'
 import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
 import { endOf, hasReached } from '../offsets.ts'
+import { accountWaits } from './account-waits.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
 import {
@@ -17,8 +18,8 @@ import {
 } from './mark.ts'
 import { readPast, type ShownOf } from './past.ts'
 import { isStillThere, placeInLog } from './place-in-log.ts'
-import type { RingEntry } from './ring.ts'
-import { untilAborted, untilMore, untilRead } from './feed-waits.ts'
+import type { Ring, RingEntry } from './ring.ts'
+import { untilAborted, untilRead } from './feed-waits.ts'
 
 /** An entry that may be an item. */
 export type FeedEntry<Event> = ErasureEntry | (FeedEventEntry & { readonly event: Event })
@@ -48,6 +49,8 @@ export type FeedSource<Event> = {
 export type PlacedEntry<Event> = {
   readonly entry: FeedEntry<Event>
   readonly place: Readonly<ReaderPosition>
+  /** The number of the next entry, if it came from the ring. */
+  readonly next?: number | undefined
 }
 
 export type FeedOptions = {
@@ -61,6 +64,8 @@ export type FeedOptions = {
 }
 
 const MARKS_REMEMBERED = 10_000
+/** Marks of many partitions are long. */
+const MARKS_REMEMBERED_LENGTH = 4_000_000
 /** How long a call waits for the live reader to come to the end of the log. */
 const READ_ON_MS = 1_000
 
@@ -77,9 +82,18 @@ export function logFeed<Event>(
   const { marked, log } = source
   /** The entries that marks given out here end with: they need not be looked for in the log. */
   const known = new LRUCache<string, number>({ max: MARKS_REMEMBERED })
-  const mark = (place: Readonly<ReaderPosition>) => {
+  /** The number in the ring of the first entry that is not behind a mark given out here. */
+  const numbers = new LRUCache<string, { readonly ring: Ring; readonly next: number }>({
+    max: MARKS_REMEMBERED,
+    maxSize: MARKS_REMEMBERED_LENGTH,
+    sizeCalculation: (_number, text) => text.length,
+  })
+  const waits = new WeakMap<LiveFeed, ReturnType<typeof accountWaits>>()
+  const mark = (place: Readonly<ReaderPosition>, ring?: Ring, next?: number) => {
     if (place.last !== undefined) known.set(nameOf(place.last), place.last.time)
-    return writeMark(place, marked)
+    const text = writeMark(place, marked)
+    if (ring !== undefined && next !== undefined) numbers.set(text, { ring, next })
+    return text
   }
 
   return {
@@ -116,7 +130,7 @@ export function logFeed<Event>(
     const extent = await extentNow()
     const found = await within(signal, (ending) => checked(after, extent, feed, ending))
     /** The ring's entries before this one are behind the place. */
-    let from = 0
+    let from = found.gap ? 0 : numberAfter(query.after, feed)
     for (let { place, gap } = found; ;) {
       const number = from
       const read = await within(signal, (ending) => readOn(place, feed, query, number, ending))
@@ -125,11 +139,24 @@ export function logFeed<Event>(
       const leftMs = waitMs - (performance.now() - started)
       const end = read.end && hasReached(feed.upTo, endOf(extent))
       if (shown.length > 0 || gap || !end || leftMs <= 0 || signal.aborted) {
-        return { items: shown.map(itemOf), mark: mark(place), end, gap }
+        const items = shown.map((one) => itemOf(one, feed.ring))
+        return { items, mark: mark(place, feed.ring, read.from), end, gap }
       }
       from = read.from
-      await untilMore(place, feed, { forMs: leftMs, signal })
+      await waitsOf(feed).until({ accountId, from }, { forMs: leftMs, signal })
     }
+  }
+
+  /** The ring's entries before this number are behind a mark; 0 if that is not known. */
+  function numberAfter(text: string, feed: LiveFeed): number {
+    const known = numbers.get(text)
+    return known?.ring === feed.ring ? known.next : 0
+  }
+
+  function waitsOf(feed: LiveFeed): ReturnType<typeof accountWaits> {
+    const own = waits.get(feed) ?? accountWaits(feed)
+    waits.set(feed, own)
+    return own
   }
 
   /** Ends the work once it has taken as long as it may. */
@@ -198,10 +225,10 @@ export function logFeed<Event>(
       entry.event.accountId === accountId &&
       (entry.kind === 'erasure' ? wantsErasure?.(entry.event) === true : wants(entry.event))
     /** Whether it was the last one that fits. */
-    const add = (entry: FeedEntry<Event>): boolean => {
+    const add = (entry: FeedEntry<Event>, next?: number): boolean => {
       place.offsets[entry.origin.partition] = entry.origin.offset
       place.last = lastEntry(entry)
-      entries.push({ entry, place: { offsets: { ...place.offsets }, last: place.last } })
+      entries.push({ entry, place: { offsets: { ...place.offsets }, last: place.last }, next })
       return entries.length >= limit
     }
 
@@ -223,9 +250,8 @@ export function logFeed<Event>(
       }
       if (!isNew) continue
       const own = source.eventIn(entry)
-      if (own !== undefined && isWanted(own) && add(own)) {
-        return { entries, gap, end: false, from }
-      }
+      if (own === undefined || !isWanted(own)) place.offsets[partition] = offset
+      else if (add(own, number + 1)) return { entries, gap, end: false, from: number + 1 }
     }
     const end = hasReached(feed.upTo, place.offsets)
     if (end) {
@@ -277,7 +303,7 @@ export function logFeed<Event>(
     }
   }
 
-  function itemOf({ entry, place }: PlacedEntry<Event>): FeedItem<Event> {
+  function itemOf({ entry, place, next }: PlacedEntry<Event>, ring: Ring): FeedItem<Event> {
     const item =
       entry.kind === 'erasure'
         ? { kind: 'erasure' as const, event: entry.event }
@@ -286,7 +312,7 @@ export function logFeed<Event>(
       ...item,
       // Written only for those that ask: it names every partition.
       get mark() {
-        return mark(place)
+        return mark(place, ring, next)
       },
     }
   }
