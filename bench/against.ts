@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { runCommand } from '../commands/command.ts'
 import { systemClock as clock, type Clock } from '../runtime/clock.ts'
 import { commandLine, UsageError } from '../runtime/command-line.ts'
-import { killPrograms } from '../test/running-programs.ts'
 import type * as Embedded from './candidates/embedded.ts'
 import { forkTypescript } from './fork.ts'
 import { median } from './median.ts'
 import { meterOf, type Shape } from './meter.ts'
+import { runBench } from './run-bench.ts'
 
 const line = commandLine({
   begin: `Compares this checkout with another one: the embedded services take turns, A B B A.
@@ -26,8 +25,7 @@ const SHAPES: readonly Shape[] = [
 ]
 const SECONDS = 2
 
-process.once('exit', killPrograms)
-process.exitCode = await runCommand(process.argv.slice(2), {
+await runBench({
   help: line.help,
   parse: (args) => line.parse(args, (_, operands) => checkoutIn(operands)),
   run: compare,
@@ -35,8 +33,11 @@ process.exitCode = await runCommand(process.argv.slice(2), {
 
 function checkoutIn([folder, rounds = '16']: readonly string[]) {
   if (folder === undefined) throw new UsageError('name the other checkout: see --help')
-  if (existsSync(join(resolve(folder), 'bench'))) return { folder, rounds: Number(rounds) }
-  throw new UsageError(`${folder} is no checkout of this project: it has no folder bench`)
+  if (!existsSync(join(resolve(folder), 'bench')))
+    throw new UsageError(`${folder} is not a checkout of this project: it has no folder bench`)
+  if (!/^[1-9]\d*$/.test(rounds))
+    throw new UsageError(`ROUNDS must be a whole number from 1 on, not "${rounds}"`)
+  return { folder, rounds: Number(rounds) }
 }
 
 async function compare({ folder, rounds }: ReturnType<typeof checkoutIn>): Promise<number> {
@@ -44,7 +45,7 @@ async function compare({ folder, rounds }: ReturnType<typeof checkoutIn>): Promi
   const generator = forkTypescript('load/main.ts')
   const meters = services.map((service) => meterOf(service, generator))
   for (const meter of meters) {
-    // Until the engine has compiled the code.
+    // Lets the engine compile the code.
     for (const shape of SHAPES) await meter.measure(shape, { seconds: 3 * SECONDS })
   }
   for (const shape of SHAPES) {

@@ -66,7 +66,7 @@ export function capacity(
   const numbers = (name: string, value: (reportsPerSecond: number) => number) =>
     row(name, (perSecond) => threeDigits(value(perSecond)))
   const cores = (micros: number) => (perSecond: number) => (perSecond * micros) / 1e6 / load
-  /** The most that one process carries. */
+  /** The highest rate that one process carries. */
   const most = MOST_EMBEDDED_CORES / cores(embedded)(1)
   const inOneProcess = (name: string, value: (perSecond: number) => string) =>
     row(name, (perSecond) => (perSecond > most ? 'too many' : value(perSecond)))

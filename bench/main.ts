@@ -3,12 +3,10 @@ import { BSON } from 'mongodb'
 import { toMessage } from '../event-log/kafka/event-format.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { openSqliteEventLog } from '../event-log/sqlite/sqlite-event-log.ts'
-import { runCommand } from '../commands/command.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { positionDocument } from '../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
-import { killPrograms } from '../test/running-programs.ts'
 import { capacity, type Bytes } from './capacity.ts'
 import type { EmbeddedFiles } from './candidates/embedded.ts'
 import type { OpenTopics } from './candidates/kafka.ts'
@@ -18,20 +16,14 @@ import { HELP, parseOptions, type Options } from './options.ts'
 import { readResult, withMeasured, writeResult } from './part.ts'
 import { runParts } from './parts.ts'
 import { progressOn } from './progress.ts'
+import { runBench } from './run-bench.ts'
 import { tables } from './table.ts'
 
 const logger = createLogger({ level: 'fatal', name: 'bench' })
 /** As long as a real id. */
 const ID = '01KDVDNA00Z6JGGE5XXD5XW7P3'
 
-// So that all started processes end too.
-process.once('exit', killPrograms)
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
-process.exitCode = await runCommand(process.argv.slice(2), {
-  help: HELP,
-  parse: parseOptions,
-  run: bench,
-})
+await runBench({ help: HELP, parse: parseOptions, run: bench })
 
 async function bench(options: Options): Promise<number> {
   if (options.capacity !== undefined) {

@@ -49,7 +49,7 @@ const OPTIONS = {
     type: 'string',
     value: 'FILE',
     about:
-      'where the result is kept; tables that are not measured now stay (default .cache/bench.json)',
+      'the file of the result; tables that are not measured now stay in it (default .cache/bench.json)',
   },
   capacity: {
     type: 'boolean',

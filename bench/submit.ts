@@ -25,7 +25,7 @@ const PACED_SHARE = 0.7
 const LEAD_IN_SECONDS = 2
 
 /**
- * For each second of a window. By then the engine has compiled the hot code, if the time allows.
+ * The warm-up for each second of a window: if there is time, the engine has then compiled the hot code.
  */
 const WARM = { requests: 5_000, atMostMs: 7_000 }
 

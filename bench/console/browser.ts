@@ -40,7 +40,7 @@ export async function openBrowser({ adminUrl, email, password }: Service) {
 
   return {
     faults,
-    /** A browser without cache or history, signed in or not. */
+    /** A browser context without cache or history, signed in or not. */
     async fresh({ isSignedIn = true }: { isSignedIn?: boolean } = {}): Promise<Page> {
       const context = await newContext()
       if (isSignedIn) await context.addCookies(cookies)

@@ -159,7 +159,7 @@ async function firstMap(page: Page, url: string): Promise<number> {
   return at
 }
 
-/** 95 of 100 frames took at most this many milliseconds. */
+/** The 95th percentile of the times of frames, in milliseconds. */
 async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>): Promise<number> {
   await page.evaluate('bench.count()')
   await move(page, MOVING_MS)
@@ -180,7 +180,7 @@ async function slowestDot(page: Page, service: Service): Promise<number> {
   await page.getByRole('region', { name: 'Selected device' }).waitFor()
   await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
   await page.waitForTimeout(1_000)
-  // The page's clock alone: those of two processes may differ by more than this takes.
+  // Only the page's clock counts: the clocks of two processes may differ by more than the time measured.
   const pageTime = (): Promise<number> => page.evaluate('performance.now()')
   let slowest = 0
   for (let step = 1; step <= DOTS; step += 1) {
@@ -204,7 +204,7 @@ async function slowestDot(page: Page, service: Service): Promise<number> {
 async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: number) {
   const page = await browser.fresh()
   const from = new Date(day).toISOString().slice(0, 10)
-  // The day before is empty, so that the day is measured and not the page.
+  // The page is opened on an empty day, so that only the day is measured.
   const before = new Date(day - 1).toISOString().slice(0, 10)
   await page.goto(`${adminUrl}/devices/a-day?day=${before}`)
   await page.getByText('No reports on this day').waitFor()
@@ -212,7 +212,7 @@ async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: numb
   await page.waitForTimeout(AT_REST_MS)
   const answered = page.waitForResponse((response) => response.url().includes('/track?'))
   const nextDay = page.getByRole('button', { name: 'Next day' })
-  // Clicked in the page: the driver looks at a button before it clicks, which is none of the day's time.
+  // Clicked in the page: the driver inspects a button before it clicks, which must not count.
   const begun = await nextDay.evaluate((button: { click(): void }) => {
     const at = performance.now()
     button.click()
@@ -226,7 +226,7 @@ async function drawDay(browser: ConsoleBrowser, { adminUrl }: Service, day: numb
   return { dayMs, trackMs: responseEnd }
 }
 
-/** Megabytes after garbage collections, evenly over the minutes; `hidden`: of a tab behind others. */
+/** Megabytes after garbage collections, evenly spread over the minutes; `hidden`: of a tab behind others. */
 async function watchHeaps(
   { page, hidden: behind }: { readonly page: Page; readonly hidden: Page },
   minutes: number,

@@ -21,7 +21,7 @@ with 10 000 devices and 200 reports a second, and prints a table. Linux only.
     minutes: {
       type: 'string',
       value: 'N',
-      about: 'for how long the heap is watched (default 1; what the figure is about are 10)',
+      about: 'for how long the heap is watched (default 1; the bound is for 10)',
     },
   },
   end: 'Ends with code 1 if a report was not acknowledged or a page threw: then the figures are void.',

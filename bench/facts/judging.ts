@@ -8,7 +8,7 @@ import type { Generation } from '../../store/generations.ts'
 import type { Store } from '../../store/store.ts'
 import { eventOf } from '../events.ts'
 
-/** The share of devices that visit a geofence; the other geofences are in the same towns, but nobody passes. */
+/** The share of devices that visit a geofence; the other geofences are in the same towns, but no device passes them. */
 const VISITING = 0.06
 const RADIUS_METRES = 300
 const MADE_AT_ONCE = 500

@@ -16,7 +16,7 @@ export type Window = {
   readonly generatorCpu: number
 }
 
-/** The reasons for which a window voids figures; `sent`: its requests. */
+/** The reasons why a window makes the figures void; `sent`: its requests. */
 export function faultsOf(sent: string, { failed }: Window): string[] {
   return Object.entries(failed).map(
     ([status, times]) => `${sent}: ${times} answers with status ${status}`,
