@@ -34,6 +34,18 @@ export function insideOf({ standings }: GeofencesState): string[] {
   return Object.keys(standings).filter((id) => standings[id]?.side === 'inside')
 }
 
+/** When the device entered a geofence that it is in; if that is unknown, since when the geofence has applied to it. */
+export function insideSince(
+  { standings }: GeofencesState,
+  id: string,
+  definitions: GeofenceDefinitions,
+): number | undefined {
+  const standing = standings[id]
+  const known = definitionOf(id, definitions)
+  if (standing?.side !== 'inside' || known === undefined) return undefined
+  return standing.since ?? inForceSince(known.geofence, definitions)
+}
+
 /** Drops, without facts, what is known of geofences that are gone, disabled or no longer about the device. */
 export function withoutOthers(
   state: GeofencesState,

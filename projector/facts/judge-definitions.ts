@@ -6,6 +6,7 @@ import { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import {
   endWait,
   insideOf,
+  insideSince,
   judgePlace,
   nextEnd,
   NO_GEOFENCES,
@@ -203,7 +204,7 @@ function nextDue({ geofences, rules }: DefinitionsState, definitions: JudgedBy):
 }
 
 function circumstancesOf({ geofences }: DefinitionsState, definitions: JudgedBy): Circumstances {
-  const { index, applies } = definitions.geofences
+  const { index, applies, selectedSince } = definitions.geofences
   const isAbout = (id: string) => {
     const known = index.get(id)
     return known !== undefined && applies(known.geofence)
@@ -216,6 +217,14 @@ function circumstancesOf({ geofences }: DefinitionsState, definitions: JudgedBy)
     isAbout,
     valueOf: () => undefined,
     isStopped: undefined,
+    appliedSince({ changedAt, labels, geofenceIds }) {
+      const since = labels === undefined ? changedAt : Math.max(changedAt, selectedSince)
+      if (geofenceIds === undefined) return since
+      const insides = geofenceIds.flatMap(
+        (id) => insideSince(geofences, id, definitions.geofences) ?? [],
+      )
+      return insides.length === 0 ? since : Math.max(since, Math.min(...insides))
+    },
   }
 }
 

@@ -88,7 +88,8 @@ export function judgeRules(
       continue
     }
     if (standing?.raisedAt !== undefined) continue
-    const begun = 'stopped' in when ? notBefore(rule, stoppedSince ?? start) : start
+    const begun =
+      'stopped' in when ? notBefore(circumstances.appliedSince(rule), stoppedSince ?? start) : start
     const wait = standing?.wait ?? { ...begun, ...shown }
     if (wait.at + rule.forSeconds * 1_000 > start.at) {
       if (standing === undefined) standings = { ...standings, [id]: { revision, wait } }
@@ -166,7 +167,7 @@ export function nextSilence(
 /** The silences that go on, with the time at which they are too long. */
 function silences(
   { seen, standings }: RulesState,
-  { isInside }: Pick<Circumstances, 'isInside'>,
+  { isInside, appliedSince }: Pick<Circumstances, 'isInside' | 'appliedSince'>,
   { rules, isWatched }: RuleDefinitions,
 ) {
   if (seen === undefined || !isWatched) return []
@@ -178,14 +179,15 @@ function silences(
   )
   return open.map((rule) => ({
     rule,
-    deadline: Math.max(seen.at, rule.changedAt) + rule.forSeconds * 1_000,
+    deadline: Math.max(seen.at, appliedSince(rule)) + rule.forSeconds * 1_000,
     cause: seen.cause,
   }))
 }
 
-/** A stop that the device was at before the rule was made counts from then on. */
-function notBefore({ changedAt }: DeviceRule, start: StartedWait): StartedWait {
-  return start.at >= changedAt ? start : { ...start, at: changedAt }
+/** A stop that the device was at before the rule applied to it counts from then on. */
+function notBefore(time: number, start: StartedWait): StartedWait {
+  if (start.at >= time) return start
+  return { ...start, at: time, receivedAt: Math.max(time, start.receivedAt) }
 }
 
 function raised(

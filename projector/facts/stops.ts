@@ -6,8 +6,8 @@ import { StopWindow } from '../../schemas/geo/stop-window.ts'
 import { metresApart, tripRecord, type TripRecord } from '../../schemas/geo/trip-record.ts'
 
 /**
- * Positions nearer than this to the last one kept are judged, but not kept: a device that reports ten times a second
- * must not have thousands in its state.
+ * A position is forgotten if those before and after it are nearer to each other than this: a device that reports ten
+ * times a second must not have thousands in its state. The last one of a burst remains.
  */
 const KEPT_EVERY_MS = 5_000
 
@@ -62,9 +62,9 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
     return { last: fix, window: [], stopped: { first: first.fix, middle } }
   }
   const window = records.slice(left).map((one) => one.fix)
-  const beforeLast = window.at(-2)
-  const isKept = beforeLast === undefined || fix.at - beforeLast.at >= KEPT_EVERY_MS
-  return { last: fix, window: isKept ? window : window.slice(0, -1) }
+  const before = window.at(-3)
+  if (before === undefined || fix.at - before.at >= KEPT_EVERY_MS) return { last: fix, window }
+  return { last: fix, window: [...window.slice(0, -2), fix] }
 }
 
 /** The number of records that have left the window, and the middle of a stop that the others are. */

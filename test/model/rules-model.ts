@@ -1,10 +1,15 @@
 import type { When } from '../../schemas/device-rule.ts'
+import { stopsOf, type Place } from './stops-model.ts'
 
-/** An input of a device, whose clock is right: seconds, and metres north of the middle of the geofence. */
+/** An input of a device: seconds, and metres north of the middle of the geofence. */
 export type Said = {
+  /** When it was received. */
   readonly at: number
-  /** Absent: a heartbeat. */
+  /** When a position was made, by a clock that may be wrong. Absent: a heartbeat. */
+  readonly made?: number
   readonly north?: number
+  /** It repeats the position of the input at this index. */
+  readonly repeats?: number
   readonly values: Readonly<Record<string, number | boolean>>
 }
 
@@ -13,6 +18,8 @@ export type ModelRule = {
   readonly forSeconds: number
   /** It applies only in the geofence. */
   readonly isLocal: boolean
+  /** It is changed, as a user does who saves it again, after the input at this index. */
+  readonly changedAfter?: number | undefined
 }
 
 /** `raised` or `cleared`, and when. */
@@ -25,54 +32,101 @@ const [ENTER, LEAVE] = [60, 80]
  * When a rule must be raised and cleared until `end`, from all inputs at hand: no state that is stored, no deadlines,
  * no batches.
  */
-export function expectedOf(
-  { when, forSeconds, isLocal }: ModelRule,
-  inputs: readonly Said[],
-  end: number,
-): Told[] {
-  const first = inputs.findIndex(({ north }) => north !== undefined)
-  const heard = first === -1 ? [] : inputs.slice(first)
-  if ('silent' in when)
-    return silences(
-      heard.map(({ at }) => at),
-      forSeconds,
-      end,
-    )
+export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number): Told[] {
+  const { when, forSeconds, isLocal, changedAfter } = rule
+  if ('silent' in when) return silences(forSeconds, inputs, end)
   const told: Told[] = []
+  const places = placesOf(inputs)
+  const stops = stopsOf(places)
   let isInside = false
-  let began: number | undefined
+  let enteredAt = -Infinity
+  let changedAt = -Infinity
+  let began: Began | undefined
   let isRaised = false
-  const raiseBy = (now: number) => {
-    if (began === undefined || isRaised || began + forSeconds > now) return
+  const raiseBy = (now: number, clock: keyof Began) => {
+    if (began === undefined || isRaised || began[clock] + forSeconds > now) return
     isRaised = true
-    told.push(['raised', began + forSeconds])
+    told.push(['raised', began.at + forSeconds])
   }
-  for (const { at, north, values } of heard) {
-    raiseBy(at)
-    if (north !== undefined) isInside = isInside ? north <= LEAVE : north < ENTER
-    const holds =
-      isLocal && !isInside ? false : holdsNow(when, values, isInside, began !== undefined)
-    if (holds === true) began ??= at
-    if (holds === false) {
-      if (isRaised) told.push(['cleared', at])
+  const current = currentPositions(inputs)
+  for (const [n, input] of inputs.entries()) {
+    const { at: received, north, values } = input
+    raiseBy(received, 'received')
+    const place = places.find(({ index }) => index === n)
+    if (place !== undefined || (current[n] !== undefined && isOfNow(input, current[n]))) {
+      const at = place?.at ?? received
+      if (place !== undefined) {
+        raiseBy(at, 'at')
+        const wasInside = isInside
+        isInside = isInside ? place.north <= LEAVE : north! < ENTER
+        if (isInside && !wasInside) enteredAt = at
+      }
+      const stop = place && stops.get(n)
+      const isStopped = stop === undefined ? undefined : stop !== 'moves'
+      const holds =
+        isLocal && !isInside
+          ? false
+          : 'stopped' in when
+            ? isStopped
+            : holdsNow(when, values, isInside, began !== undefined)
+      if (holds === true && began === undefined) {
+        began = { at, received }
+        if ('stopped' in when && stop !== undefined && stop !== 'moves') {
+          // Not before the rule was changed, nor before it applied.
+          const from = Math.max(changedAt, isLocal ? enteredAt : -Infinity)
+          began = { at: Math.max(stop.at, from), received: Math.max(stop.received, from) }
+        }
+      }
+      if (holds === false) {
+        if (isRaised) told.push(['cleared', at])
+        began = undefined
+        isRaised = false
+      }
+      if (holds === true) raiseBy(at, 'at')
+    }
+    if (n === changedAfter) {
+      raiseBy(received, 'received')
+      changedAt = received
       began = undefined
       isRaised = false
     }
-    raiseBy(at)
   }
-  raiseBy(end)
+  raiseBy(end, 'received')
   return told
 }
 
+type Began = { readonly at: number; readonly received: number }
+
+/** Positions that follow the last one judged: later ones, or those of the same time that were received later. */
+function placesOf(inputs: readonly Said[]): Place[] {
+  const places: Place[] = []
+  for (const [index, { at: received, made, north, repeats }] of inputs.entries()) {
+    if (made === undefined || north === undefined || repeats !== undefined) continue
+    const at = Math.min(made, received)
+    if (at >= (places.at(-1)?.at ?? -Infinity)) places.push({ index, at, received, north })
+  }
+  return places
+}
+
+/** The index of the last position judged, at each input. */
+function currentPositions(inputs: readonly Said[]): readonly (number | undefined)[] {
+  const places = placesOf(inputs).map(({ index }) => index)
+  return inputs.map((_, n) => places.findLast((index) => index <= n))
+}
+
+/** Heartbeats, and repeats of the last position, tell of values. */
+function isOfNow({ made, repeats }: Said, current: number): boolean {
+  return repeats === undefined ? made === undefined : repeats === current
+}
+
 function holdsNow(
-  when: Exclude<When, { silent: true }>,
+  when: Exclude<When, { silent: true } | { stopped: true }>,
   values: Said['values'],
   isInside: boolean,
   hasBegun: boolean,
 ): boolean | undefined {
   if ('inside' in when) return isInside
   if ('outside' in when) return !isInside
-  if (!('field' in when)) throw new Error('not in this model')
   const value = values[when.field]
   if (value === undefined) return undefined
   if ('is' in when) return value === when.is
@@ -81,7 +135,10 @@ function holdsNow(
   return 'above' in when ? value > (limit ?? when.above) : value < (limit ?? when.below)
 }
 
-function silences(signs: readonly number[], forSeconds: number, end: number): Told[] {
+/** Every input from the first position on is a sign of life. A change just after one begins nothing new. */
+function silences(forSeconds: number, inputs: readonly Said[], end: number): Told[] {
+  const first = inputs.findIndex(({ made }) => made !== undefined)
+  const signs = first === -1 ? [] : inputs.slice(first).map(({ at }) => at)
   return signs.flatMap((at, n): Told[] => {
     const next = signs[n + 1]
     const raised: Told = ['raised', at + forSeconds]

@@ -1,17 +1,24 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { judgeEntries, judgeTime, type JudgedEntry } from '../../projector/facts/judge.ts'
+import {
+  judgeEntries,
+  judgeTime,
+  lookedAtSoon,
+  type JudgedEntry,
+} from '../../projector/facts/judge.ts'
 import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
-import { definitions, DEGREE_METRES, geofence, HOME, rule } from '../projector/facts/judging.ts'
+import { definitions, DEGREE_METRES, geofence, rule } from '../projector/facts/judging.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import { expectedOf, type ModelRule, type Said, type Told } from './rules-model.ts'
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 500)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
-const yard = geofence({ shape: { type: 'circle', ...HOME, radius: 60 } })
+/** Here a metre to the north is one along a single axis: stops are as wide as in the model, to the metre. */
+const MIDDLE = { latitude: 0, longitude: 90 }
+const yard = geofence({ shape: { type: 'circle', ...MIDDLE, radius: 60 } })
 
 const rules: fc.Arbitrary<ModelRule> = fc.record({
   when: fc.constantFrom<ModelRule['when'][]>(
@@ -22,17 +29,25 @@ const rules: fc.Arbitrary<ModelRule> = fc.record({
     { field: 'door', is: true },
     { inside: yard.id },
     { outside: yard.id },
+    { stopped: true },
+    { stopped: true },
     { silent: true },
   ),
-  forSeconds: fc.constantFrom(0, 10, 60, 90),
+  forSeconds: fc.constantFrom(0, 10, 60, 90, 600),
   isLocal: fc.constantFrom(false, false, true),
+  changedAfter: fc.constantFrom(undefined, undefined, undefined, 2, 8),
 })
 
 const steps = fc.array(
   fc.record({
-    after: fc.constantFrom(1, 9, 10, 30, 60, 90, 200),
-    // The middle, the edge's inner and outer side, beyond the tolerance, far away.
-    north: fc.constantFrom(undefined, 0, 55, 70, 90, 1_000),
+    after: fc.constantFrom(1, 9, 10, 30, 60, 90, 200, 299),
+    // The middle, the edge's inner and outer side, beyond the tolerance, the width of a stop and beyond, far away.
+    north: fc.constantFrom(undefined, 0, 55, 70, 90, 150, 260, 1_000),
+    isResting: fc.constantFrom(false, true, true),
+    /** Positions are mostly sent when they are made; some later, some by a clock that is ahead. */
+    ago: fc.constantFrom(0, 0, 0, 0, 0, 5, 40, 400, -60),
+    /** Repeats this position, counted from the last one sent. */
+    repeats: fc.option(fc.constantFrom(0, 0, 1, 2), { freq: 7 }),
     speed: fc.constantFrom(undefined, 5, 7, 10, 12),
     battery: fc.constantFrom(undefined, 0.1, 0.2, 0.3, 0.5),
     door: fc.constantFrom(undefined, true, false),
@@ -40,7 +55,7 @@ const steps = fc.array(
     isCut: fc.boolean(),
     sweeps: fc.array(fc.constantFrom(0, 0.5, 0.9, 1), { maxLength: 2 }),
   }),
-  { minLength: 1, maxLength: 25 },
+  { minLength: 1, maxLength: 40, size: 'max' },
 )
 
 test(`rules are raised and cleared as in the model, for any batches and sweeps: ${RUNS} runs, seed ${SEED}`, () => {
@@ -48,7 +63,8 @@ test(`rules are raised and cleared as in the model, for any batches and sweeps: 
   fc.assert(
     fc.property(fc.array(rules, { minLength: 1, maxLength: 4 }), steps, (chosen, taken) => {
       const defined = chosen.map((one) => asRule(one))
-      const facts = decided(taken, defined)
+      const facts = decided(taken, chosen, defined)
+      expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length)
       for (const [n, one] of chosen.entries()) {
         const wanted = expectedOf(asJudged(one), said(taken), endOf(taken))
         told += wanted.length
@@ -76,18 +92,20 @@ function asRule(one: ModelRule) {
 
 function decided(
   taken: readonly Step[],
+  chosen: readonly ModelRule[],
   defined: readonly ReturnType<typeof rule>[],
 ): DeviceFact[] {
-  const judging = {
+  let known = defined
+  const judging = () => ({
     ...device,
     definitions: {
       offlineAfterMs: 10 ** 9,
       isWatched: true,
-      defined: definitions({ geofences: [yard], rules: defined }),
+      defined: definitions({ geofences: [yard], rules: known }),
     },
     hearing: { since: 0, graceMs: 0 },
     decidedAt: T0,
-  }
+  })
   const facts: DeviceFact[] = []
   let state: FactState | undefined
   let batch: JudgedEntry[] = []
@@ -97,8 +115,16 @@ function decided(
     facts.push(...judged.facts)
   }
   const flush = () => {
-    if (batch.length > 0) take(judgeEntries(state, batch, judging))
+    if (batch.length > 0) take(judgeEntries(state, batch, judging()))
     batch = []
+  }
+  const change = (changed: ReadonlySet<number>, changedAt: number) => {
+    flush()
+    if (state !== undefined) {
+      take(judgeTime(state, changedAt, judging()))
+      state = lookedAtSoon(state, changedAt)
+    }
+    known = known.map((one, n) => (changed.has(n) ? { ...one, revision: 2, changedAt } : one))
   }
   let before = 0
   for (const [offset, one] of said(taken).entries()) {
@@ -108,39 +134,53 @@ function decided(
       for (const part of [...step.sweeps].sort((a, b) => a - b)) {
         const now = T0 + 1_000 * Math.floor(before + part * (one.at - before))
         // A sweep lets time pass up to the next input, not at it.
-        if (state !== undefined && now < T0 + 1_000 * one.at) take(judgeTime(state, now, judging))
+        if (state !== undefined && now < T0 + 1_000 * one.at) take(judgeTime(state, now, judging()))
       }
     }
     batch.push(entryOf(one, offset))
     before = one.at
+    const changed = chosen.flatMap(({ changedAfter }, n) => (changedAfter === offset ? [n] : []))
+    if (changed.length > 0) change(new Set(changed), T0 + 1_000 * one.at)
   }
   flush()
-  if (state !== undefined) take(judgeTime(state, T0 + 1_000 * endOf(taken), judging))
+  if (state !== undefined) take(judgeTime(state, T0 + 1_000 * endOf(taken), judging()))
   return facts
 }
 
 function said(taken: readonly Step[]): Said[] {
+  const inputs: Said[] = []
+  const positions: number[] = []
   let at = 0
-  return taken.map(({ after, north, speed, battery, door }) => {
+  let place: number | undefined
+  for (const { after, north: next, isResting, ago, repeats, speed, battery, door } of taken) {
     at += after
-    return {
+    const north = next !== undefined && isResting ? (place ?? next) : next
+    place = north ?? place
+    const repeated = repeats === null ? undefined : positions.at(-1 - repeats)
+    if (repeated !== undefined) {
+      inputs.push({ ...inputs[repeated]!, at, repeats: repeated })
+      continue
+    }
+    if (north !== undefined) positions.push(inputs.length)
+    inputs.push({
       at,
-      ...(north !== undefined && { north }),
+      ...(north !== undefined && { made: at - ago, north }),
       values: {
         // A heartbeat has no speed.
         ...(speed !== undefined && north !== undefined && { speed }),
         ...(battery !== undefined && { battery }),
         ...(door !== undefined && { door }),
       },
-    }
-  })
+    })
+  }
+  return inputs
 }
 
 function endOf(taken: readonly Step[]): number {
-  return 300 + taken.reduce((sum, { after }) => sum + after, 0)
+  return 1_000 + taken.reduce((sum, { after }) => sum + after, 0)
 }
 
-function entryOf({ at, north, values }: Said, offset: number): JudgedEntry {
+function entryOf({ at, made, north, repeats, values }: Said, offset: number): JudgedEntry {
   const receivedAt = T0 + 1_000 * at
   const origin = { partition: 0, offset }
   const { door, speed, battery } = values
@@ -150,15 +190,18 @@ function entryOf({ at, north, values }: Said, offset: number): JudgedEntry {
     ...(battery !== undefined && { battery: Number(battery) }),
     ...(door !== undefined && { attributes: { door } }),
   }
-  if (north === undefined) return { kind: 'seen', origin, event: deviceSeen(fields) }
+  if (made === undefined || north === undefined) {
+    return { kind: 'seen', origin, event: deviceSeen(fields) }
+  }
   const event = positionReported({
     ...fields,
-    timestamp: receivedAt,
-    latitude: HOME.latitude + north / DEGREE_METRES,
-    longitude: HOME.longitude,
+    recordId: `record-${repeats ?? offset}`,
+    timestamp: T0 + 1_000 * made,
+    latitude: MIDDLE.latitude + north / DEGREE_METRES,
+    longitude: MIDDLE.longitude,
     ...(speed !== undefined && { speed: Number(speed) }),
   })
-  return { kind: 'position', origin, event }
+  return { kind: repeats === undefined ? 'position' : 'repeat', origin, event }
 }
 
 function ofRule(facts: readonly DeviceFact[], id: string): Told[] {

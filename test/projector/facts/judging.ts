@@ -148,6 +148,11 @@ export class JudgedDevice {
     return this.#letPass(T0 + seconds * 1_000).map(told)
   }
 
+  /** Its deadlines are computed again, as after a change of its settings or rules. */
+  lookAgain(seconds: number): void {
+    this.due = Math.min(this.due ?? Infinity, T0 + seconds * 1_000)
+  }
+
   get inside(): string[] {
     const standings = Object.entries(this.state?.geofences.standings ?? {})
     return standings.flatMap(([id, { side }]) => (side === 'inside' ? [id] : []))

@@ -245,6 +245,13 @@ test('a receiver without a fix for one position does not end a stop', () => {
   expect(device.judge(...stand)).toEqual([`raised ${stopped.id} @0`])
 })
 
+test('the last of several positions within seconds begins a stop, however long nothing follows', () => {
+  const stopped = rule({ when: { stopped: true } })
+  const device = new JudgedDevice(definitions({ rules: [stopped] }))
+  device.judge(at(0, { north: 260 }), at(1))
+  expect(device.judge(at(400))).toEqual([`raised ${stopped.id} @1`])
+})
+
 test('a stop from before its rule was made counts from then on', () => {
   const earlier = rule({ when: { stopped: true } })
   const device = new JudgedDevice(definitions({ rules: [earlier] }))
@@ -253,6 +260,61 @@ test('a stop from before its rule was made counts from then on', () => {
   device.definitions = definitions({ rules: [earlier, later] })
   expect(device.judge(at(720))).toEqual([])
   expect(device.passTime(5_000)).toEqual([`raised ${later.id} @1300`])
+})
+
+test('a stop from before its rule was changed is not raised early if nothing arrives', () => {
+  const earlier = rule({ when: { stopped: true }, forSeconds: 3_600 })
+  const device = new JudgedDevice(definitions({ rules: [earlier] }))
+  device.judge(...Array.from({ length: 12 }, (_, n) => at(n * 60)))
+  const changed = { ...earlier, revision: 2, changedAt: T0 + 700_000 }
+  device.definitions = definitions({ rules: [changed] })
+  device.judge(at(720))
+  expect(device.passTime(700 + 3_599)).toEqual([])
+  expect(device.passTime(700 + 3_600)).toEqual([`raised ${changed.id} @4300`])
+})
+
+test('a stop over the edge of a geofence counts for its rules from each entry on, as facts with different causes', () => {
+  const yard = geofence()
+  const stopped = rule({ when: { stopped: true }, geofenceIds: [yard.id] })
+  const device = new JudgedDevice(definitions({ geofences: [yard], rules: [stopped] }))
+  const norths = [90, 90, 90, 90, 90, 90, 90, 0, 90, 0]
+  const decisions = device.decide(...norths.map((north, n) => at(n * 60, { north })))
+  const raised = decisions.filter(({ type }) => type === 'rule.raised')
+  expect(raised.map(({ at: time }) => (time - T0) / 1_000)).toEqual([420, 540])
+})
+
+test('a device that gets the label of a rule again while it rests and is silent: both begin again, once', () => {
+  const any = rule({ when: { stopped: true } })
+  const stopped = rule({ when: { stopped: true }, labels: ['truck'] })
+  const silent = rule({ when: { silent: true }, forSeconds: 120, labels: ['truck'] })
+  const rules = [any, stopped, silent]
+  const device = new JudgedDevice(definitions({ rules, labels: ['truck'] }))
+  device.judge(...Array.from({ length: 7 }, (_, n) => at(n * 60)))
+  expect(device.passTime(480)).toEqual([`raised ${silent.id} @480`])
+  device.definitions = definitions({ rules })
+  device.judge(heartbeat(500))
+  device.passTime(1_000)
+  device.definitions = definitions({ rules, labels: ['truck'], selectedSince: T0 + 1_000_000 })
+  expect(device.judge(at(1_010))).toEqual([`raised ${stopped.id} @1000`])
+  expect(device.passTime(1_130)).toEqual([`raised ${silent.id} @1130`])
+})
+
+test('a device that lost the label of a rule while it was silent, and gets it again, is silent from then on', () => {
+  const silent = rule({ when: { silent: true }, forSeconds: 120, labels: ['truck'] })
+  const device = new JudgedDevice(definitions({ rules: [silent], labels: ['truck'] }))
+  device.judge(at(0))
+  expect(device.passTime(120)).toEqual([`raised ${silent.id} @120`])
+  device.definitions = definitions({ rules: [silent] })
+  device.lookAgain(200)
+  expect(device.passTime(300)).toEqual([])
+  device.definitions = definitions({
+    rules: [silent],
+    labels: ['truck'],
+    selectedSince: T0 + 400_000,
+  })
+  device.lookAgain(400)
+  expect(device.passTime(519)).toEqual([])
+  expect(device.passTime(520)).toEqual([`raised ${silent.id} @520`])
 })
 
 test('the state of a device that reports ten times a second, or rests for days, remains small', () => {
