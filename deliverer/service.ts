@@ -68,7 +68,7 @@ export function startDeliverer(
     items: itemReader({ feeds, store }),
     leases: leases({ store, owner, now: () => clock.now() }),
     secrets,
-    send: itemSender({ http, mailer, consoleUrl }),
+    send: itemSender({ store, http, mailer, consoleUrl }),
     slots: requestSlots(),
     clock,
     pause: realPause,

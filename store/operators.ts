@@ -93,3 +93,19 @@ export interface Operators {
 
 /** The reason why an operator stays unchanged: the account, or the service, would be left without one. */
 export type OperatorKept = 'last admin' | 'last platform operator'
+
+const READ_AT_ONCE = 1_000
+
+/** The e-mail addresses of an account's operators, in small letters. */
+export async function operatorAddresses(
+  store: Pick<Operators, 'pageOperators'>,
+  accountId: string,
+): Promise<ReadonlySet<string>> {
+  const addresses = new Set<string>()
+  for (let page = await store.pageOperators({ accountId, limit: READ_AT_ONCE }); ;) {
+    for (const { email } of page) addresses.add(email.toLowerCase())
+    const after = page.at(-1)
+    if (after === undefined || page.length < READ_AT_ONCE) return addresses
+    page = await store.pageOperators({ accountId, limit: READ_AT_ONCE, after })
+  }
+}

@@ -194,11 +194,7 @@ function isTime(text: unknown): text is string {
   return typeof text === 'string' && /^([01]\d|2[0-3]):[0-5]\d$/.test(text)
 }
 
-export function subscriptionView(
-  subscription: DeviceSubscription,
-  caller: Caller,
-  { suspended = false } = {},
-) {
+export function subscriptionView(subscription: DeviceSubscription, caller: Caller) {
   const { id, name, source, types, geofenceIds, ruleIds, hours, everySeconds } = subscription
   const { maxAgeSeconds, target, progress, revision, createdAt, changedAt } = subscription
   const { failingSince, lastError, attempt, succeededAt, setAside, mark, waiting } = progress
@@ -214,7 +210,8 @@ export function subscriptionView(
     everySeconds,
     ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
     target,
-    state: subscriptionState(subscription, { suspended }),
+    // Nobody of a suspended account may ask.
+    state: subscriptionState(subscription, { suspended: false }),
     ...(failingSince !== undefined && { failingSince: isoTime(failingSince) }),
     ...(failingSince !== undefined && lastError !== undefined && { lastError }),
     ...(attempt !== undefined && { nextAttemptAt: isoTime(attempt.nextAt) }),
@@ -254,7 +251,10 @@ const PROPERTIES = {
       description: 'Without its secrets',
     },
   ),
-  state: { enum: [...SUBSCRIPTION_STATES] },
+  state: {
+    enum: [...SUBSCRIPTION_STATES],
+    description: '`paused`: the account is suspended; the metrics alone show it',
+  },
   failingSince: TIME,
   lastError: { type: 'string', description: 'Why the last attempt failed' },
   nextAttemptAt: TIME,

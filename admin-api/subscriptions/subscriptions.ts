@@ -15,6 +15,7 @@ import {
   type SubscriptionSecrets,
   type SubscriptionTarget,
 } from '../../schemas/subscription.ts'
+import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
@@ -42,7 +43,6 @@ import {
 } from './subscription-fields.ts'
 
 const BODY_LIMIT_BYTES = 1024 * 1024
-const MOST_OPERATORS = 1_000
 
 export type SubscriptionDeps = {
   readonly store: Store
@@ -164,8 +164,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       const message = 'target.kind email needs a mail server: set SMTP_URL and SMTP_FROM'
       throw invalidParams([{ field: 'target.kind', message }])
     }
-    const operators = await store.pageOperators({ accountId, limit: MOST_OPERATORS })
-    const known = new Set(operators.map(({ email }) => email.toLowerCase()))
+    const known = await operatorAddresses(store, accountId)
     if (target.to.every((address) => known.has(address.toLowerCase()))) return
     const message = 'target.to must be addresses of operators of this account'
     throw invalidParams([{ field: 'target.to', message }])

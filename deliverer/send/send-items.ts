@@ -3,6 +3,7 @@ import type {
   SubscriptionSecrets,
   SubscriptionTarget,
 } from '../../schemas/subscription.ts'
+import { operatorAddresses, type Operators } from '../../store/operators.ts'
 import { chatRequest } from '../render/chats.ts'
 import { mailOf } from '../render/mail.ts'
 import type { Told } from '../render/told.ts'
@@ -29,16 +30,24 @@ export type Sent = {
   readonly count: number
 }
 
-/** Sends items in the way of their subscription's target; never rejects. */
+/** Sends items in the way of their subscription's target. */
 export function itemSender({
+  store,
   http,
   mailer,
   consoleUrl,
 }: {
+  store: Pick<Operators, 'pageOperators'>
   http: HttpClient
   mailer: Mailer | undefined
   consoleUrl: string | undefined
 }) {
+  /** The addresses that still belong to operators of the account. */
+  async function recipients(accountId: string, to: readonly string[]): Promise<readonly string[]> {
+    const known = await operatorAddresses(store, accountId)
+    return to.filter((address) => known.has(address.toLowerCase()))
+  }
+
   return async function sendItems(sending: ItemsToSend): Promise<Sent> {
     const { target } = sending.secrets
     const { told, subscription } = sending
@@ -60,8 +69,10 @@ export function itemSender({
         }
       }
       case 'email': {
+        const to = await recipients(subscription.accountId, target.to)
+        if (to.length === 0) return { answer: NO_RECIPIENT, count: told.length }
         const mail = mailOf(told, { zone, consoleUrl })
-        const answer = (await mailer?.send(target.to, mail)) ?? NO_MAIL
+        const answer = (await mailer?.send(to, mail)) ?? NO_MAIL
         return { answer, count: told.length }
       }
     }
@@ -71,6 +82,11 @@ export function itemSender({
 export type SendItems = ReturnType<typeof itemSender>
 
 const NO_MAIL: Answer = { failure: 'SMTP_URL is not set', text: '', milliseconds: 0 }
+const NO_RECIPIENT: Answer = {
+  failure: 'none of the addresses belongs to an operator of this account any longer',
+  text: '',
+  milliseconds: 0,
+}
 
 function webhookRequest(
   { url, headers, batch }: Extract<SubscriptionTarget, { kind: 'webhook' }>,

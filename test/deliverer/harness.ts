@@ -149,7 +149,7 @@ export async function startDeliveries() {
       stopping: stopping.signal,
       items: itemReader({ feeds, store }),
       leases: leases({ store, owner, now: () => clock.now() }),
-      send: itemSender({ http, mailer, consoleUrl: 'https://gps.example.org' }),
+      send: itemSender({ store, http, mailer, consoleUrl: 'https://gps.example.org' }),
       slots: requestSlots(),
       isSuspended: (id) => suspended.has(id),
       onAttempt: (attempt) => attempts.push(attempt),
@@ -228,6 +228,24 @@ export async function startDeliveries() {
       }
       await store.createSubscription(subscription)
       return subscription
+    },
+
+    /** Admins of the account; returns their ids. */
+    async addOperators(emails: readonly string[]): Promise<string[]> {
+      const operators = emails.map((email) => ({
+        id: randomUUID(),
+        accountId,
+        email,
+        role: 'admin' as const,
+        platform: false,
+        passwordHash: '',
+        createdAt: clock.time,
+      }))
+      const [first, ...rest] = operators
+      const account = { id: accountId, name: 'Test', suspended: false, createdAt: clock.time }
+      if (first !== undefined) await store.createAccount(account, first)
+      for (const operator of rest) await store.createOperator(operator)
+      return operators.map(({ id }) => id)
     },
 
     /** Changes the progress as operators do. */

@@ -8,7 +8,7 @@ import { smtpMailer } from '../../deliverer/send/mailer.ts'
 import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
 import { T0 } from '../samples.ts'
-import { startDeliveries } from './harness.ts'
+import { accountId, startDeliveries } from './harness.ts'
 
 type Received = { readonly to: readonly string[]; readonly content: string }
 
@@ -42,6 +42,7 @@ test('facts of a minute share a mail to the operators; one that the server refus
   server.state.isFull = true
   await deliveries.appendFacts(3, { deviceId: 'Größe' })
   const to = ['ana@example.org', 'bo@example.org']
+  await deliveries.addOperators(to)
   const { id } = await deliveries.subscribe({ kind: 'email', to })
   await deliveries.startDeliverer({ mailer }).refresh()
   await deliveries.idle()
@@ -59,6 +60,38 @@ test('facts of a minute share a mail to the operators; one that the server refus
   expect(mail!.to).toEqual(to)
   expect(mail!.content).toContain('From: GPS <gps@example.org>')
   expect(mail!.content).toMatch(/Content-Type: text\/plain[^]*Content-Type: text\/html/)
+})
+
+test('mails go no longer to somebody who is no operator any more; without recipients the receiver fails', async () => {
+  const deliveries = await startDeliveries()
+  const server = await startMailServer()
+  const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
+  closeAfterwards(() => mailer.close())
+  const to = ['Ana@example.org', 'bo@example.org']
+  const [ana, bo] = await deliveries.addOperators([
+    'ana@example.org',
+    'bo@example.org',
+    'admin@x.org',
+  ])
+  const { id } = await deliveries.subscribe({ kind: 'email', to })
+  await deliveries.startDeliverer({ mailer }).refresh()
+  const mailNext = async () => {
+    await deliveries.appendFacts(1)
+    await deliveries.idle()
+    await deliveries.pass(60_000)
+  }
+  const remove = (operatorId: string) => deliveries.store.deleteOperator({ accountId, operatorId })
+  expect(await remove(bo!)).toBe('deleted')
+  await mailNext()
+  await eventually(() => server.received.length === 1)
+  expect(server.received[0]!.to).toEqual(['Ana@example.org'])
+  expect(await remove(ana!)).toBe('deleted')
+  await mailNext()
+  await eventually(async () => (await deliveries.find(id)).progress.failingSince !== undefined)
+  expect((await deliveries.find(id)).progress.lastError).toBe(
+    'none of the addresses belongs to an operator of this account any longer',
+  )
+  expect(server.received).toHaveLength(1)
 })
 
 test('an hour has 20 mails at most; then one waits until the first is an hour old', () => {
