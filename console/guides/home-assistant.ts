@@ -5,7 +5,7 @@ export const HOME_ASSISTANT: Guide = {
   id: 'home-assistant',
   name: 'Home Assistant',
   about:
-    'Whatever Home Assistant tracks, such as the phones with its app, by an automation that sends each new position.',
+    'An automation sends each new position of a tracker of Home Assistant, such as a phone with its app.',
   steps: (setup) => [
     {
       text: 'Add this to `configuration.yaml`, check the configuration, and restart Home Assistant.',

@@ -27,7 +27,7 @@ function contents(): string {
   return text([
     MADE,
     '# Connecting a device',
-    'What to enter, app by app. The console’s page “Connect a device” shows the same with your address and key filled in, with links and QR codes that set apps up, and waits for the first report.',
+    'The settings for each app. The console’s page “Connect a device” shows the same with your address and key filled in, with links and QR codes that set apps up, and waits for the first report.',
     ...lists,
     '## When nothing arrives',
     list(commonTroubles(PLACEHOLDERS)),
