@@ -104,9 +104,10 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
           if (position !== undefined) found.push(positionItem(position))
         } else {
           const at = timeIn(id)
-          const facts = await store.pageFacts({ accountId, from: at, to: at + 1, limit: 1_000 })
-          const fact = facts.find((one) => one.id === id)
-          if (fact !== undefined) found.push(factItem(fact))
+          // The page after an id that is just greater begins with this one.
+          const after = { at, id: `${id}!` }
+          const [fact] = await store.pageFacts({ accountId, from: at, after, limit: 1 })
+          if (fact?.id === id) found.push(factItem(fact))
         }
       }
       return (await tell(accountId, found)).map(({ told }) => told)

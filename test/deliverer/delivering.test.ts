@@ -149,4 +149,14 @@ describe('a webhook', () => {
     await eventually(async () => (await deliveries.find(id)).progress.setAside.length === 0)
     expect(receiver.ids().at(-1)).toEqual([ids[2]])
   })
+
+  test('sends a fact again that shares its millisecond with a thousand others', async () => {
+    const receiver = await startReceiver()
+    const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url, batch: 500 })
+    const [first] = await deliveries.appendFacts(1_100)
+    await deliveries.command(id, (before) => ({ ...before, resend: [first!] }))
+    await deliveries.startDeliverer().refresh()
+    await eventually(() => receiver.received.length > 0)
+    expect(receiver.ids()[0]).toEqual([first])
+  })
 })

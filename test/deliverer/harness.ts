@@ -262,13 +262,15 @@ export async function startDeliveries() {
       const { deviceId = 'van-1', at = clock.time } = changes
       const facts = Array.from({ length: count }, () => {
         sequence += 1
+        const random = Buffer.alloc(10)
+        random.writeUInt32BE(sequence, 6)
         return {
           type: 'device.online',
           previous: null,
           inside: [],
           deviceId,
           accountId,
-          id: ulid(at, Buffer.alloc(10, sequence)),
+          id: ulid(at, random),
           sequence,
           at,
           decidedAt: clock.time,
