@@ -1,7 +1,7 @@
 import { unavailable } from '../runtime/errors.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 
-/** An answer of the ingest API, whatever its status. */
+/** An answer of the ingest API, with any status. */
 export type IngestAnswer = {
   readonly status: number
   readonly headers: Headers

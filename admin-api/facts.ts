@@ -184,7 +184,7 @@ export const FACT: JsonSchema = objectOf(
     sequence: {
       type: 'integer',
       minimum: 1,
-      description: 'Numbers the facts of a device without gaps; after an erasure from 1 again',
+      description: 'Numbers the facts of a device without gaps; starts at 1 again after an erasure',
     },
     deviceId: { type: 'string' },
     at: { ...TIME, description: 'When it happened' },
@@ -228,7 +228,7 @@ export const FACT: JsonSchema = objectOf(
     raisedAt: { ...TIME, description: '`rule.cleared`' },
     seconds: {
       type: ['number', 'null'],
-      description: 'How long it was inside, or the rule raised; null if that is not known',
+      description: 'How long the device was inside or the rule raised; null if unknown',
     },
     position: RECORD,
     inside: {

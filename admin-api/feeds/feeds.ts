@@ -39,7 +39,7 @@ const PARAMETERS = {
   after: text({
     max: 12_000,
     expected: 'after must be start, end, or the mark of a page of this feed, unchanged',
-  }).described('Where to read on: `start`, `end`, or the `mark` of the page before'),
+  }).described('Where to continue: `start`, `end`, or the `mark` of the previous page'),
   deviceId: textParameter('deviceId', 128).described('Only items of this device'),
   limit: LIMIT_PARAMETER.withDefault(DEFAULT_LIMIT),
   waitSeconds: countParameter('waitSeconds', { min: 0, max: LONGEST_WAIT_SECONDS })
@@ -192,7 +192,7 @@ function pageOf(item: JsonSchema): JsonSchema {
   return objectOf(
     {
       items: { type: 'array', items: { anyOf: [item, ERASURE] } },
-      mark: { type: 'string', description: 'Send it as `after` to read on' },
+      mark: { type: 'string', description: 'Send it as `after` to continue' },
       end: { type: 'boolean', description: 'Whether the end of the log has been reached' },
       gap: {
         type: 'boolean',

@@ -244,9 +244,9 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     route({
       method: 'PUT',
       path: '/geofences/by-external-id/:externalId',
-      summary: 'Makes the geofence with this external id, or replaces it',
+      summary: 'Creates or replaces the geofence with this external id',
       description:
-        'For programs that keep geofences as another system has them: repeating it changes nothing more.',
+        'For programs that mirror the geofences of another system: repeating the call changes nothing.',
       needs: 'dispatcher',
       body: NEW_GEOFENCE,
       bodyExample: { name: EXAMPLE.name, shape: EXAMPLE.shape },
@@ -281,7 +281,7 @@ function externalIdIn(ctx: AdminContext, body: GeofenceInput, now: number): stri
   const checked = NEW_GEOFENCE.externalId.check(externalId, { field: 'externalId', now })
   if ('faults' in checked) throw invalidParams(checked.faults)
   if (body.externalId !== undefined && body.externalId !== externalId) {
-    const message = 'externalId must be that of the path, or left out'
+    const message = 'externalId must equal the one in the path, or be omitted'
     throw invalidParams([{ field: 'externalId', message }])
   }
   return externalId

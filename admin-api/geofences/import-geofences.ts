@@ -80,7 +80,7 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
   return route({
     method: 'POST',
     path: '/geofences/import',
-    summary: 'Makes geofences from a GeoJSON FeatureCollection',
+    summary: 'Creates geofences from a GeoJSON FeatureCollection',
     description: DESCRIPTION,
     needs: 'dispatcher',
     body: COLLECTION,
@@ -169,7 +169,7 @@ const IMPORTED = objectOf(
     refused: { type: 'integer' },
     results: {
       type: 'array',
-      description: 'In the order of `features`: the id of the geofence made, or an error',
+      description: 'In the order of `features`: the id of the new geofence, or an error',
       items: objectOf(
         {
           index: { type: 'integer' },

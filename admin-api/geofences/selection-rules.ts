@@ -23,11 +23,13 @@ export const SELECTION = {
       max: MOST_DEVICES,
       expected: DEVICES_EXPECTED,
     },
-  ).described('Only these devices, and those with one of the `labels`; without both, all devices'),
+  ).described(
+    'Only these devices and those with one of the `labels`; if neither is given, all devices',
+  ),
   labels: list(nameRule('labels', { max: LONGEST_LABEL }), {
     max: MOST_LABELS,
     expected: LABELS_EXPECTED,
-  }).described('Only devices with one of these, and the `deviceIds`'),
+  }).described('Only devices with one of these labels, and the `deviceIds`'),
 }
 
 /** The devices of a definition in an answer. */
@@ -35,7 +37,7 @@ export const SELECTION_PROPERTIES = {
   deviceIds: {
     type: 'array',
     items: { type: 'string' },
-    description: 'Without erased ones; empty: no device any more',
+    description: 'Without erased devices; empty if none is left',
   },
   labels: { type: 'array', items: { type: 'string' } },
 }

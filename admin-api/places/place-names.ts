@@ -64,7 +64,10 @@ function smallestAround(index: GeofenceIndex, position: Coordinates): PreparedGe
 }
 
 const FIELDS = {
-  name: { type: 'string', description: 'Of the geofence that it is in, or of the nearest town' },
+  name: {
+    type: 'string',
+    description: 'The name of the geofence around it, or of the nearest town',
+  },
   region: { type: 'string', description: 'The city, where the nearest town is a section of one' },
   country: { type: 'string', description: 'ISO 3166-1 alpha-2, for example DE' },
   distanceMetres: { type: 'number', minimum: 0, description: 'To the middle of the town' },

@@ -13,7 +13,7 @@ const URL_SCHEMA = { type: 'string', format: 'uri', maxLength: LONGEST_URL }
 
 export const TARGET: JsonSchema = {
   title: 'Target',
-  description: 'Where to, with its secrets. A change replaces it whole',
+  description: 'The receiver, with its secrets. A change replaces all of it',
   oneOf: [
     objectOf(
       {

@@ -210,7 +210,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'POST',
       path: '/subscriptions/:id/test',
-      summary: 'Sends a test to a subscription’s receiver and answers with what it answered',
+      summary: 'Sends a test to a subscription’s receiver and returns its answer',
       description: 'Also while it is disabled. Changes neither its place nor its state.',
       needs,
       answer: { data: TEST_OUTCOME },
@@ -221,7 +221,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       path: '/subscriptions/:id/rotate',
       summary: 'Gives a webhook a new secret, shown only in this answer',
       description:
-        'For `graceSeconds` more (7 days unless given, 30 at most) requests are signed with the one before too.',
+        'For `graceSeconds` (7 days by default, at most 30) requests are also signed with the previous secret.',
       needs,
       body: GRACE,
       bodyExample: { graceSeconds: 86_400 },
@@ -233,7 +233,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'POST',
       path: '/subscriptions/:id/enable',
-      summary: 'Enables a disabled subscription: it goes on where it ended',
+      summary: 'Enables a disabled subscription: it continues where it stopped',
       description: 'A failing one is tried without waiting for its next attempt.',
       needs,
       answer: { data: SUBSCRIPTION },
@@ -254,7 +254,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       method: 'POST',
       path: '/subscriptions/:id/resend',
       summary: 'Sends items again, before the rest, in order',
-      description: 'Facts or records that are still kept; those set aside among them.',
+      description: 'Facts or records that are still kept, including those set aside.',
       needs,
       body: RESENT,
       bodyExample: { ids: ['01KDVDNA00Z6JGGE5XXD5XW7P3'] },
@@ -265,7 +265,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     route({
       method: 'GET',
       path: '/subscriptions/:id/deliveries',
-      summary: 'Lists what was sent for a subscription, newest first',
+      summary: 'Lists the deliveries of a subscription, newest first',
       description: 'The last 1000 requests of 7 days.',
       needs,
       query: PAGE_PARAMETERS,

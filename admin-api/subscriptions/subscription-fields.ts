@@ -69,7 +69,9 @@ export function subscriptionFields(networks: OutboundNetworks) {
       min: 1,
       max: LONGEST_AGE_SECONDS,
       expected: `maxAgeSeconds must be a whole number from 1 to ${LONGEST_AGE_SECONDS}`,
-    }).described('Older items are skipped; by default none, of mails and chats those of an hour'),
+    }).described(
+      'Older items are skipped: by default none, in mails and chats those older than an hour',
+    ),
     target: parsedParts(targetParser(networks), TARGET),
   }
   const optional = {
@@ -269,7 +271,7 @@ const PROPERTIES = {
       description: 'The items that wait while it fails or is disabled; absent: none are known',
     },
   ),
-  mark: { type: 'string', description: 'The place in the feed up to which it has come' },
+  mark: { type: 'string', description: 'How far it has come in the feed' },
   setAside: {
     type: 'array',
     description: 'Items that the receiver refused three times, the newest 100',
@@ -307,7 +309,7 @@ export const SUBSCRIPTION_WITH_SECRET: JsonSchema = objectOf(
     ...PROPERTIES,
     secret: {
       type: 'string',
-      description: 'Of a webhook: what its signatures are made with. Shown this once',
+      description: 'Of a webhook: the secret that signs its requests. Shown only in this answer',
     },
   },
   { title: 'SubscriptionWithSecret', optional: [...OPTIONAL, 'secret'] },

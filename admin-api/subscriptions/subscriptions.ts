@@ -203,7 +203,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'GET',
       path: '/subscriptions/:id',
-      summary: 'One subscription, and how it is doing',
+      summary: 'One subscription, with its state',
       needs: 'viewer',
       scope,
       answer: { data: SUBSCRIPTION },
@@ -228,7 +228,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     {
       method: 'DELETE',
       path: '/subscriptions/:id',
-      summary: 'Deletes a subscription, and the list of what was sent for it',
+      summary: 'Deletes a subscription and its list of deliveries',
       needs: 'dispatcher',
       answer: {},
       handle: remove,

@@ -162,7 +162,7 @@ test('mails go to operators of the account', async () => {
   expect([status, body.data?.['secret']]).toEqual([201, undefined])
 })
 
-test('a subscription begins where it is told to, and is moved to another place', async () => {
+test('a subscription begins at the requested place, and can be moved to another', async () => {
   const id = idOf(await create({ start: 'start' }))
   const { mark } = (await stored(id)).progress
   const moved = await ask('POST', `/subscriptions/${id}/rewind`, { to: mark })

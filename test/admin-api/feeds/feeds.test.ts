@@ -151,7 +151,7 @@ test('nothing of another account comes', async () => {
   }
 })
 
-test('erasures are items on request, and the items that they cover are gone', async () => {
+test('erasures are items on request, and the items that they cover disappear', async () => {
   await decide('gone')
   await report({ deviceId: 'gone' })
   const erasure = deviceErased({ accountId, deviceId: 'gone', erasedAt: T0 + 5 })

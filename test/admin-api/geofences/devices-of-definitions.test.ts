@@ -92,7 +92,7 @@ test('facts about both a geofence and a rule are refused', async () => {
   expect((await ask('GET', `/facts?geofenceId=${depot}`)).body.data?.items).toEqual([])
 })
 
-test('what a disabled geofence or a changed rule has left is not shown', async () => {
+test('remnants of a disabled geofence or a changed rule are not shown', async () => {
   await ask('PATCH', `/geofences/${depot}`, { enabled: false })
   await ask('PATCH', `/rules/${fast}`, { forSeconds: 5 })
   expect((await ask('GET', '/devices/tug')).body.data).toMatchObject({ inside: [], raised: [] })

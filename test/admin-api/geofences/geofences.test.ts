@@ -88,11 +88,11 @@ test('PUT makes the geofence with an external id, or replaces it whole; repeatin
   expect(next.body.data).not.toHaveProperty('properties')
   const other = await ask('PUT', path, { ...content, externalId: 'x' })
   expect(other.body.details).toEqual([
-    { field: 'externalId', message: 'externalId must be that of the path, or left out' },
+    { field: 'externalId', message: 'externalId must equal the one in the path, or be omitted' },
   ])
 })
 
-test('of two PUTs of one external id at the same time, both succeed, with one geofence', async () => {
+test('two concurrent PUTs of one external id both succeed, and make one geofence', async () => {
   const put = () => ask('PUT', '/geofences/by-external-id/twin', { name: 'Twin', shape: CIRCLE })
   const answers = await Promise.all([put(), put(), put()])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])

@@ -78,7 +78,7 @@ test('each feature is made or refused, in its order, and the import is audited o
   })
 })
 
-test('what one account exports, another imports, the same', async () => {
+test('an export of one account is imported unchanged by another', async () => {
   const fields = [
     {
       name: 'A',

@@ -93,7 +93,7 @@ test('a folder with anything in it is refused and stays as it is', async () => {
   expect(await lastBackupAt(data.path('data'))).toBeUndefined()
 })
 
-test('of two concurrent backups to one folder, one is complete and the other is refused', async () => {
+test('one of two concurrent backups to one folder is complete, the other is refused', async () => {
   await data.report(2, { projected: true })
   mkdirSync(data.path('backup'))
   const outcomes = await Promise.allSettled([data.backUp(), data.backUp()])
