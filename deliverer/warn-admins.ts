@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts'
 import { isoTime } from '../schemas/iso-8601.ts'
-import type { AttemptReport } from './run/run-subscription.ts'
+import type { AttemptReport } from './run/runner-state.ts'
 import type { Mailer } from './send/mailer.ts'
 
 const MOST_ADMINS = 50

@@ -176,6 +176,14 @@ export function newProgress(mark: string): SubscriptionProgress {
   return { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
 }
 
+/** Without the number of items that wait, because others may from now on. */
+export function uncounted({
+  waiting: _waiting,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return progress
+}
+
 export const SUBSCRIPTION_STATES = ['active', 'failing', 'paused', 'disabled'] as const
 export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
 

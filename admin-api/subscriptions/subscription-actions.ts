@@ -6,6 +6,7 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
   DELIVERIES_KEPT_MS,
+  uncounted,
   type DeliveryOutcome,
   type DeviceSubscription,
   type SubscriptionDelivery,
@@ -35,7 +36,7 @@ import {
   subscriptionFields,
   subscriptionView,
 } from './subscription-fields.ts'
-import { healthy, requireSecrets, seal, uncounted, type SubscriptionDeps } from './subscriptions.ts'
+import { healthy, requireSecrets, seal, type SubscriptionDeps } from './subscriptions.ts'
 
 const MOST_RESENT = 100
 /** Longer than a receiver may take. */

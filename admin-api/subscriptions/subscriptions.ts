@@ -10,6 +10,7 @@ import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
   newProgress,
   shownTarget,
+  uncounted,
   type DeviceSubscription,
   type SubscriptionContent,
   type SubscriptionSecrets,
@@ -275,14 +276,6 @@ export function healthy({
   failingSince: _failingSince,
   lastError: _lastError,
   warned: _warned,
-  ...progress
-}: DeviceSubscription['progress']): DeviceSubscription['progress'] {
-  return progress
-}
-
-/** Without the number of items that wait: others may, from now on. */
-export function uncounted({
-  waiting: _waiting,
   ...progress
 }: DeviceSubscription['progress']): DeviceSubscription['progress'] {
   return progress

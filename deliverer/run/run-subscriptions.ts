@@ -4,7 +4,8 @@ import {
   type DeviceSubscription,
 } from '../../schemas/subscription.ts'
 import type { ChangedDefinition, ChangesQuery } from '../../store/definitions.ts'
-import { runSubscription, type Runner, type RunnerParts } from './run-subscription.ts'
+import { runSubscription, type Runner } from './run-subscription.ts'
+import type { RunnerParts } from './runner-state.ts'
 
 /** Read again each time: another process may have set the time of a change before it was stored. */
 const OVERLAP_MS = 60_000

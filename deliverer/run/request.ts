@@ -1,0 +1,184 @@
+import type {
+  DeliveryOutcome,
+  DeviceSubscription,
+  SubscriptionProgress,
+  SubscriptionSecrets,
+} from '../../schemas/subscription.ts'
+import { afterAttempt, isSuccess, isTooMuch } from '../after-attempt.ts'
+import type { Told } from '../render/told.ts'
+import type { Sent } from '../send/send-items.ts'
+import { mailedIn } from './mail-pace.ts'
+import type { RunnerParts, RunnerState, SubscriptionKey } from './runner-state.ts'
+
+const MOST_IN_MAIL = 1_000
+
+type Sending = {
+  readonly told: readonly Told[]
+  readonly markAfter: (count: number) => string
+}
+
+type Attempt = Sending & {
+  /** Whether a success moves the mark. */
+  readonly moves: boolean
+  /** Whether nothing follows these items. */
+  readonly end?: boolean
+  /** Whether to keep the lease after a success, because more follows. */
+  readonly keep: boolean
+  readonly gapToldAt?: string
+}
+
+/** Makes the requests of one subscription, and writes what became of them. */
+export function requester(key: SubscriptionKey, parts: RunnerParts, state: RunnerState) {
+  const { store, leases, clock, stopping } = parts
+  /** The most items in a request, after a receiver has found one too large. */
+  let most = Infinity
+
+  /** Takes a slot and the lease, and gives the lease back unless the work has done so. */
+  async function withTurn(
+    subscription: DeviceSubscription,
+    work: (claimed: DeviceSubscription) => Promise<void>,
+  ): Promise<void> {
+    const isFailing = subscription.progress.failingSince !== undefined
+    const end = await parts.slots.take({ accountId: key.accountId, isFailing })
+    try {
+      if (stopping.aborted) return
+      const claimed = await leases.take(key, () => parts.isSuspended(key.accountId))
+      state.isStale = true
+      if (claimed === undefined) return
+      state.current = claimed
+      await work(claimed)
+    } finally {
+      end()
+    }
+  }
+
+  async function attempt(claimed: DeviceSubscription, given: Attempt): Promise<void> {
+    const { told, markAfter, moves, end = false, keep, gapToldAt } = given
+    const begunAt = clock.now()
+    const { answer, count } = await sendKept(claimed, { told, markAfter })
+    const ids = told.slice(0, count).map(({ item }) => item.id)
+    const { status, failure: error, retryAfterMs } = answer
+    const now = clock.now()
+    const isDone = isSuccess(status)
+    most = isTooMuch({ status, ids }) ? Math.floor(count / 2) : isDone ? most * 2 : most
+    const made = {
+      begunAt,
+      now,
+      random: parts.random(),
+      status,
+      error,
+      retryAfterMs,
+      ids,
+      at: told[0]?.item.at ?? now,
+      ...(moves && {
+        moves: {
+          from: claimed.progress.mark,
+          to: markAfter(count),
+          end: end && count === told.length,
+        },
+      }),
+    }
+    const write = (progress: SubscriptionProgress, isSame: boolean): SubscriptionProgress => {
+      // The failure of a target that has been replaced is not the new one's.
+      if (!isSame && !isDone) return { ...progress, deliveries: progress.deliveries + 1 }
+      const next = afterAttempt(progress, made)
+      return {
+        ...next,
+        ...(isDone && gapToldAt !== undefined && { gapToldAt }),
+        ...(claimed.target.kind === 'email' && isDone && { mailedAt: mailedIn(progress, now) }),
+      }
+    }
+    await finish(claimed, {
+      write,
+      at: begunAt,
+      ids,
+      attempt: (claimed.progress.attempt?.failures ?? 0) + 1,
+      keep: keep && isDone,
+      outcome: deliveryOutcome(answer),
+    })
+  }
+
+  /** Sends, and keeps the lease meanwhile. */
+  async function sendKept(claimed: DeviceSubscription, sending: Sending): Promise<Sent> {
+    const opened = parts.secrets.open(claimed.sealed, claimed.id)
+    const secrets = JSON.parse(opened) as SubscriptionSecrets
+    const letGo = leases.keep(key)
+    try {
+      return await parts.send({ subscription: claimed, secrets, now: clock.now(), ...sending })
+    } finally {
+      letGo()
+    }
+  }
+
+  /** Writes what became of a request. If the lease was lost meanwhile, its items are sent again. */
+  async function finish(
+    claimed: DeviceSubscription,
+    {
+      write,
+      keep,
+      at,
+      ids,
+      attempt,
+      outcome,
+    }: {
+      readonly write: (progress: SubscriptionProgress, isSame: boolean) => SubscriptionProgress
+      readonly keep: boolean
+      readonly at: number
+      readonly ids: readonly string[]
+      readonly attempt: number
+      readonly outcome: DeliveryOutcome
+    },
+  ): Promise<void> {
+    const written = await leases.write(
+      key,
+      ({ progress, revision }) => write(progress, revision === claimed.revision),
+      { keep },
+    )
+    if (written === undefined) return
+    state.current = written
+    state.isStale = false
+    const { accountId, id: subscriptionId } = key
+    const number = written.progress.deliveries
+    await store
+      .saveDelivery({ accountId, subscriptionId, number, at, ids, attempt, ...outcome })
+      .catch((error: unknown) => {
+        parts.logger.warn({ err: error, subscriptionId }, 'a delivery could not be listed')
+      })
+    const isDone = isSuccess(outcome.status)
+    const isFailure = written.progress.failingSince !== undefined
+    parts.onAttempt({
+      subscription: written,
+      outcome: isDone ? 'delivered' : isFailure ? 'failed' : 'refused',
+      before: claimed.progress,
+    })
+  }
+
+  return {
+    withTurn,
+    attempt,
+    sendKept,
+    finish,
+
+    mostItems({ target }: DeviceSubscription): number {
+      if (target.kind === 'email') return MOST_IN_MAIL
+      const batch = target.kind === 'webhook' ? (target.batch ?? 1) : 1
+      return Math.max(1, Math.min(batch, most))
+    },
+  }
+}
+
+export type Requester = ReturnType<typeof requester>
+
+export function deliveryOutcome({
+  status,
+  failure,
+  milliseconds,
+  text,
+}: Sent['answer']): DeliveryOutcome {
+  return {
+    ...(status !== undefined && { status }),
+    ...(failure !== undefined && { error: failure }),
+    milliseconds,
+    answer: text,
+  }
+}
