@@ -7,6 +7,7 @@ import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
 import { endOf, hasReached } from '../offsets.ts'
 import { accountWaits } from './account-waits.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
+import { keptTails, type KeptTailsOptions } from './kept-tails.ts'
 import type { LiveFeed } from './live-feed.ts'
 import {
   lastEntry,
@@ -53,7 +54,7 @@ export type PlacedEntry<Event> = {
   readonly next?: number | undefined
 }
 
-export type FeedOptions = {
+export type FeedOptions = KeptTailsOptions & {
   /** Takes a turn at reading the past, if one is free; the returned function ends it. */
   readonly takeTurn: (accountId: string) => (() => void) | undefined
   readonly retryMs: number
@@ -77,9 +78,11 @@ export function logFeed<Event>(
     retryMs,
     readsForMs,
     mostEntries,
-  }: FeedOptions & { readonly logger: FollowerLogger },
+    ...options
+  }: FeedOptions & { readonly logger: FollowerLogger; readonly stopping: AbortSignal },
 ): Feed<Event> {
   const { marked, log } = source
+  const past = keptTails(log, options)
   /** The entries that marks given out here end with: they need not be looked for in the log. */
   const known = new LRUCache<string, number>({ max: MARKS_REMEMBERED })
   /** The number in the ring of the first entry that is not behind a mark given out here. */
@@ -266,7 +269,7 @@ export function logFeed<Event>(
       if (endTurn === undefined) throw unavailable('too many readers read the past')
       const ending = new AbortController()
       const items = readPast({
-        eventLog: log,
+        eventLog: past,
         feed,
         place,
         shownOf: source.shownOf({ accountId, feed, signal }, isWanted),

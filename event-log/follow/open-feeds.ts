@@ -37,6 +37,8 @@ const FEEDS_OPTIONS: FeedsOptions = {
   retryMs: 1_000,
   readsForMs: 10_000,
   mostEntries: 50_000,
+  keptMs: 10_000,
+  mostKept: 8,
   pendingMs: 10_000,
   ringEntries: 10_000,
   ringBytes: 32 * 1024 * 1024,

@@ -68,7 +68,7 @@ export async function* readPast<Shown>({
   signal,
   logger,
 }: {
-  eventLog: ReadableLog
+  eventLog: Pick<ReadableLog, 'tail'>
   feed: LiveFeed
   place: ReaderPosition
   shownOf: ShownOf<Shown>
