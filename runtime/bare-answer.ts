@@ -24,7 +24,7 @@ export function refuseOverload(response: ServerResponse, seconds: number): void 
   response.writeHead(OVERLOADED.status, headers).end(OVERLOADED.body)
 }
 
-/** The longest that a refused client may go on sending before its connection is closed. */
+/** The longest that a refused client may keep sending before its connection is closed. */
 const LINGERS_MS = 3_000
 
 /**

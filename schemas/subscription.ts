@@ -135,7 +135,7 @@ export type SetAside = {
   readonly status: number
 }
 
-/** What became of one request. `answer`: the beginning of the receiver's. */
+/** The result of one request. `answer`: the beginning of the receiver's answer. */
 export type DeliveryOutcome = {
   readonly status?: number
   readonly error?: string

@@ -23,7 +23,7 @@ export interface SubscriptionStore {
   deleteSubscription(
     query: InAccount & { readonly deletedAt: number },
   ): Promise<DeviceSubscription | undefined>
-  /** Those of all accounts that changed `from` then on, in the order of their changes; progress is no change. */
+  /** The subscriptions of all accounts that changed from `from` on, in the order of their changes; progress is no change. */
   changedSubscriptions(
     query: ChangesQuery,
   ): Promise<readonly ChangedDefinition<DeviceSubscription>[]>

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { isInNetworks, isPublicAddress, type Network } from './public-address.ts'
 
-/** What operators' URLs may reach besides the public Internet. */
+/** The networks that operators' URLs may reach besides the public Internet. */
 export type OutboundNetworks = readonly Network[]
 
 const VARIABLE = 'WEBHOOK_ALLOW_NETWORKS'

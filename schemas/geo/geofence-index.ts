@@ -40,7 +40,7 @@ export class GeofenceIndex {
     return isIn(longitude) || (Math.abs(longitude) === 180 && isIn(-longitude))
   }
 
-  /** Those whose boxes hold the place. */
+  /** The geofences whose boxes contain the place. */
   around({ latitude, longitude }: Coordinates): Iterable<PreparedGeofence> {
     const found = this.#boxes?.search(longitude, latitude, longitude, latitude) ?? NONE
     if (found.length <= 1 && Math.abs(longitude) !== 180) {

@@ -28,7 +28,7 @@ export type StopRules = {
  */
 const MOST_IN_WINDOW = 90_000
 
-/** `around`: the middle that decides how long it goes on. */
+/** `around`: the middle that decides how long the stop lasts. */
 type OpenStop = Omit<Stop, 'to'> & {
   readonly around: EarthPoint
   readonly last: TripRecord

@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from '@jest/globals'
+
+const FOLDERS = ['docs', 'ops', 'bench', 'client', 'console', 'test']
+const documents = [
+  ...readdirSync('.'),
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
+  ),
+].filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  scripts: Record<string, string>
+}
+
+test.each(documents)('%s leads to files and headings that exist', (document) => {
+  const links = [...textOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
+  const own = links.filter((link) => !/^(https?|mailto):/.test(link))
+  expect(own.filter((link) => !exists(document, link))).toEqual([])
+})
+
+test.each(documents)('%s names scripts of package.json', (document) => {
+  const named = [
+    ...textOf(document).matchAll(/\bnpm (?:run (?:-s |--silent )?([a-z:-]+)|(start|test)\b)/g),
+  ]
+  const unknown = named
+    .map(([, run, script = '']) => run ?? script)
+    .filter((name) => !(name in scripts))
+  expect(unknown).toEqual([])
+})
+
+function exists(document: string, link: string): boolean {
+  const [path = '', heading] = link.split('#')
+  const target = path === '' ? document : join(dirname(document), path)
+  if (!existsSync(target)) return false
+  return heading === undefined || headingsOf(target).includes(heading)
+}
+
+/** The headings of a document as GitHub makes anchors of them. */
+function headingsOf(document: string): string[] {
+  const text = textOf(document).replaceAll(/```[\s\S]*?```/g, '')
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function textOf(document: string): string {
+  return readFileSync(document, 'utf8')
+}
