@@ -4,7 +4,7 @@ export const GPSLOGGER: Guide = {
   id: 'gpslogger',
   name: 'GPSLogger',
   about:
-    'GPSLogger for Android sends each point to an address of your own, in this service’s form.',
+    'GPSLogger for Android sends each point to a URL of your choice, in this service’s format.',
   steps: (setup) => [
     {
       text: 'In GPSLogger open Logging details → Log to custom URL, switch it on and fill in these four. GPSLogger replaces each `%` name with its value.',

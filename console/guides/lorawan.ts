@@ -12,7 +12,7 @@ const KNOWN = {
 const NO_FIX =
   'A tracker indoors often sends no fix: it says so, or sends an old place. Such an uplink only shows that it is alive, with its battery.'
 const NO_POSITION =
-  'Rejections list an uplink without a position as long as nothing is known of its device, with the names that its decoded payload has.'
+  'Rejections lists uplinks without a position while their device is unknown, with the names in the decoded payload.'
 const ID = 'Each device arrives under its DevEUI: enter that as device id above.'
 
 export const THE_THINGS_STACK: Guide = {
@@ -64,7 +64,7 @@ export const THE_THINGS_STACK: Guide = {
 export const CHIRPSTACK: Guide = {
   id: 'chirpstack',
   name: 'ChirpStack',
-  about: 'LoRaWAN trackers in a ChirpStack of your own, version 4, through its HTTP integration.',
+  about: 'LoRaWAN trackers in your own ChirpStack, version 4, through its HTTP integration.',
   steps: ({ address, key }) => [
     {
       text: 'In the application open Integrations → HTTP and choose the payload encoding `JSON`.',

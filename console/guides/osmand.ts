@@ -125,7 +125,7 @@ export const TRACCAR_SERVER: Guide = {
   ],
   troubles: [
     'Traccar’s log (`logs/tracker-server.log`) shows which forwarding failed.',
-    'Without `forward.retry.enable` Traccar drops what it cannot forward at once; with it, Traccar keeps at most `forward.retry.limit` positions.',
+    'Without `forward.retry.enable` Traccar drops what it cannot forward immediately; with it, Traccar keeps at most `forward.retry.limit` positions.',
   ],
   example: ({ address, key, deviceId }, { latitude, longitude, time }) => ({
     url: address + FORWARD,

@@ -36,7 +36,8 @@ export const OWNTRACKS_ANDROID: Guide = {
 export const OWNTRACKS_IOS: Guide = {
   id: 'owntracks-ios',
   name: 'OwnTracks (iOS)',
-  about: 'The same for iPhones and iPads. iOS sends to `https://` addresses only.',
+  about:
+    'A free app for iPhones and iPads that keeps what it cannot send. iOS sends to `https://` addresses only.',
   link: (setup) => ({
     text: 'Version 26.2 and later: first allow external configuration in the app’s Settings. Then scan this with the camera, open it with OwnTracks and accept the changes. Switch the setting off again afterwards.',
     url: configurationLink(setup),
