@@ -78,7 +78,10 @@ export function httpClient({
         (error: unknown) => callback(error as Error, ''),
       )
     }
-    return new Agent({ connect: { lookup }, keepAliveTimeout: KEEP_ALIVE_MS })
+    return new Agent({
+      connect: { lookup, timeout: answersWithinMs },
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    })
   }
 
   async function exchange({ url: text, headers, body }: OutboundRequest) {

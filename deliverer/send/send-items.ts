@@ -11,6 +11,7 @@ import { fittingItems, webhookBody, webhookItem } from '../render/webhook.ts'
 import type { Answer, HttpClient, OutboundRequest } from './http-client.ts'
 import type { Mailer } from './mailer.ts'
 import { signedHeaders } from './sign.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 const OWN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'gps-position-ingestion' }
 
@@ -48,6 +49,11 @@ export function itemSender({
     return to.filter((address) => known.has(address.toLowerCase()))
   }
 
+  async function post(request: OutboundRequest, target: SubscriptionTarget): Promise<Answer> {
+    const answer = await http.post(request)
+    return { ...answer, text: withoutSecrets(answer.text, target) }
+  }
+
   return async function sendItems(sending: ItemsToSend): Promise<Sent> {
     const { target } = sending.secrets
     const { told, subscription } = sending
@@ -57,12 +63,12 @@ export function itemSender({
     switch (target.kind) {
       case 'webhook': {
         const { request, count } = webhookRequest(target, sending)
-        return { answer: await http.post(request), count }
+        return { answer: await post(request, target), count }
       }
       case 'ntfy':
       case 'telegram':
       case 'slack': {
-        const answer = await http.post(chatRequest(target, first, zone))
+        const answer = await post(chatRequest(target, first, zone), target)
         return {
           answer: target.kind === 'telegram' ? withTelegramsPause(answer) : answer,
           count: 1,

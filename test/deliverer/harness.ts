@@ -8,6 +8,7 @@ import { itemReader } from '../../deliverer/run/next-items.ts'
 import type { AttemptReport } from '../../deliverer/run/runner-state.ts'
 import { runSubscriptions } from '../../deliverer/run/run-subscriptions.ts'
 import { httpClient } from '../../deliverer/send/http-client.ts'
+import type { ResolveName } from '../../deliverer/send/resolve-name.ts'
 import type { Mailer } from '../../deliverer/send/mailer.ts'
 import { itemSender } from '../../deliverer/send/send-items.ts'
 import { requestSlots } from '../../deliverer/slots.ts'
@@ -38,6 +39,7 @@ import { deviceErased, positionReported, T0 } from '../samples.ts'
 export const accountId = 'acc-1'
 
 export type Received = {
+  readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
   /** Parsed. */
@@ -62,7 +64,7 @@ export async function startReceiver(
     request.on('end', () => {
       const isJson = request.headers['content-type']?.includes('json') === true
       const json = (isJson ? JSON.parse(body) : {}) as Received['json']
-      const one = { headers: request.headers, body, json }
+      const one = { path: request.url ?? '', headers: request.headers, body, json }
       received.push(one)
       const answered = Promise.resolve(reply(one, received.length)).then((answer) => {
         if (typeof answer === 'number') response.writeHead(answer).end()
@@ -129,7 +131,8 @@ export async function startDeliveries() {
   function startDeliverer({
     owner = randomUUID(),
     mailer,
-  }: { owner?: string; mailer?: Mailer } = {}) {
+    resolveName,
+  }: { owner?: string; mailer?: Mailer; resolveName?: ResolveName } = {}) {
     const stopping = new AbortController()
     const feeds = openFeeds({
       eventLog,
@@ -139,7 +142,11 @@ export async function startDeliveries() {
       logger: { debug() {}, warn() {}, error() {} },
       options: { retryMs: 10 },
     })
-    const http = httpClient({ networks: [parseNetwork('127.0.0.0/8')!], answersWithinMs: 1_000 })
+    const http = httpClient({
+      networks: [parseNetwork('127.0.0.0/8')!],
+      answersWithinMs: 1_000,
+      ...(resolveName && { resolveName }),
+    })
     const running = runSubscriptions({
       store,
       secrets,

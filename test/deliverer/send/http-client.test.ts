@@ -1,8 +1,16 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import {
+  connect,
+  createServer as createTcpServer,
+  type AddressInfo,
+  type Server as TcpServer,
+  type Socket,
+} from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { requestFailure } from '../../../deliverer/send/failure.ts'
 import { httpClient, type HttpClient } from '../../../deliverer/send/http-client.ts'
 import { parseNetwork } from '../../../runtime/outbound/public-address.ts'
 import { CERTIFICATE } from './certificate.ts'
@@ -19,7 +27,7 @@ function client(options: Partial<Parameters<typeof httpClient>[0]> = {}): HttpCl
   return made
 }
 
-async function listen(server: Server): Promise<number> {
+async function listen(server: Server | TcpServer): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -156,6 +164,49 @@ describe('addresses', () => {
     const made = client({ resolveName: resolveTo('1.1.1.1') })
     expect((await post(made, 'http://public.example/')).failure).toMatch(/must begin with https/)
   })
+})
+
+test.each<[string, (socket: Socket) => void]>([
+  ['never answers', () => undefined],
+  [
+    'trickles',
+    (socket) => {
+      // The header of a record of 16 KiB, and a byte of it now and then.
+      socket.write(Buffer.from([0x16, 0x03, 0x03, 0x40, 0x00]))
+      const timer = setInterval(() => socket.write('\x02'), 20)
+      socket.on('close', () => clearInterval(timer))
+    },
+  ],
+])(
+  'a receiver whose TLS handshake %s has failed, and its connection is closed',
+  async (_how, answer) => {
+    let isClosed = () => {}
+    const closed = new Promise<void>((resolve) => (isClosed = resolve))
+    const server = createTcpServer((socket) => {
+      socket.on('close', isClosed).resume()
+      answer(socket)
+    })
+    const port = await listen(server)
+    const { failure, milliseconds } = await post(
+      client({ answersWithinMs: 300 }),
+      `https://127.0.0.1:${port}/`,
+    )
+    expect(failure).toMatch(/^no (answer within 0.3 s|connection in time)$/)
+    expect(milliseconds).toBeGreaterThanOrEqual(290)
+    await closed
+  },
+)
+
+test('a certificate for another host is a failure', async () => {
+  const port = await listen(createHttpsServer(CERTIFICATE, (_request, response) => response.end()))
+  const socket = connectTls({
+    port,
+    host: '127.0.0.1',
+    servername: 'other.example',
+    ca: CERTIFICATE.cert,
+  })
+  const [error] = (await once(socket, 'error')) as [unknown]
+  expect(requestFailure(error, 1)).toBe('the certificate is for another host')
 })
 
 test('a certificate that cannot be verified is a failure', async () => {

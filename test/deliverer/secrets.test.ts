@@ -1,0 +1,55 @@
+import { expect, test } from '@jest/globals'
+import { smtpMailer } from '../../deliverer/send/mailer.ts'
+import type { SubscriptionTarget } from '../../schemas/subscription.ts'
+import { closeAfterwards } from '../closing.ts'
+import { startDeliveries, startReceiver } from './harness.ts'
+
+const BOT = '12345:s3cret_token_of_a_bot_x'
+
+test('no log line, report, listed delivery or progress has a secret of a failing target, even if its receiver repeats the request', async () => {
+  const deliveries = await startDeliveries()
+  // Like a framework that answers 404 with the path, and an echo with all headers.
+  const repeating = await startReceiver(({ path, headers, body }) => (response) => {
+    const text = `Cannot POST ${path}; ${JSON.stringify(headers)} ${body}`
+    response.writeHead(404).end(`${text}${'x'.repeat(1_010 - text.length)} ${path}`)
+  })
+  const { origin } = new URL(repeating.url)
+  const targets: readonly SubscriptionTarget[] = [
+    {
+      kind: 'webhook',
+      url: `${origin}/s3cret-path/s3cret%20part?key=s3cret&other=s3cret-query`,
+      headers: { authorization: 'Bearer s3cret-header', 'x-own': 's3cret-own' },
+    },
+    { kind: 'ntfy', url: `${origin}/s3cret-topic`, token: 's3cret-token' },
+    { kind: 'slack', url: `${origin}/services/T0/s3cret-slack` },
+    { kind: 'webhook', url: 'http://127.0.0.1:1/s3cret-path', batch: 2 },
+    { kind: 'webhook', url: 'https://10.0.0.1/s3cret-path' },
+    { kind: 'telegram', token: BOT, chatId: '-42' },
+    { kind: 'email', to: ['ana@example.org'] },
+  ]
+  await deliveries.addOperators(['ana@example.org'])
+  const mailer = smtpMailer({ url: 'smtp://s3cret:s3cret@127.0.0.1:1', from: 'gps@example.org' })
+  closeAfterwards(() => mailer.close())
+  await deliveries.appendFacts(1)
+  const ids: string[] = []
+  for (const target of targets) ids.push((await deliveries.subscribe(target)).id)
+  const resolveName = async () => [{ address: '127.0.0.1', family: 4 }]
+  await deliveries.startDeliverer({ mailer, resolveName }).refresh()
+  await deliveries.idle(ids.length)
+  await deliveries.pass(60_000)
+  await deliveries.idle(ids.length)
+  const shown: unknown[] = [deliveries.logged]
+  for (const [place, id] of ids.entries()) {
+    const { sealed: _sealed, ...found } = await deliveries.find(id)
+    expect(found.progress.failingSince).toBeDefined()
+    const listed = await deliveries.store.pageDeliveries({ subscriptionId: id, limit: 9 })
+    expect(listed.length).toBeGreaterThan(0)
+    if (place < 3) expect(listed[0]!.answer).toContain('Cannot POST …')
+    shown.push(found, listed)
+  }
+  for (const { subscription, ...report } of deliveries.attempts) {
+    const { sealed: _sealed, ...rest } = subscription
+    shown.push(report, rest)
+  }
+  expect(JSON.stringify(shown)).not.toMatch(/s3c/)
+})
