@@ -38,7 +38,7 @@ export function sealedSecrets(key: Uint8Array): SealedSecrets {
         return decipher.update(content, undefined, 'utf8') + decipher.final('utf8')
       } catch {
         throw new UnsealingError(
-          'a secret cannot be read: SECRETS_KEY is not the one that wrote it',
+          'the secrets cannot be read with this key: put back the SECRETS_KEY, or the file secrets.key, that encrypted them',
         )
       }
     },

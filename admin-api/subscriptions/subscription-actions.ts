@@ -11,7 +11,6 @@ import {
   type DeviceSubscription,
   type SubscriptionDelivery,
   type SubscriptionProgress,
-  type SubscriptionSecrets,
 } from '../../schemas/subscription.ts'
 import {
   pathParameter,
@@ -36,7 +35,13 @@ import {
   subscriptionFields,
   subscriptionView,
 } from './subscription-fields.ts'
-import { healthy, requireSecrets, seal, type SubscriptionDeps } from './subscriptions.ts'
+import {
+  healthy,
+  openSecrets,
+  requireSecrets,
+  seal,
+  type SubscriptionDeps,
+} from './subscriptions.ts'
 
 const MOST_RESENT = 100
 /** Longer than a receiver may take. */
@@ -95,7 +100,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     const until = now + graceSeconds * 1_000
     const subscription = await changed(ctx, caller, ({ id, sealed, target, revision }) => {
       if (target.kind !== 'webhook') throw conflict('only webhooks are signed with a secret')
-      const { signing, ...rest } = JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
+      const { signing, ...rest } = openSecrets(secrets, { sealed, id })
       const [current] = signing
       const before = current === undefined ? [] : [{ secret: current.secret, until }]
       return {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Feeds } from '../../event-log/feeds.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { invalidParams, unavailable } from '../../runtime/errors.ts'
+import { ApiError, invalidParams, unavailable } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
-import type { SealedSecrets } from '../../runtime/sealed-secrets.ts'
+import { UnsealingError, type SealedSecrets } from '../../runtime/sealed-secrets.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
@@ -224,6 +224,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       },
       bodyLimitBytes: BODY_LIMIT_BYTES,
       answer: { data: SUBSCRIPTION },
+      errors: ['CONFLICT'],
       handle: change,
     }),
     {
@@ -253,14 +254,28 @@ export function seal(secrets: SealedSecrets, id: string, content: SubscriptionSe
   return secrets.seal(JSON.stringify(content), id)
 }
 
+/** @throws {ApiError} 409 if another key encrypted them. */
+export function openSecrets(
+  secrets: SealedSecrets,
+  { sealed, id }: Pick<DeviceSubscription, 'sealed' | 'id'>,
+): SubscriptionSecrets {
+  try {
+    return JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
+  } catch (error) {
+    if (!(error instanceof UnsealingError)) throw error
+    const message = `${error.message}; or delete the subscription and make it again`
+    throw new ApiError('CONFLICT', message)
+  }
+}
+
 /** A new target counts as healthy. A webhook keeps its secret. */
 function withTarget(
   subscription: DeviceSubscription,
   target: SubscriptionTarget,
   secrets: SealedSecrets,
 ): DeviceSubscription {
-  const { id, sealed, progress } = subscription
-  const before = JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
+  const { id, progress } = subscription
+  const before = openSecrets(secrets, subscription)
   const kept = before.signing.length > 0 ? before.signing : [{ secret: newSigningSecret() }]
   const signing = target.kind === 'webhook' ? kept : before.signing
   return {

@@ -1,3 +1,4 @@
+import { UnsealingError } from '../../runtime/sealed-secrets.ts'
 import type {
   DeliveryOutcome,
   DeviceSubscription,
@@ -100,13 +101,26 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
 
   /** Sends, and keeps the lease meanwhile. */
   async function sendKept(claimed: DeviceSubscription, sending: Sending): Promise<Sent> {
-    const opened = parts.secrets.open(claimed.sealed, claimed.id)
-    const secrets = JSON.parse(opened) as SubscriptionSecrets
+    const secrets = openedSecrets(claimed)
+    if (secrets instanceof UnsealingError) {
+      const answer = { failure: secrets.message, text: '', milliseconds: 0 }
+      return { answer, count: sending.told.length }
+    }
     const letGo = leases.keep(key)
     try {
       return await parts.send({ subscription: claimed, secrets, now: clock.now(), ...sending })
     } finally {
       letGo()
+    }
+  }
+
+  /** Under another key the subscription fails like any other, so that operators see why. */
+  function openedSecrets({ sealed, id }: DeviceSubscription): SubscriptionSecrets | UnsealingError {
+    try {
+      return JSON.parse(parts.secrets.open(sealed, id)) as SubscriptionSecrets
+    } catch (error) {
+      if (error instanceof UnsealingError) return error
+      throw error
     }
   }
 

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
+import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
 import type { DeviceSubscription } from '../../schemas/subscription.ts'
 import { eventually } from '../eventually.ts'
 import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
@@ -182,6 +184,26 @@ test('a new secret signs beside the one before for a while; chats have none', as
   const chat = idOf(await create({ target: { kind: 'slack', url: 'https://a.org/x' } }))
   const none = await ask('POST', `/subscriptions/${chat}/rotate`)
   expect([none.status, none.body.message]).toEqual([409, 'only webhooks are signed with a secret'])
+})
+
+test('secrets that another key encrypted are neither rotated nor kept under a new target: a 409 says what to do', async () => {
+  const id = idOf(await create())
+  await harness.store.changeSubscription({ accountId: 'acc-1', id }, (one) => ({
+    ...one,
+    sealed: sealedSecrets(randomBytes(32)).seal('{}', id),
+  }))
+  const calls = [
+    await ask('POST', `/subscriptions/${id}/rotate`),
+    await ask('PATCH', `/subscriptions/${id}`, { target: HOOK }),
+  ]
+  for (const { status, body } of calls) {
+    expect([status, body.message]).toEqual([
+      409,
+      'the secrets cannot be read with this key: put back the SECRETS_KEY, or the file secrets.key, that encrypted them; or delete the subscription and make it again',
+    ])
+  }
+  expect((await ask('PATCH', `/subscriptions/${id}`, { name: 'Other' })).status).toBe(200)
+  expect((await ask('DELETE', `/subscriptions/${id}`)).status).toBe(200)
 })
 
 test('a disabled subscription is enabled where it ended', async () => {

@@ -15,7 +15,7 @@ import { requestSlots } from '../../deliverer/slots.ts'
 import { openFeeds } from '../../event-log/follow/open-feeds.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { parseNetwork } from '../../runtime/outbound/public-address.ts'
-import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
+import { sealedSecrets, type SealedSecrets } from '../../runtime/sealed-secrets.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { ulid } from '../../schemas/record-id.ts'
@@ -132,7 +132,8 @@ export async function startDeliveries() {
     owner = randomUUID(),
     mailer,
     resolveName,
-  }: { owner?: string; mailer?: Mailer; resolveName?: ResolveName } = {}) {
+    key = secrets,
+  }: { owner?: string; mailer?: Mailer; resolveName?: ResolveName; key?: SealedSecrets } = {}) {
     const stopping = new AbortController()
     const feeds = openFeeds({
       eventLog,
@@ -149,7 +150,7 @@ export async function startDeliveries() {
     })
     const running = runSubscriptions({
       store,
-      secrets,
+      secrets: key,
       clock,
       pause,
       random: () => 0.5,

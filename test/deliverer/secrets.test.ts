@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { smtpMailer } from '../../deliverer/send/mailer.ts'
+import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
 import type { SubscriptionTarget } from '../../schemas/subscription.ts'
 import { closeAfterwards } from '../closing.ts'
+import { eventually } from '../eventually.ts'
 import { startDeliveries, startReceiver } from './harness.ts'
 
 const BOT = '12345:s3cret_token_of_a_bot_x'
@@ -11,7 +14,7 @@ test('no log line, report, listed delivery or progress has a secret of a failing
   // Like a framework that answers 404 with the path, and an echo with all headers.
   const repeating = await startReceiver(({ path, headers, body }) => (response) => {
     const text = `Cannot POST ${path}; ${JSON.stringify(headers)} ${body}`
-    response.writeHead(404).end(`${text}${'x'.repeat(1_010 - text.length)} ${path}`)
+    response.writeHead(404).end(`${text}${'x'.repeat(1_018 - text.length)} ${path}`)
   })
   const { origin } = new URL(repeating.url)
   const targets: readonly SubscriptionTarget[] = [
@@ -52,4 +55,22 @@ test('no log line, report, listed delivery or progress has a secret of a failing
     shown.push(report, rest)
   }
   expect(JSON.stringify(shown)).not.toMatch(/s3c/)
+})
+
+test('under another key a subscription fails and says which file to put back; with it, everything arrives', async () => {
+  const deliveries = await startDeliveries()
+  const receiver = await startReceiver()
+  const [first] = await deliveries.appendFacts(1)
+  const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
+  const wrong = deliveries.startDeliverer({ key: sealedSecrets(randomBytes(32)) })
+  await wrong.refresh()
+  await deliveries.idle()
+  expect((await deliveries.find(id)).progress.lastError).toBe(
+    'the secrets cannot be read with this key: put back the SECRETS_KEY, or the file secrets.key, that encrypted them',
+  )
+  await wrong.stop()
+  await deliveries.startDeliverer().refresh()
+  await deliveries.idle()
+  await deliveries.pass(5_000)
+  await eventually(() => receiver.ids().flat().join() === first)
 })

@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openData } from '../../../commands/open.ts'
 import type { Manifest } from '../../../commands/backup/manifest.ts'
+import { SECRETS_FILE, secretsKeyIn } from '../../../runtime/secrets-file.ts'
 import { holdDirectory, lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
 import { account, apiKey, operator } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
@@ -46,6 +47,23 @@ test('all data at the begin of the backup are there after the restore, once', as
   await store.close()
   await eventLog.close()
   expect(await lastBackupAt(data.path('restored'))).toBe(T0)
+})
+
+test('the key of the secrets is restored with the data, readable by this user alone; without it the data is restored', async () => {
+  await data.report(1, { projected: true })
+  const key = secretsKeyIn(data.path('data'))
+  await data.backUp()
+  await data.restore()
+  const file = join(data.path('restored'), SECRETS_FILE)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(secretsKeyIn(data.path('restored'))).toEqual(key)
+  rmSync(join(data.path('backup'), SECRETS_FILE))
+  const manifest = join(data.path('backup'), 'backup.json')
+  const { files, ...rest } = JSON.parse(readFileSync(manifest, 'utf8')) as Manifest
+  const others = files.filter(({ name }) => name !== SECRETS_FILE)
+  writeFileSync(manifest, JSON.stringify({ ...rest, files: others }))
+  await data.restore({ to: data.path('restored too') })
+  expect(existsSync(join(data.path('restored too'), SECRETS_FILE))).toBe(false)
 })
 
 test('a backup can be restored again and again, also where a restore was killed', async () => {
