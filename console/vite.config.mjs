@@ -6,7 +6,7 @@ import { withoutUnusedModules } from './unused-modules.mjs'
 
 /** Modules that most pages share. */
 const SHARED =
-  /console\/(core|live|ui)\/(?!time-plot|ticks|sketch|rule-draft|feature-parts)[\w-]+\.tsx?$|console\/map\/draw-label\./
+  /console\/(core|live|ui)\/(?!time-plot|ticks|sketch|rule-draft|notification-|feature-parts)[\w-]+\.tsx?$|console\/map\/draw-label\./
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url))
 const WITHOUT_NODE = {
@@ -44,6 +44,13 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
             { name: 'shared', test: SHARED },
+            { name: 'definitions', test: /pages\/geofences\/(use-definitions|whom)/ },
+            { name: 'keys', test: /pages\/keys\/(key-page|keys-page|key-actions|key-columns)/ },
+            { name: 'people', test: /pages\/(accounts|operators|audit)\// },
+            {
+              name: 'notifications',
+              test: /pages\/notifications\/(?!trouble)|core\/notification-/,
+            },
           ],
         },
       },

@@ -19,7 +19,7 @@ export function Frame() {
         Skip to content
       </a>
       {isPhone.value ? <PhoneBar /> : <Rail />}
-      <Sos />
+      <LateBanners />
       <main id="content" tabIndex={-1}>
         <OpenPage />
       </main>
@@ -27,17 +27,17 @@ export function Frame() {
   )
 }
 
-/** Calls for help. Nobody waits for its module, so it comes after the page. */
-function Sos() {
-  const [Banner, setBanner] = useState<ComponentType>()
+/** Nobody waits for their module, so it comes after the page. */
+function LateBanners() {
+  const [Shown, setShown] = useState<ComponentType>()
   useEffect(() => {
-    import('../pages/events/sos-banner.tsx').then(
-      ({ SosBanner }) => setBanner(() => SosBanner),
+    import('./banners.tsx').then(
+      ({ Banners }) => setShown(() => Banners),
       // A new build is out; the page says so when it opens another one.
       () => undefined,
     )
   }, [])
-  return Banner && <Banner />
+  return Shown && <Shown />
 }
 
 function Rail() {

@@ -7,6 +7,7 @@ import {
   Map as MapIcon,
   OctagonX,
   Plug,
+  Send,
   Shapes,
   Share2,
   TriangleAlert,
@@ -63,6 +64,14 @@ export const PAGES: readonly ConsolePage[] = [
     link: { name: 'Rules', icon: TriangleAlert, group: 'Operate' },
   },
   {
+    path: '/notifications',
+    load: () =>
+      import('../pages/notifications/notifications-page.tsx').then(
+        (module) => module.NotificationsPage,
+      ),
+    link: { name: 'Notifications', icon: Send, group: 'Operate' },
+  },
+  {
     path: '/shares',
     load: () => import('../pages/shares/shares-page.tsx').then((module) => module.SharesPage),
     link: { name: 'Shared links', icon: Share2, group: 'Operate', inBar: 'Shared' },
@@ -111,6 +120,13 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/devices/:deviceId',
     load: () => import('../pages/device/device-page.tsx').then((module) => module.DevicePage),
+  },
+  {
+    path: '/notifications/:id',
+    load: () =>
+      import('../pages/notifications/notification-page.tsx').then(
+        (module) => module.NotificationPage,
+      ),
   },
   {
     path: '/keys/:keyId',

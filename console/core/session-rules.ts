@@ -9,6 +9,7 @@ const NEEDED = {
   'operators.edit': 'admin',
   'rules.edit': 'dispatcher',
   'shares.edit': 'dispatcher',
+  'subscriptions.edit': 'dispatcher',
 } as const
 
 export type Right = keyof typeof NEEDED

@@ -54,3 +54,12 @@ export function KeepSecret({
     </Dialog>
   )
 }
+
+/** How long a replaced secret still counts, in seconds. */
+export const GRACES = [
+  ['0', 'Not at all'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '7 days'],
+  ['2592000', '30 days'],
+] as const

@@ -9,7 +9,7 @@ import { now } from '../../ui/clock.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { SelectField } from '../../ui/select-field.tsx'
 import { Time, Ago } from '../../ui/time.tsx'
-import { KeepSecret } from '../../ui/secret.tsx'
+import { GRACES, KeepSecret } from '../../ui/secret.tsx'
 import { DevicesOfKey, KeyDevices } from './key-devices.tsx'
 import { may } from '../../live/session.ts'
 import type { MenuAction } from '../../ui/menu.tsx'
@@ -107,15 +107,6 @@ export function LimitFields({ of }: { of?: Key }) {
     </>
   )
 }
-
-/** Seconds. */
-const GRACES = [
-  ['0', 'Not at all'],
-  ['3600', '1 hour'],
-  ['86400', '1 day'],
-  ['604800', '7 days'],
-  ['2592000', '30 days'],
-] as const
 
 /** Gives a key a new secret; the previous one works for a while, so that senders can be changed. */
 function ReplaceSecret({ of, ...props }: DialogProps & { of: Key }) {

@@ -25,6 +25,7 @@ import {
   type KeyWithSecret,
 } from './key-words.ts'
 import './keys.css'
+import { CheckGroup } from '../../ui/check-group.tsx'
 
 export function KeysPage() {
   const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
@@ -133,11 +134,11 @@ function Found({ found }: { found: Key | 'none' }) {
 /** Creates a key and shows its secret. */
 function NewKeyDialog(props: DialogProps) {
   const [made, setMade] = useState<KeyWithSecret>()
-  const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['positions:write']))
+  const [scopes, setScopes] = useState(['positions:write'])
 
   async function create(values: Values) {
-    if (scopes.size === 0) throw faultAt('scopes', 'Choose at least one permission.')
-    const wanted = SCOPE_NAMES.filter((scope) => scopes.has(scope))
+    if (scopes.length === 0) throw faultAt('scopes', 'Choose at least one permission.')
+    const wanted = SCOPE_NAMES.filter((scope) => scopes.includes(scope))
     const body = { ...readLimits(values, shownZone()), scopes: wanted }
     setMade(await api.post('/keys', { body }))
   }
@@ -152,23 +153,13 @@ function NewKeyDialog(props: DialogProps) {
         autoFocus
         autoComplete="off"
       />
-      <Field name="scopes" label="Permissions">
-        {({ id, name, ...described }) => (
-          <div id={id} role="group" aria-label="Permissions" {...described}>
-            {SCOPE_NAMES.map((scope) => (
-              <label key={scope} class="check">
-                <input
-                  type="checkbox"
-                  name={name}
-                  checked={scopes.has(scope)}
-                  onChange={() => setScopes((before) => toggled(before, scope))}
-                />
-                {SCOPE_WORDS[scope]}
-              </label>
-            ))}
-          </div>
-        )}
-      </Field>
+      <CheckGroup
+        name="scopes"
+        label="Permissions"
+        options={SCOPE_NAMES.map((scope) => [scope, SCOPE_WORDS[scope]])}
+        chosen={scopes}
+        set={setScopes}
+      />
       <details>
         <summary>Limits</summary>
         <div class="stack">
@@ -177,10 +168,4 @@ function NewKeyDialog(props: DialogProps) {
       </details>
     </FormDialog>
   )
-}
-
-function toggled(before: ReadonlySet<string>, one: string): ReadonlySet<string> {
-  const after = new Set(before)
-  if (!after.delete(one)) after.add(one)
-  return after
 }

@@ -17,7 +17,7 @@ import { ruleText, type ApiRule, type GeofenceNames } from '../../core/rule-word
 import { Field, type Values } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { isolate } from '../../ui/isolated.tsx'
-import { SelectField } from '../../ui/select-field.tsx'
+import { ManySelect, SelectField } from '../../ui/select-field.tsx'
 import { shownUnits } from '../../ui/shown.ts'
 import { useWhom } from '../geofences/whom.tsx'
 
@@ -85,23 +85,14 @@ export function RuleForm({
       {options.length > 0 && (
         <details open={within.length > 0}>
           <summary>Only in some geofences</summary>
-          <Field name="geofenceIds" label="Geofences" hint="None chosen: everywhere.">
-            {(attributes) => (
-              <select
-                {...attributes}
-                multiple
-                onChange={({ currentTarget: { selectedOptions } }) =>
-                  setWithin([...selectedOptions].map(({ value }) => value))
-                }
-              >
-                {options.map(([id, name]) => (
-                  <option key={id} value={id} selected={within.includes(id)}>
-                    {name}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <ManySelect
+            name="geofenceIds"
+            label="Geofences"
+            hint="None chosen: everywhere."
+            options={options}
+            chosen={within}
+            set={setWithin}
+          />
         </details>
       )}
     </FormDialog>

@@ -7,7 +7,7 @@ import { consoleSuite, deviceRow, EMAIL, follow, PASSWORD } from './console-harn
 
 /** The links of the navigation, in their groups. */
 const GROUPS = {
-  Operate: ['Map', 'Events', 'Geofences', 'Rules', 'Shared links'],
+  Operate: ['Map', 'Events', 'Geofences', 'Rules', 'Notifications', 'Shared links'],
   'Set up': ['Connect a device', 'Keys', 'Operators', 'Accounts'],
   Watch: ['System', 'Rejections', 'Audit'],
 }
@@ -20,7 +20,7 @@ const TOMORROW = new Date(Date.now() + 86_400_000).toISOString()
 /** The pages that show names. */
 const PATHS = [
   ...['/', `/?device=${LONG_ID}`, `/devices/${LONG_ID}`],
-  ...['/shares', '/keys', '/rejections', '/audit'],
+  ...['/shares', '/keys', '/notifications', '/rejections', '/audit'],
 ]
 
 /** The harness's checks after each test (policy, other origins, errors) cover every page. */
@@ -177,6 +177,9 @@ describeConsole('every page', () => {
     await eventually(async () => (await suite.call('GET', `/devices/${LONG_ID}`)).status === 200)
     await suite.call('PATCH', `/devices/${LONG_ID}`, { name: LONG_NAME, labels: ['L'.repeat(32)] })
     await suite.made('/shares', { deviceIds: [LONG_ID], name: LONG_NAME, expiresAt: TOMORROW })
+    const target = { kind: 'slack', url: 'https://example.org/x' }
+    const notification = { name: LONG_NAME, source: 'facts', types: ['alarm.reported'], target }
+    await suite.made('/subscriptions', notification)
     const page = await suite.signedIn('/', options)
     const wide: string[] = []
     for (const path of PATHS) {

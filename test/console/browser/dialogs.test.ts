@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { beforeAll, expect, test } from '@jest/globals'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
@@ -29,6 +31,13 @@ const DIALOGS = [
   ['/rules', ['New rule'], 'New rule'],
   ['/rules', ['Actions Low', 'Change Low'], 'Change rule'],
   ['/rules', ['Actions Low', 'Delete Low'], 'Delete rule'],
+  ['/notifications', ['New notification'], 'New notification'],
+  ['/notifications', ['Actions Unwell', 'Try now Unwell'], 'Try now'],
+  ['/notifications', ['Actions Gone', 'Enable Gone'], 'Enable notification'],
+  ['/notifications', ['Actions Gone', 'Edit Gone'], 'Edit notification'],
+  ['/notifications', ['Actions Gone', 'Replace secret Gone'], 'Replace secret'],
+  ['/notifications', ['Actions Gone', 'Rewind Gone'], 'Rewind notification'],
+  ['/notifications', ['Actions Gone', 'Delete Gone'], 'Delete notification'],
   ['/accounts', ['New account'], 'New account'],
   ['/accounts', ['Actions Another', 'Suspend Another'], 'Suspend account'],
 ] as const
@@ -38,6 +47,7 @@ const SECRETS = [
   ['/keys', ['New key'], { Name: 'Made by keys' }, 'Create key', 'Key created'],
   ['/keys', ['Actions Spare', 'Replace secret Spare'], {}, 'Replace secret', 'New secret'],
   ['/shares', ['New link'], { Devices: 'dialog-1' }, 'Create link', 'Link created'],
+  ['/notifications', ['Actions Gone', 'Replace secret Gone'], {}, 'Replace secret', 'New secret'],
   [
     '/operators',
     ['New operator'],
@@ -48,11 +58,16 @@ const SECRETS = [
 ] as const
 
 describeConsole('every dialog', () => {
-  const suite = consoleSuite()
+  const suite = consoleSuite({ env: () => ({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' }) })
+  /** Answers with the status in the path. */
+  const receiver = createServer(({ url = '' }, response) => {
+    response.writeHead(Number(url.slice(1))).end()
+  })
   /** The titles of the dialogs that the tests have opened. */
   const opened = new Set<string>()
 
   beforeAll(async () => {
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
     const place = { latitude: 48.2, longitude: 16.4 }
     await suite.report({ deviceId: 'dialog-1', ...place }, { deviceId: 'dialog-2', ...place })
     await eventually(async () => (await suite.call('GET', '/devices/dialog-2')).status === 200)
@@ -63,9 +78,21 @@ describeConsole('every dialog', () => {
     const shape = { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 100 }
     await suite.made('/geofences', { name: 'Yard', shape })
     await suite.made('/rules', { name: 'Low', when: { field: 'battery', below: 0.2 } })
+    const { port } = receiver.address() as AddressInfo
+    for (const [name, status] of Object.entries({ Unwell: 500, Gone: 410 })) {
+      const target = { kind: 'webhook', url: `http://127.0.0.1:${port}/${status}` }
+      const { id } = await suite.made('/subscriptions', { name, source: 'facts', target })
+      await suite.call('POST', `/subscriptions/${id}/rewind`, { to: 'start' })
+      await eventually(async () => {
+        const { body } = await suite.call('GET', `/subscriptions/${id}`)
+        return (body.data as { state: string }).state !== 'active'
+      })
+    }
     const admin = { email: 'admin@example.org', password: 'a long enough password' }
     await suite.made('/accounts', { name: 'Another', admin })
   })
+
+  afterAll(() => void receiver.close())
 
   const isFocused = (page: Page, selector: string) =>
     page.evaluate<boolean>(`document.activeElement.matches('${selector}')`)
@@ -190,6 +217,25 @@ describeConsole('every dialog', () => {
       await isBackAt(page, openers[0])
     },
   )
+
+  test('what a new notification shows keeps the focus, and gives it back', async () => {
+    const page = await suite.signedIn('/notifications')
+    for (const kind of ['A phone, by ntfy', 'A program, by webhook']) {
+      await page.getByRole('button', { name: 'New notification' }).press('Enter')
+      const form = page.getByRole('dialog')
+      await form.getByLabel('Tell').selectOption(kind)
+      await form.getByLabel('URL').fill('https://example.org/x')
+      await form.getByLabel('Name').fill(kind)
+      await form.getByLabel('When').selectOption('One of these events happens …')
+      await form.getByLabel('Alarm reported').check()
+      await form.getByRole('button', { name: 'Save' }).press('Enter')
+      const dialog = await opens(page, 'Notification created')
+      const end = kind === 'A phone, by ntfy' ? 'Close' : 'I have it'
+      await dialog.getByRole('button', { name: end }).press('Enter')
+      await dialog.waitFor({ state: 'hidden' })
+      await isBackAt(page, 'New notification')
+    }
+  })
 
   test('the tests above have opened each dialog of the console', () => {
     const files = readdirSync('console', { encoding: 'utf8', recursive: true })

@@ -22,6 +22,7 @@ const PATHS = {
   keys: '/keys',
   connect: '/connect',
   rejections: '/rejections',
+  notifications: '/notifications',
   audit: '/audit',
   operators: '/operators',
   system: '/system',

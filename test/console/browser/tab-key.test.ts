@@ -14,6 +14,7 @@ const PAGES = {
   '/?device=tab-03': 'History and settings',
   [`/devices/tab-00?day=${DAY}`]: 'At 10:04:00',
   '/devices/none': 'No device',
+  '/notifications': 'Night desk',
   '/shares': 'Customer',
   '/connect': 'curl',
   '/keys': 'Gateway',
@@ -50,7 +51,14 @@ describeConsole('the Tab key', () => {
     await suite.call('PATCH', '/devices/tab-03', { labels: ['north'] })
     const share = { deviceIds: ['tab-00', 'tab-03'], name: 'Customer', expiresAt: TOMORROW }
     const { token } = await suite.made('/shares', share)
-    pages = [...Object.entries(PAGES), [`/share#${token}`, 'Customer']]
+    const target = { kind: 'slack', url: 'https://example.org/x' }
+    const fields = { name: 'Night desk', source: 'facts', types: ['alarm.reported'], target }
+    const { id } = await suite.made('/subscriptions', fields)
+    pages = [
+      ...Object.entries(PAGES),
+      [`/notifications/${id}`, 'Nothing was sent'],
+      [`/share#${token}`, 'Customer'],
+    ]
   })
 
   test.each([

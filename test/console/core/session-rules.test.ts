@@ -29,6 +29,13 @@ const CALLS: Readonly<Record<Right, readonly string[]>> = {
   ],
   'rules.edit': ['POST /rules', 'PATCH /rules/:id', 'DELETE /rules/:id'],
   'shares.edit': ['GET /shares', 'POST /shares', 'DELETE /shares/:id'],
+  'subscriptions.edit': [
+    ...['POST /subscriptions', 'PATCH /subscriptions/:id', 'DELETE /subscriptions/:id'],
+    ...['test', 'rotate', 'enable', 'rewind', 'resend'].map(
+      (one) => `POST /subscriptions/:id/${one}`,
+    ),
+    'GET /subscriptions/:id/deliveries',
+  ],
 }
 
 test('the console knows the roles of the API', () => {

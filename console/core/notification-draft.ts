@@ -1,0 +1,122 @@
+import { faultAt } from './failure.ts'
+import type { ApiSubscription, ReceiverKind } from './notification-words.ts'
+
+/** What a notification is about, as a form offers it. */
+export const ABOUT = {
+  any: 'Anything happens',
+  events: 'One of these events happens …',
+  rules: 'One of these rules is raised …',
+  positions: 'A position arrives',
+} as const
+export type About = keyof typeof ABOUT
+
+export type Subject = {
+  readonly about: About
+  readonly types: readonly string[]
+  readonly ruleIds: readonly string[]
+  readonly geofenceIds: readonly string[]
+  /** Of rules: also when they end. */
+  readonly ends: boolean
+}
+
+export function subjectOf({
+  source,
+  types,
+  ruleIds = [],
+  geofenceIds = [],
+}: Partial<ApiSubscription>): Subject {
+  const isOfRules =
+    ruleIds.length > 0 &&
+    geofenceIds.length === 0 &&
+    (types === undefined ||
+      (types.includes('rule.raised') && types.every((one) => one.startsWith('rule.'))))
+  const about =
+    source === 'positions'
+      ? 'positions'
+      : isOfRules
+        ? 'rules'
+        : types === undefined && ruleIds.length === 0
+          ? 'any'
+          : 'events'
+  const ends = types === undefined || types.includes('rule.cleared')
+  return { about, types: types ?? [], ruleIds, geofenceIds, ends }
+}
+
+/** @throws {ApiFailure} where nothing is chosen. */
+export function eventFields({ about, types, ruleIds, geofenceIds, ends }: Subject) {
+  const some = <T>(all: readonly T[]) => (all.length > 0 ? [...all] : null)
+  const none = { types: null, ruleIds: null, geofenceIds: null }
+  if (about === 'positions') return none
+  if (about === 'any') return { ...none, geofenceIds: some(geofenceIds) }
+  if (about === 'rules') {
+    if (ruleIds.length === 0) throw faultAt('ruleIds', 'Choose a rule.')
+    return {
+      ...none,
+      ruleIds: [...ruleIds],
+      types: ['rule.raised', ...(ends ? ['rule.cleared'] : [])],
+    }
+  }
+  // Only the API makes those that have rules without types.
+  if (types.length === 0 && ruleIds.length === 0) throw faultAt('types', 'Choose an event.')
+  return { types: some(types), ruleIds: some(ruleIds), geofenceIds: some(geofenceIds) }
+}
+
+type Values = Readonly<Record<string, string>>
+
+/** No day: at any time. The field of a time has no 24:00. */
+export function hoursOf(days: readonly string[], values: Values) {
+  if (days.length === 0) return null
+  const { 'hours.from': from = '', 'hours.to': to = '', 'hours.zone': zone = '' } = values
+  return {
+    days: days.map(Number).sort(),
+    from,
+    to: to === '00:00' ? '24:00' : to,
+    zone: zone.trim(),
+  }
+}
+
+/** @throws {ApiFailure} for a header without a colon. */
+export function enteredTarget(kind: ReceiverKind, values: Values): Record<string, unknown> {
+  const text = (name: string) => values[`target.${name}`]?.trim() ?? ''
+  const optional = (name: string) => (text(name) === '' ? {} : { [name]: text(name) })
+  const lines = (name: string) =>
+    text(name)
+      .split(/\s*\n\s*/)
+      .filter(Boolean)
+  switch (kind) {
+    case 'webhook': {
+      const headers = lines('headers').map((line) => {
+        const [, header, value] = /^([^:]+?)\s*:\s*(.+)$/.exec(line) ?? []
+        if (header === undefined) {
+          throw faultAt('target.headers', 'Enter each header as a name, a colon and its value.')
+        }
+        return [header, value] as const
+      })
+      return {
+        kind,
+        url: text('url'),
+        ...(headers.length > 0 && { headers: Object.fromEntries(headers) }),
+        ...(text('batch') !== '' && { batch: numberOf('target.batch', text('batch'), 2, 500) }),
+      }
+    }
+    case 'ntfy':
+      return { kind, url: text('url'), ...optional('token') }
+    case 'telegram':
+      return { kind, token: text('token'), chatId: text('chatId') }
+    case 'slack':
+      return { kind, url: text('url') }
+    case 'email':
+      return { kind, to: lines('to') }
+  }
+}
+
+/** @throws {ApiFailure} for anything but a pause in seconds. */
+export function everySecondsOf({ everySeconds = '' }: Values): number {
+  return everySeconds.trim() === '' ? 0 : numberOf('everySeconds', everySeconds, 0, 3_600)
+}
+
+function numberOf(field: string, text: string, least: number, most: number): number {
+  const number = Number(text)
+  if (Number.isInteger(number) && number >= least && number <= most) return number
+  throw faultAt(field, `Enter a whole number from ${least} to ${most}.`)
+}

@@ -1,0 +1,19 @@
+import { signal } from '@preact/signals'
+import { api } from '../api/client.ts'
+import type { ApiSubscription } from '../core/notification-words.ts'
+
+/** As many as an account may have. */
+const MOST = 50
+
+/** Those that fail or were disabled, as they were last read. */
+export const troubled = signal<readonly ApiSubscription[]>([])
+
+/** All of the account, the newest first. */
+export async function readSubscriptions(ending?: AbortSignal): Promise<readonly ApiSubscription[]> {
+  const { items } = await api.get('/subscriptions', {
+    query: { limit: MOST },
+    ...(ending && { signal: ending }),
+  })
+  troubled.value = items.filter(({ state }) => state === 'failing' || state === 'disabled')
+  return items
+}

@@ -1,0 +1,263 @@
+import { useState } from 'preact/hooks'
+import { api } from '../../api/client.ts'
+import { FACT_WORDS } from '../../core/device-facts.ts'
+import {
+  ABOUT,
+  everySecondsOf,
+  eventFields,
+  hoursOf,
+  subjectOf,
+  enteredTarget,
+  type About,
+} from '../../core/notification-draft.ts'
+import {
+  DAYS,
+  KINDS,
+  receiverText,
+  whatText,
+  type ApiSubscription,
+  type DefinitionNames,
+  type ReceiverKind,
+} from '../../core/notification-words.ts'
+import { CheckGroup } from '../../ui/check-group.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, type Values } from '../../ui/form.tsx'
+import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Isolated, isolate } from '../../ui/isolated.tsx'
+import { shownZone } from '../../ui/preferences.ts'
+import { KeepSecret } from '../../ui/secret.tsx'
+import { ManySelect, SelectField, type Choices } from '../../ui/select-field.tsx'
+import { useGeofences, useRules } from '../geofences/use-definitions.ts'
+import { useWhom } from '../geofences/whom.tsx'
+import { TryReceiver } from './try-receiver.tsx'
+import { TargetFields } from './target-fields.tsx'
+
+const LONGEST_NAME = 64
+
+type Made = ApiSubscription & { readonly secret?: string }
+
+/** A new notification, or one that is changed: when what happens to which devices, tell whom. */
+export function NotificationForm({ of: before, ...props }: DialogProps & { of?: ApiSubscription }) {
+  const rules = choices(useRules().data)
+  const geofences = choices(useGeofences().data)
+  const whom = useWhom(before ?? {})
+  const [subject, setSubject] = useState(() => subjectOf(before ?? { source: 'facts' }))
+  const [days, setDays] = useState<readonly string[]>(before?.hours?.days.map(String) ?? [])
+  const [wanted, setKind] = useState<ReceiverKind | ''>(before ? '' : 'ntfy')
+  const [made, setMade] = useState<Made>()
+  const { about } = subject
+  const isOfPositions = about === 'positions'
+  const kind = isOfPositions && wanted !== '' ? 'webhook' : wanted
+  const set = (change: Partial<typeof subject>) => setSubject({ ...subject, ...change })
+
+  async function save(values: Values) {
+    const fields = {
+      ...eventFields(subject),
+      ...whom.read(),
+      hours: hoursOf(days, values),
+      everySeconds: everySecondsOf(values),
+      ...(kind !== '' && { target: enteredTarget(kind, values) }),
+    }
+    const source = isOfPositions ? 'positions' : 'facts'
+    const names: DefinitionNames = new Map([...rules, ...geofences])
+    const usual = whatText({ source, ...withoutNull(fields) }, names).slice(0, LONGEST_NAME)
+    const body = { name: values['name']?.trim() || usual, ...fields } as never
+    if (before === undefined) {
+      setMade(await api.post('/subscriptions', { body: { source, ...(body as object) } as never }))
+    } else {
+      await api.patch('/subscriptions/{id}', { path: { id: before.id }, body })
+    }
+  }
+
+  if (made !== undefined) return <MadeNotification of={made} onClose={props.onClose} />
+  return (
+    <FormDialog
+      {...props}
+      title={before === undefined ? 'New notification' : 'Edit notification'}
+      button="Save"
+      submit={save}
+      {...(before && { done: 'Notification changed.' })}
+    >
+      {before?.source !== 'positions' && (
+        <SelectField
+          name="about"
+          label="When"
+          options={Object.entries(ABOUT).filter(([one]) => !before || one !== 'positions')}
+          value={about}
+          onChange={(next) => set({ about: next as About })}
+        />
+      )}
+      {about === 'events' && (
+        <CheckGroup
+          name="types"
+          label="Events"
+          class="tiles tight"
+          options={Object.entries(FACT_WORDS)}
+          chosen={subject.types}
+          set={(types) => set({ types })}
+        />
+      )}
+      {(about === 'rules' || (about === 'events' && subject.ruleIds.length > 0)) && (
+        <CheckGroup
+          name="ruleIds"
+          label="Rules"
+          {...(rules.length === 0 && { hint: 'There is no rule yet: make one first.' })}
+          class="tiles tight"
+          options={rules}
+          chosen={subject.ruleIds}
+          set={(ruleIds) => set({ ruleIds })}
+        />
+      )}
+      {about === 'rules' && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={subject.ends}
+            onChange={({ currentTarget }) => set({ ends: currentTarget.checked })}
+          />
+          Their ends, too
+        </label>
+      )}
+      {(about === 'any' || about === 'events') && geofences.length > 0 && (
+        <details open={subject.geofenceIds.length > 0}>
+          <summary>Only at some geofences</summary>
+          <ManySelect
+            name="geofenceIds"
+            label="Geofences"
+            hint="None chosen: everywhere."
+            options={geofences}
+            chosen={subject.geofenceIds}
+            set={(geofenceIds) => set({ geofenceIds })}
+          />
+        </details>
+      )}
+      {whom.fields}
+      <details open={days.length > 0}>
+        <summary>Only at some hours</summary>
+        <div class="stack near">
+          <CheckGroup
+            name="hours.days"
+            label="Days"
+            hint="None chosen: at any time."
+            class="row"
+            options={DAYS.map((day, index) => [String(index + 1), day])}
+            chosen={days}
+            set={setDays}
+          />
+          <div class="tiles near">
+            <Clock name="hours.from" label="From" value={before?.hours?.from ?? '08:00'} />
+            <Clock name="hours.to" label="To" value={before?.hours?.to ?? '18:00'} />
+          </div>
+          <Field
+            name="hours.zone"
+            label="Time zone"
+            autoComplete="off"
+            defaultValue={before?.hours?.zone ?? shownZone()}
+          />
+        </div>
+      </details>
+      <SelectField
+        name="target.kind"
+        label="Tell"
+        options={[
+          ...(before ? [['', `As before: ${isolate(receiverText(before.target))}`] as const] : []),
+          ...Object.entries(KINDS).filter(([one]) => !isOfPositions || one === 'webhook'),
+        ]}
+        value={kind}
+        onChange={(next) => setKind(next as ReceiverKind | '')}
+      />
+      {kind !== '' && <TargetFields kind={kind} />}
+      <Field
+        name="name"
+        label="Name"
+        hint="Empty: what it tells."
+        maxLength={LONGEST_NAME}
+        autoComplete="off"
+        defaultValue={before?.name ?? ''}
+      />
+      <details open={isOfPositions}>
+        <summary>More</summary>
+        <div class="stack">
+          <Field
+            name="everySeconds"
+            label="Seconds between two deliveries"
+            hint="At least. Empty: as soon as something happens."
+            inputMode="numeric"
+            autoComplete="off"
+            defaultValue={before?.everySeconds ? String(before.everySeconds) : ''}
+          />
+          {kind === 'webhook' && (
+            <>
+              <Field
+                name="target.batch"
+                label="Items in a request"
+                hint="2 to 500. Empty: one."
+                inputMode="numeric"
+                autoComplete="off"
+              />
+              <Field
+                name="target.headers"
+                label="Headers"
+                hint="One a line: Authorization: Bearer …"
+              >
+                {(attributes) => <textarea {...attributes} rows={2} spellcheck={false} />}
+              </Field>
+            </>
+          )}
+        </div>
+      </details>
+    </FormDialog>
+  )
+}
+
+function Clock({ value, ...field }: { name: string; label: string; value: string }) {
+  return (
+    <Field {...field}>
+      {(attributes) => (
+        <input {...attributes} type="time" defaultValue={value === '24:00' ? '00:00' : value} />
+      )}
+    </Field>
+  )
+}
+
+/** Offers a test, and shows a webhook's secret, only this once. */
+function MadeNotification({ of: made, onClose }: { of: Made; onClose: () => void }) {
+  const { id, name, secret } = made
+  if (secret === undefined) {
+    return (
+      <Dialog title="Notification created" onClose={onClose}>
+        <p>
+          <Isolated class="strong">{name}</Isolated> is on. See whether it arrives:
+        </p>
+        <TryReceiver id={id} />
+      </Dialog>
+    )
+  }
+  return (
+    <NewSecret title="Notification created" name={name} secret={secret} onClose={onClose}>
+      <TryReceiver id={id} />
+    </NewSecret>
+  )
+}
+
+export function NewSecret({
+  name,
+  secret,
+  ...dialog
+}: Omit<Parameters<typeof KeepSecret>[0], 'notice' | 'text'> & { name: string; secret: string }) {
+  const notice = (
+    <>
+      Copy the secret of <Isolated class="strong">{name}</Isolated> now: your program verifies
+      signatures with it. It is shown only once.
+    </>
+  )
+  return <KeepSecret {...dialog} what="signing secret" notice={notice} text={secret} />
+}
+
+function choices(all: readonly { readonly id: string; readonly name: string }[] = []): Choices {
+  return all.map(({ id, name }) => [id, name] as const)
+}
+
+function withoutNull(fields: object): Partial<ApiSubscription> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+}

@@ -1,0 +1,106 @@
+import { expect, test } from '@jest/globals'
+import { ApiFailure } from '../../../console/core/failure.ts'
+import {
+  everySecondsOf,
+  eventFields,
+  hoursOf,
+  subjectOf,
+  enteredTarget,
+} from '../../../console/core/notification-draft.ts'
+
+const NONE = { types: null, ruleIds: null, geofenceIds: null }
+
+/** The field that a failure names. */
+function faultyField(work: () => unknown): string | undefined {
+  try {
+    work()
+  } catch (failure) {
+    if (failure instanceof ApiFailure) return failure.details[0]?.field
+    throw failure
+  }
+  return undefined
+}
+
+test.each([
+  ['any', {}],
+  ['any', { geofenceIds: ['yard'] }],
+  ['events', { types: ['alarm.reported'] }],
+  ['events', { types: ['geofence.left'], geofenceIds: ['yard'] }],
+  ['rules', { types: ['rule.raised'], ruleIds: ['fast'] }],
+  ['rules', { types: ['rule.raised', 'rule.cleared'], ruleIds: ['fast'] }],
+  // These are made by the API alone.
+  ['events', { types: ['rule.cleared'], ruleIds: ['fast'] }],
+  ['events', { types: ['geofence.left'], ruleIds: ['fast'], geofenceIds: ['yard'] }],
+  ['events', { ruleIds: ['fast'], geofenceIds: ['yard'] }],
+] as const)('a notification about %s is unchanged by a form: %j', (about, fields) => {
+  const copy = structuredClone(fields) as { types?: string[] }
+  const subject = subjectOf({ source: 'facts', ...copy })
+  expect(subject.about).toBe(about)
+  expect(eventFields(subject)).toEqual({ ...NONE, ...fields })
+})
+
+test('positions have no events, rules and geofences', () => {
+  const subject = subjectOf({ source: 'positions' })
+  expect(subject.about).toBe('positions')
+  expect(eventFields({ ...subject, types: ['alarm.reported'], ruleIds: ['fast'] })).toEqual(NONE)
+})
+
+test('events and rules must be chosen', () => {
+  const subject = subjectOf({ source: 'facts' })
+  expect(faultyField(() => eventFields({ ...subject, about: 'events' }))).toBe('types')
+  expect(faultyField(() => eventFields({ ...subject, about: 'rules' }))).toBe('ruleIds')
+})
+
+test('hours need a day; midnight as their end is 24:00', () => {
+  const values = { 'hours.from': '00:00', 'hours.to': '00:00', 'hours.zone': ' UTC ' }
+  expect(hoursOf([], values)).toBeNull()
+  expect(hoursOf(['7', '1'], values)).toEqual({
+    days: [1, 7],
+    from: '00:00',
+    to: '24:00',
+    zone: 'UTC',
+  })
+})
+
+test('a target is read from the fields of its kind', () => {
+  const values = {
+    'target.url': ' https://example.org/hook ',
+    'target.token': '',
+    'target.chatId': '-42',
+    'target.to': 'a@x.org\n\n b@x.org ',
+    'target.batch': '100',
+    'target.headers': 'Authorization: Bearer a:b\nX-Tenant:7',
+  }
+  const url = 'https://example.org/hook'
+  expect(enteredTarget('webhook', values)).toEqual({
+    kind: 'webhook',
+    url,
+    batch: 100,
+    headers: { Authorization: 'Bearer a:b', 'X-Tenant': '7' },
+  })
+  expect(enteredTarget('webhook', { 'target.url': url })).toEqual({ kind: 'webhook', url })
+  expect(enteredTarget('ntfy', values)).toEqual({ kind: 'ntfy', url })
+  expect(enteredTarget('ntfy', { ...values, 'target.token': 't' })).toEqual({
+    kind: 'ntfy',
+    url,
+    token: 't',
+  })
+  expect(enteredTarget('slack', values)).toEqual({ kind: 'slack', url })
+  expect(enteredTarget('telegram', values)).toEqual({ kind: 'telegram', token: '', chatId: '-42' })
+  expect(enteredTarget('email', values)).toEqual({ kind: 'email', to: ['a@x.org', 'b@x.org'] })
+})
+
+test.each([
+  ['target.headers', () => enteredTarget('webhook', { 'target.headers': 'no colon' })],
+  ['target.batch', () => enteredTarget('webhook', { 'target.batch': '1' })],
+  ['target.batch', () => enteredTarget('webhook', { 'target.batch': 'many' })],
+  ['everySeconds', () => everySecondsOf({ everySeconds: '1.5' })],
+  ['everySeconds', () => everySecondsOf({ everySeconds: '3601' })],
+])('a fault names its field: %s', (field, work) => {
+  expect(faultyField(work)).toBe(field)
+})
+
+test('an empty pause is none', () => {
+  expect(everySecondsOf({ everySeconds: ' ' })).toBe(0)
+  expect(everySecondsOf({ everySeconds: '60' })).toBe(60)
+})
