@@ -28,8 +28,7 @@ export function RulesPage() {
   const { dialog, open } = useDialog(list.reload)
   const all = useGeofences().data ?? []
   const geofences: GeofenceNames = new Map(all.map(({ id, name }) => [id, name]))
-  const change = (rule?: ApiRule) =>
-    open((props) => <RuleForm {...props} of={rule} geofences={geofences} />)
+  const change = (rule?: ApiRule) => open((props) => <RuleForm {...props} of={rule} />)
 
   const actions = actionColumn<ApiRule>(
     ({ name }) => name,
