@@ -66,6 +66,40 @@ await describeWith(['prometheus'], 'facts', () => {
   })
 })
 
+await describeWith(['prometheus'], 'subscriptions', () => {
+  const of = (state: string) => `gps_subscriptions{state="${state}",instance="a"}`
+  const LATE = { at: '70m' }
+
+  test('GpsSubscriptionsFailing fires once a subscription has been failing for an hour, not before', async () => {
+    expect(await firing({ [of('failing')]: '1x80' }, LATE)).toContain('GpsSubscriptionsFailing')
+    const healed = { [of('failing')]: '1x50 0x1 1x28' }
+    expect(await firing(healed, LATE)).not.toContain('GpsSubscriptionsFailing')
+  })
+
+  test('GpsSubscriptionDisabled fires for an hour after a subscription was disabled, not for one that has been for long', async () => {
+    expect(await firing({ [of('disabled')]: '1x60 2x20' }, LATE)).toContain(
+      'GpsSubscriptionDisabled',
+    )
+    expect(await firing({ [of('disabled')]: '0x60 1x20' }, LATE)).toContain(
+      'GpsSubscriptionDisabled',
+    )
+    // A restarted deliverer counts from nothing.
+    expect(await firing({ [of('disabled')]: '2x5 0x1 2x80' }, LATE)).not.toContain(
+      'GpsSubscriptionDisabled',
+    )
+  })
+
+  test('GpsDeliveriesBehind fires where a receiver that does not fail is far behind', async () => {
+    const behind = { gps_delivery_behind_seconds: '4000x80', [of('failing')]: '0x80' }
+    expect(await firing(behind, LATE)).toContain('GpsDeliveriesBehind')
+    expect(await firing({ ...behind, [of('failing')]: '1x80' }, LATE)).not.toContain(
+      'GpsDeliveriesBehind',
+    )
+    const everyHour = { ...behind, gps_delivery_behind_seconds: '3600x80' }
+    expect(await firing(everyHour, LATE)).not.toContain('GpsDeliveriesBehind')
+  })
+})
+
 await describeWith(['prometheus'], 'the data directory', () => {
   const SECONDS = 'gps_last_backup_timestamp_seconds'
   const THREE_DAYS = { at: '3d', every: '10m' }

@@ -49,7 +49,7 @@ test('each service has a deployment of this version’s image that starts its pr
     expect(ports).toContain(`${variable}=${container.ports[0]?.containerPort}`)
   }
   const names = deployments.map(({ container }) => container.name)
-  expect(names.sort()).toEqual(['admin-api', 'ingest-api', 'projector'])
+  expect(names.sort()).toEqual(['admin-api', 'deliverer', 'ingest-api', 'projector'])
 })
 
 test('every variable is one that the programs read, and nothing else reaches them', () => {
@@ -60,9 +60,16 @@ test('every variable is one that the programs read, and nothing else reaches the
   for (const { enableServiceLinks } of deployments) expect(enableServiceLinks).toBe(false)
 })
 
+test('admin API and deliverer have the same key of secrets, and nobody else has it', () => {
+  const having = deployments.filter(({ container }) =>
+    container.env.some(({ name }) => name === 'SECRETS_KEY'),
+  )
+  expect(having.map(({ container }) => container.name)).toEqual(['admin-api', 'deliverer'])
+})
+
 test('secrets are only named, never given', () => {
   const config = manifests.find(({ kind }) => kind === 'ConfigMap')?.data ?? {}
-  expect(Object.keys(config).join()).not.toMatch(/PASSWORD|MONGODB_URL/)
+  expect(Object.keys(config).join()).not.toMatch(/PASSWORD|MONGODB_URL|SECRETS_KEY|SMTP_URL/)
   expect(manifests.map(({ kind }) => kind)).not.toContain('Secret')
   for (const { container } of deployments) {
     for (const { name, value, valueFrom } of container.env) {
