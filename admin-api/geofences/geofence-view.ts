@@ -49,6 +49,11 @@ export const GEOFENCE: JsonSchema = objectOf(
   { title: 'Geofence', optional: ['externalId', 'properties', 'deviceIds', 'labels'] },
 )
 
+export const GEOFENCE_NAME: JsonSchema = objectOf(
+  { id: { type: 'string', description: 'ULID' }, name: { type: 'string' } },
+  { title: 'GeofenceName' },
+)
+
 /** For the audit: a shape may have a thousand vertices. */
 export function geofenceDetails({
   shape,

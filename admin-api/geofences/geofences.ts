@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { GeofenceContent } from '../../schemas/geofence.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Store } from '../../store/store.ts'
@@ -13,6 +14,7 @@ import {
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
+import { answerInParts } from '../http/answer-in-parts.ts'
 import { listById, pageOf } from '../http/answer-page.ts'
 import { requireChange } from '../http/body.ts'
 import type { Caller } from '../http/caller.ts'
@@ -29,6 +31,7 @@ import {
 } from './geofence-rules.ts'
 import {
   GEOFENCE,
+  GEOFENCE_NAME,
   geofenceDetails,
   geofenceView,
   requireGeofence,
@@ -37,6 +40,9 @@ import {
 
 /** A thousand vertices of twenty digits are far less. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
+
+/** Their shapes are read with them. */
+const NAMED_AT_ONCE = 250
 
 const LIST_PARAMETERS = {
   limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
@@ -74,6 +80,20 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       page: (query) => store.pageGeofences(query),
       view: (geofence) => geofenceView(geofence, caller),
     })(ctx, caller, { query: page })
+  }
+
+  async function listNames(ctx: AdminContext, { accountId }: Caller): Promise<void> {
+    await answerInParts(ctx, { name: 'items', parts: names() })
+
+    async function* names(): AsyncGenerator<readonly object[], void> {
+      let page = await store.pageGeofences({ accountId, limit: NAMED_AT_ONCE })
+      for (;;) {
+        yield page.map(({ id, name }) => ({ id, name }))
+        const after = page.at(-1)
+        if (after === undefined || page.length < NAMED_AT_ONCE) return
+        page = await store.pageGeofences({ accountId, limit: NAMED_AT_ONCE, after })
+      }
+    }
   }
 
   async function create(
@@ -199,6 +219,16 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       errors: ['CONFLICT'],
       handle: create,
     }),
+    {
+      method: 'GET',
+      path: '/geofences/names',
+      summary: 'The names of all geofences, newest first',
+      needs: 'viewer',
+      scope,
+      compressed: true,
+      answer: { data: objectOf({ items: { type: 'array', items: GEOFENCE_NAME } }) },
+      handle: listNames,
+    },
     {
       method: 'GET',
       path: '/geofences/:id',

@@ -27,6 +27,8 @@ export class Fleet {
   /** Counts stream events, to distinguish them from events before or after a list. */
   #step = 0
   readonly #erased = new Map<string, number>()
+  /** The newest revision of each rule that is known. */
+  readonly #revisions = new Map<string, number>()
   /** The facts since the last list, which the next one may lack. */
   #facts: { readonly step: number; readonly fact: ApiFact }[] = []
 
@@ -60,10 +62,25 @@ export class Fleet {
    */
   fact(fact: ApiFact): void {
     this.#step += 1
+    const { rule } = fact
+    if (rule !== undefined && !this.rule(rule)) return
     this.#facts.push({ step: this.#step, fact })
     if (this.#facts.length > 2 * MOST_FACTS) this.#facts = this.#facts.slice(-MOST_FACTS)
     const device = this.devices.get(fact.deviceId)
     if (device !== undefined) applyFact(device, fact)
+  }
+
+  /** A rule that has changed is raised for no device until facts say so. Returns whether it is the newest that is known. */
+  rule({ id, revision }: { readonly id: string; readonly revision: number }): boolean {
+    const known = this.#revisions.get(id) ?? revision
+    if (revision < known) return false
+    this.#revisions.set(id, revision)
+    if (revision === known) return true
+    this.#facts = this.#facts.filter(({ fact }) => fact.rule?.id !== id)
+    for (const device of this.devices.values()) {
+      if (device.raised.includes(id)) device.raised = changed(device.raised, id, false)
+    }
+    return true
   }
 
   erased(deviceId: string): void {

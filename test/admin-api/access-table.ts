@@ -207,6 +207,7 @@ export const EXPECTED: Record<string, Expected> = {
     stranger: 404,
   },
   'GET /geofences': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
+  'GET /geofences/names': { needs: 'viewer', scope: 'devices:read', stranger: 200 },
   'POST /geofences': { needs: 'dispatcher', body: GEOFENCE, status: 201, stranger: 201 },
   'POST /geofences/import': {
     needs: 'dispatcher',

@@ -27,7 +27,7 @@ import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Moment } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { useGeofences, useRules } from '../geofences/use-definitions.ts'
+import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 
 const FILTERS = ['type', 'deviceId', 'geofenceId', 'ruleId', 'from', 'to'] as const
 
@@ -41,7 +41,7 @@ export function EventsPage() {
     [filter],
   )
   const newest = useNewest(filter)
-  const geofences = useGeofences().data ?? []
+  const geofences = useGeofenceNames().data ?? []
   const rules = useRules().data ?? []
   const zone = shownZone()
   return (

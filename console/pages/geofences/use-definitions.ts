@@ -21,6 +21,14 @@ export function useGeofences(): LoadState<readonly ApiGeofence[]> {
   }, [])
 }
 
+/** The ids and names of the account's geofences, by name: without shapes, of which there may be thousands. */
+export function useGeofenceNames(): LoadState<readonly components['schemas']['GeofenceName'][]> {
+  return useLoad(
+    async (signal) => byName((await api.get('/geofences/names', { signal })).items),
+    [],
+  )
+}
+
 /** The account's rules, by name. */
 export function useRules(): LoadState<readonly ApiRule[]> {
   return useLoad(async (signal) => {

@@ -16,7 +16,7 @@ import { go } from '../../ui/router.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
-import { useGeofences } from '../geofences/use-definitions.ts'
+import { useGeofenceNames } from '../geofences/use-definitions.ts'
 import { whomText } from '../geofences/whom.tsx'
 import { RuleForm } from './rule-form.tsx'
 
@@ -25,8 +25,9 @@ export function RulesPage() {
   useEffect(startLive, [])
   watchWords()
   const list = usePages((cursor, signal) => api.get('/rules', { query: { cursor }, signal }), [])
+  for (const rule of list.items ?? []) fleet.rule(rule)
   const { dialog, open } = useDialog(list.reload)
-  const all = useGeofences().data ?? []
+  const all = useGeofenceNames().data ?? []
   const geofences: GeofenceNames = new Map(all.map(({ id, name }) => [id, name]))
   const change = (rule?: ApiRule) => open((props) => <RuleForm {...props} of={rule} />)
 

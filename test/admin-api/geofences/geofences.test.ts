@@ -72,6 +72,22 @@ test('a geofence is made, read, listed, changed and deleted, and each change is 
   expect(gone.body.message).toBe('there is no geofence with this id')
 })
 
+test('the names of all geofences are one list without shapes, however many there are', async () => {
+  const features = Array.from({ length: 600 }, (_, n) => ({
+    type: 'Feature',
+    geometry: { type: 'Point', coordinates: [13.7, 45.27] },
+    properties: { name: `Stop ${n}`, radius: 60 },
+  }))
+  const imported = await ask('POST', '/geofences/import', { type: 'FeatureCollection', features })
+  expect(imported.status).toBe(200)
+  const { items } = (await ask('GET', '/geofences/names')).body.data as unknown as {
+    items: object[]
+  }
+  const names = new Map(items.map((item) => [(item as { id: string }).id, item]))
+  const results = imported.body.data?.['results'] as { index: number; id: string }[]
+  for (const { index, id } of results) expect(names.get(id)).toEqual({ id, name: `Stop ${index}` })
+})
+
 test('PUT makes the geofence with an external id, or replaces it whole; repeating it changes nothing', async () => {
   const path = '/geofences/by-external-id/site%2F7'
   const content = { name: 'Site', shape: CIRCLE, properties: { a: 'b' } }

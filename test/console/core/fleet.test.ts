@@ -289,6 +289,19 @@ describe('a device in geofences and with raised rules', () => {
     expect(fleet.devices.get('a')).toMatchObject({ inside: ['port'], raised: ['hot'] })
   })
 
+  test('no longer has a rule that was changed, until a fact of the new revision says so', () => {
+    const fleet = listed()
+    fleet.rule({ id: 'fast', revision: 1 })
+    fleet.fact(of('rule.raised', { rule }))
+    fleet.rule({ id: 'fast', revision: 2 })
+    expect(fleet.devices.get('a')?.raised).toEqual(['hot'])
+    fleet.fact(of('rule.raised', { rule }))
+    expect(fleet.devices.get('a')?.raised).toEqual(['hot'])
+    fleet.fact(of('rule.raised', { rule: { ...rule, revision: 2 } }))
+    fleet.rule({ id: 'fast', revision: 2 })
+    expect(fleet.devices.get('a')?.raised).toEqual(['hot', 'fast'])
+  })
+
   test('keeps what a fact older than the list says nothing about', () => {
     const fleet = listed()
     fleet.fact(of('device.online', { inside: [] }))
