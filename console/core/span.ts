@@ -1,5 +1,6 @@
 import { isoTime } from '../../schemas/iso-8601.ts'
-import { dateText, dayBounds, dayText, isDay, nextDay } from './days.ts'
+import { datesText, dayText, shortMonth } from './date-words.ts'
+import { dayBounds, isDay, nextDay } from './days.ts'
 
 /** Whole days, from the first to the last, both included. */
 export type Span = { readonly first: string; readonly last: string }
@@ -38,15 +39,13 @@ export function rangeQuery({ from, to }: { readonly from: number; readonly to: n
 }
 
 /** `Sun 22 Nov`, `16 – 22 Nov`, `Nov 2026`, `2026`. */
-export function spanText(span: Span, today: string): string {
+export function spanText(span: Span, today: string, locale?: string): string {
   const { first, last } = span
-  if (isOneDay(span)) return dayText(first, today)
+  if (isOneDay(span)) return dayText(first, today, locale)
   if (isSame(span, yearOf(first))) return first.slice(0, 4)
   // A month always has its year, a date only if it is not the current one.
-  if (isSame(span, monthOf(first))) return dateText(first, '').slice(2)
-  const from = dateText(first, today)
-  const isSameMonth = first.slice(0, 7) === last.slice(0, 7)
-  return `${isSameMonth ? Number(first.slice(8)) : from} – ${dateText(last, today)}`
+  if (isSame(span, monthOf(first))) return `${shortMonth(first)} ${first.slice(0, 4)}`
+  return datesText(first, last, today, locale)
 }
 
 /** From Monday to Sunday. */

@@ -1,4 +1,4 @@
-/** Times in words, in a time zone of the operator's choice. Milliseconds since the epoch. */
+/** Lengths of time in words, and the clock of a time zone. Milliseconds since the epoch. */
 
 import { durationParts } from '../../schemas/duration-parts.ts'
 import {
@@ -64,11 +64,6 @@ export function secondsText(seconds: number): string {
   return seconds % 60 === 0 ? minutesText(seconds / 60) : `${seconds} s`
 }
 
-/** `2026-01-31 12:30:05` in the zone. */
-export function dateTime(ms: number, zone: string, clock: HourClock = '24'): string {
-  return Number.isFinite(ms) ? `${date(ms, zone)} ${clockText(ms, zone, clock)}` : 'an unknown time'
-}
-
 /** `2026-01-31` in the zone. */
 export function date(ms: number, zone: string): string {
   return shown(ms, zone).slice(0, DATE)
@@ -77,28 +72,6 @@ export function date(ms: number, zone: string): string {
 /** `12:30:05` in the zone. */
 export function time(ms: number, zone: string): string {
   return shown(ms, zone).slice(DATE + 1, DATE + 9)
-}
-
-export const CLOCKS = ['24', '12'] as const
-export type HourClock = (typeof CLOCKS)[number]
-
-/** `14:05:30` or `2:05:30 pm` in the zone; without seconds if they are of no interest. */
-export function clockText(ms: number, zone: string, clock: HourClock, hasSeconds = true): string {
-  const [hour = '', ...rest] = time(ms, zone).split(':')
-  const minutes = rest.slice(0, hasSeconds ? 2 : 1).join(':')
-  if (clock === '24') return `${hour}:${minutes}`
-  return `${Number(hour) % 12 || 12}:${minutes} ${Number(hour) < 12 ? 'am' : 'pm'}`
-}
-
-/** A typed time of day as `14:05` or `14:05:30`: `2:05 pm`, `2.05pm` and `14.05` are read too. */
-export function clockTime24(text: string): string {
-  const [, hour = '', rest = '', half = ''] =
-    /^(\d{1,2})((?:[:.]\d\d){0,2})\s*([ap]?)\.?m?\.?$/i.exec(text.trim()) ?? []
-  if (hour === '') return text
-  const twelve = { a: Number(hour) % 12, p: (Number(hour) % 12) + 12 }[half.toLowerCase()]
-  const isClock = twelve === undefined || (Number(hour) >= 1 && Number(hour) <= 12)
-  const hours = String(twelve ?? Number(hour)).padStart(2, '0')
-  return isClock ? hours + (rest === '' ? ':00' : rest.replaceAll('.', ':')) : text
 }
 
 /** The zone's offset from UTC at that time: `UTC+01:00`. */

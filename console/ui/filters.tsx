@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { fromInput, toInput } from '../core/times.ts'
 import { Field } from './form.tsx'
+import { MomentInput } from './moment-input.tsx'
 import { isPhone } from './phone.ts'
 import { shownZone } from './preferences.ts'
 import { setQuery } from './router.ts'
@@ -122,11 +123,11 @@ export function FilterRange({
       {(['from', 'to'] as const).map((name) => (
         <Field key={name} name={name} label={LABELS[name]}>
           {(attributes) => (
-            <input
+            <MomentInput
               {...attributes}
-              type="datetime-local"
+              label={LABELS[name]}
               value={inputOf(range[name], zone)}
-              onChange={({ currentTarget: { value } }) => setQuery({ [name]: isoOf(value, zone) })}
+              onChange={(value) => setQuery({ [name]: isoOf(value, zone) })}
             />
           )}
         </Field>

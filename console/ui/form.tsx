@@ -145,7 +145,7 @@ export function Field({
 }
 
 type InputOptions = {
-  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'datetime-local' | 'date'
+  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search'
   readonly defaultValue?: string
   readonly autoComplete?: string
   readonly autoFocus?: boolean

@@ -1,6 +1,7 @@
 import { effect, signal } from '@preact/signals'
 import { LENGTH_UNITS, SPEED_UNITS } from '../core/measures.ts'
-import { CLOCKS, isZone, type HourClock } from '../core/times.ts'
+import { CLOCKS, type HourClock } from '../core/date-words.ts'
+import { isZone } from '../core/times.ts'
 
 /** The operator's settings in this browser, shared by all its tabs. */
 

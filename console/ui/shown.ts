@@ -7,8 +7,8 @@ import {
   speedText,
   type Units,
 } from '../core/measures.ts'
-import { dayText, momentText } from '../core/days.ts'
-import { clockText, date, dateTime } from '../core/times.ts'
+import { clockText, dateTime, dayText, momentText } from '../core/date-words.ts'
+import { date } from '../core/times.ts'
 import { now } from './clock.ts'
 import { clockHours, lengthUnit, shownZone, speedUnit } from './preferences.ts'
 
@@ -54,14 +54,18 @@ export function shownClock(ms: number, { hasSeconds = true } = {}): string {
   return clockText(ms, shownZone(), clockHours.value, hasSeconds)
 }
 
-/** `2026-01-31 14:05:30` or `2026-01-31 2:05:30 pm`. */
-export function shownDateTime(ms: number): string {
-  return dateTime(ms, shownZone(), clockHours.value)
+/** `Wed 25 Nov 14:05` or `Wed Nov 25 2:05 pm`. */
+export function shownDateTime(ms: number, { hasSeconds = false } = {}): string {
+  return dateTime(ms, { ...words(), hasSeconds })
 }
 
 /** `yesterday 22:24`, `today 22:24`, `tomorrow 22:24`, `Tue 3 Feb 22:24`. */
 export function shownMoment(ms: number): string {
-  return momentText(ms, now.value, shownZone(), clockHours.value)
+  return momentText(ms, words())
+}
+
+function words() {
+  return { now: now.value, zone: shownZone(), clock: clockHours.value }
 }
 
 /** A moment within a sentence: `at 14:05`, or on another day than today `on Sun 22 Nov at 14:05`. */

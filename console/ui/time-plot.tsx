@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { dateText } from '../core/days.ts'
+import { clockText, dateText } from '../core/date-words.ts'
 import { numberText } from '../core/measures.ts'
 import { DAY_MS, timeTicks, valueRange, valueTicks } from '../core/ticks.ts'
-import { clockText, date, time } from '../core/times.ts'
+import { date, time } from '../core/times.ts'
 import { clockHours } from './preferences.ts'
 
 /** Seconds since the epoch, and the value at each; null interrupts the line. */

@@ -6,7 +6,7 @@ import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.ts
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { TimeCell } from '../../ui/time.tsx'
 
 type Account = components['schemas']['Account']
 
@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<Account>[] = [
     ),
   },
   { title: 'Status', cell: ({ suspended }) => (suspended ? 'Suspended' : 'Active') },
-  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Created', cell: ({ createdAt }) => <TimeCell at={createdAt} /> },
 ]
 
 function suspendWord({ suspended }: Account): string {

@@ -1,11 +1,14 @@
 import { useEffect, useMemo } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { api } from '../../api/client.ts'
+import { dayText } from '../../core/date-words.ts'
 import { nextDays, type DayCounts } from '../../core/day-counts.ts'
 import { toFailure, type ApiFailure } from '../../core/failure.ts'
 import { rangeQuery, spanBounds, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { sumOfDays, totalsByDay, type DayTotals, type KnownDays } from '../../core/trips.ts'
+import { now } from '../../ui/clock.ts'
+import { shownZone } from '../../ui/preferences.ts'
 import { useKeys, type KeyActions } from '../../ui/keys.tsx'
 import { shownCount } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
@@ -136,7 +139,7 @@ export function useActivity(deviceId: string, span: Span, zone: string): DayCoun
 
 export function dayWords(day: string, count: number, distance?: string): string {
   const words = [distance, count === 0 ? 'no reports' : shownCount(count, 'report')]
-  return `${day}: ${words.filter(Boolean).join(', ')}`
+  return `${dayText(day, date(now.value, shownZone()))}: ${words.filter(Boolean).join(', ')}`
 }
 
 /**

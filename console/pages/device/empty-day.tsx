@@ -1,6 +1,6 @@
 import { api } from '../../api/client.ts'
 import { coordinatesText } from '../../core/measures.ts'
-import { dateText, dayText } from '../../core/days.ts'
+import { dateText, dayText } from '../../core/date-words.ts'
 import { isOneDay, rangeQuery, type Span } from '../../core/span.ts'
 import { date } from '../../core/times.ts'
 import { pointOf } from '../../core/track.ts'

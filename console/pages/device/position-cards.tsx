@@ -3,7 +3,9 @@ import { shownTelemetry, type ApiPosition, type ApiTelemetry } from '../../core/
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { attributeFacts } from '../../ui/device-parts.tsx'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
-import { dateTime, duration, offset } from '../../core/times.ts'
+import { dateTime } from '../../core/date-words.ts'
+import { duration, offset } from '../../core/times.ts'
+import { now } from '../../ui/clock.ts'
 import { clockHours } from '../../ui/preferences.ts'
 import { shownDateTime, shownLength, shownSpeed, shownClock } from '../../ui/shown.ts'
 import type { TrackPoint } from '../../core/track.ts'
@@ -24,8 +26,13 @@ export function LastPositionCard({
   const at = Date.parse(timestamp)
   const isUtc = offset(at, zone) === 'UTC'
   const facts: readonly Fact[] = [
-    ['Time', `${shownDateTime(at)} ${offset(at, zone)}`],
-    ['UTC', isUtc ? undefined : dateTime(at, 'UTC', clockHours.value)],
+    ['Time', `${shownDateTime(at, SECONDS)} ${offset(at, zone)}`],
+    [
+      'UTC',
+      isUtc
+        ? undefined
+        : dateTime(at, { now: now.value, zone: 'UTC', clock: clockHours.value, ...SECONDS }),
+    ],
     ['Delay', delayText(Date.parse(receivedAt) - at)],
     ['Speed', shownSpeed(position.speed)],
     ['Heading', heading === undefined ? undefined : `${Math.round(heading)}°`],
@@ -42,12 +49,16 @@ export function LastPositionCard({
       {telemetry !== undefined && (
         <>
           <h3>Newer data</h3>
-          <Facts of={[['Received', shownDateTime(Date.parse(telemetry.receivedAt))], ...data]} />
+          <Facts
+            of={[['Received', shownDateTime(Date.parse(telemetry.receivedAt), SECONDS)], ...data]}
+          />
         </>
       )}
     </section>
   )
 }
+
+const SECONDS = { hasSeconds: true }
 
 function delayText(laterMs: number): string {
   if (laterMs <= -1_000) return `${duration(-laterMs)} early: its clock runs ahead`

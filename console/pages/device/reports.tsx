@@ -4,7 +4,8 @@ import type { DeviceAttributes } from '../../core/attributes.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { Select } from '../../ui/select-field.tsx'
 import { Table } from '../../ui/table.tsx'
-import { shownClock, shownDateTime, shownLength, shownSpeed } from '../../ui/shown.ts'
+import { TimeCell } from '../../ui/time.tsx'
+import { shownClock, shownLength, shownSpeed } from '../../ui/shown.ts'
 import { attributeFacts } from '../../ui/device-parts.tsx'
 import { pointAt, type TrackPoint } from '../../core/track.ts'
 import { urlOf } from '../../api/client.ts'
@@ -42,7 +43,7 @@ export function PointTable({
               aria-pressed={point === points[here]}
               onClick={() => onMove(point.at)}
             >
-              {hasDates ? shownDateTime(point.at) : shownClock(point.at)}
+              {hasDates ? <TimeCell at={new Date(point.at).toISOString()} /> : shownClock(point.at)}
             </button>
           ),
         },

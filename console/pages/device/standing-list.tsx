@@ -3,7 +3,7 @@ import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { Moment } from '../../ui/time.tsx'
+import { Time } from '../../ui/time.tsx'
 
 type ApiStanding = components['schemas']['Standing']
 type Listed = readonly (ApiStanding | string)[] | undefined
@@ -44,7 +44,7 @@ function Standing({ of: { name, since }, path }: { of: ApiStanding; path: string
       {since !== null && (
         <>
           {' since '}
-          <Moment at={since} />
+          <Time at={since} />
         </>
       )}
     </span>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { ShownStatus } from '../../core/live-device.ts'
-import { dayText } from '../../core/days.ts'
+import { dayText } from '../../core/date-words.ts'
 import { dayCount, isOneDay, MOST_DAYS_OF_MONTH, spanBounds } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
 import { pointAt, type Track } from '../../core/track.ts'

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { dayText } from '../../core/days.ts'
+import { dayText, weekdayText } from '../../core/date-words.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { isOneDay } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
@@ -83,7 +83,7 @@ export function TripList({
     const own = date(at, zone)
     const shown = isOneDay(span) ? span.first : day
     const text = shownClock(at, { hasSeconds: false })
-    return own === shown ? text : `${dayText(own, today).replace(/ \w+( \d+)?$/, '')} ${text}`
+    return own === shown ? text : `${weekdayText(own)} ${Number(own.slice(8))} ${text}`
   }
 }
 

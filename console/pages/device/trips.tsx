@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { dayText } from '../../core/days.ts'
+import { dayText } from '../../core/date-words.ts'
 import type { ApiFact } from '../../core/device-facts.ts'
 import {
   isOneDay,

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { dateText, nextDay } from '../../core/days.ts'
+import { shortMonth } from '../../core/date-words.ts'
+import { nextDay } from '../../core/days.ts'
 import { dayCount, weekOf, type Span } from '../../core/span.ts'
 import { keptPreference } from '../../ui/preferences.ts'
 import { shownCount, shownDistance } from '../../ui/shown.ts'
@@ -88,7 +89,7 @@ export function YearMap({
             .filter((day) => day.endsWith('-01'))
             .map((day) => (
               <text key={day} x={columnOf(day) * STEP} y={MONTHS_HEIGHT - 5}>
-                {dateText(day, day).slice(2)}
+                {shortMonth(day)}
               </text>
             ))}
           {days.map((day) => {

@@ -25,7 +25,7 @@ import { shownZone } from '../../ui/preferences.ts'
 import { namedIn, pageAddress } from '../../ui/router.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
-import { Moment } from '../../ui/time.tsx'
+import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 
@@ -98,7 +98,7 @@ export function EventsPage() {
               <a href={addressOf(factPath(fact, zone))}>
                 <FactIcon type={fact.type} />
                 <span class="note">
-                  <Moment at={fact.at} />
+                  <Time at={fact.at} />
                 </span>
                 <span>
                   <FactSentence fact={fact} deviceName={nameOf(fact)} />

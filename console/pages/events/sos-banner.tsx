@@ -7,7 +7,7 @@ import { followSos, lookAtSos, openSos } from '../../live/sos.ts'
 import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
 import { shownZone, sosSound } from '../../ui/preferences.ts'
 import { ringOnce } from '../../ui/ring.ts'
-import { Moment } from '../../ui/time.tsx'
+import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 
 const MOST_SHOWN = 3
@@ -54,7 +54,7 @@ function SosLine({ of: fact }: { of: ApiFact }) {
     <div class="row">
       <FactIcon type={fact.type} />
       <p>
-        <FactSentence fact={fact} deviceName={data?.name ?? deviceId} /> <Moment at={fact.at} />
+        <FactSentence fact={fact} deviceName={data?.name ?? deviceId} /> <Time at={fact.at} />
       </p>
       <a
         class="button small"

@@ -11,7 +11,7 @@ import { IconButton } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownUnits } from '../../ui/shown.ts'
 import { Loaded } from '../../ui/states.tsx'
-import { Moment } from '../../ui/time.tsx'
+import { Time } from '../../ui/time.tsx'
 import { useLoad, type LoadState } from '../../ui/use-load.ts'
 import type { ApiGeofence } from './use-definitions.ts'
 import { whomText } from './whom.tsx'
@@ -102,7 +102,7 @@ export function DevicesSince({
                 </a>
                 {since !== null && (
                   <span class="quiet">
-                    , since <Moment at={since} />
+                    , since <Time at={since} />
                   </span>
                 )}
               </li>

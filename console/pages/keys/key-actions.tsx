@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { Field } from '../../ui/form.tsx'
+import { MomentInput } from '../../ui/moment-input.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { readLimits, type KeyWithSecret, type Key } from './key-words.ts'
@@ -73,15 +74,16 @@ function changesOf(of: Key, wanted: ReturnType<typeof readLimits>) {
 /** The fields for a key's limits; without `of` those of a new key. */
 export function LimitFields({ of }: { of?: Key }) {
   const zone = shownZone()
+  const [expires, setExpires] = useState(() =>
+    of?.expiresAt ? toInput(Date.parse(of.expiresAt), zone) : '',
+  )
   return (
     <>
-      <Field
-        name="expiresAt"
-        label="Expires"
-        type="datetime-local"
-        hint={`In ${zone}. Leave empty for no expiry.`}
-        {...(of?.expiresAt && { defaultValue: toInput(Date.parse(of.expiresAt), zone) })}
-      />
+      <Field name="expiresAt" label="Expires" hint={`In ${zone}. Leave empty for no expiry.`}>
+        {(attributes) => (
+          <MomentInput {...attributes} label="Expires" value={expires} onChange={setExpires} />
+        )}
+      </Field>
       <Field
         name="deviceIds"
         label="Only for these devices"

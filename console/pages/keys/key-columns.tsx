@@ -1,7 +1,7 @@
 import { countText } from '../../core/measures.ts'
 import { IsolatedList } from '../../ui/isolated.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Ago, Moment } from '../../ui/time.tsx'
+import { Ago, Time } from '../../ui/time.tsx'
 import { KeyLink } from './key-devices.tsx'
 import { scopeWords, KEY_STATUS_WORDS, type Key } from './key-words.ts'
 
@@ -14,7 +14,7 @@ export const KEY_FACTS: readonly Column<Key>[] = [
         <span class={`badge ${status}`}>{KEY_STATUS_WORDS[status]}</span>
         {status === 'rotating' && previousValidUntil !== null && (
           <div class="note">
-            old one until <Moment at={previousValidUntil} />
+            old one until <Time at={previousValidUntil} />
           </div>
         )}
       </>
@@ -34,7 +34,7 @@ export const KEY_FACTS: readonly Column<Key>[] = [
       </>
     ),
   },
-  { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Moment at={expiresAt} /> : 'never') },
+  { title: 'Expires', cell: ({ expiresAt }) => (expiresAt ? <Time at={expiresAt} /> : 'never') },
   {
     title: 'Permissions',
     cell: ({ scopes, deviceIds, rateLimit }) => (

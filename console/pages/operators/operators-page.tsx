@@ -10,7 +10,7 @@ import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { SelectField } from '../../ui/select-field.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
-import { Time } from '../../ui/time.tsx'
+import { TimeCell } from '../../ui/time.tsx'
 
 /** The operators of the account. */
 export function OperatorsPage() {
@@ -79,7 +79,7 @@ const COLUMNS: readonly Column<ApiOperator>[] = [
       </>
     ),
   },
-  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Created', cell: ({ createdAt }) => <TimeCell at={createdAt} /> },
 ]
 
 /** Creates an operator and shows the password that was made for them. */

@@ -27,7 +27,7 @@ import { addressOf, devicePath } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import type { Column } from '../../ui/table.tsx'
-import { Moment, TimeCell } from '../../ui/time.tsx'
+import { Time, TimeCell } from '../../ui/time.tsx'
 import { KeyLink } from '../keys/key-devices.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
@@ -132,7 +132,7 @@ function rejectionColumns(names: ReadonlyMap<string, string>): readonly Column<R
           <TimeCell at={latest.receivedAt} />
           {count > 1 && (
             <div class="note">
-              since <Moment at={firstAt} />
+              since <Time at={firstAt} />
             </div>
           )}
         </>

@@ -91,7 +91,7 @@ function Card({
         <span role="status" aria-label="Connection">
           {isLive ? 'live' : 'disconnected, reconnecting'}
         </span>{' '}
-        · until {readerTime(Date.parse(expiresAt), now.value)}
+        · until {readerTime(Date.parse(expiresAt))}
       </p>
     </section>
   )
@@ -119,7 +119,7 @@ function SharedDevice({ of: item, isTitle }: { of: ViewedDevice; isTitle: boolea
         <p class="quiet">
           Updated{' '}
           <time dateTime={timestamp} title={timestamp} class="time">
-            {readerTime(at, now.value)}
+            {readerTime(at)}
           </time>
         </p>
         {status !== 'online' && <p class="quiet">{silenceText(at)}</p>}

@@ -1,7 +1,10 @@
 import { livenessOf, type Liveness } from '../../../schemas/liveness.ts'
 import type { components } from '../../api/schema.ts'
 import { motionAfter, type Motion } from '../../core/motion.ts'
+import { date } from '../../core/times.ts'
 import { now } from '../../ui/clock.ts'
+import { shownZone } from '../../ui/preferences.ts'
+import { shownClock, shownDateTime } from '../../ui/shown.ts'
 
 export type Shared = components['schemas']['Shared']
 export type ViewedDevice = components['schemas']['SharedDevice']
@@ -39,13 +42,10 @@ export function motionOf({ trail = [], ...device }: ViewedDevice): Motion {
   ) as Motion
 }
 
-/** A moment as the reader's language writes it: `19:04`, on another day `Tue, 24 Nov, 19:04`. */
-export function readerTime(at: number, today: number): string {
-  const moment = new Date(at)
-  const time = moment.toLocaleTimeString(undefined, { timeStyle: 'short' })
-  if (moment.toDateString() === new Date(today).toDateString()) return time
-  const day = { weekday: 'short', day: 'numeric', month: 'short' } as const
-  return `${moment.toLocaleDateString(undefined, day)}, ${time}`
+/** A moment for the reader: `19:04`, on another day `Tue 24 Nov 19:04`. */
+export function readerTime(at: number): string {
+  const [day, today] = [at, now.value].map((ms) => date(ms, shownZone()))
+  return day === today ? shownClock(at, { hasSeconds: false }) : shownDateTime(at)
 }
 
 /** Shown in place of devices that have not reported since their link was made. */
@@ -53,5 +53,5 @@ export const NO_POSITION = 'No position yet. It appears here when there is one.'
 
 /** Explains a device's silence to people waiting for it; `at` is the time of its last position. */
 export function silenceText(at: number): string {
-  return `It may have no network. Its last known position is from ${readerTime(at, now.value)}.`
+  return `It may have no network. Its last known position is from ${readerTime(at)}.`
 }

@@ -6,6 +6,7 @@ import { faultAt } from '../../core/failure.ts'
 import { fromInput, toInput } from '../../core/times.ts'
 import { fleet } from '../../live/live.ts'
 import { Field } from '../../ui/form.tsx'
+import { MomentInput } from '../../ui/moment-input.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { shownZone } from '../../ui/preferences.ts'
@@ -103,12 +104,7 @@ export function NewShare(props: DialogProps) {
           }
         >
           {(attributes) => (
-            <input
-              {...attributes}
-              type="datetime-local"
-              value={end}
-              onInput={({ currentTarget }) => setEnd(currentTarget.value)}
-            />
+            <MomentInput {...attributes} label="Expires" value={end} onChange={setEnd} />
           )}
         </Field>
         <SelectField

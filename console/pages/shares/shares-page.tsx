@@ -9,7 +9,7 @@ import { pageAddress, setQuery } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import { minutesText } from '../../core/times.ts'
 import { actionColumn, type Column } from '../../ui/table.tsx'
-import { Moment, Time } from '../../ui/time.tsx'
+import { Time, TimeCell } from '../../ui/time.tsx'
 import { NewShare } from './new-share.tsx'
 
 type Share = components['schemas']['Share']
@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<Share>[] = [
     title: 'Expires',
     cell: ({ expiresAt, status }) => (
       <>
-        <Moment at={expiresAt} />
+        <Time at={expiresAt} />
         {status === 'expired' && <span class="quiet"> · expired</span>}
       </>
     ),
@@ -77,7 +77,7 @@ const COLUMNS: readonly Column<Share>[] = [
     title: 'Trail',
     cell: ({ trailMinutes }) => (trailMinutes === 0 ? 'none' : minutesText(trailMinutes)),
   },
-  { title: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { title: 'Created', cell: ({ createdAt }) => <TimeCell at={createdAt} /> },
 ]
 
 function RevokeShare({ of: { id, name }, ...props }: DialogProps & { of: Share }) {

@@ -3,6 +3,7 @@ import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { chooseAction, consoleSuite, EMAIL, follow } from './console-harness.ts'
 import { countClicks } from './count-clicks.ts'
+import { fillMoment } from './fill-moment.ts'
 
 const PASSWORD = 'another correct horse'
 /** Letters that run to the left. */
@@ -233,8 +234,7 @@ describeConsole('the pages of admins', () => {
     await made.getByText('key.created', { exact: true }).click()
     await made.locator('pre').getByText('"requestId"').waitFor()
     expect(await page.getByText('created the operator').count()).toBe(1)
-    await page.getByLabel('To', { exact: true }).fill('2026-01-31T12:30')
-    await page.getByLabel('To', { exact: true }).blur()
+    await fillMoment(page, 'To', '2026-01-31', '12:30')
     await page.getByText('No entries').waitFor()
   })
 })

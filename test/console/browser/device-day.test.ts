@@ -4,6 +4,7 @@ import { eventually } from '../../eventually.ts'
 import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
+import { dayName } from './day-name.ts'
 
 const DAY_MS = 86_400_000
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS
@@ -211,7 +212,7 @@ describeConsole('a day of a device', () => {
     await drive('van-6', { count: 2, step: 60 })
     const page = await suite.signedIn(`/devices/van-6?day=${YESTERDAY}`, UTC)
     const days = page.getByRole('group', { name: 'Day' }).getByRole('listitem')
-    const shown = days.getByRole('button', { name: `${YESTERDAY}: 2 reports` })
+    const shown = days.getByRole('button', { name: `${dayName(YESTERDAY)}: 2 reports` })
     await shown.focus()
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('Enter')

@@ -3,6 +3,7 @@ import { accessFaults } from './access-faults.ts'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
+import { dayName } from './day-name.ts'
 
 const HOUR = 3_600_000
 const UTC = { timezoneId: 'UTC' }
@@ -30,11 +31,11 @@ describeConsole('a year of a device', () => {
     await page.getByRole('button', { name: 'Calendar' }).click()
     const calendar = page.getByRole('region', { name: 'Calendar' })
     await calendar.getByText('12 reports in 2026').waitFor()
-    await calendar.getByRole('button', { name: '2026-07-20: 4 reports' }).click()
+    await calendar.getByRole('button', { name: `${dayName('2026-07-20')}: 4 reports` }).click()
     await page.getByRole('heading', { name: 'Mon 20 Jul' }).waitFor()
     await calendar.waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'Calendar' }).click()
-    await calendar.getByRole('button', { name: '2026-07-20: 4 reports' }).focus()
+    await calendar.getByRole('button', { name: `${dayName('2026-07-20')}: 4 reports` }).focus()
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('ArrowLeft')
     await page.keyboard.press('Enter')
@@ -165,11 +166,13 @@ describeConsole('a year of a device', () => {
     await calendar.getByText('9 reports in 2026').waitFor()
     await calendar.getByRole('button', { name: 'Distance' }).click()
     await calendar.getByText('667.2 km in 2026').waitFor()
-    await calendar.getByRole('button', { name: '2026-07-11: 1 report' }).waitFor()
+    await calendar.getByRole('button', { name: `${dayName('2026-07-11')}: 1 report` }).waitFor()
     expect(await calendar.locator('.shade-4').count()).toBe(2)
     await page.reload()
     await page.getByRole('button', { name: 'Calendar' }).click()
-    await calendar.getByRole('button', { name: '2026-07-10: 333.6 km, 4 reports' }).click()
+    await calendar
+      .getByRole('button', { name: `${dayName('2026-07-10')}: 333.6 km, 4 reports` })
+      .click()
     await page.getByRole('heading', { name: 'Fri 10 Jul' }).waitFor()
   })
 
@@ -184,7 +187,7 @@ describeConsole('a year of a device', () => {
     await page.getByRole('button', { name: 'Calendar' }).click()
     const calendar = page.getByRole('region', { name: 'Calendar' })
     await calendar.getByText('4 reports in 2026').waitFor()
-    const shown = calendar.getByRole('button', { name: '2026-11-20: 4 reports' })
+    const shown = calendar.getByRole('button', { name: `${dayName('2026-11-20')}: 4 reports` })
     for (const one of [calendar, shown]) {
       const { x = -1, width = 0 } = (await one.boundingBox()) ?? {}
       expect(x >= 0 && x + width <= viewport.width).toBe(true)

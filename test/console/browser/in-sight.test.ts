@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { describeConsole } from './chromium.ts'
 import { connecting } from './connecting.ts'
 import { consoleSuite } from './console-harness.ts'
+import { fillMoment } from './fill-moment.ts'
 
 describeConsole('what people look for is in sight', () => {
   const suite = consoleSuite()
@@ -20,6 +21,26 @@ describeConsole('what people look for is in sight', () => {
     await bar.getByText('has arrived').waitFor()
     const link = await bar.getByRole('link', { name: 'Show on map' }).boundingBox()
     expect((link?.y ?? 0) + (link?.height ?? 0)).toBeLessThanOrEqual(800)
+  })
+
+  test.each([
+    ['en-US', 'It ends tomorrow 2:05 pm', '2:05 pm', /[A-Z][a-z]{2} \d+ – /],
+    ['de', 'It ends tomorrow 14:05', '14:05', /\d+ (– \d+ )?[A-Z][a-z]{2}/],
+  ])('a browser in %s has its clock and its order of dates', async (locale, ends, time, week) => {
+    await suite.report({ deviceId: 'clocked', latitude: 48, longitude: 16 })
+    const page = await suite.signedIn('/shares?device=clocked', { locale, timezoneId: 'UTC' })
+    const dialog = page.getByRole('dialog', { name: 'New link' })
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+    for (const typed of ['2:05 pm', '14.05']) {
+      await fillMoment(dialog, 'Expires', tomorrow, '9:00')
+      await fillMoment(dialog, 'Expires', tomorrow, typed)
+      await dialog.getByText(ends).waitFor()
+      expect(await dialog.getByLabel('Expires, time of day').inputValue()).toBe(time)
+    }
+    await fillMoment(dialog, 'Expires', tomorrow, 'noon')
+    expect(await dialog.getByLabel('Expires, time of day').inputValue()).toBe(time)
+    await page.goto(`${suite.url}/devices/clocked?from=2026-03-02&to=2026-03-08`)
+    expect(await page.locator('.day-words').textContent()).toMatch(week)
   })
 
   test('the time of an audit entry is whole in a window of 1024 px: the clock, and the date below it', async () => {

@@ -4,6 +4,7 @@ import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 import { paintedText } from './painted.ts'
+import { dayName } from './day-name.ts'
 
 /** The map moves without animation, so that each key has its own effect. */
 const CALM = { timezoneId: 'UTC', reducedMotion: 'reduce' } as const
@@ -180,7 +181,7 @@ describeConsole('the keyboard', () => {
     await days.getByRole('button', { name: DAY }).focus()
     const strip = 'In the row of days'
     await press(strip, 'ArrowLeft')
-    await isFocused(page, '2026-03-09: no reports')
+    await isFocused(page, `${dayName('2026-03-09')}: no reports`)
     await press(strip, 'ArrowRight', 'Home', 'ArrowRight')
     const second = await focused(page)
     await press(strip, 'End', 'Home', 'ArrowRight')

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
+import { fillMoment } from './fill-moment.ts'
 
 const MARKUP = '<img src=x onerror=alert(1)>'
 
@@ -36,12 +37,10 @@ describeConsole('rejections', () => {
     expect(await row.getByRole('cell').nth(2).textContent()).toBe('2')
     await row.getByRole('link', { name: 'faulty' }).waitFor()
     await row.getByRole('link', { name: 'Trackers' }).waitFor()
-    await page.getByLabel('From').fill('2026-01-31T12:30')
-    await page.getByLabel('From').blur()
+    await fillMoment(page, 'From', '2026-01-31', '12:30')
     expect(new URL(page.url()).searchParams.get('from')).toBe('2026-01-31T11:30:00.000Z')
     await page.getByRole('row').filter({ hasText: 'faulty' }).first().waitFor()
-    await page.getByLabel('To', { exact: true }).fill('2026-01-31T12:31')
-    await page.getByLabel('To', { exact: true }).blur()
+    await fillMoment(page, 'To', '2026-01-31', '12:31')
     await page.getByText('No rejections match these filters').waitFor()
     await suite.submit(key, { deviceId: 'faulty', latitude: 93, longitude: 1 })
     await page.getByRole('button', { name: 'Show all' }).click()

@@ -5,6 +5,7 @@ import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow, PASSWORD } from './console-harness.ts'
 import { countClicks } from './count-clicks.ts'
+import { fillMoment } from './fill-moment.ts'
 
 const DISPATCHER = 'dora@example.org'
 
@@ -80,7 +81,7 @@ describeConsole('the dialog that shares devices', () => {
     await title.fill('Oil for Ebensee')
     await preview(page).getByRole('heading', { name: 'Oil for Ebensee' }).waitFor()
     const end = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10)
-    await dialog(page).getByLabel('Expires').fill(`${end}T12:30`)
+    await fillMoment(dialog(page), 'Expires', end, '12:30 pm')
     await dialog(page)
       .getByText(/It ends \w{3} \d+ \w{3}( \d+)? 12:30/)
       .waitFor()

@@ -1,12 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import {
-  dateText,
-  dayBounds,
-  dayText,
-  isDay,
-  momentText,
-  nextDay,
-} from '../../../console/core/days.ts'
+import { dayBounds, isDay, nextDay } from '../../../console/core/days.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
@@ -39,23 +32,4 @@ describe('a day in a time zone', () => {
   )
 
   test('isDay accepts days only', () => expect(isDay('2028-02-29')).toBe(true))
-})
-
-test('a day in words has its year only where it is another than today’s', () => {
-  expect(dayText('2026-11-22', '2026-11-25')).toBe('Sun 22 Nov')
-  expect(dateText('2026-11-02', '2026-11-25')).toBe('2 Nov')
-  expect(dayText('2025-11-22', '2026-11-25')).toBe('Sat 22 Nov 2025')
-})
-
-test.each([
-  ['2026-01-29T12:00:00Z', 'Thu 29 Jan 13:00'],
-  ['2026-01-30T21:24:00Z', 'yesterday 22:24'],
-  ['2026-01-31T21:24:00Z', 'today 22:24'],
-  ['2026-01-31T23:30:00Z', 'tomorrow 00:30'],
-  ['2026-02-01T21:24:00Z', 'tomorrow 22:24'],
-  ['2026-02-03T21:24:00Z', 'Tue 3 Feb 22:24'],
-  ['2027-02-03T21:24:00Z', 'Wed 3 Feb 2027 22:24'],
-])('in Vienna on 31 January 2026, %s is %s', (at, words) => {
-  const now = Date.parse('2026-01-31T12:30:05Z')
-  expect(momentText(Date.parse(at), now, 'Europe/Vienna', '24')).toBe(words)
 })

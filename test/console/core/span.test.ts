@@ -34,7 +34,7 @@ describe('days that are shown together', () => {
     [weekOf('2026-01-01'), '29 Dec 2025 – 4 Jan'],
     [monthOf('2026-02-14'), 'Feb 2026'],
     [yearOf('2024-02-29'), '2024'],
-  ])('%p has words', (span, text) => expect(spanText(span, TODAY)).toBe(text))
+  ])('%p has words', (span, text) => expect(spanText(span, TODAY, 'en-GB')).toBe(text))
 
   test.each([
     [day('2026-03-01'), -1, day('2026-02-28')],

@@ -4,10 +4,7 @@ import { METRIC } from '../../../console/core/measures.ts'
 import {
   ago,
   agoInWords,
-  clockText,
-  clockTime24,
   date,
-  dateTime,
   duration,
   fromInput,
   minutesText,
@@ -98,7 +95,6 @@ describe('a moment in a time zone', () => {
     ['Pacific/Kiritimati', '2026-02-01 02:30:05', 'UTC+14:00'],
     ['America/Los_Angeles', '2026-01-31 04:30:05', 'UTC-08:00'],
   ])('%s has a clock of its own', (zone, words, distance) => {
-    expect(dateTime(NOON, zone)).toBe(words)
     expect(offset(NOON, zone)).toBe(distance)
     expect(`${date(NOON, zone)} ${time(NOON, zone)}`).toBe(words)
   })
@@ -113,25 +109,6 @@ describe('a moment in a time zone', () => {
   test('midnight is 00, and early years have four digits', () => {
     expect(time(Date.parse('2026-01-31T00:00:00Z'), 'UTC')).toBe('00:00:00')
     expect(date(Date.parse('2000-01-01T00:00:00Z'), 'UTC')).toBe('2000-01-01')
-  })
-
-  test('a time that is not a number reads unknown', () => {
-    expect(dateTime(NaN, 'UTC')).toBe('an unknown time')
-  })
-
-  test.each([
-    ['00:00', '12:00 am'],
-    ['00:59', '12:59 am'],
-    ['11:59', '11:59 am'],
-    ['12:00', '12:00 pm'],
-    ['14:05', '2:05 pm'],
-    ['23:59', '11:59 pm'],
-  ])('%s is %s on a clock of 12 hours', (of24, of12) => {
-    const ms = Date.parse(`2026-01-31T${of24}:07Z`)
-    expect(clockText(ms, 'UTC', '12', false)).toBe(of12)
-    expect(clockText(ms, 'UTC', '24', false)).toBe(of24)
-    expect(clockText(ms, 'UTC', '12')).toBe(of12.replace(' ', ':07 '))
-    expect(dateTime(ms, 'UTC', '12')).toBe(`2026-01-31 ${of12.replace(' ', ':07 ')}`)
   })
 })
 
@@ -177,17 +154,4 @@ describe('a date and time that an operator types', () => {
       { numRuns: 500 },
     )
   })
-})
-
-test.each([
-  ['14:05', '14:05'],
-  ['2:05 pm', '14:05'],
-  ['2:05:30 PM', '14:05:30'],
-  ['12:00 am', '00:00'],
-  ['12 pm', '12:00'],
-  ['9.15', '09:15'],
-  ['13:00 pm', '13:00 pm'],
-  ['noon', 'noon'],
-])('the typed time %s is read as %s', (typed, read) => {
-  expect(clockTime24(typed)).toBe(read)
 })

@@ -1,0 +1,61 @@
+import { useState } from 'preact/hooks'
+import { clockTime24, timeOfDayText } from '../core/date-words.ts'
+import { isDay } from '../core/days.ts'
+import { date } from '../core/times.ts'
+import { now } from './clock.ts'
+import type { FieldAttributes } from './form.tsx'
+import { clockHours, shownZone } from './preferences.ts'
+
+/**
+ * A date, and a time of day to type: `14:05` or `2:05 pm`. Browsers' own fields for both at once show the clock of the
+ * browser's language, not the chosen one.
+ */
+export function MomentInput({
+  label,
+  value,
+  onChange,
+  ...attributes
+}: FieldAttributes & {
+  label: string
+  /** `2026-01-31T14:05`, or empty. */
+  value: string
+  onChange: (value: string) => void
+}) {
+  const [typed, setTyped] = useState<string>()
+  const [day = '', time = ''] = value.split('T')
+  const shown = time === '' ? '' : timeOfDayText(time, clockHours.value)
+
+  function setTime(text: string) {
+    setTyped(undefined)
+    const read = clockTime24(text).slice(0, 5)
+    if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(read) || read === time) return
+    onChange(`${day || date(now.value, shownZone())}T${read}`)
+  }
+
+  function setDay(text: string) {
+    if (text === '') onChange('')
+    else if (isDay(text)) onChange(`${text}T${time || '00:00'}`)
+  }
+
+  return (
+    <span class="moment-input">
+      <input
+        {...attributes}
+        type="date"
+        value={day}
+        onChange={({ currentTarget }) => setDay(currentTarget.value)}
+      />
+      <input
+        type="text"
+        aria-label={`${label}, time of day`}
+        autoComplete="off"
+        spellcheck={false}
+        value={typed ?? shown}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+        onChange={({ currentTarget }) => setTime(currentTarget.value)}
+      />
+      {/* The form reads this one. */}
+      <input type="hidden" name={attributes.name} value={value} />
+    </span>
+  )
+}
