@@ -81,7 +81,7 @@ function linksOf(name: string, manifest: Buffer, basePath: string): string {
     ...made.map(({ file }) => `<${basePath}${file}>; rel=modulepreload`),
     ...made
       .flatMap(({ css = [] }) => css)
-      .map((file) => `<${basePath}${file}>; rel=preload; as=style`),
+      .map((file) => `<${basePath}${file}>; rel=preload; as=style; crossorigin`),
   ].join(', ')
 }
 

@@ -52,7 +52,6 @@ function Content() {
 }
 
 function retry(): void {
-  startFailure.value = undefined
   startSession().catch((thrown: unknown) => (startFailure.value = toFailure(thrown)))
 }
 

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'preact'
-import { useErrorBoundary } from 'preact/hooks'
+import { useEffect, useErrorBoundary } from 'preact/hooks'
 import { MapPinOff } from 'lucide'
 import { PAGES, SHARE_PAGE, type ConsolePage } from './pages.ts'
 import { matchPath, addressOf } from '../core/address.ts'
@@ -54,9 +54,14 @@ function LoadedPage({
 
 /**
  * Shown if the page's files cannot be loaded: the console was updated, or the server is
- * unreachable.
+ * unreachable. Browsers may keep the failure of a file, so the page is loaded again.
  */
 function Outdated() {
+  useEffect(() => {
+    const reload = () => location.reload()
+    addEventListener('online', reload)
+    return () => removeEventListener('online', reload)
+  }, [])
   return (
     <Page title="This page cannot be loaded">
       <Empty title="The service cannot be reached, or the console has been updated">

@@ -8,10 +8,12 @@ export function AskForStreets() {
   if (streets === undefined) return null
   return (
     <section class="ask-for-streets over-map raised stack near" aria-labelledby={title}>
-      <h2 id={title}>Show streets?</h2>
-      <p class="quiet">
-        They come from {providerOf(streets)}, which then sees which area you look at.
-      </p>
+      <div class="stack near">
+        <h2 id={title}>Show streets?</h2>{' '}
+        <p class="quiet">
+          They come from {providerOf(streets)}, which then sees which area you look at.
+        </p>
+      </div>
       <div class="row">
         <button type="button" class="primary" onClick={() => showLayer(streets.name)}>
           Show streets

@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import type OlMap from 'ol/Map.js'
-import { intersects, type Extent } from 'ol/extent.js'
+import { intersects, wrapAndSliceX, type Extent } from 'ol/extent.js'
 import TileLayer from 'ol/layer/Tile.js'
 import VectorTileLayer from 'ol/layer/VectorTile.js'
 import { transformExtent } from 'ol/proj.js'
@@ -166,7 +166,10 @@ function watchLoading(
 
 function watchView(map: OlMap, area: Extent, until: AbortSignal): void {
   const look = () => {
-    isLayerOutside.value = !intersects(area, map.getView().calculateExtent(map.getSize()))
+    const view = map.getView()
+    // The view may have crossed 180°, the area of a layer never does.
+    const seen = wrapAndSliceX(view.calculateExtent(map.getSize()), view.getProjection())
+    isLayerOutside.value = !seen.some((part) => intersects(area, part))
   }
   look()
   map.on('moveend', look)

@@ -7,9 +7,11 @@ import { shownUnits } from '../ui/shown.ts'
 import {
   isLayerFailed,
   hasStreets,
+  isLayerOutside,
   offeredLayers,
   retryLayer,
   shownCredit,
+  shownLayerName,
   streetsToAskFor,
 } from './layers.ts'
 import { HALF_WORLD } from './map-canvas.ts'
@@ -36,7 +38,11 @@ export function MapFoot({
   const isChoice = offeredLayers.value !== undefined && offeredLayers.value.length > 0
   const isFailed = isLayerFailed.value || worldState.value === 'failed'
   const lacksStreets =
-    zoom >= STREETS_ZOOM && !hasStreets.value && isChoice && !isFailed && !streetsToAskFor.value
+    (zoom >= STREETS_ZOOM || isLayerOutside.value) &&
+    !hasStreets.value &&
+    isChoice &&
+    !isFailed &&
+    !streetsToAskFor.value
   return (
     <div class="map-foot">
       {isFailed && (
@@ -54,7 +60,9 @@ export function MapFoot({
       <div class="map-facts">
         {lacksStreets && (
           <p class="map-hint note">
-            This map shows no streets here.{' '}
+            {isLayerOutside.value
+              ? `${shownLayerName.value} does not reach here; this is the built-in map.`
+              : 'This map shows no streets here.'}{' '}
             <button type="button" class="small" popovertarget={layersId}>
               Choose another
             </button>

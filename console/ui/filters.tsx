@@ -24,7 +24,7 @@ export function Filters({
   return (
     <details class="filter-fold" open={isOpen}>
       <summary>Filter</summary>
-      <div class="filters tiles some" role="search" aria-label={label}>
+      <div class="filters" role="search" aria-label={label}>
         {children}
       </div>
     </details>

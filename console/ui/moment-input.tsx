@@ -50,6 +50,7 @@ export function MomentInput({
         aria-label={`${label}, time of day`}
         autoComplete="off"
         spellcheck={false}
+        placeholder="hh:mm"
         value={typed ?? shown}
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         onChange={({ currentTarget }) => setTime(currentTarget.value)}

@@ -13,7 +13,7 @@ import { useKeys } from '../../ui/keys.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { setQuery } from '../../ui/router.ts'
 import { Select } from '../../ui/select-field.tsx'
-import { shownCount } from '../../ui/shown.ts'
+import { shownCount, shownNumber } from '../../ui/shown.ts'
 import { useRules } from '../geofences/use-definitions.ts'
 import { focusList } from './device-list.tsx'
 import { exportCsv } from './export-csv.ts'
@@ -50,6 +50,7 @@ export function ListFilters() {
     { title: 'In the search', element: input },
   )
   const counts = countByStatus(foundDevices())
+  const isKnown = lister.isListed.value || fleet.devices.size > 0
   return (
     <div class="list-filters stack near">
       <div class="search">
@@ -81,7 +82,7 @@ export function ListFilters() {
             onClick={() => toggleStatus(status)}
           >
             <StatusShape status={status} />
-            <span class="number">{counts[status]}</span>{' '}
+            <span class="number">{isKnown ? shownNumber(counts[status]) : '–'}</span>{' '}
             <span class="word note">{STATUS_WORDS[status]}</span>
           </button>
         ))}

@@ -107,7 +107,7 @@ describe('the page', () => {
       '</assets/map-x1.js>; rel=modulepreload',
       '</assets/ol-x1.js>; rel=modulepreload',
       '</assets/base-x1.js>; rel=modulepreload',
-      '</assets/map-x1.css>; rel=preload; as=style',
+      '</assets/map-x1.css>; rel=preload; as=style; crossorigin',
     ])
     expect((await get('/', { Accept: BROWSER })).headers.get('link')).toBeNull()
     expect((await get('/keys', { Accept: BROWSER, Cookie })).headers.get('link')).toBeNull()

@@ -49,6 +49,15 @@ describeConsole('the page of events', () => {
     expect(new URL(page.url()).pathname).toBe('/devices/van-7')
   })
 
+  test('the six filters are in one row of a window of 1400 px', async () => {
+    const page = await suite.signedIn('/events', { viewport: { width: 1400, height: 900 } })
+    const fields = page.getByRole('search').locator('.field')
+    await fields.first().waitFor()
+    const boxes = await Promise.all((await fields.all()).map((field) => field.boundingBox()))
+    expect(boxes.length).toBe(6)
+    expect(new Set(boxes.map((box) => box?.y)).size).toBe(1)
+  })
+
   test('a new event appears by itself, unless the filters exclude it', async () => {
     await report('bus-1')
     const page = await suite.signedIn('/events?deviceId=bus-1')

@@ -101,6 +101,51 @@ describeConsole('what is live', () => {
     for (const page of [first, second]) await deviceRow(page, 'in-both').waitFor()
   })
 
+  test('while the first list is being read, the page counts nothing', async () => {
+    await suite.report({ deviceId: 'counted', latitude: 1, longitude: 1 })
+    const page = await suite.signedIn('/keys')
+    let letCome = () => {}
+    const isHeld = new Promise<void>((resolve) => (letCome = resolve))
+    await page.route(/\/api\/v1\/(devices\?|stream)/, async (route) => {
+      await isHeld
+      await route.continue()
+    })
+    await page.goto(suite.url)
+    const counts = page.getByRole('group', { name: 'Show only' })
+    await counts.getByText('Online').waitFor()
+    expect(await counts.textContent()).not.toMatch(/\d/)
+    letCome()
+    await counts.getByText(/[1-9]/).first().waitFor()
+  })
+
+  test('a page opened without the service or the network is there once they are back', async () => {
+    await suite.report({ deviceId: 'back', latitude: 1, longitude: 1 })
+    const page = await suite.signedIn('/keys')
+    await page.route('**/api/v1/session', (route) => route.abort())
+    await page.goto(suite.url)
+    await page.getByRole('heading', { name: 'Service unreachable' }).waitFor()
+    await page.unroute('**/api/v1/session')
+    await deviceRow(page, 'back').waitFor()
+
+    await page.context().setOffline(true)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('heading', { name: 'This page cannot be loaded' }).waitFor()
+    await page.context().setOffline(false)
+    await page.getByRole('table', { name: 'Audit' }).waitFor()
+  })
+
+  test('what is loaded ahead is used: the browser has nothing to warn of', async () => {
+    const page = await suite.signedIn('/keys')
+    const warnings: string[] = []
+    page.on('console', (message) => {
+      if (/preload/i.test(message.text())) warnings.push(message.text())
+    })
+    await page.goto(suite.url)
+    await page.getByText('Natural Earth').waitFor()
+    await page.waitForLoadState('load')
+    expect(warnings).toEqual([])
+  })
+
   test('a list that cannot be read says why, and is read once it is tried again', async () => {
     await suite.report({ deviceId: 'listed', latitude: 1, longitude: 1 })
     const page = await suite.signedIn('/keys')

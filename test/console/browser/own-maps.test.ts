@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
-import { MIDDLE } from '../town/plane.ts'
+import { MIDDLE, REACH } from '../town/plane.ts'
 import { town } from '../town/town.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite } from './console-harness.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
 import { startMapServer } from './map-server.ts'
 import { paintedText } from './painted.ts'
 
@@ -73,6 +73,28 @@ describeConsole('maps of one’s own', () => {
     await page.getByRole('button', { name: 'Layers' }).click()
     expect(await layer(page, 'Town').isChecked()).toBe(true)
     expect(await layer(page, 'Streets (OpenStreetMap)').isChecked()).toBe(false)
+  })
+
+  test('where a file does not reach, the map says so above the built-in map; at its edge both are there', async () => {
+    await suite.report({ deviceId: 'far', latitude: 40.3, longitude: -3.72 })
+    const page = await suite.signedIn('/?device=far', { viewport: { width: 1024, height: 768 } })
+    const outside = page.getByText('Town does not reach here; this is the built-in map.')
+    await outside.waitFor()
+    const towns = JSON.stringify(['Madrid', 'Getafe', 'Leganés', 'Alcorcón', 'Móstoles'])
+    await eventually(() => page.evaluate<boolean>(`${towns}.some((name) => painted.has(name))`))
+    await page.getByRole('button', { name: 'Choose another' }).waitFor()
+
+    const east = MIDDLE.longitude + REACH / (111_320 * Math.cos((MIDDLE.latitude * Math.PI) / 180))
+    await suite.report({ deviceId: 'at-the-edge', ...MIDDLE, longitude: east })
+    await deviceRow(page, 'at-the-edge').getByRole('button').click()
+    await outside.waitFor({ state: 'hidden' })
+    await eventually(async () => {
+      await page.getByRole('button', { name: 'Zoom out' }).click()
+      return (await paintedText(page, 'Musterstadt')) !== null
+    })
+    // The built-in map is drawn beneath, because the file covers only half of the view.
+    await page.getByText('Natural Earth').waitFor()
+    expect(await page.getByText('could not be loaded').count()).toBe(0)
   })
 })
 

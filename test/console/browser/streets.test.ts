@@ -45,6 +45,16 @@ describeConsole('streets on the map', () => {
     expect([await card(page).count(), asked]).toEqual([0, 0])
   })
 
+  test('the question takes less than a third of a phone’s map', async () => {
+    const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
+    const page = await suite.signedIn('/', { asksForStreets: true, ...phone })
+    await card(page).waitFor()
+    const [box, map] = [await card(page).boundingBox(), await page.locator('.map').boundingBox()]
+    expect(box?.height ?? 0).toBeLessThan((map?.height ?? 0) / 3)
+    const button = await card(page).getByRole('button', { name: 'Stay offline' }).boundingBox()
+    expect(button?.height).toBeGreaterThanOrEqual(44)
+  })
+
   test('are loaded once they are wanted, and then a chosen device is shown in its street', async () => {
     const page = await suite.signedIn('/', { asksForStreets: true })
     await standIn(page)
