@@ -50,12 +50,14 @@ export async function openBrowser({ adminUrl, email, password }: Service) {
   }
 }
 
+const PAINTED_WITHIN_MS = 60_000
+
 /**
  * The time at which all the canvases have something on them, in milliseconds since the page was
- * requested.
+ * requested; an error names those that stay empty.
  */
 export function painted(page: Page, ...selectors: readonly string[]): Promise<number> {
-  return page.evaluate(`bench.painted(${JSON.stringify(selectors)})`)
+  return page.evaluate(`bench.painted(${JSON.stringify(selectors)}, ${PAINTED_WITHIN_MS})`)
 }
 
 /** The share of a core that the page's main thread uses during `work`. */

@@ -32,9 +32,8 @@ window.bench = (() => {
     return () => before.forEach(([name, draw]) => (prototype[name] = draw))
   }
 
-  function isPainted(selector) {
-    const canvas = document.querySelector(selector)
-    if (canvas === null || canvas.width === 0 || unchanged.has(canvas)) return false
+  function isPainted(canvas) {
+    if (canvas.width === 0 || unchanged.has(canvas)) return false
     unchanged.add(canvas)
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
     for (const pixel of new Uint32Array(data.buffer)) if (pixel !== 0) return true
@@ -64,15 +63,22 @@ window.bench = (() => {
       frames = []
       return counted
     },
-    /** When each of the canvases has something on it. */
-    painted: (selectors) =>
-      new Promise((resolve) => {
+    /** When each selector has a canvas with something on it; a map has canvases that stay empty, too. */
+    painted: (selectors, withinMs) =>
+      new Promise((resolve, reject) => {
         const missing = new Set(selectors)
         const ignoreDrawing = noticeDrawing()
         unchanged = new WeakSet()
+        const patience = setTimeout(
+          () => reject(new Error('nothing was painted on ' + [...missing].join(', '))),
+          withinMs,
+        )
         everyFrame(() => {
-          for (const selector of missing) if (isPainted(selector)) missing.delete(selector)
+          for (const selector of missing) {
+            if ([...document.querySelectorAll(selector)].some(isPainted)) missing.delete(selector)
+          }
           if (missing.size > 0) return 'more'
+          clearTimeout(patience)
           ignoreDrawing()
           resolve(performance.now())
           return 'enough'
