@@ -1,6 +1,6 @@
 import { computed, effect, signal } from '@preact/signals'
 import type OlMap from 'ol/Map.js'
-import { intersects, wrapAndSliceX, type Extent } from 'ol/extent.js'
+import { containsXY, intersects, wrapAndSliceX, type Extent } from 'ol/extent.js'
 import TileLayer from 'ol/layer/Tile.js'
 import VectorTileLayer from 'ol/layer/VectorTile.js'
 import { transformExtent } from 'ol/proj.js'
@@ -57,12 +57,22 @@ export const streetsToAskFor = computed(() =>
 /** Whether the map shows streets where its view is. */
 export const hasStreets = computed(() => shown.value !== undefined && !isLayerLacking.value)
 
+/** Whether the map shows streets at a place, in the units of the map's projection. */
+export function hasStreetsAt([x, y]: readonly [number, number]): boolean {
+  const area = layerArea.peek()
+  return shown.peek() !== undefined && !isLayerFailed.peek() && containsXY(area, x, y)
+}
+
 /** Whether the shown layer has not loaded; the base map is below it. */
 export const isLayerFailed = signal(false)
 
 /** Whether the view is outside of the shown layer's area. */
 export const isLayerOutside = signal(false)
 const isLayerLacking = computed(() => isLayerFailed.value || isLayerOutside.value)
+
+const EVERYWHERE: Extent = [-Infinity, -Infinity, Infinity, Infinity]
+/** The area of the shown layer; everywhere until it is known. */
+const layerArea = signal(EVERYWHERE)
 
 let loadAgain: () => void = () => undefined
 
@@ -109,6 +119,7 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
         .then((made) => {
           if (until.aborted) return
           const area = made.getExtent() ?? EVERYWHERE
+          layerArea.value = area
           watchLoading(made, area, until)
           watchView(map, area, until)
           if (made instanceof VectorTileLayer) hideBelow(map, made, until)
@@ -123,6 +134,7 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
       ending.abort()
       coveredArea.value = undefined
       fileCredit.value = undefined
+      layerArea.value = EVERYWHERE
       isLayerFailed.value = false
       isLayerOutside.value = false
       for (const above of layersAbove(map)) map.removeLayer(above)
@@ -178,7 +190,6 @@ function watchView(map: OlMap, area: Extent, until: AbortSignal): void {
 
 const ABOVE = 1
 const VECTOR_TILES = 1
-const EVERYWHERE: Extent = [-Infinity, -Infinity, Infinity, Infinity]
 
 async function makeLayer({ kind, url: given, maxZoom }: Layer, closing: AbortSignal) {
   // A path is one of this service.

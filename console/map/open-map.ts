@@ -7,7 +7,7 @@ import { boundsOf } from '../core/bounds.ts'
 import type { MapPoint } from '../core/mercator.ts'
 import { palette } from '../ui/palette.ts'
 import { Archive } from './archive.ts'
-import { addChosenLayer, coveredArea, hasStreets } from './layers.ts'
+import { addChosenLayer, coveredArea, hasStreets, hasStreetsAt } from './layers.ts'
 import { isWorldHidden } from './hide-below.ts'
 import { HALF_WORLD } from './map-canvas.ts'
 import { vectorLayer } from './vector-layer.ts'
@@ -128,14 +128,20 @@ const STREET_ZOOM = 16
 const TOWN_ZOOM = 11
 
 /** How near a place is shown: the street that it is in, or the towns around it. */
-export function nearZoom(): number {
-  return hasStreets.peek() ? STREET_ZOOM : TOWN_ZOOM
+export function nearZoom(point: MapPoint): number {
+  return hasStreetsAt(toMap(point)) ? STREET_ZOOM : TOWN_ZOOM
 }
 
-/** Moves the view to a place, as near as the map has something to show; a closer view stays as close. */
+/**
+ * Moves the view to a place, as near as the map has something to show; a closer view stays as close,
+ * unless it leaves the streets.
+ */
 export function flyTo(map: OlMap, point: MapPoint, { animated = isAnimated() } = {}): void {
   const view = map.getView()
-  const to = { center: toMap(point), zoom: Math.max(nearZoom(), view.getZoom() ?? 0) }
+  const near = nearZoom(point)
+  const leavesStreets = hasStreets.peek() && near < STREET_ZOOM
+  const zoom = leavesStreets ? near : Math.max(near, view.getZoom() ?? 0)
+  const to = { center: toMap(point), zoom }
   view.cancelAnimations()
   if (animated) return view.animate({ ...to, duration: 500 })
   view.setCenter(to.center)

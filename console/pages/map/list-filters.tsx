@@ -151,7 +151,9 @@ function LabelFilter() {
       aria-label="Label"
       options={[
         ['', 'All labels'],
-        ...[...counts].map(([one, count]) => [one, `${isolate(one)} (${count})`] as const),
+        ...[...counts].map(
+          ([one, count]) => [one, `${isolate(one)} (${shownNumber(count)})`] as const,
+        ),
       ]}
       value={chosenLabel.value}
       onChange={filterByLabel}

@@ -149,12 +149,13 @@ function SharedMap({ items }: { items: readonly ViewedDevice[] }) {
       inputs={[items, statuses]}
       open={(map) => openShared(map, () => latest.current)}
       paint={(map, canvas) => {
-        if (!isFitted.current && items.length > 0) {
+        const [first] = items
+        if (!isFitted.current && first !== undefined) {
           isFitted.current = true
           fitPoints(map, items.map(pointOf), {
             animated: false,
             // A viewer of a link wants to know the street.
-            aloneZoom: nearZoom(),
+            aloneZoom: nearZoom(pointOf(first)),
             padding: paddingBeside(map),
           })
         }

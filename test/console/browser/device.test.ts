@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
+import { dayName } from './day-name.ts'
 
 const HOUR = 3_600_000
 const at = (ago: number) => new Date(Date.now() - ago).toISOString()
@@ -132,7 +133,7 @@ describeConsole('the page of a device', () => {
     const track = page.getByRole('region', { name: 'Track' })
     await track.getByText(`${hours} reports`).waitFor()
     expect(await page.getByLabel('Go to a time').inputValue()).toBe(last)
-    await page.getByRole('button', { name: `${day}: ${hours} reports` }).waitFor()
+    await page.getByRole('button', { name: `${dayName(day)}: ${hours} reports` }).waitFor()
   })
 
   test('a device’s page moves one time cursor for map, plots and table', async () => {

@@ -178,7 +178,7 @@ describeConsole('the keyboard', () => {
     }
 
     const days = page.getByRole('group', { name: 'Day' }).getByRole('listitem')
-    await days.getByRole('button', { name: DAY }).focus()
+    await days.getByRole('button', { name: dayName(DAY) }).focus()
     const strip = 'In the row of days'
     await press(strip, 'ArrowLeft')
     await isFocused(page, `${dayName('2026-03-09')}: no reports`)
@@ -196,7 +196,7 @@ describeConsole('the keyboard', () => {
     const calendar = page.getByRole('button', { name: 'Calendar' })
     await calendar.press('Enter')
     const year = page.getByRole('group', { name: 'Days of 2026' })
-    await year.getByRole('button', { name: DAY }).focus()
+    await year.getByRole('button', { name: dayName(DAY) }).focus()
     const cells = 'In the calendar'
     for (const [key, day] of [
       ['ArrowRight', '2026-03-17'],
@@ -207,7 +207,7 @@ describeConsole('the keyboard', () => {
       ['Home', '2026-01-01'],
     ] as const) {
       await press(cells, key)
-      await eventually(async () => (await focused(page)).startsWith(day))
+      await eventually(async () => (await focused(page)).startsWith(dayName(day)))
     }
     pressed.add('Anywhere on the page: ?')
     for (const key of ['Enter', 'Space']) pressed.add(`${cells}: ${key}`)

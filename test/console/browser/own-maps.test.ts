@@ -77,8 +77,10 @@ describeConsole('maps of one’s own', () => {
 
   test('where a file does not reach, the map says so above the built-in map; at its edge both are there', async () => {
     await suite.report({ deviceId: 'far', latitude: 40.3, longitude: -3.72 })
-    const page = await suite.signedIn('/?device=far', { viewport: { width: 1024, height: 768 } })
+    const page = await suite.signedIn('/?device=van-1')
     const outside = page.getByText('Town does not reach here; this is the built-in map.')
+    await page.getByText(CREDIT).waitFor()
+    await deviceRow(page, 'far').getByRole('button').click()
     await outside.waitFor()
     const towns = JSON.stringify(['Madrid', 'Getafe', 'Leganés', 'Alcorcón', 'Móstoles'])
     await eventually(() => page.evaluate<boolean>(`${towns}.some((name) => painted.has(name))`))
