@@ -8,6 +8,7 @@ import { Field, type Values } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import type { MenuAction } from '../../ui/menu.tsx'
+import { MomentInput } from '../../ui/moment-input.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { GRACES } from '../../ui/secret.tsx'
 import { SelectField } from '../../ui/select-field.tsx'
@@ -90,6 +91,7 @@ function ReplaceSecret({ of: { id, name }, ...props }: Props) {
 function Rewind({ of: { id, name }, ...props }: Props) {
   const [place, setPlace] = useState('time')
   const zone = shownZone()
+  const [moment, setMoment] = useState(() => toInput(now.value - 3_600_000, zone))
 
   async function rewind({ to = '' }: Values) {
     const ms = fromInput(to, zone)
@@ -122,13 +124,11 @@ function Rewind({ of: { id, name }, ...props }: Props) {
         onChange={setPlace}
       />
       {place === 'time' && (
-        <Field
-          name="to"
-          label="Time"
-          type="datetime-local"
-          hint={`In ${zone}.`}
-          defaultValue={toInput(now.value - 3_600_000, zone)}
-        />
+        <Field name="to" label="Time" hint={`In ${zone}.`}>
+          {(attributes) => (
+            <MomentInput {...attributes} label="Time" value={moment} onChange={setMoment} />
+          )}
+        </Field>
       )}
     </FormDialog>
   )
