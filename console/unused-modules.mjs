@@ -25,6 +25,12 @@ const UNUSED = {
   'ol/geom/MultiPolygon.js': ['default'],
   // Lines are drawn where they are.
   'ol/geom/flat/lineoffset.js': ['offsetLineString', 'removeOffsetCycles'],
+  // Polygons are areas of tiles: none has a name, none is asked what is nearest.
+  'ol/geom/flat/center.js': ['linearRingss'],
+  'ol/geom/flat/closest.js': ['arrayMaxSquaredDelta', 'assignClosestArrayPoint'],
+  'ol/geom/flat/interiorpoint.js': ['getInteriorPointOfArray', 'getInteriorPointsOfMultiArray'],
+  // PMTiles have a loader of their own.
+  'ol/featureloader.js': ['loadFeaturesXhr'],
   'ol/proj/utm.js': ['makeProjection', 'makeTransforms'],
   // All layers have the projection of the view.
   'ol/reproj/DataTile.js': ['default'],
