@@ -1,7 +1,7 @@
 import { SosBanner } from '../pages/events/sos-banner.tsx'
 import { TroubleBanner } from '../pages/notifications/trouble-banner.tsx'
 
-/** What every page shows above its content. */
+/** Lines above the content of every page. */
 export function Banners() {
   return (
     <div class="banners">

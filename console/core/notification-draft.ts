@@ -1,7 +1,7 @@
 import { faultAt } from './failure.ts'
 import type { ApiSubscription, ReceiverKind } from './notification-words.ts'
 
-/** What a notification is about, as a form offers it. */
+/** The subjects that a form offers. */
 export const ABOUT = {
   any: 'Anything happens',
   events: 'One of these events happens …',
@@ -15,7 +15,7 @@ export type Subject = {
   readonly types: readonly string[]
   readonly ruleIds: readonly string[]
   readonly geofenceIds: readonly string[]
-  /** Of rules: also when they end. */
+  /** Whether the end of a rule counts too. */
   readonly ends: boolean
 }
 

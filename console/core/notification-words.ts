@@ -20,7 +20,7 @@ export const KINDS = {
 } as const
 export type ReceiverKind = keyof typeof KINDS
 
-/** What it tells: `Geofence entered or left, at Yard`, `Too fast`. */
+/** The subject: `Geofence entered or geofence left, Yard`, `Rule raised, Too fast`. */
 export function whatText(
   {
     source,
@@ -110,7 +110,7 @@ function waitText(waiting: ApiSubscription['waiting']): string {
   return count === 1 ? '; 1 waits' : `; ${number} wait`
 }
 
-/** What became of a request: `Answered 200 in 12 ms`, `No answer: no such host`. */
+/** The result of a request: `Answered 200 in 12 ms`, `No answer: no such host`. */
 export function outcomeText({ status, error, milliseconds }: TestOutcome): string {
   if (status === undefined) return `No answer: ${error}`
   return `Answered ${status} in ${numberText(milliseconds, METRIC)} ms`

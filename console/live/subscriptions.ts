@@ -5,7 +5,7 @@ import type { ApiSubscription } from '../core/notification-words.ts'
 /** As many as an account may have. */
 const MOST = 50
 
-/** Those that fail or were disabled, as they were last read. */
+/** Failing and disabled ones, as they were last read. */
 export const troubled = signal<readonly ApiSubscription[]>([])
 
 /** All of the account, the newest first. */

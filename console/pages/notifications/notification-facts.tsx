@@ -9,12 +9,12 @@ import {
 } from '../../core/notification-words.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownMoment } from '../../ui/shown.ts'
-import { useGeofences, useRules } from '../geofences/use-definitions.ts'
+import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { whomText } from '../geofences/whom.tsx'
 
 /** The names of the account's rules and geofences. */
 export function useNames(): DefinitionNames {
-  const all = [...(useRules().data ?? []), ...(useGeofences().data ?? [])]
+  const all = [...(useRules().data ?? []), ...(useGeofenceNames().data ?? [])]
   return new Map(all.map(({ id, name }) => [id, name]))
 }
 

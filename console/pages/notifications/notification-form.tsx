@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { FACT_WORDS } from '../../core/device-facts.ts'
+import { faultAt, toFailure } from '../../core/failure.ts'
 import {
   ABOUT,
   everySecondsOf,
@@ -27,7 +28,7 @@ import { Isolated, isolate } from '../../ui/isolated.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { ManySelect, SelectField, type Choices } from '../../ui/select-field.tsx'
-import { useGeofences, useRules } from '../geofences/use-definitions.ts'
+import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
 import { TryReceiver } from './try-receiver.tsx'
 import { TargetFields } from './target-fields.tsx'
@@ -39,7 +40,7 @@ type Made = ApiSubscription & { readonly secret?: string }
 /** A new notification, or one that is changed: when what happens to which devices, tell whom. */
 export function NotificationForm({ of: before, ...props }: DialogProps & { of?: ApiSubscription }) {
   const rules = choices(useRules().data)
-  const geofences = choices(useGeofences().data)
+  const geofences = choices(useGeofenceNames().data)
   const whom = useWhom(before ?? {})
   const [subject, setSubject] = useState(() => subjectOf(before ?? { source: 'facts' }))
   const [days, setDays] = useState<readonly string[]>(before?.hours?.days.map(String) ?? [])
@@ -62,10 +63,17 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
     const names: DefinitionNames = new Map([...rules, ...geofences])
     const usual = whatText({ source, ...withoutNull(fields) }, names).slice(0, LONGEST_NAME)
     const body = { name: values['name']?.trim() || usual, ...fields } as never
-    if (before === undefined) {
-      setMade(await api.post('/subscriptions', { body: { source, ...(body as object) } as never }))
-    } else {
-      await api.patch('/subscriptions/{id}', { path: { id: before.id }, body })
+    try {
+      if (before === undefined) {
+        const whole = { source, ...(body as object) } as never
+        setMade(await api.post('/subscriptions', { body: whole }))
+      } else {
+        await api.patch('/subscriptions/{id}', { path: { id: before.id }, body })
+      }
+    } catch (failure) {
+      throw toFailure(failure).details.some(({ field }) => field === 'target.kind')
+        ? faultAt('target.kind', 'E-mail needs a mail server: set SMTP_URL and SMTP_FROM.')
+        : failure
     }
   }
 

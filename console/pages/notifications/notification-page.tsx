@@ -1,9 +1,10 @@
 import { useEffect } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
-import { toFailure } from '../../core/failure.ts'
+import { sentence, toFailure } from '../../core/failure.ts'
 import { countText } from '../../core/measures.ts'
 import type { ApiSubscription } from '../../core/notification-words.ts'
+import { watchWords } from '../../live/announce-changes.ts'
 import { startLive } from '../../live/live.ts'
 import { may } from '../../live/session.ts'
 import { readSubscriptions } from '../../live/subscriptions.ts'
@@ -27,6 +28,7 @@ const READ_EVERY_MS = 5_000
 /** One notification: how it is doing, what it has sent, and the actions on it. */
 export function NotificationPage({ id }: { id: string }) {
   useEffect(startLive, [])
+  watchWords()
   const one = useLoad((signal) => api.get('/subscriptions/{id}', { path: { id }, signal }), [id], {
     everyMs: READ_EVERY_MS,
   })
@@ -100,14 +102,17 @@ function Sent({
         toast('It is sent again, before the rest.')
         onChange()
       },
-      (thrown: unknown) => toast(toFailure(thrown).message, { isFault: true }),
+      (thrown: unknown) => toast(sentence(toFailure(thrown).message), { isFault: true }),
     )
   }
-  const again = (ids: readonly string[]) => (
-    <button type="button" class="small" onClick={() => resend(ids)}>
-      Send again
-    </button>
-  )
+  const again = (ids: readonly string[]) =>
+    ids.length > MOST_RESENT ? (
+      <span class="note">Too many: rewind</span>
+    ) : (
+      <button type="button" class="small" onClick={() => resend(ids)}>
+        Send again
+      </button>
+    )
 
   return (
     <>
@@ -163,6 +168,7 @@ function Sent({
 }
 
 const FIRST = 50
+const MOST_RESENT = 100
 
 function isTest([id = '']: readonly string[]): boolean {
   return id.startsWith('test_')

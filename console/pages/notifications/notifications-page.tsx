@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks'
 import { Send } from 'lucide'
 import { addressOf } from '../../core/address.ts'
+import { watchWords } from '../../live/announce-changes.ts'
 import { startLive } from '../../live/live.ts'
 import { may } from '../../live/session.ts'
 import { readSubscriptions } from '../../live/subscriptions.ts'
@@ -18,6 +19,7 @@ const READ_EVERY_MS = 10_000
 /** Who is told what, and whether it arrives. */
 export function NotificationsPage() {
   useEffect(startLive, [])
+  watchWords()
   const list = useLoad(readSubscriptions, [], { everyMs: READ_EVERY_MS })
   const names = useNames()
   const { dialog, open, actionsOn } = useNotificationActions(list.reload)

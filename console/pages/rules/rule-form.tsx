@@ -19,7 +19,7 @@ import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { isolate } from '../../ui/isolated.tsx'
 import { ManySelect, SelectField } from '../../ui/select-field.tsx'
 import { shownUnits } from '../../ui/shown.ts'
-import { useGeofences } from '../geofences/use-definitions.ts'
+import { useGeofenceNames } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
 
 const LONGEST_NAME = 64
@@ -27,7 +27,7 @@ const PROPOSED = [...MEASURED_FIELDS, ...Object.keys(KNOWN_ATTRIBUTES)]
 
 /** A new rule, or one that is changed. Its condition is chosen in words. */
 export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | undefined }) {
-  const known = useGeofences().data ?? []
+  const known = useGeofenceNames().data ?? []
   const geofences: GeofenceNames = new Map(known.map(({ id, name }) => [id, name]))
   const units = shownUnits()
   const whom = useWhom(rule ?? {})
