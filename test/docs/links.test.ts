@@ -9,6 +9,15 @@ const documents = [
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file)),
   ),
 ].filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+/** All files of TypeScript, except the generated ones. */
+const sources = readdirSync('.', { withFileTypes: true })
+  .filter(
+    (entry) => entry.isDirectory() && !/^(\.|node_modules|dist|data|coverage)/.test(entry.name),
+  )
+  .flatMap(({ name }) =>
+    readdirSync(name, { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)),
+  )
+  .filter((file) => file.endsWith('.ts'))
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   scripts: Record<string, string>
 }
@@ -28,6 +37,16 @@ test.each(documents)('%s names scripts of package.json', (document) => {
     .filter((name) => !(name in scripts))
   expect(unknown).toEqual([])
 })
+
+test.each(['ARCHITECTURE.md', ...documents.filter((file) => file.startsWith('docs/decisions/'))])(
+  '%s names files of the code',
+  (document) => {
+    const named = [...textOf(document).matchAll(/`([\w/-]+\.ts)`/g)].map(([, file = '']) => file)
+    expect(named.filter((file) => !sources.some((one) => `/${one}`.endsWith(`/${file}`)))).toEqual(
+      [],
+    )
+  },
+)
 
 function exists(document: string, link: string): boolean {
   const [path = '', heading] = link.split('#')
