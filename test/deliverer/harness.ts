@@ -133,7 +133,14 @@ export async function startDeliveries() {
     mailer,
     resolveName,
     key = secrets,
-  }: { owner?: string; mailer?: Mailer; resolveName?: ResolveName; key?: SealedSecrets } = {}) {
+    answersWithinMs = 1_000,
+  }: {
+    owner?: string
+    mailer?: Mailer
+    resolveName?: ResolveName
+    key?: SealedSecrets
+    answersWithinMs?: number
+  } = {}) {
     const stopping = new AbortController()
     const feeds = openFeeds({
       eventLog,
@@ -145,7 +152,7 @@ export async function startDeliveries() {
     })
     const http = httpClient({
       networks: [parseNetwork('127.0.0.0/8')!],
-      answersWithinMs: 1_000,
+      answersWithinMs,
       ...(resolveName && { resolveName }),
     })
     const running = runSubscriptions({
@@ -267,7 +274,7 @@ export async function startDeliveries() {
     },
 
     async appendFacts(count: number, changes: Partial<DeviceFact> = {}): Promise<string[]> {
-      const { deviceId = 'van-1', at = clock.time } = changes
+      const { deviceId = 'van-1', at = clock.time, accountId: account = accountId } = changes
       const facts = Array.from({ length: count }, () => {
         sequence += 1
         const random = Buffer.alloc(10)
@@ -277,7 +284,7 @@ export async function startDeliveries() {
           previous: null,
           inside: [],
           deviceId,
-          accountId,
+          accountId: account,
           id: ulid(at, random),
           sequence,
           at,
@@ -287,7 +294,7 @@ export async function startDeliveries() {
       })
       const state = { sequence: 0, applied: {}, due: null }
       const judge = (before: object | undefined) => ({ state: { ...state, ...before }, facts })
-      await store.judgeFacts({ devices: [{ accountId, deviceId, judge }] })
+      await store.judgeFacts({ devices: [{ accountId: account, deviceId, judge }] })
       return facts.map(({ id }) => id)
     },
 

@@ -1,6 +1,7 @@
+import crypto from 'node:crypto'
 import { execFile, execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
@@ -125,3 +126,78 @@ func main() {
   },
   120_000,
 )
+
+test('the serverless function refuses what is not ours, takes each item once, and answers after it', async () => {
+  const directory = await ownDirectory()
+  const modules = new URL('../../node_modules', import.meta.url)
+  await symlink(modules, join(directory, 'node_modules'))
+  const check = `
+const taken = []
+let isDown = true
+const handle = webhookHandler({
+  secret: process.argv[3],
+  seen: new Set(),
+  async take(item) {
+    if (isDown) throw new Error('down')
+    taken.push(item)
+  },
+})
+const answers = []
+for (const { body, headers } of JSON.parse(process.argv[2])) {
+  const send = () => handle(new Request('http://x/', { method: 'POST', body, headers })).then(({ status }) => status, () => 'sent again')
+  answers.push(await send())
+  isDown = false
+  answers.push(await send())
+}
+console.log(JSON.stringify({ answers, taken }))
+`
+  const file = join(directory, 'check.mjs')
+  await writeFile(file, example('javascript') + check)
+  const item = { type: 'position', timestamp: 'x', data: { recordId: 'r-1' } }
+  const fact = { type: 'device.online', timestamp: 'x', data: { id: 'f-1' } }
+  const requests = [
+    [fact, 'f-1'],
+    [{ type: 'batch', data: { items: [item, fact], mark: 'm' } }, 'batch_1'],
+  ] as const
+  const sent = requests.map(([content, id]) => {
+    const body = JSON.stringify(content)
+    return { body, headers: signedHeaders(body, { id, now: Date.now(), secrets }) }
+  })
+  const forged = { ...sent[0]!, body: `${sent[0]!.body} ` }
+  const { stdout } = await run('node', [file, JSON.stringify([...sent, forged]), secret])
+  const { answers, taken } = JSON.parse(stdout) as { answers: unknown[]; taken: object[] }
+  expect(answers).toEqual(['sent again', 204, 204, 204, 401, 401])
+  const { timestamp: _time, ...first } = fact
+  expect(taken).toEqual([first, item])
+})
+
+test('the code for n8n verifies the raw body and returns one item per event', async () => {
+  type Code = (
+    this: object,
+    required: unknown,
+    input: object,
+    env: object,
+  ) => Promise<readonly { readonly json: unknown }[]>
+  const AsyncFunction = Object.getPrototypeOf(async () => undefined).constructor as new (
+    ...parts: string[]
+  ) => Code
+  const code = new AsyncFunction('require', '$input', '$env', example('n8n'))
+  const outcomes = await Promise.all(
+    cases().map(({ body, headers }) =>
+      code
+        .call(
+          { helpers: { getBinaryDataBuffer: async () => Buffer.from(body) } },
+          () => crypto,
+          { first: () => ({ json: { headers } }) },
+          { WEBHOOK_SECRET: secret },
+        )
+        .then(
+          (items) => items.map(({ json }) => json),
+          () => 'refused',
+        ),
+    ),
+  )
+  const [ours, ...others] = outcomes
+  expect(ours).toEqual([JSON.parse(BODY)])
+  expect(others).toEqual(['refused', 'refused', 'refused'])
+})
