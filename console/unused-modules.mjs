@@ -29,6 +29,9 @@ const UNUSED = {
   'ol/geom/flat/center.js': ['linearRingss'],
   'ol/geom/flat/closest.js': ['arrayMaxSquaredDelta', 'assignClosestArrayPoint'],
   'ol/geom/flat/interiorpoint.js': ['getInteriorPointOfArray', 'getInteriorPointsOfMultiArray'],
+  // Names along lines are not repeated, and no other text is on a line.
+  'ol/geom/flat/interpolate.js': ['interpolatePoint'],
+  'ol/geom/flat/linechunk.js': ['lineChunk'],
   // PMTiles have a loader of their own.
   'ol/featureloader.js': ['loadFeaturesXhr'],
   'ol/proj/utm.js': ['makeProjection', 'makeTransforms'],

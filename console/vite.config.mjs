@@ -12,6 +12,10 @@ const SHARED =
 const OFFICE =
   /pages\/(accounts|operators|audit|system|rejections\/rejection(s-page|-counts)|keys\/key(-page|s-page|-actions|-columns))/
 
+/** What every map needs. Apart from each other, its parts would be compressed worse. */
+const MAP =
+  /node_modules\/(ol|ol-pmtiles|pmtiles|pbf|rbush|quickselect)\/|console\/map\/(?!draw-label)/
+
 const here = (name) => fileURLToPath(new URL(name, import.meta.url))
 const WITHOUT_NODE = {
   'csv-parse-core': here('../node_modules/csv-parse/lib/api/index.js'),
@@ -48,6 +52,7 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
             { name: 'shared', test: SHARED },
+            { name: 'map', test: MAP },
             { name: 'definitions', test: /pages\/geofences\/(use-definitions|whom)/ },
             { name: 'office', test: OFFICE },
             {

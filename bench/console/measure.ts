@@ -17,7 +17,7 @@ import { TITLE, type ConsoleFigure } from './table.ts'
 import { weigh } from './weight.ts'
 
 const FLEET = ['.ol-layer canvas', '.fleet-canvas']
-const TRACK = ['.ol-layer canvas', '.track-map .fleet-canvas']
+const TRACK = ['.ol-layer canvas', '.track-map .track-canvas']
 const MOVING_MS = 4_000
 const STILL_MS = 8_000
 const AT_REST_MS = 4_000

@@ -4,6 +4,7 @@ import { containsXY, intersects, wrapAndSliceX, type Extent } from 'ol/extent.js
 import TileLayer from 'ol/layer/Tile.js'
 import VectorTileLayer from 'ol/layer/VectorTile.js'
 import { transformExtent } from 'ol/proj.js'
+import type TileSource from 'ol/source/Tile.js'
 import ImageTile from 'ol/source/ImageTile.js'
 import { PMTilesRasterSource } from 'ol-pmtiles'
 import { PMTiles } from 'pmtiles'
@@ -15,7 +16,7 @@ import { keptPreference } from '../ui/preferences.ts'
 import { Archive } from './archive.ts'
 import { hideBelow } from './hide-below.ts'
 import { streetsStyle } from './streets-style.ts'
-import { vectorLayer } from './vector-layer.ts'
+import { namesOf, vectorLayer } from './vector-layer.ts'
 
 type Layer = components['schemas']['ConsoleMap']
 
@@ -100,7 +101,11 @@ export function showLayer(name: string): void {
  * Keeps the chosen layer on the map until it is closed; if one of its tiles fails, the base map
  * shows its names.
  */
-export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
+export function addChosenLayer(
+  map: OlMap,
+  closing: AbortSignal,
+  { areNamesAbove }: { areNamesAbove: boolean },
+): void {
   if (offeredLayers.peek() === undefined) {
     api
       .get('/console', { signal: closing })
@@ -115,15 +120,19 @@ export function addChosenLayer(map: OlMap, closing: AbortSignal): void {
     const add = () => {
       loadAgain = add
       for (const above of layersAbove(map)) map.removeLayer(above)
-      makeLayer(layer, until)
-        .then((made) => {
+      makeLayers(layer, { closing: until, areNamesAbove })
+        .then((layers) => {
           if (until.aborted) return
+          const [made] = layers
           const area = made.getExtent() ?? EVERYWHERE
           layerArea.value = area
           watchLoading(made, area, until)
           watchView(map, area, until)
           if (made instanceof VectorTileLayer) hideBelow(map, made, until)
-          map.addLayer(made)
+          for (const one of layers) {
+            one.set(IS_CHOSEN, true)
+            map.addLayer(one)
+          }
         })
         .catch(() => {
           if (!until.aborted) isLayerFailed.value = true
@@ -147,12 +156,12 @@ function layersAbove(map: OlMap) {
   return map
     .getLayers()
     .getArray()
-    .filter((layer) => layer.getZIndex() === ABOVE)
+    .filter((layer) => layer.get(IS_CHOSEN) === true)
 }
 
 /** The layer has failed if its first tiles do not come; the base map names places until they do. */
 function watchLoading(
-  layer: Awaited<ReturnType<typeof makeLayer>>,
+  layer: Awaited<ReturnType<typeof makeLayers>>[0],
   area: Extent,
   until: AbortSignal,
 ): void {
@@ -188,15 +197,21 @@ function watchView(map: OlMap, area: Extent, until: AbortSignal): void {
   until.addEventListener('abort', () => map.un('moveend', look))
 }
 
+/** The property of a layer that was chosen. */
+const IS_CHOSEN = 'isChosen'
 const ABOVE = 1
 const VECTOR_TILES = 1
 
-async function makeLayer({ kind, url: given, maxZoom }: Layer, closing: AbortSignal) {
+/** The layer, and its names if they are a layer of their own. */
+async function makeLayers(
+  { kind, url: given, maxZoom }: Layer,
+  { closing, areNamesAbove }: { closing: AbortSignal; areNamesAbove: boolean },
+): Promise<readonly [TileLayer<TileSource> | VectorTileLayer, ...VectorTileLayer[]]> {
   // A path is one of this service.
   const url = given.startsWith('/') ? addressOf(given) : given
   const most = maxZoom === null ? {} : { maxZoom }
   if (kind === 'tiles') {
-    return new TileLayer({ zIndex: ABOVE, source: new ImageTile({ url, ...most }) })
+    return [new TileLayer({ zIndex: ABOVE, source: new ImageTile({ url, ...most }) })]
   }
   const file = new Archive(url)
   const pmtiles = new PMTiles(file)
@@ -211,9 +226,10 @@ async function makeLayer({ kind, url: given, maxZoom }: Layer, closing: AbortSig
   if (Number(tileType) === VECTOR_TILES) {
     const [language = ''] = navigator.language.split('-')
     const style = () => streetsStyle(palette.value, language)
-    return vectorLayer(file, style, { ...options, closing, ...most })
+    const made = vectorLayer(file, style, { ...options, closing, areNamesAbove, ...most })
+    return areNamesAbove ? [made, namesOf(made, style, closing)] : [made]
   }
-  return new TileLayer({ ...options, source: new PMTilesRasterSource({ url, ...most }) })
+  return [new TileLayer({ ...options, source: new PMTilesRasterSource({ url, ...most }) })]
 }
 
 /** The text of a PMTiles file's attribution, which may be HTML. */

@@ -1,4 +1,5 @@
 import type OlMap from 'ol/Map.js'
+import Layer from 'ol/layer/Layer.js'
 import type { MapPoint } from '../core/mercator.ts'
 
 /** Half the world's width in the units of the map's projection. */
@@ -37,11 +38,17 @@ export class MapCanvas {
   readonly #draw: (context: CanvasRenderingContext2D, view: MapView) => void
   readonly #canvas = document.createElement('canvas')
 
-  constructor(map: OlMap, draw: (context: CanvasRenderingContext2D, view: MapView) => void) {
+  /** @param isBelowNames whether the names of a map with `areNamesAbove` are above the canvas. */
+  constructor(
+    map: OlMap,
+    draw: (context: CanvasRenderingContext2D, view: MapView) => void,
+    { isBelowNames = false } = {},
+  ) {
     this.#map = map
     this.#draw = draw
-    this.#canvas.className = 'fleet-canvas'
-    map.getTargetElement()?.append(this.#canvas)
+    this.#canvas.className = isBelowNames ? 'track-canvas' : 'fleet-canvas'
+    if (isBelowNames) map.addLayer(new CanvasLayer(this.#canvas))
+    else map.getTargetElement()?.append(this.#canvas)
     map.on('postrender', () => this.#paintNow())
   }
 
@@ -97,6 +104,23 @@ export class MapCanvas {
         return found
       },
     }
+  }
+}
+
+const BELOW_NAMES = 2
+
+/** The place of a canvas among the map's layers. */
+class CanvasLayer extends Layer {
+  /** OpenLayers would draw the next layer on a bare canvas. */
+  readonly #element = document.createElement('div')
+
+  constructor(canvas: HTMLCanvasElement) {
+    super({ zIndex: BELOW_NAMES })
+    this.#element.append(canvas)
+  }
+
+  override render(): HTMLElement {
+    return this.#element
   }
 }
 

@@ -28,6 +28,7 @@ export function MapHost<P>({
   onPan,
   keys = {},
   children,
+  areNamesAbove = false,
   legend,
 }: {
   /** For screen readers. */
@@ -41,6 +42,8 @@ export function MapHost<P>({
   onPan?: () => void
   /** More keys, which work while the map has the focus. */
   keys?: KeyActions
+  /** Whether the names of places are above a canvas that is `isBelowNames`. */
+  areNamesAbove?: boolean
   /** More buttons. */
   children?: ComponentChildren
   legend?: ComponentChildren
@@ -72,7 +75,7 @@ export function MapHost<P>({
   )
   useEffect(() => {
     if (target.current === null) return undefined
-    const { map, close } = openMap(target.current)
+    const { map, close } = openMap(target.current, { areNamesAbove })
     map.updateSize()
     shown.current = { map, painter: open(map) }
     setOpened(map)

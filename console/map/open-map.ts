@@ -10,7 +10,7 @@ import { Archive } from './archive.ts'
 import { addChosenLayer, coveredArea, hasStreets, hasStreetsAt } from './layers.ts'
 import { isWorldHidden } from './hide-below.ts'
 import { HALF_WORLD } from './map-canvas.ts'
-import { vectorLayer } from './vector-layer.ts'
+import { namesOf, vectorLayer } from './vector-layer.ts'
 import { worldStyle } from './world-style.ts'
 
 export const MAX_ZOOM = 20
@@ -30,11 +30,12 @@ export const worldState = signal<'loading' | 'shown' | 'failed'>('loading')
 /**
  * A map of the world in an element, with the chosen layer over it, and no devices yet.
  *
+ * @param areNamesAbove whether names are above a canvas that asks for it.
  * @param isBackdrop for people who are not signed in: without layers, and nothing moves it.
  */
 export function openMap(
   target: HTMLElement,
-  { isBackdrop = false } = {},
+  { isBackdrop = false, areNamesAbove = false } = {},
 ): { map: OlMap; close: () => void } {
   const map = new OlMap({
     target,
@@ -59,8 +60,8 @@ export function openMap(
     const isSea = worldState.value === 'shown' && !isWorldHidden.value
     target.style.backgroundColor = isSea ? palette.value.water : palette.value.land
   })
-  addWorld(map, closing.signal).catch(() => undefined)
-  if (!isBackdrop) addChosenLayer(map, closing.signal)
+  addWorld(map, closing.signal, areNamesAbove).catch(() => undefined)
+  if (!isBackdrop) addChosenLayer(map, closing.signal, { areNamesAbove })
   return {
     map,
     close() {
@@ -79,7 +80,7 @@ export function retryWorld(): void {
   lookAgain()
 }
 
-async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
+async function addWorld(map: OlMap, closing: AbortSignal, areNamesAbove: boolean): Promise<void> {
   while (!closing.aborted) {
     worldState.value = await world.start().then(
       () => 'shown' as const,
@@ -93,8 +94,9 @@ async function addWorld(map: OlMap, closing: AbortSignal): Promise<void> {
   }
   if (closing.aborted) return
   const style = () => worldStyle(palette.value, coveredArea.value)
-  const layer = vectorLayer(world, style, { zIndex: 0, closing })
+  const layer = vectorLayer(world, style, { zIndex: 0, closing, areNamesAbove })
   map.getLayers().insertAt(0, layer)
+  if (areNamesAbove) map.addLayer(namesOf(layer, style, closing))
   const hiding = effect(() => layer.setVisible(!isWorldHidden.value))
   closing.addEventListener('abort', hiding)
 }

@@ -31,15 +31,19 @@ export type PaintedTrack = {
   readonly selected: { readonly from: number; readonly to: number } | undefined
 }
 
-/** A track and the time cursor on a canvas over a map. */
+/** A track below the names of a map, and the time cursor above them. */
 export class TrackPainter {
   readonly #canvas: MapCanvas
+  readonly #marker: MapCanvas
   #track: PaintedTrack | undefined
   #project: MapView['project'] | undefined
 
   /** @param choose is called with the time of the place on the track that was clicked. */
   constructor(map: OlMap, choose: (at: number) => void) {
-    this.#canvas = new MapCanvas(map, (context, view) => this.#draw(context, view))
+    this.#canvas = new MapCanvas(map, (context, view) => this.#draw(context, view), {
+      isBelowNames: true,
+    })
+    this.#marker = new MapCanvas(map, (context, view) => this.#drawMarker(context, view))
     map.on('click', ({ pixel }) => {
       const at = this.#timeAt(pixel)
       if (at !== undefined) choose(at)
@@ -53,6 +57,7 @@ export class TrackPainter {
   paint(track: PaintedTrack | undefined): void {
     this.#track = track
     this.#canvas.paint()
+    this.#marker.paint()
   }
 
   /** The time at which the device was nearest to a pixel; the latest, if there are several. */
@@ -120,6 +125,12 @@ export class TrackPainter {
       stopMark(context, ...project(toMercator(position.longitude, position.latitude)))
     }
     for (const one of arrows) arrow(context, ...one)
+  }
+
+  #drawMarker(context: CanvasRenderingContext2D, { project }: MapView): void {
+    const track = this.#track
+    if (track === undefined) return
+    const { points } = track
     const here = placeAt(isWithin(points, track.at) ? points : track.whole, track.at)
     if (here === undefined) return
     const [x, y] = project(here)

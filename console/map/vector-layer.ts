@@ -1,6 +1,7 @@
 import { effect } from '@preact/signals'
 import VectorTileLayer from 'ol/layer/VectorTile.js'
 import type { Options } from 'ol/layer/VectorTile.js'
+import type Style from 'ol/style/Style.js'
 import type { StyleFunction } from 'ol/style/Style.js'
 import { PMTilesVectorSource } from 'ol-pmtiles'
 import ViewHint from 'ol/ViewHint.js'
@@ -20,8 +21,14 @@ export function vectorLayer(
   {
     closing,
     maxZoom,
+    areNamesAbove = false,
     ...options
-  }: Pick<Options, 'zIndex' | 'extent' | 'minZoom'> & { closing: AbortSignal; maxZoom?: number },
+  }: Pick<Options, 'zIndex' | 'extent' | 'minZoom'> & {
+    closing: AbortSignal
+    maxZoom?: number
+    /** Whether the names are in a layer of their own: see `namesOf`. */
+    areNamesAbove?: boolean | undefined
+  },
 ): VectorTileLayer {
   const layer = new VectorTileLayer({
     ...options,
@@ -39,7 +46,43 @@ export function vectorLayer(
     if (isZooming && context !== undefined && 'imageSmoothingEnabled' in context)
       context.imageSmoothingEnabled = false
   })
-  const restyle = effect(() => layer.setStyle(style()))
+  const restyle = effect(() =>
+    layer.setStyle(areNamesAbove ? partOf(style(), { isNames: false }) : style()),
+  )
   closing.addEventListener('abort', restyle)
   return layer
+}
+
+/** Above what is drawn over the shapes of a map. */
+export const ABOVE_TRACKS = 3
+
+/** The names of a vector map as a layer of their own, on another canvas. */
+export function namesOf(
+  shapes: VectorTileLayer,
+  style: () => StyleFunction,
+  closing: AbortSignal,
+): VectorTileLayer {
+  const names = new VectorTileLayer({
+    className: 'map-names',
+    zIndex: ABOVE_TRACKS,
+    declutter: VECTOR_NAMES,
+    source: shapes.getSource() as PMTilesVectorSource,
+    minZoom: shapes.getMinZoom(),
+  })
+  const extent = shapes.getExtent()
+  if (extent !== undefined) names.setExtent(extent)
+  shapes.on('change:visible', () => names.setVisible(shapes.getVisible()))
+  const restyle = effect(() => names.setStyle(partOf(style(), { isNames: true })))
+  closing.addEventListener('abort', restyle)
+  return names
+}
+
+/** The styles with a text, or all others. */
+function partOf(style: StyleFunction, { isNames }: { isNames: boolean }): StyleFunction {
+  const isPart = (one: Style) => (one.getText() !== null) === isNames
+  return (feature, resolution) => {
+    const all = style(feature, resolution)
+    if (Array.isArray(all)) return all.filter(isPart)
+    return all && isPart(all) ? all : undefined
+  }
 }

@@ -55,6 +55,7 @@ export function TrackMap({
     <div class="track-map box">
       <MapHost
         label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
+        areNamesAbove
         inputs={[drawn, shows, at, status, stops, selected, isFollowing, isPlain]}
         open={(map) => {
           map.on('moveend', () => setSight(sightOf(map)))

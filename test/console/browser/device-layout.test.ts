@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals'
 import type { Locator } from 'playwright-core'
+import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
+import { dayName } from './day-name.ts'
 
 const DAY = '2026-11-16'
 
@@ -46,6 +48,23 @@ describeConsole('the layout of a device’s page', () => {
     },
   )
 
+  test('the names of places are above the track, and the marker is above both', async () => {
+    const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, { timezoneId: 'UTC' })
+    await page.getByRole('slider', { name: 'Time' }).waitFor()
+    const layers = ['.track-canvas', '.map-names canvas', '.fleet-canvas']
+    await eventually(() =>
+      page.evaluate<boolean>(`(() => {
+        const canvases = ${JSON.stringify(layers)}.map((one) => document.querySelector('.track-map ' + one))
+        const isPainted = (canvas) =>
+          canvas !== null && canvas.width > 0 &&
+          canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
+        const isAbove = (above, below) => (below.compareDocumentPosition(above) & 4) !== 0
+        const [track, names, marker] = canvases
+        return canvases.every(isPainted) && isAbove(names, track) && isAbove(marker, names)
+      })()`),
+    )
+  })
+
   test('trips are rows of 44 px below a head that stays, and one stop of the Tab key', async () => {
     const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, { timezoneId: 'UTC' })
     const trips = page.getByRole('region', { name: 'Trips' })
@@ -70,7 +89,7 @@ describeConsole('the layout of a device’s page', () => {
     const button = page.getByRole('button', { name: 'Calendar' })
     await button.click()
     const calendar = page.getByRole('region', { name: 'Calendar' })
-    await calendar.getByRole('button', { name: /^2026-11-16/ }).waitFor()
+    await calendar.getByRole('button', { name: `${dayName(DAY)}: ` }).waitFor()
     const [below, above] = [await calendar.boundingBox(), await button.boundingBox()]
     expect((below?.y ?? 0) - (above?.y ?? 0) - (above?.height ?? 0)).toBeCloseTo(6, 0)
     expect(await calendar.locator('rect[aria-current]').count()).toBe(0)
