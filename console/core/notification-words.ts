@@ -20,7 +20,7 @@ export const KINDS = {
 } as const
 export type ReceiverKind = keyof typeof KINDS
 
-/** The subject: `Geofence entered or geofence left, Yard`, `Rule raised, Too fast`. */
+/** The subject: `Geofence entered or geofence left, Yard`, `Rule Too fast raised`. */
 export function whatText(
   {
     source,
@@ -33,6 +33,11 @@ export function whatText(
   if (source === 'positions') return 'Every position'
   const named = (ids: readonly string[]) =>
     ids.map((id) => names.get(id) ?? '(deleted)').join(' or ')
+  if (ruleIds !== undefined && geofenceIds === undefined && types?.includes('rule.raised')) {
+    // Facts of other types are not about a rule.
+    const ends = types.includes('rule.cleared') ? ' or ended' : ''
+    return `Rule ${named(ruleIds)} raised${ends}`
+  }
   const events = types?.map((type, index) => {
     const words = FACT_WORDS[type as keyof typeof FACT_WORDS]
     return index === 0 ? words : words.toLowerCase()
@@ -93,7 +98,7 @@ export function stateText(
   if (state === 'active') {
     const sent =
       lastDeliveredAt === undefined ? 'Nothing sent yet' : `Last sent ${when(lastDeliveredAt)}`
-    return sent + aside
+    return sent + waitText(waiting) + aside
   }
   const begun = state === 'disabled' ? 'Disabled, failing since' : 'Failing since'
   const status = /^status (\d+)$/.exec(lastError ?? '')?.[1]

@@ -123,7 +123,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
             checked={subject.ends}
             onChange={({ currentTarget }) => set({ ends: currentTarget.checked })}
           />
-          Their ends, too
+          Also their end
         </label>
       )}
       {(about === 'any' || about === 'events') && geofences.length > 0 && (

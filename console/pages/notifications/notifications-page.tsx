@@ -31,6 +31,7 @@ export function NotificationsPage() {
       columns={[
         {
           title: 'Name',
+          isProse: true,
           cell: ({ id, name }) => (
             <a href={addressOf(`/notifications/${id}`)}>
               <Isolated class="strong">{name}</Isolated>

@@ -40,7 +40,10 @@ test.each<[Partial<ApiSubscription>, string]>([
     { types: ['geofence.entered', 'geofence.left'], geofenceIds: ['yard'] },
     'Geofence entered or geofence left, Yard',
   ],
-  [{ types: ['rule.raised'], ruleIds: ['fast', 'gone'] }, 'Rule raised, Too fast or (deleted)'],
+  [{ types: ['rule.raised'], ruleIds: ['fast', 'gone'] }, 'Rule Too fast or (deleted) raised'],
+  [{ types: ['rule.raised', 'rule.cleared'], ruleIds: ['fast'] }, 'Rule Too fast raised or ended'],
+  [{ types: ['rule.cleared'], ruleIds: ['fast'] }, 'Rule ended, Too fast'],
+  [{ ruleIds: ['fast'], geofenceIds: ['yard'] }, 'Any event, Too fast, Yard'],
 ])('%j tells of: %s', (changes, text) => {
   expect(whatText(subscription(changes), names)).toBe(text)
 })
@@ -74,6 +77,7 @@ test.each<[Partial<ApiSubscription>, string]>([
   [{}, 'Nothing sent yet'],
   [{ lastDeliveredAt: '2026-01-31T09:30:00.000Z' }, 'Last sent 09:30'],
   [{ setAside: [{ id: 'a', at: '', status: 422 }] }, 'Nothing sent yet; 1 item refused'],
+  [{ waiting: { count: 11, more: false } }, 'Nothing sent yet; 11 wait'],
   [{ state: 'paused' }, 'Paused: the account is suspended'],
   [
     { ...FAILING, waiting: { count: 312, more: false } },
