@@ -121,12 +121,17 @@ async function projector({ parts, short, rounds, progress, servers }: Order): Pr
   return { title: 'Projecting a full log', rows, faults: [] }
 }
 
-async function facts({ short, rounds, progress }: Order): Promise<Part> {
+async function facts({ parts, short, rounds, progress, servers }: Order): Promise<Part> {
   const rows: Row[] = []
   const devices = short ? 1_000 : 10_000
   for (const reporting of Object.keys(REPORTING) as FactsOrder['reporting'][]) {
     const order = { reporting, devices, events: 11 * devices, rounds, geofences: [0, 10_000] }
     rows.push(...(await measureFacts(order, progress)))
+  }
+  if (parts.has('mongodb')) {
+    const mongodbUrl = servers().mongodbUrl('')
+    const order = { reporting: '10 s', devices: 1_000, events: 11_000, rounds, mongodbUrl } as const
+    rows.push(...(await measureFacts({ ...order, geofences: [0] }, progress)))
   }
   if (!short) {
     const order = { reporting: '2 h', devices: 1e6, events: 1.2e6, rounds: 1 } as const

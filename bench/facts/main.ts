@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { openMongoStore } from '../../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
 import { carryOut } from '../fork.ts'
@@ -9,17 +11,25 @@ import { judgingInto } from './judging.ts'
 import { REPORTING, type FactsOrder, type FactsRound } from './measure.ts'
 import { projectAll } from '../projector/project.ts'
 
-/** Projects a log into SQLite, in turn without facts and with them, in rounds. */
+/** Projects a log into SQLite or MongoDB, in turn without facts and with them, in rounds. */
 carryOut(async (order: FactsOrder, progress): Promise<FactsRound[]> => {
-  const { events, devices, rounds, reporting, geofences } = order
+  const { events, devices, rounds, reporting, geofences, mongodbUrl } = order
   const { everyMs, isExpected } = REPORTING[reporting]
   const directory = await temporaryDirectory()
   const eventLog = openSqliteEventLog({ file: join(directory.path, 'log.sqlite'), clock })
   let opened = 0
 
+  function openStore(number: number) {
+    if (mongodbUrl === undefined) {
+      return openSqliteStore({ directory: join(directory.path, String(number)) })
+    }
+    const url = mongodbUrl.replace('/?', `/bench-facts-${process.pid}-${number}?`)
+    return openMongoStore({ url, logger: createLogger({ level: 'error', name: 'bench' }), clock })
+  }
+
   async function project(withGeofences?: number) {
     opened += 1
-    const store = openSqliteStore({ directory: join(directory.path, String(opened)) })
+    const store = await openStore(opened)
     let facts = 0
     const judging =
       withGeofences === undefined

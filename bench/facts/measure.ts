@@ -18,6 +18,8 @@ export type FactsOrder = {
   readonly reporting: keyof typeof REPORTING
   /** Numbers of geofences to measure with. */
   readonly geofences: readonly number[]
+  /** Without the database's name. Absent: into SQLite. */
+  readonly mongodbUrl?: string
 }
 
 /** The first is without facts, the others with these numbers of geofences. */
@@ -41,9 +43,11 @@ export async function measureFacts(order: FactsOrder, progress: BenchProgress): 
       'a report every': order.reporting,
       geofences: String(geofences),
       devices: String(order.devices),
+      into: order.mongodbUrl === undefined ? 'SQLite' : 'MongoDB',
       'CPU µs/event': inRounds(({ cpuMicros }) => cpuMicros),
       'without facts': inRounds((_, { without }) => without.cpuMicros),
       '÷ without': inRounds(({ cpuMicros }, { without }) => cpuMicros / without.cpuMicros),
+      'time ÷ without': inRounds(({ perSecond }, { without }) => without.perSecond / perSecond),
       'facts/event': inRounds(({ factsPerEvent }) => factsPerEvent),
       'memory MB': inRounds((_, { residentMB }) => residentMB),
     }

@@ -5,6 +5,7 @@ import type { DayCounts } from './day-counts.ts'
 import { nextDay } from './days.ts'
 import type { Span } from './span.ts'
 import { date } from './times.ts'
+import { beginOf, type Visit } from './visits.ts'
 
 type Place = components['schemas']['Place']
 type ApiItem = components['schemas']['TripOrStop']
@@ -189,9 +190,29 @@ const COLUMNS = [
   ...['startLatitude', 'startLongitude', 'endLatitude', 'endLongitude', 'startPlace', 'endPlace'],
 ]
 
-/** A line for each trip, stop and gap; times in UTC, speeds in metres a second. */
-export function episodesCsv(episodes: readonly Episode[]): string {
-  const lines = episodes.map((one) => {
+/**
+ * A line for each trip, stop, gap and stay in a geofence, in the order of their begins; times in UTC, speeds in metres
+ * a second.
+ */
+export function episodesCsv(episodes: readonly Episode[], visits: readonly Visit[] = []): string {
+  const stays = visits.map((visit) => ({ at: beginOf(visit), line: visitLine(visit) }))
+  const lines = episodeLines(episodes)
+    .concat(stays)
+    .sort((one, other) => one.at - other.at)
+    .map(({ line }) => line)
+  return [COLUMNS.join(), ...lines, ''].join('\r\n')
+}
+
+function visitLine({ name, from, to }: Visit): string {
+  const time = (ms: number | undefined) => (ms === undefined ? '' : new Date(ms).toISOString())
+  const seconds = from === undefined || to === undefined ? '' : (to - from) / 1_000
+  const place = nameCell(name)
+  const unknown = Array.from({ length: 7 }, () => '')
+  return ['visit', time(from), time(to), seconds, ...unknown, place, place].join()
+}
+
+function episodeLines(episodes: readonly Episode[]) {
+  return episodes.map((one) => {
     const [start, end] =
       one.kind === 'trip'
         ? [one.start, one.end]
@@ -199,23 +220,27 @@ export function episodesCsv(episodes: readonly Episode[]): string {
           ? [atStop(one), atStop(one)]
           : []
     const ofTrip = one.kind === 'trip' ? one : undefined
-    return [
+    const cells = [
       ...[one.kind, new Date(one.from).toISOString(), new Date(one.to).toISOString()],
       ...[(one.to - one.from) / 1_000, ofTrip?.distanceMetres, ofTrip?.movingSeconds],
       ...[ofTrip?.maxSpeed, start?.latitude, start?.longitude, end?.latitude, end?.longitude],
       ...[cell(start?.place), cell(end?.place)],
-    ].join()
+    ]
+    return { at: one.from, line: cells.join() }
   })
-  return [COLUMNS.join(), ...lines, ''].join('\r\n')
 }
 
 function atStop({ position, place }: Stop): TripEnd {
   return { ...position, place }
 }
 
-/** The name of a place, as RFC 4180 has texts. */
 function cell(place: Place | undefined): string {
-  return place ? `"${guardFormulas(place.name).replaceAll('"', '""')}"` : ''
+  return place ? nameCell(place.name) : ''
+}
+
+/** A name, as RFC 4180 has texts. */
+function nameCell(name: string): string {
+  return `"${guardFormulas(name).replaceAll('"', '""')}"`
 }
 
 function episodeOf(item: ApiItem): Trip | Stop {

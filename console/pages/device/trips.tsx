@@ -11,6 +11,7 @@ import {
   weekOf,
 } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
+import { visitsIn } from '../../core/visits.ts'
 import { episodesCsv, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
 import { shownClock, shownDistance, shownCount } from '../../ui/shown.ts'
@@ -65,7 +66,11 @@ export function Trips({
                   </p>
                   <TripList {...page} episodes={episodes} selected={selected} onSelect={onSelect} />
                   <NamePlace of={selected} />
-                  <CsvLink episodes={episodes} name={`${deviceId} ${span.first} trips.csv`} />
+                  <CsvLink
+                    episodes={episodes}
+                    facts={facts}
+                    name={`${deviceId} ${span.first} trips.csv`}
+                  />
                 </>
               )
             }
@@ -85,13 +90,22 @@ function headText({ trips, distanceMetres, lastedMs }: Totals): string {
   return [shownDistance(distanceMetres), shownCount(trips, 'trip'), duration(lastedMs)].join(' · ')
 }
 
-function CsvLink({ episodes, name }: { episodes: readonly Episode[]; name: string }) {
+function CsvLink({
+  episodes,
+  facts,
+  name,
+}: {
+  episodes: readonly Episode[]
+  facts: readonly ApiFact[]
+  name: string
+}) {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
-    const made = URL.createObjectURL(new Blob([episodesCsv(episodes)], { type: 'text/csv' }))
+    const text = episodesCsv(episodes, visitsIn(facts))
+    const made = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
     setUrl(made)
     return () => URL.revokeObjectURL(made)
-  }, [episodes])
+  }, [episodes, facts])
   if (url === undefined) return null
   return (
     <p>

@@ -121,6 +121,31 @@ test('CSV has a line for each of them with the places’ names, and nothing wher
   ])
 })
 
+test('CSV has the stays in geofences among the trips, in the order of their begins', () => {
+  const at = (text: string) => Date.parse(time(text))
+  const visits = [
+    { geofenceId: 'yard', name: '=Yard', from: at('22T08:12'), to: at('22T10:22') },
+    { geofenceId: 'port', name: 'Port', from: undefined, to: at('22T10:30') },
+    { geofenceId: 'home', name: 'Home', from: at('22T11:30'), to: undefined },
+  ]
+  const [, ...lines] = episodesCsv(readEpisodes(DAYS.slice(1, 4)), visits).split('\r\n')
+  expect(lines.map((line) => line.split(',')[0])).toEqual([
+    'stop',
+    'trip',
+    'visit',
+    'gap',
+    'visit',
+    'trip',
+    'visit',
+    '',
+  ])
+  expect(lines.filter((line) => line.startsWith('visit'))).toEqual([
+    `visit,${time('22T08:12')},${time('22T10:22')},7800,,,,,,,,"'=Yard","'=Yard"`,
+    `visit,,${time('22T10:30')},,,,,,,,,"Port","Port"`,
+    `visit,${time('22T11:30')},,,,,,,,,,"Home","Home"`,
+  ])
+})
+
 describe('short moves', () => {
   const end = { latitude: 0, longitude: 0, place: null }
   const move = (from: number, distanceMetres: number) => ({
