@@ -10,6 +10,7 @@ import { useLoad } from '../../ui/use-load.ts'
 import type { DeviceRange } from './track-data.ts'
 
 const MOST = 1_000
+const NONE: readonly ApiFact[] = []
 
 /** What happened to the device in the range, the latest first; live. */
 export function useFacts({ deviceId, from, to }: DeviceRange, isWanted: boolean) {
@@ -29,7 +30,7 @@ export function useFacts({ deviceId, from, to }: DeviceRange, isWanted: boolean)
       }),
     [deviceId],
   )
-  return data ?? []
+  return data ?? NONE
 }
 
 /** The events of the shown days; a click goes to their moment. */
