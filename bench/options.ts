@@ -10,6 +10,7 @@ import type { FleetSize } from './capacity.ts'
 const PARTS = [
   ...(['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'facts', 'reads'] as const),
   'places',
+  ...(['webhooks-embedded', 'webhooks-kafka'] as const),
 ] as const
 export type PartName = (typeof PARTS)[number]
 
@@ -21,6 +22,8 @@ export type Options = {
   readonly seconds: number
   /** Undefined: enough that each stays far below its limit. */
   readonly devices: number | undefined
+  /** Webhooks: the number in the log. */
+  readonly positions: number
   readonly file: string
   /** Print the needs of fleets instead of measuring. */
   readonly capacity: FleetSize | undefined
@@ -45,6 +48,11 @@ const OPTIONS = {
       'submit: how many devices report in turn (default 20000); each has reported before. With --capacity: ' +
       'the size of the fleet',
   },
+  positions: {
+    type: 'string',
+    value: 'N',
+    about: 'webhooks: how many positions are sent (default 1000000, with --short 20000)',
+  },
   json: {
     type: 'string',
     value: 'FILE',
@@ -68,7 +76,7 @@ const OPTIONS = {
 const line = commandLine({
   begin: `Measures the service on this machine and prints tables. Linux only.
 
-  npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--devices N] [--json FILE]
+  npm run bench -- [PART …] [--short] [--rounds N] [--seconds N] [--devices N] [--positions N] [--json FILE]
   npm run bench -- --capacity [--devices N] [--interval N] [--retention N] [--json FILE]
 
 Without PART: submit senders readable projector`,
@@ -84,6 +92,9 @@ Without PART: submit senders readable projector`,
     '  facts': '  into SQLite, with deciding facts and without',
     reads:
       'reading SQLite with 10^5 and 10^7 records, of 10^3 and 10^6 devices: half an hour, 10 GB',
+    webhooks: 'all positions of a log through one webhook, in batches of 500, beside a consumer',
+    '  webhooks-embedded': '  from the embedded log',
+    '  webhooks-kafka': '  from Kafka',
     places: 'the names of places, and their memory: seconds',
   },
   options: OPTIONS,
@@ -95,6 +106,7 @@ export const HELP = line.help
 const GROUPS: Readonly<Record<string, readonly PartName[]>> = {
   submit: ['embedded', 'kafka'],
   projector: ['sqlite', 'mongodb', 'facts'],
+  webhooks: ['webhooks-embedded', 'webhooks-kafka'],
 }
 const DEFAULT = ['submit', 'senders', 'readable', 'projector']
 
@@ -109,7 +121,11 @@ function optionsOf(values: OptionValues<typeof OPTIONS>, positionals: readonly s
   const isCapacity = values.capacity === true
   if (isCapacity) {
     if (positionals.length > 0) throw new UsageError('--capacity measures nothing: leave PART out')
-    refuseOptions(values, ['short', 'rounds', 'seconds'], 'cannot be given with --capacity')
+    refuseOptions(
+      values,
+      ['short', 'rounds', 'seconds', 'positions'],
+      'cannot be given with --capacity',
+    )
   } else refuseOptions(values, ['interval', 'retention'], 'needs --capacity')
   const devices = numberOption(values, 'devices', {
     fallback: undefined,
@@ -128,6 +144,12 @@ function optionsOf(values: OptionValues<typeof OPTIONS>, positionals: readonly s
     }),
     seconds: numberOption(values, 'seconds', { fallback: short ? 0.7 : 3, min: 0.1, max: 60 }),
     devices,
+    positions: numberOption(values, 'positions', {
+      fallback: short ? 20_000 : 1_000_000,
+      min: 1,
+      max: 1e8,
+      whole: true,
+    }),
     file: values.json ?? (isCapacity ? 'bench/result.json' : '.cache/bench.json'),
     capacity: isCapacity
       ? {

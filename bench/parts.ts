@@ -12,8 +12,9 @@ import { measureReadable } from './readable.ts'
 import { measureReads } from './reads/measure.ts'
 import { measureSenders } from './senders.ts'
 import { measureSubmit } from './submit.ts'
+import { measureWebhooks } from './webhooks/measure.ts'
 
-const NEED_SERVERS: readonly PartName[] = ['kafka', 'senders', 'mongodb']
+const NEED_SERVERS: readonly PartName[] = ['kafka', 'senders', 'mongodb', 'webhooks-kafka']
 
 type Tools = {
   readonly openFiles: (directory: string) => EmbeddedFiles
@@ -45,6 +46,7 @@ export async function runParts(options: Options, tools: Tools): Promise<Measured
       ...(has('sqlite', 'mongodb') ? [measured(await projector(order), rounds)] : []),
       ...(has('places') ? [measured(await places(order), 1)] : []),
       ...(has('facts') ? [measured(await facts(order), rounds)] : []),
+      ...(has('webhooks-embedded', 'webhooks-kafka') ? [measured(await webhooks(order), 1)] : []),
       ...(has('reads') ? [measured(await reads(order), 1)] : []),
     ]
   } finally {
@@ -138,6 +140,22 @@ async function facts({ parts, short, rounds, progress, servers }: Order): Promis
     rows.push(...(await measureFacts({ ...order, geofences: [10_000] }, progress)))
   }
   return { title: 'Deciding facts', rows, faults: [] }
+}
+
+function webhooks({ parts, positions, progress, servers }: Order): Promise<Part> {
+  const size = { positions, batch: 500 }
+  const orders: Parameters<typeof measureWebhooks>[0][number][] = []
+  if (parts.has('webhooks-embedded')) orders.push(size)
+  if (parts.has('webhooks-kafka')) {
+    const started = servers()
+    const kafka = {
+      brokers: started.brokers,
+      topicPrefix: 'bench-webhooks',
+      mongodbUrl: started.mongodbUrl('bench-webhooks'),
+    }
+    orders.push({ ...size, kafka })
+  }
+  return measureWebhooks(orders, progress)
 }
 
 function reads({ short, progress }: Order): Promise<Part> {

@@ -78,7 +78,14 @@ const allowed: Record<string, readonly string[]> = {
   'commands/simulate': ['client/', ...forCommands],
   client: [],
   bench: [
-    ...['commands/command.ts', 'projector/', 'admin-api/places/', 'schemas/', 'runtime/'],
+    ...[
+      'commands/command.ts',
+      'projector/',
+      'deliverer/',
+      'admin-api/places/',
+      'schemas/',
+      'runtime/',
+    ],
     ...[...ports, 'test/'],
   ],
   console: rooms('app', 'ui', 'live', 'api', 'core'),

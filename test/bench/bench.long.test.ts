@@ -77,6 +77,11 @@ test('parts and rounds are taken from the command line', () => {
     parts: new Set(['embedded', 'kafka', 'senders', 'readable', 'sqlite', 'mongodb', 'facts']),
     rounds: 5,
   })
+  expect(parseOptions(['webhooks', '--positions', '500'])).toMatchObject({
+    parts: new Set(['webhooks-embedded', 'webhooks-kafka']),
+    positions: 500,
+  })
+  expect(parseOptions(['webhooks'])).toMatchObject({ positions: 1_000_000 })
   expect(() => parseOptions(['--rounds', '0'])).toThrow(UsageError)
   expect(parseOptions(['--seconds', '0.5'])).toMatchObject({ seconds: 0.5 })
   expect(() => parseOptions(['--seconds', '-1'])).toThrow(UsageError)
