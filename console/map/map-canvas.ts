@@ -116,6 +116,8 @@ class CanvasLayer extends Layer {
 
   constructor(canvas: HTMLCanvasElement) {
     super({ zIndex: BELOW_NAMES })
+    // Below the layers around it otherwise, which are positioned.
+    this.#element.style.position = 'absolute'
     this.#element.append(canvas)
   }
 

@@ -58,7 +58,9 @@ describeConsole('the layout of a device’s page', () => {
         const isPainted = (canvas) =>
           canvas !== null && canvas.width > 0 &&
           canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some(Boolean)
-        const isAbove = (above, below) => (below.compareDocumentPosition(above) & 4) !== 0
+        const isPlaced = (one) => getComputedStyle(one).position === 'absolute'
+        const isAbove = (above, below) =>
+          (below.compareDocumentPosition(above) & 4) !== 0 && [above, below].every((one) => isPlaced(one) || isPlaced(one.parentElement))
         const [track, names, marker] = canvases
         return canvases.every(isPainted) && isAbove(names, track) && isAbove(marker, names)
       })()`),
