@@ -9,8 +9,11 @@ beforeEach(async () => {
   deliveries = await startDeliveries()
 })
 
-test('receivers that never answer delay no other subscription', async () => {
-  const silent = await startReceiver(() => () => undefined)
+test.each([
+  ['never answer', () => () => undefined],
+  ['fail', () => 500],
+])('receivers that %s delay no other subscription', async (_how, reply) => {
+  const silent = await startReceiver(reply)
   const receiver = await startReceiver()
   for (let n = 0; n < 6; n += 1) {
     await deliveries.subscribe({ kind: 'webhook', url: silent.url })

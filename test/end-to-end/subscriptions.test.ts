@@ -81,3 +81,48 @@ test('npm start delivers facts to a webhook, and continues after kill -9: none i
     webhook.verify(body, headers as Record<string, string>)
   }
 })
+
+test('no log line at any level, metric, audit entry or answer has a secret of a target that fails, of any kind', async () => {
+  const { url } = await startReceiver(({ path, headers }) => (response) => {
+    response.writeHead(500).end(`Cannot POST ${path} ${JSON.stringify(headers)}`)
+  })
+  const { origin } = new URL(url)
+  const service = await suite.start({
+    ...ENV,
+    LOG_LEVEL: 'trace',
+    SMTP_URL: 'smtp://s3cret-user:s3cret-password@127.0.0.1:1',
+    SMTP_FROM: 'gps@example.org',
+  })
+  const ask = await signIn(service)
+  const targets = [
+    {
+      kind: 'webhook',
+      url: `${origin}/s3cret-path?key=s3cret-query`,
+      headers: { Authorization: 'Bearer s3cret-header' },
+    },
+    { kind: 'webhook', url: 'http://127.0.0.1:1/s3cret-path' },
+    { kind: 'ntfy', url: `${origin}/s3cret-topic`, token: 's3cret-token' },
+    { kind: 'slack', url: `${origin}/services/s3cret-slack` },
+    { kind: 'email', to: [ENV.ADMIN_EMAIL] },
+  ]
+  const answers: string[] = []
+  const { key } = await ask('POST', '/keys', { name: 'trackers' })
+  for (const target of targets) {
+    const fields = { name: target.kind, source: 'facts', target }
+    const { id } = await ask('POST', '/subscriptions', fields)
+    const outcome = await ask('POST', `/subscriptions/${String(id)}/test`)
+    expect(outcome['status']).not.toBe(204)
+    answers.push(JSON.stringify(outcome))
+  }
+  await report(service, String(key), 'van-1')
+  const list = async () => JSON.stringify(await ask('GET', '/subscriptions'))
+  await eventually(async () => (await list()).split('"failing"').length === targets.length)
+  answers.push(await list(), JSON.stringify(await ask('GET', '/audit?limit=100')))
+  const metrics = await (await fetch(`${service.adminUrl}/metrics`)).text()
+  expect(metrics).toMatch(/gps_deliveries_total\{[^}]*outcome="failed"[^}]*\} [1-9]/)
+  const { items } = (await ask('GET', '/subscriptions')) as { items: { id: string }[] }
+  for (const { id } of items) {
+    answers.push(JSON.stringify(await ask('GET', `/subscriptions/${id}/deliveries`)))
+  }
+  expect([...answers, metrics, service.output()].join('\n')).not.toMatch(/s3cret|whsec_/)
+})
