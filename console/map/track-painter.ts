@@ -31,7 +31,7 @@ export type PaintedTrack = {
   readonly selected: { readonly from: number; readonly to: number } | undefined
 }
 
-/** A track below the names of a map, and the time cursor above them. */
+/** A track below the names of a map, and its stops and the time cursor above them. */
 export class TrackPainter {
   readonly #canvas: MapCanvas
   readonly #marker: MapCanvas
@@ -121,9 +121,6 @@ export class TrackPainter {
       arrows.push([x, y, Math.atan2(y2 - y1, x2 - x1)])
     }
     pen.lift()
-    for (const { position } of track.stops) {
-      stopMark(context, ...project(toMercator(position.longitude, position.latitude)))
-    }
     for (const one of arrows) arrow(context, ...one)
   }
 
@@ -131,6 +128,9 @@ export class TrackPainter {
     const track = this.#track
     if (track === undefined) return
     const { points } = track
+    for (const { position } of track.stops) {
+      stopMark(context, ...project(toMercator(position.longitude, position.latitude)))
+    }
     const here = placeAt(isWithin(points, track.at) ? points : track.whole, track.at)
     if (here === undefined) return
     const [x, y] = project(here)
