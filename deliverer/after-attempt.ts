@@ -6,7 +6,7 @@ const DISABLED_AFTER_MS = 72 * HOUR_MS
 /** A receiver that has been failing for this long: a warning each. */
 const WARNED_AFTER_MS = [HOUR_MS, 24 * HOUR_MS]
 const TRIES_OF_AN_ITEM = 3
-/** So many refused items in a row are a failure of the receiver. */
+/** From this many refused items in a row on, the receiver counts as failing. */
 const MOST_SET_ASIDE_IN_A_ROW = 100
 const MOST_SHOWN = 100
 

@@ -30,7 +30,7 @@ import type { WebhooksOrder, WebhooksRound } from './measure.ts'
 
 const logger = createLogger({ level: 'error', name: 'bench' })
 const LOOKS_EVERY_MS = 20
-/** Of the events in the log. */
+/** The account of the events in the log. */
 const ACCOUNT_ID = 'bench'
 
 type Opened = { readonly eventLog: EventLog; readonly factLog: FactLog; readonly store: Store }

@@ -8,7 +8,7 @@ const MOST_AT_ONCE = 1_000
 const MOST_COUNTED = 10_000
 
 /**
- * Counts what waits for a receiver that fails or is disabled, up to 10 000 items. Each count goes on where the one
+ * Counts what waits for a receiver that fails or is disabled, up to 10 000 items. Each count continues where the one
  * before ended, so every entry is read once, and no more often than every minute.
  */
 export function waitingCounter({

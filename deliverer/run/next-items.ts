@@ -38,7 +38,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   }
 
   return {
-    /** Those after a mark. */
+    /** The items after a mark. */
     async after(
       subscription: DeviceSubscription,
       {
@@ -92,7 +92,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
       }
     },
 
-    /** Those of these ids that still exist. */
+    /** The items with these ids that still exist. */
     async byIds(
       { accountId, source }: DeviceSubscription,
       ids: readonly string[],

@@ -34,7 +34,7 @@ export type AttemptReport = {
 
 export type SubscriptionKey = { readonly accountId: string; readonly id: string }
 
-/** What the parts of a runner share. */
+/** State shared by the parts of a runner. */
 export type RunnerState = {
   /** The subscription as it was last seen. */
   current: DeviceSubscription | undefined

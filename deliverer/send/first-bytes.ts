@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 
 const KEPT_BYTES = 1_024
-/** So much is read to keep the connection; of a longer answer nothing more. */
+/** Read to keep the connection open; beyond this length it is closed. */
 const MOST_BYTES = 64 * 1_024
 /** The status has arrived: the body is only for operators to look at. */
 const WITHIN_MS = 2_000
 
-/** The beginning of a body as text. A body that goes on and on, or stops halfway, is closed. */
+/** The beginning of a body as text. An endless body, or one that stops halfway, is closed. */
 export async function firstBytes(body: Readable): Promise<string> {
   const timer = setTimeout(() => body.destroy(), WITHIN_MS)
   const kept: Buffer[] = []
@@ -18,7 +18,7 @@ export async function firstBytes(body: Readable): Promise<string> {
       if (length > MOST_BYTES) break
     }
   } catch {
-    // What has arrived is shown.
+    // The part that has arrived is shown.
   } finally {
     clearTimeout(timer)
     body.destroy()

@@ -21,7 +21,7 @@ export type OutboundRequest = {
   readonly body: string
 }
 
-/** What became of a request. Neither text has anything of the URL but its host. */
+/** The outcome of a request. Neither text has anything of the URL but its host. */
 export type Answer = {
   /** Absent: there was no answer. */
   readonly status?: number

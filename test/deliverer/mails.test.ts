@@ -62,7 +62,7 @@ test('facts of a minute share a mail to the operators; one that the server refus
   expect(mail!.content).toMatch(/Content-Type: text\/plain[^]*Content-Type: text\/html/)
 })
 
-test('mails go no longer to somebody who is no operator any more; without recipients the receiver fails', async () => {
+test('a former operator gets no more mails; a subscription without recipients fails', async () => {
   const deliveries = await startDeliveries()
   const server = await startMailServer()
   const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })

@@ -6,7 +6,7 @@ const SUBSCRIPTIONS_OF_AN_ACCOUNT = 50
 const FACTS = 4
 const WITHIN_MS = 180_000
 
-/** Delivers facts to every subscription of so many accounts; returns the CPU time for each delivery. */
+/** Delivers facts to every subscription of this many accounts; returns the CPU time for each delivery. */
 async function deliverTo(accounts: number): Promise<{ readonly cpuMs: number }> {
   const deliveries = await startDeliveries()
   const receiver = await startReceiver()
