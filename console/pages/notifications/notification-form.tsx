@@ -178,7 +178,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
       <Field
         name="name"
         label="Name"
-        hint="Empty: what it tells."
+        hint="Leave it empty to name the notification after what it sends."
         maxLength={LONGEST_NAME}
         autoComplete="off"
         defaultValue={before?.name ?? ''}
