@@ -3,6 +3,8 @@ import { DependencyError, reasonOf } from './errors.ts'
 const EVERY_MS = 60_000
 /** For this long after an outage, calls that began before its end may still fail. */
 const SETTLES_MS = 20_000
+/** For this long after a failure, answers may be those of calls that began before it. */
+const ANSWERS_LATE_MS = 2_000
 
 type Line = (fields: object, message: string) => void
 
@@ -17,14 +19,14 @@ export type OutageLogger = {
 /**
  * Logs the outage of a dependency: when it begins, once a minute, and when it is over. Failures during an outage are
  * logged at level debug only. Other failures of the dependency are logged once a minute for each kind, and only after
- * it has answered another call: without an answer they turn out to be an outage.
+ * it has answered another call that began later: without an answer they turn out to be an outage.
  */
 export class Outage {
   readonly #dependency: string
   readonly #variable: string
   readonly #logger: OutageLogger
   readonly #now: () => number
-  readonly #pending = new Map<string, () => void>()
+  readonly #pending = new Map<string, { readonly since: number; readonly log: () => void }>()
   readonly #loggedAt = new Map<string, number>()
   #since: number | undefined
   #repeatedAt = 0
@@ -80,7 +82,9 @@ export class Outage {
 
   /** Something that needs the dependency failed. `log` may be called later, or never. */
   trouble(kind: string, log: () => void): void {
-    if (this.#since === undefined && this.#now() >= this.#settledAt) this.#pending.set(kind, log)
+    const now = this.#now()
+    if (this.#since !== undefined || now < this.#settledAt) return
+    this.#pending.set(kind, { since: this.#pending.get(kind)?.since ?? now, log })
   }
 
   /** A logger for the adapter: its warnings about failures are left to this outage. */
@@ -99,12 +103,13 @@ export class Outage {
 
   #logPending(): void {
     const now = this.#now()
-    for (const [kind, log] of this.#pending) {
+    for (const [kind, { since, log }] of this.#pending) {
+      if (now - since < ANSWERS_LATE_MS) continue
+      this.#pending.delete(kind)
       if (now - (this.#loggedAt.get(kind) ?? -Infinity) < EVERY_MS) continue
       this.#loggedAt.set(kind, now)
       log()
     }
-    this.#pending.clear()
   }
 
   #duration(now: number): { seconds?: number } {

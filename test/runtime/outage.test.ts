@@ -3,6 +3,8 @@ import { DependencyError } from '../../runtime/errors.ts'
 import { Outage } from '../../runtime/outage.ts'
 
 const SETTLED = 30_000
+/** By then every call that began before a failure has been answered. */
+const LATE = 3_000
 
 /** An outage of Kafka that has been watched for long enough, its clock, and what it logs. */
 function watched() {
@@ -55,8 +57,19 @@ test('failures just before and just after an outage are no lines of their own', 
   expect(lines).toHaveLength(2)
   pass(SETTLED)
   logger.warn({ err: refused }, 'a batch is not confirmed')
+  pass(LATE)
   outage.answered()
   expect(lines).toHaveLength(3)
+})
+
+test('a failure before an outage is no line of its own if a call that began earlier is answered between them', () => {
+  const { outage, logger, lines, pass } = watched()
+  logger.warn({ err: refused }, 'a batch is not confirmed')
+  outage.answered()
+  pass(1_000)
+  outage.failed(refused)
+  outage.answered()
+  expect(lines).toHaveLength(2)
 })
 
 test('failures on an answering dependency are one line a minute of each kind', () => {
