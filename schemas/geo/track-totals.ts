@@ -20,6 +20,8 @@ export class TrackTotals {
   /** -1: none. */
   #reportedSpeed = -1
   #computedSpeed = -1
+  #records = 0
+  #withSpeed = 0
 
   /** @returns whether the record is a leap away from the previous one. */
   add(step: TimedPlace, place: EarthPoint): boolean {
@@ -28,7 +30,11 @@ export class TrackTotals {
     const { speed } = step
     this.#last = step
     this.#lastPlace = place
-    if (speed !== null && speed > this.#reportedSpeed) this.#reportedSpeed = speed
+    this.#records += 1
+    if (speed !== null) {
+      this.#withSpeed += 1
+      if (speed > this.#reportedSpeed) this.#reportedSpeed = speed
+    }
     if (last === undefined || lastPlace === undefined) return false
     const metres = distance(lastPlace, place)
     const ms = step.timestamp - last.timestamp
@@ -44,9 +50,15 @@ export class TrackTotals {
     return false
   }
 
-  /** In metres per second: from the reported speeds, or else from the speeds between records. */
+  /**
+   * In metres per second: from the reported speeds if at least half of the records have one, which are more exact, or
+   * else also from the speeds between records.
+   */
   get maxSpeed(): number | null {
-    if (this.#reportedSpeed >= 0) return this.#reportedSpeed
-    return this.#computedSpeed >= 0 ? this.#computedSpeed : null
+    const isReported = this.#withSpeed * 2 >= this.#records
+    const max = isReported
+      ? this.#reportedSpeed
+      : Math.max(this.#reportedSpeed, this.#computedSpeed)
+    return max >= 0 ? max : null
   }
 }

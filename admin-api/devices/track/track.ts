@@ -177,7 +177,7 @@ const PROPERTIES: JsonSchema = {
   maxSpeed: {
     type: ['number', 'null'],
     description:
-      'Metres per second: the greatest that was reported, or, where none was, the greatest between records',
+      'Metres per second: the greatest that was reported; where fewer than half of the records have a speed, also the greatest between records',
   },
   bounds: BOUNDS,
   gaps: {

@@ -75,11 +75,13 @@ test('a silence of up to an hour counts as moving if the device came far enough,
   expect([moved(300, 0, 20), moved(301, 0, 20)]).toEqual([300_000, 0])
 })
 
-test('the top speed is the greatest reported one, else the greatest between records, else unknown', () => {
+test('the top speed is the greatest reported one if half of the records have one, else also the greatest between records, else unknown', () => {
   const metre = 1 / 111_195
   const [a, b] = [at(0, 0, 0), at(10, 0, 200 * metre)]
   expect(totals(a, b).maxSpeed).toBeCloseTo(20, 1)
   expect(totals({ ...a, speed: 3 }, b).maxSpeed).toBe(3)
+  expect(totals({ ...a, speed: 3 }, b, at(20, 0, 200 * metre)).maxSpeed).toBeCloseTo(20, 1)
+  expect(totals({ ...a, speed: 30 }, b, at(20, 0, 200 * metre)).maxSpeed).toBe(30)
   expect(totals(a).maxSpeed).toBeNull()
   expect(totals(a, at(0, 1, 1)).maxSpeed).toBeNull()
   expect(totals(a, at(3_601, 0, 1)).maxSpeed).toBeNull()
