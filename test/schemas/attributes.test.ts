@@ -98,9 +98,13 @@ describe('attributes of reports', () => {
         if (fast === undefined) return
         plain += 1
         // A name that only the rules judge takes the others with it.
-        const judged = judgeAttributes({ ...sent, zz: 'é' })
+        const name = 'not-by-the-fast-path'
+        const judged = judgeAttributes({ ...sent, [name]: 'é' })
         if ('faults' in judged) expect(Object.keys(sent)).toHaveLength(32)
-        else expect(JSON.stringify(judged.attributes)).toBe(JSON.stringify({ ...fast, zz: 'é' }))
+        else {
+          const others = Object.entries(judged.attributes).filter(([one]) => one !== name)
+          expect(others).toEqual(Object.entries(fast))
+        }
       }),
       { numRuns: 2_000 },
     )
