@@ -264,7 +264,14 @@ describe('a client whose answer is not read whole', () => {
     socket.pause()
     let looks = 0
     atServer.on('timeout', () => (looks += 1))
-    const left = () => (atServer as unknown as Internals)._handle?.writeQueueSize
+    const handle = (atServer as unknown as Internals)._handle
+    const left = () => handle?.writeQueueSize
+    const acknowledged = async () => {
+      // Past the time for which the table is shared.
+      msAhead += 1_000
+      const unacknowledged = (await unacknowledgedBytes(atServer)) ?? 0
+      return (handle?.bytesWritten ?? 0) - (left() ?? 0) - unacknowledged
+    }
     const look = async () => {
       ;(atServer as unknown as Internals)._onTimeout()
       atServer.setTimeout(0)
@@ -281,13 +288,17 @@ describe('a client whose answer is not read whole', () => {
       /** As when the client's time is over: not a look if the kernel has taken more since the last one. */
       look,
       looks: () => looks,
+      /** Reads at least as many bytes, and until the client's kernel acknowledges some: it may wait for more room. */
       take: async (bytes: number) => {
-        const enough = received().length + bytes
-        socket.resume()
-        while (received().length < enough && open.has(path)) {
-          await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed])
-        }
-        socket.pause()
+        const before = await acknowledged()
+        do {
+          const enough = received().length + bytes
+          socket.resume()
+          while (received().length < enough && open.has(path)) {
+            await Promise.race([new Promise((resolve) => socket.once('data', resolve)), closed])
+          }
+          socket.pause()
+        } while (open.has(path) && (await acknowledged()) <= before)
       },
     }
   }
@@ -330,6 +341,9 @@ describe('a client whose answer is not read whole', () => {
 })
 
 /** Node's callback for an idle connection, and the bytes left to send. */
-type Internals = { _onTimeout: () => void; readonly _handle?: { readonly writeQueueSize: number } }
+type Internals = {
+  _onTimeout: () => void
+  readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number }
+}
 
 const MIB = 1024 * 1024
