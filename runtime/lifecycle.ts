@@ -9,7 +9,7 @@ import { periodically } from './repeat.ts'
 const SHARE_OF_TASKS = 1 / 4
 const SHARE_OF_LAST_TASK = 1 / 10
 /** A process has a dozen tasks that end with it. Node warns of a leak beyond this number. */
-const MOST_LISTENERS = 30
+export const MOST_LISTENERS = 30
 
 /**
  * Closes what a process has opened, in reverse order. `main.ts` registers a closer with `onClose`

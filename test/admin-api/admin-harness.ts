@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { beforeAll } from '@jest/globals'
@@ -15,6 +16,7 @@ import { parseNetwork } from '../../runtime/outbound/public-address.ts'
 import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
 import type { MapConfig } from '../../runtime/config/console-variables.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
+import { MOST_LISTENERS } from '../../runtime/lifecycle.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
@@ -80,6 +82,7 @@ export async function startAdmin({
   const logged: string[] = []
   const metrics = createMetrics()
   const stopping = new AbortController()
+  setMaxListeners(MOST_LISTENERS, stopping.signal)
   const person: Operator = {
     id: 'op-1',
     accountId: 'acc-1',

@@ -102,7 +102,7 @@ describe('attributes of reports', () => {
         const judged = judgeAttributes({ ...sent, [name]: 'é' })
         if ('faults' in judged) expect(Object.keys(sent)).toHaveLength(32)
         else {
-          const others = Object.entries(judged.attributes).filter(([one]) => one !== name)
+          const others = Object.entries(judged.attributes ?? {}).filter(([one]) => one !== name)
           expect(others).toEqual(Object.entries(fast))
         }
       }),
