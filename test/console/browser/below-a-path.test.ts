@@ -152,7 +152,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       const place = { latitude: 1, longitude: 2, time: Math.floor(Date.now() / 1000) * 1000 }
       const example = OWNTRACKS_ANDROID.example({ address, key, deviceId: 'phone' }, place)
       expect((await fetch(example.url, example)).status).toBe(200)
-      await page.getByText('owntracks/phone has arrived').waitFor()
+      await page.getByText('phone has arrived').waitFor()
     })
 
     test('the live stream resumes when the proxy is back', async () => {
