@@ -4,8 +4,8 @@ import type { RingEntry } from './ring.ts'
 type Wake = () => void
 
 /**
- * Readers that wait for entries of their accounts. New entries are looked at once for all of them: an entry wakes the
- * readers of its own account alone, and a gap wakes all.
+ * Readers that wait for entries of their accounts. Each new entry is read a single time for all of them and wakes
+ * only the readers of its own account; a gap wakes all.
  */
 export function accountWaits(feed: Pick<LiveFeed, 'ring' | 'listen'>) {
   const waiting = new Map<string, Set<Wake>>()

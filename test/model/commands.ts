@@ -154,7 +154,7 @@ export async function settle(model: Model, world: World): Promise<void> {
   await world.revive()
   world.becomes('up')
   await world.drained()
-  // Erased devices report again: whatever was kept of them would show.
+  // Erased devices report again, so that anything kept of them would show.
   world.clock.time += 1
   await sendTo(model, world, [DEVICES.map((_, device) => ({ device, turn: 0 }))])
   await world.drained()

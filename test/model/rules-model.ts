@@ -114,7 +114,7 @@ function currentPositions(inputs: readonly Said[]): readonly (number | undefined
   return inputs.map((_, n) => places.findLast((index) => index <= n))
 }
 
-/** Heartbeats, and repeats of the last position, tell of values. */
+/** Whether an input carries current values: a heartbeat does, and a repeat of the last position. */
 function isOfNow({ made, repeats }: Said, current: number): boolean {
   return repeats === undefined ? made === undefined : repeats === current
 }

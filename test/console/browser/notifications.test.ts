@@ -193,7 +193,7 @@ describeConsole('the page of notifications', () => {
     await deleted(made?.id ?? '')
   })
 
-  test('one that fails says so in words and on every page, and goes on once it is tried with a new receiver', async () => {
+  test('one that fails says so in words and on every page, and continues once it has a new receiver', async () => {
     const { id } = await subscribed('Old ERP', '500/erp')
     await happen()
     await eventually(async () => (await stored('Old ERP'))?.state === 'failing')
@@ -223,7 +223,7 @@ describeConsole('the page of notifications', () => {
     await deleted(id)
   })
 
-  test('one whose receiver is gone is disabled, and enabled again it goes on where it ended', async () => {
+  test('one whose receiver is gone is disabled, and continues where it stopped once it is enabled', async () => {
     const { id } = await subscribed('Gone', '410/gone')
     await happen()
     await eventually(async () => (await stored('Gone'))?.state === 'disabled')
@@ -244,7 +244,7 @@ describeConsole('the page of notifications', () => {
     await banner(page).waitFor({ state: 'detached' })
   })
 
-  test('what was sent or refused is sent again, and all of it after a rewind', async () => {
+  test('sent and refused items can be sent again, and a rewind sends all of them', async () => {
     const { id } = await subscribed('Again', '200/again')
     const strict = await subscribed('Strict', '422/strict')
     const deviceId = await happen()

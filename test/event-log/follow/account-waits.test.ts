@@ -42,7 +42,7 @@ function waitingReaders() {
   return { ring, listeners, looked, woken, wait, push, position, ending }
 }
 
-test('an entry wakes the readers of its account alone, and is looked at once for all that wait', async () => {
+test('an entry wakes only the readers of its account, and is read a single time for all that wait', async () => {
   const { listeners, looked, woken, wait, position, ending } = waitingReaders()
   const others = Array.from({ length: 100 }, (_, n) => wait(`acc-${n + 2}`))
   const own = [wait('acc-1'), wait('acc-1')]
