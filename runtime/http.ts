@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type Koa from 'koa'
-import { ApiError, toApiError } from './errors.ts'
+import { ApiError, DependencyError, toApiError } from './errors.ts'
 import { withoutApiKeys } from '../schemas/keys-in-text.ts'
 import { hasLongUnreadBody, requestIdOf } from './http-request.ts'
 import type { Logger } from './logger.ts'
@@ -127,7 +127,8 @@ export function failureLog({ logger }: { logger: Logger }) {
 
 /**
  * Logs answers with 503, which come in floods: the first immediately, later ones once a minute as a
- * count, with the cause of the last one if it has one.
+ * count, with the cause of the last one if it has one. An answer that an outage causes is left to the outage
+ * immediately: a minute later it may be over.
  */
 export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) => void {
   let refused = 0
@@ -148,6 +149,11 @@ export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) 
   }
 
   return function note(refusal) {
+    const { message: reason, cause } = refusal
+    if (cause instanceof DependencyError && cause.outage !== undefined) {
+      logger.warn({ reason, err: cause }, 'answered with 503')
+      return
+    }
     refused += 1
     last = refusal
     if (pause === undefined) tell()

@@ -3,6 +3,8 @@ import { expect, test, jest } from '@jest/globals'
 import Koa from 'koa'
 import { pino } from 'pino'
 import { DependencyError, unavailable } from '../../runtime/errors.ts'
+import { floodLimit } from '../../runtime/logger.ts'
+import { Outage } from '../../runtime/outage.ts'
 import { serveHttp } from '../../runtime/http-server.ts'
 import {
   answerInEnvelope,
@@ -40,6 +42,37 @@ test('the cause of a 503 is logged with it', () => {
   note(unavailable('send it again', new DependencyError('the store is away', { retriable: true })))
   const { err } = JSON.parse(lines[0] ?? '') as Line
   expect(err?.message).toBe('the store is away')
+})
+
+test('answers with 503 during an outage are not logged after its end', () => {
+  fakeTimers('setTimeout', 'clearTimeout')
+  const lines: string[] = []
+  const logger = pino(
+    { hooks: { logMethod: floodLimit() } },
+    { write: (line: string) => lines.push(line) },
+  )
+  let now = 0
+  const outage = new Outage({
+    dependency: 'Kafka',
+    variable: 'KAFKA_BROKERS',
+    logger,
+    now: () => now,
+  })
+  const away = outage.mark(new DependencyError('no answer', { retriable: true }))
+  const note = refusalLog({ logger })
+  outage.failed(away)
+  for (let time = 0; time < 3; time += 1) note(unavailable('not ready', away))
+  now = 20_000
+  outage.answered()
+  now = 60_000
+  jest.advanceTimersByTime(60_000)
+  jest.useRealTimers()
+  now = 63_000
+  outage.answered()
+  expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+    'Kafka cannot be used, trying again',
+    'Kafka can be used again',
+  ])
 })
 
 test('a file that is opened for a client that has gone is closed again, also behind an answer that was not sent', async () => {
