@@ -88,6 +88,8 @@ export type AdminDependencies = {
   readonly ingest: IngestAddresses
   /** How often a person or key may ask about a pasted key; absent: 10 in 60 s. */
   readonly pastedKeyLimit?: RateLimit | 'off' | undefined
+  /** When a sign-in that fails beyond its address's limit is answered; absent: after 3 s. */
+  readonly lateAnswersAfterMs?: number | undefined
   /** Maps that the console offers besides the built-in one. */
   readonly maps: readonly MapConfig[]
   /** Where browsers reach the API; absent: at its root. */

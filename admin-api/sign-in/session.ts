@@ -60,14 +60,16 @@ export function sessionRoutes({
   clock,
   turns,
   basePath,
+  lateAnswersAfterMs: answersAfterMs,
 }: {
   store: Store
   clock: Clock
   turns: PasswordTurns
+  lateAnswersAfterMs?: number | undefined
   /** Where browsers reach the API, with a slash at both ends. */
   basePath: string
 }): AdminRoute[] {
-  const throttle = new SignInThrottle({ turns })
+  const throttle = new SignInThrottle({ turns, answersAfterMs })
 
   async function signIn(
     ctx: AdminContext,

@@ -55,6 +55,7 @@ export async function startAdmin({
   callLimit = 'off',
   authLimit = 'off',
   pastedKeyLimit = 'off',
+  lateAnswersAfterMs,
   ingest = { forSenders: () => 'http://127.0.0.1:8080' },
   maps = [],
   consolePublicUrl,
@@ -70,6 +71,7 @@ export async function startAdmin({
   authLimit?: RateLimit | 'off'
   /** `usual`: that of the service. */
   pastedKeyLimit?: 'usual' | 'off'
+  lateAnswersAfterMs?: number
   ingest?: IngestAddresses
   maps?: readonly MapConfig[]
   consolePublicUrl?: string
@@ -118,6 +120,7 @@ export async function startAdmin({
       maps,
       consolePublicUrl,
       pastedKeyLimit: pastedKeyLimit === 'usual' ? undefined : pastedKeyLimit,
+      lateAnswersAfterMs,
       clock,
       logger: pino({ level: 'trace' }, { write: (line: string) => logged.push(line) }),
       metrics,
