@@ -47,7 +47,7 @@ export function consoleSuite({
   }, 180_000)
 
   afterEach(async () => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()))
+    await Promise.all(contexts.splice(0).map(end))
     expect(faults.splice(0)).toEqual([])
   })
 
@@ -56,6 +56,13 @@ export function consoleSuite({
     await endPrograms()
     await directory?.remove()
   })
+
+  /** Answers that a test gives in the service's place may be under way when it ends. */
+  async function end(context: BrowserContext): Promise<void> {
+    const routed = [context, ...context.pages()]
+    await Promise.all(routed.map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })))
+    await context.close()
+  }
 
   async function signIn(): Promise<void> {
     const answer = await fetch(`${service.adminUrl}/api/v1/session`, {
