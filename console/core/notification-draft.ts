@@ -115,6 +115,28 @@ export function everySecondsOf({ everySeconds = '' }: Values): number {
   return everySeconds.trim() === '' ? 0 : numberOf('everySeconds', everySeconds, 0, 3_600)
 }
 
+/** The units in which a form asks for an age, in seconds. */
+export const AGE_UNITS = { minutes: 60, hours: 3_600, days: 86_400, seconds: 1 } as const
+export type AgeUnit = keyof typeof AGE_UNITS
+
+const LONGEST_AGE_SECONDS = 30 * AGE_UNITS.days
+
+/** The age in the largest unit that has it in whole numbers. */
+export function enteredAge(seconds: number | undefined): { text: string; unit: AgeUnit } {
+  if (seconds === undefined) return { text: '', unit: 'hours' }
+  const units = ['days', 'hours', 'minutes', 'seconds'] as const
+  const unit = units.find((one) => seconds % AGE_UNITS[one] === 0) ?? 'seconds'
+  return { text: String(seconds / AGE_UNITS[unit]), unit }
+}
+
+/** Null: the usual age. @throws {ApiFailure} for anything but a whole number up to 30 days. */
+export function maxAgeSecondsOf({ maxAgeSeconds = '', maxAgeUnit }: Values): number | null {
+  if (maxAgeSeconds.trim() === '') return null
+  const seconds = AGE_UNITS[maxAgeUnit as AgeUnit]
+  const most = LONGEST_AGE_SECONDS / seconds
+  return seconds * numberOf('maxAgeSeconds', maxAgeSeconds, 1, most)
+}
+
 function numberOf(field: string, text: string, least: number, most: number): number {
   const number = Number(text)
   if (Number.isInteger(number) && number >= least && number <= most) return number

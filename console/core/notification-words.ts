@@ -1,6 +1,7 @@
 import type { components } from '../api/schema.ts'
 import { FACT_WORDS } from './device-facts.ts'
 import { countText, METRIC, numberText } from './measures.ts'
+import { secondsText } from './times.ts'
 
 /** The API calls it a subscription, people a notification. */
 export type ApiSubscription = components['schemas']['Subscription']
@@ -56,6 +57,17 @@ export function hoursText({ days, from, to, zone }: NonNullable<ApiSubscription[
   const isRun = days.length > 2 && last - first === days.length - 1
   const words = isRun ? `${word(first)} to ${word(last)}` : sorted.map(word).join(', ')
   return `${words} ${from}–${to}, ${zone}`
+}
+
+/** The most that it sends, and the oldest: `every 60 s at most · nothing older than 2 hours`. */
+export function limitTexts({
+  everySeconds,
+  maxAgeSeconds,
+}: Pick<ApiSubscription, 'everySeconds' | 'maxAgeSeconds'>): readonly string[] {
+  return [
+    ...(everySeconds > 0 ? [`every ${everySeconds} s at most`] : []),
+    ...(maxAgeSeconds === undefined ? [] : [`nothing older than ${secondsText(maxAgeSeconds)}`]),
+  ]
 }
 
 const RECEIVERS: Readonly<Record<string, string>> = {

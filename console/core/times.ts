@@ -51,9 +51,10 @@ export function duration(ms: number, units = METRIC): string {
     .join(' ')
 }
 
-/** Minutes as people say them: `1 hour`, `10 hours`, `90 minutes`. */
+/** Minutes as people say them: `1 hour`, `24 hours`, `90 minutes`, `7 days`. */
 export function minutesText(minutes: number): string {
   const hours = minutes / 60
+  if (hours >= 48 && hours % 24 === 0) return `${hours / 24} days`
   if (hours === 1) return '1 hour'
   if (minutes === 1) return '1 minute'
   return Number.isInteger(hours) && hours > 0 ? `${hours} hours` : `${minutes} minutes`

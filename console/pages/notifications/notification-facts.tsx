@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import {
   hoursText,
+  limitTexts,
   receiverText,
   stateText,
   whatText,
@@ -18,14 +19,10 @@ export function useNames(): DefinitionNames {
   return new Map(all.map(({ id, name }) => [id, name]))
 }
 
-/** When it tells something, of which devices, and at which hours. */
+/** When it tells something, of which devices, at which hours, and how old it may be. */
 export function What({ of: one, names }: { of: ApiSubscription; names: DefinitionNames }) {
-  const { hours, everySeconds } = one
-  const limits = [
-    whomText(one),
-    hours && hoursText(hours),
-    everySeconds > 0 && `every ${everySeconds} s at most`,
-  ]
+  const { hours } = one
+  const limits = [whomText(one), hours && hoursText(hours), ...limitTexts(one)]
   return (
     <>
       <Isolated>{whatText(one, names)}</Isolated>

@@ -4,9 +4,12 @@ import { FACT_WORDS } from '../../core/device-facts.ts'
 import { faultAt, toFailure } from '../../core/failure.ts'
 import {
   ABOUT,
+  AGE_UNITS,
+  enteredAge,
   everySecondsOf,
   eventFields,
   hoursOf,
+  maxAgeSecondsOf,
   subjectOf,
   enteredTarget,
   type About,
@@ -49,6 +52,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
   const { about } = subject
   const isOfPositions = about === 'positions'
   const kind = isOfPositions && wanted !== '' ? 'webhook' : wanted
+  const receiver = kind === '' ? before?.target.kind : kind
   const set = (change: Partial<typeof subject>) => setSubject({ ...subject, ...change })
 
   async function save(values: Values) {
@@ -57,6 +61,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
       ...whom.read(),
       hours: hoursOf(days, values),
       everySeconds: everySecondsOf(values),
+      maxAgeSeconds: maxAgeSecondsOf(values),
       ...(kind !== '' && { target: enteredTarget(kind, values) }),
     }
     const source = isOfPositions ? 'positions' : 'facts'
@@ -183,7 +188,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
         autoComplete="off"
         defaultValue={before?.name ?? ''}
       />
-      <details open={isOfPositions}>
+      <details open={isOfPositions || before?.maxAgeSeconds !== undefined}>
         <summary>More</summary>
         <div class="stack">
           <Field
@@ -194,6 +199,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
             autoComplete="off"
             defaultValue={before?.everySeconds ? String(before.everySeconds) : ''}
           />
+          <MaxAge of={before?.maxAgeSeconds} isNews={receiver !== 'webhook'} />
           {kind === 'webhook' && (
             <>
               <Field
@@ -225,6 +231,30 @@ function Clock({ value, ...field }: { name: string; label: string; value: string
         <input {...attributes} type="time" defaultValue={value === '24:00' ? '00:00' : value} />
       )}
     </Field>
+  )
+}
+
+/** What is left out because it is too old; `isNews`: for people, who get what is new. */
+function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boolean }) {
+  const { text, unit } = enteredAge(seconds)
+  const usual = isNews ? 'an hour' : 'nothing is left out'
+  return (
+    <div class="tiles near">
+      <Field
+        name="maxAgeSeconds"
+        label="Leave out what is older than"
+        hint={`So nothing old arrives after an outage. Empty: ${usual}.`}
+        inputMode="numeric"
+        autoComplete="off"
+        defaultValue={text}
+      />
+      <SelectField
+        name="maxAgeUnit"
+        label="Unit"
+        options={Object.keys(AGE_UNITS).map((one) => [one, one])}
+        value={unit}
+      />
+    </div>
   )
 }
 

@@ -159,11 +159,32 @@ describeConsole('the page of notifications', () => {
     await changed.getByLabel('Time zone').fill('UTC')
     await changed.getByLabel('Low').check()
     await changed.getByLabel('All devices').check()
+    await changed.getByText('More', { exact: true }).click()
+    await changed.getByText('Empty: an hour.').waitFor()
+    await changed.getByLabel('Leave out what is older than').fill('31')
+    await changed.getByLabel('Unit').selectOption('days')
+    await save(page)
+    await changed.getByText('Enter a whole number from 1 to 30.').waitFor()
+    await changed.getByLabel('Leave out what is older than').fill('2')
     await save(page)
     await row(page, 'Rule Fast or Low raised').getByText('All devices').waitFor()
+    await row(page, 'Rule Fast or Low raised').getByText('nothing older than 2 days').waitFor()
     const after = await stored('Night desk')
-    expect(after).toMatchObject({ hours: { ...hours, zone: 'UTC' }, target })
+    expect(after).toMatchObject({
+      hours: { ...hours, zone: 'UTC' },
+      target,
+      maxAgeSeconds: 172_800,
+    })
     expect(after).not.toHaveProperty('deviceIds')
+    await chooseAction(page, 'Edit', 'Night desk')
+    // What is set is in sight.
+    const age = changed.getByLabel('Leave out what is older than')
+    expect(await age.inputValue()).toBe('2')
+    expect(await changed.getByLabel('Unit').inputValue()).toBe('days')
+    await age.fill('')
+    await save(page)
+    await row(page, 'nothing older').waitFor({ state: 'detached' })
+    expect(await stored('Night desk')).not.toHaveProperty('maxAgeSeconds')
     await chooseAction(page, 'Delete', 'Night desk')
     await page.getByRole('button', { name: 'Delete notification' }).click()
     await row(page, 'Night desk').waitFor({ state: 'detached' })

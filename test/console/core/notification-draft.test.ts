@@ -1,9 +1,11 @@
 import { expect, test } from '@jest/globals'
 import { ApiFailure } from '../../../console/core/failure.ts'
 import {
+  enteredAge,
   everySecondsOf,
   eventFields,
   hoursOf,
+  maxAgeSecondsOf,
   subjectOf,
   enteredTarget,
 } from '../../../console/core/notification-draft.ts'
@@ -96,6 +98,9 @@ test.each([
   ['target.batch', () => enteredTarget('webhook', { 'target.batch': 'many' })],
   ['everySeconds', () => everySecondsOf({ everySeconds: '1.5' })],
   ['everySeconds', () => everySecondsOf({ everySeconds: '3601' })],
+  ['maxAgeSeconds', () => maxAgeSecondsOf({ maxAgeSeconds: 'old', maxAgeUnit: 'hours' })],
+  ['maxAgeSeconds', () => maxAgeSecondsOf({ maxAgeSeconds: '0', maxAgeUnit: 'minutes' })],
+  ['maxAgeSeconds', () => maxAgeSecondsOf({ maxAgeSeconds: '31', maxAgeUnit: 'days' })],
 ])('a fault names its field: %s', (field, work) => {
   expect(faultyField(work)).toBe(field)
 })
@@ -103,4 +108,21 @@ test.each([
 test('an empty pause is none', () => {
   expect(everySecondsOf({ everySeconds: ' ' })).toBe(0)
   expect(everySecondsOf({ everySeconds: '60' })).toBe(60)
+})
+
+test.each([
+  [1, '1', 'seconds'],
+  [90, '90', 'seconds'],
+  [5_400, '90', 'minutes'],
+  [86_400, '1', 'days'],
+  [90_000, '25', 'hours'],
+  [2_592_000, '30', 'days'],
+])('an age of %i s is entered as %s %s, and unchanged by a form', (seconds, text, unit) => {
+  expect(enteredAge(seconds)).toEqual({ text, unit })
+  expect(maxAgeSecondsOf({ maxAgeSeconds: text, maxAgeUnit: unit })).toBe(seconds)
+})
+
+test('an empty age is the usual one', () => {
+  expect(enteredAge(undefined).text).toBe('')
+  expect(maxAgeSecondsOf({ maxAgeSeconds: ' ', maxAgeUnit: 'hours' })).toBeNull()
 })

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import {
   hoursText,
+  limitTexts,
   outcomeText,
   receiverText,
   stateText,
@@ -55,6 +56,15 @@ test.each([
   [[4], 'Thu 18:00–07:00, Europe/Berlin'],
 ])('the hours of the days %j read %s', (days, text) => {
   expect(hoursText({ days, from: '18:00', to: '07:00', zone: 'Europe/Berlin' })).toBe(text)
+})
+
+test.each<[Partial<ApiSubscription>, readonly string[]]>([
+  [{}, []],
+  [{ everySeconds: 60 }, ['every 60 s at most']],
+  [{ maxAgeSeconds: 7_200 }, ['nothing older than 2 hours']],
+  [{ everySeconds: 5, maxAgeSeconds: 172_800 }, ['every 5 s at most', 'nothing older than 2 days']],
+])('the limits of %j read %j', (changes, texts) => {
+  expect(limitTexts(subscription(changes))).toEqual(texts)
 })
 
 test.each<[ApiSubscription['target'], string]>([

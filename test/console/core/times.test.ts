@@ -83,6 +83,9 @@ test.each([
   [60, '1 hour'],
   [90, '90 minutes'],
   [600, '10 hours'],
+  [1_440, '24 hours'],
+  [2_880, '2 days'],
+  [2_940, '49 hours'],
 ])('%d minutes read %s', (minutes, words) => {
   expect(minutesText(minutes)).toBe(words)
 })
