@@ -3,6 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { ApiError, unavailable } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import { MOST_RESENT_IN_CALL, MOST_RESENT_WAITING } from '../../schemas/resend-limits.ts'
 import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
   DELIVERIES_KEPT_MS,
@@ -43,14 +44,13 @@ import {
   type SubscriptionDeps,
 } from './subscriptions.ts'
 
-const MOST_RESENT = 100
 /** Longer than a receiver may take. */
 const TEST_WITHIN_MS = 20_000
 const LOOKS_EVERY_MS = 200
-const RESENT_EXPECTED = `ids must be a list of 1 to ${MOST_RESENT} different ids of facts or records`
+const RESENT_EXPECTED = `ids must be a list of 1 to ${MOST_RESENT_IN_CALL} different ids of facts or records`
 const RESENT = {
   ids: list(text({ max: 64, expected: RESENT_EXPECTED }), {
-    max: MOST_RESENT,
+    max: MOST_RESENT_IN_CALL,
     expected: RESENT_EXPECTED,
   }).required(),
 }
@@ -148,8 +148,10 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   ): Promise<void> {
     const subscription = await changed(ctx, caller, ({ progress }) => {
       const resend = [...new Set([...progress.resend, ...ids])].sort()
-      if (resend.length > MOST_RESENT) {
-        throw conflict(`at most ${MOST_RESENT} items wait to be sent again`)
+      if (resend.length > MOST_RESENT_WAITING) {
+        throw conflict(
+          `at most ${MOST_RESENT_WAITING} items wait to be sent again: try later, or rewind instead`,
+        )
       }
       return { progress: { ...progress, resend } }
     })
@@ -260,7 +262,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       method: 'POST',
       path: '/subscriptions/:id/resend',
       summary: 'Sends items again, before the rest, in order',
-      description: 'Facts or records that are still kept, including those set aside.',
+      description: `Facts or records that are still kept, including those set aside: ${MOST_RESENT_IN_CALL} in a call, and ${MOST_RESENT_WAITING} that wait.`,
       needs,
       body: RESENT,
       bodyExample: { ids: ['01KDVDNA00Z6JGGE5XXD5XW7P3'] },

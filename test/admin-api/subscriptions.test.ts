@@ -251,16 +251,21 @@ test('the number of items that wait for a failing receiver is shown until the ma
   expect(enabled.body.data).toMatchObject({ waiting })
 })
 
-test('items to send again wait in order, 100 at most', async () => {
+test('items to send again wait in order, those of the largest delivery at most', async () => {
   const id = idOf(await create())
   const ids = (from: number, count: number) =>
     Array.from({ length: count }, (_, n) => `item-${String(from + n).padStart(3, '0')}`)
-  expect((await ask('POST', `/subscriptions/${id}/resend`, { ids: ids(50, 60) })).status).toBe(200)
-  expect((await ask('POST', `/subscriptions/${id}/resend`, { ids: ids(10, 41) })).status).toBe(200)
+  const resend = (from: number, count: number) =>
+    ask('POST', `/subscriptions/${id}/resend`, { ids: ids(from, count) })
+  expect((await resend(50, 60)).status).toBe(200)
+  expect((await resend(10, 41)).status).toBe(200)
   expect((await stored(id)).progress.resend).toEqual(ids(10, 100))
-  const refused = await ask('POST', `/subscriptions/${id}/resend`, { ids: ['one more'] })
+  expect((await resend(110, 101)).status).toBe(400)
+  for (const from of [110, 210, 310, 410]) expect((await resend(from, 100)).status).toBe(200)
+  expect((await stored(id)).progress.resend).toEqual(ids(10, 500))
+  const refused = await resend(510, 1)
   expect(refused.status).toBe(409)
-  expect(refused.body.message).toBe('at most 100 items wait to be sent again')
+  expect(refused.body.message).toMatch(/^at most 500 items wait to be sent again: try later/)
 })
 
 test('a test answers with what the receiver answered the deliverer', async () => {

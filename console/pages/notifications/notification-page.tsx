@@ -1,7 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
-import { sentence, toFailure } from '../../core/failure.ts'
 import { countText } from '../../core/measures.ts'
 import type { ApiSubscription } from '../../core/notification-words.ts'
 import { watchWords } from '../../live/announce-changes.ts'
@@ -17,10 +16,10 @@ import { go } from '../../ui/router.ts'
 import { FailedLine, Loaded } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
-import { toast } from '../../ui/toasts.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { useNotificationActions } from './notification-actions.tsx'
 import { Receiver, State, useNames, What } from './notification-facts.tsx'
+import { SendAgain } from './send-again.tsx'
 import { ReceiverAnswer, TryReceiver } from './try-receiver.tsx'
 
 const READ_EVERY_MS = 5_000
@@ -96,23 +95,7 @@ function Sent({
     if (isFirstPage) reload()
   }, [mark, nextAttemptAt, lastDeliveredAt])
 
-  function resend(ids: readonly string[]) {
-    api.post('/subscriptions/{id}/resend', { path: { id }, body: { ids: [...ids] } }).then(
-      () => {
-        toast('It is sent again, before the rest.')
-        onChange()
-      },
-      (thrown: unknown) => toast(sentence(toFailure(thrown).message), { isFault: true }),
-    )
-  }
-  const again = (ids: readonly string[]) =>
-    ids.length > MOST_RESENT ? (
-      <span class="note">Too many: rewind</span>
-    ) : (
-      <button type="button" class="small" onClick={() => resend(ids)}>
-        Send again
-      </button>
-    )
+  const again = (ids: readonly string[]) => <SendAgain id={id} ids={ids} onSent={onChange} />
 
   return (
     <>
@@ -168,7 +151,6 @@ function Sent({
 }
 
 const FIRST = 50
-const MOST_RESENT = 100
 
 function isTest([id = '']: readonly string[]): boolean {
   return id.startsWith('test_')

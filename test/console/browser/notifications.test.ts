@@ -268,6 +268,14 @@ describeConsole('the page of notifications', () => {
   test('sent and refused items can be sent again, and a rewind sends all of them', async () => {
     const { id } = await subscribed('Again', '200/again')
     const strict = await subscribed('Strict', '422/strict')
+    const many = await subscribed('Many', '503/many', {
+      source: 'positions',
+      types: null,
+      deviceIds: ['known-1'],
+      target: { kind: 'webhook', url: hook('503/many'), batch: 500 },
+    })
+    await suite.report(...backlog(250))
+    await eventually(async () => (await stored('Many'))?.state === 'failing')
     const deviceId = await happen()
     await eventually(() => requests('200/again').length === 1)
     const page = await suite.signedIn(`/notifications/${id}`)
@@ -285,6 +293,20 @@ describeConsole('the page of notifications', () => {
     await page.getByLabel('Go on from').selectOption('The beginning')
     await page.getByRole('dialog').getByRole('button', { name: 'Rewind' }).click()
     await eventually(() => requests('200/again').filter(toldOf(deviceId)).length === 3)
+    await page.goto(`${suite.url}/notifications/${many.id}`)
+    await chooseAction(page, 'Edit', 'Many')
+    const changed = form(page, 'Edit notification')
+    await changed.getByLabel('Tell').selectOption('A program, by webhook')
+    await changed.getByLabel('URL').fill(hook('200/many'))
+    await changed.getByLabel('Items in a request').fill('500')
+    await save(page)
+    const largest = row(page, '250 items').filter({ hasText: 'thank you' })
+    await largest.getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('It is sent again').waitFor()
+    await eventually(() => recordsOf(requests('200/many')).length === 500)
+    const sent = recordsOf(requests('200/many'))
+    expect(new Set(sent).size).toBe(250)
+    expect(sent.slice(250)).toEqual(sent.slice(0, 250).toSorted())
     await page.goto(`${suite.url}/notifications/${strict.id}`)
     const refused = page.getByRole('table', { name: 'Refused three times' })
     // The third try comes 35 s after the first.
@@ -292,7 +314,7 @@ describeConsole('the page of notifications', () => {
     const before = requests('422/strict').length
     await refused.getByRole('button', { name: 'Send again' }).first().click()
     await eventually(() => requests('422/strict').length > before)
-    await deleted(id, strict.id)
+    await deleted(id, strict.id, many.id)
   }, 240_000)
 
   test('a viewer sees notifications, and neither controls nor what was sent', async () => {
@@ -359,6 +381,25 @@ describeConsole('the page of notifications', () => {
     120_000,
   )
 })
+
+/** Reports of one device, a second apart. */
+function backlog(count: number): readonly object[] {
+  const begin = Date.now() - count * 1_000
+  return Array.from({ length: count }, (_, n) => ({
+    deviceId: 'known-1',
+    latitude: 48,
+    longitude: 16,
+    timestamp: new Date(begin + n * 1_000).toISOString(),
+  }))
+}
+
+/** The ids of the records in requests with batches. */
+function recordsOf(requests: readonly Received[]): readonly string[] {
+  type Batch = { readonly data: { readonly items: readonly { data: { recordId: string } }[] } }
+  return requests.flatMap(({ body }) =>
+    (JSON.parse(body) as Batch).data.items.map(({ data }) => data.recordId),
+  )
+}
 
 function toldOf(deviceId: string): (one: Received) => boolean {
   return ({ body }) => body.includes(`"${deviceId}"`)
