@@ -13,6 +13,7 @@ import {
   kafkaJars,
   kubernetesSchemas,
   mongodbProgram,
+  mqttModules,
   nginxProgram,
   openapiGenerator,
   prometheusProgram,
@@ -39,6 +40,7 @@ export type Services = {
   readonly schemathesis: { readonly folder: string }
   readonly kubernetesSchemas: { readonly pythonPath: string }
   readonly jinja: { readonly pythonPath: string }
+  readonly mqtt: { readonly modules: string }
   readonly prometheus: typeof startPrometheus
   /** Proxies: the paths of their programs. */
   readonly nginx: string
@@ -92,6 +94,7 @@ const SERVICES: { [Name in keyof Services]: (own: string) => Promise<Shared<Serv
   openapiGenerator: () => fetched('OpenAPI Generator', openapiGenerator),
   schemathesis: () => fetched('Schemathesis', async () => ({ folder: await schemathesis() })),
   jinja: () => fetched('Jinja', async () => ({ pythonPath: await jinjaTemplates() })),
+  mqtt: () => fetched('MQTT', async () => ({ modules: await mqttModules() })),
   kubernetesSchemas: () =>
     fetched('Kubernetes schemas', async () => ({ pythonPath: await kubernetesSchemas() })),
 }

@@ -16,6 +16,8 @@ const KUBERNETES_VALIDATE_VERSION = '1.37.0'
 const TRAEFIK_VERSION = '3.7.15'
 const ACTIONLINT_VERSION = '1.7.12'
 const JINJA_VERSION = '3.1.6'
+const AEDES_VERSION = '1.2.0'
+const MQTT_VERSION = '5.16.0'
 
 /** The folder of Apache Kafka's jars, from Maven Central. */
 export function kafkaJars(): Promise<string> {
@@ -109,6 +111,16 @@ export function jinjaTemplates(): Promise<string> {
     const install = ['-m', 'pip', 'install', '-q', '--target', folder]
     await run('python3', [...install, `jinja2==${JINJA_VERSION}`])
   })
+}
+
+/** The modules of the documented MQTT bridge, and a broker for it, from npm. */
+export async function mqttModules(): Promise<string> {
+  const folder = await provide(`mqtt-${MQTT_VERSION}-aedes-${AEDES_VERSION}`, async (folder) => {
+    const packages = [`aedes@${AEDES_VERSION}`, `mqtt@${MQTT_VERSION}`, 'standardwebhooks@1.1.1']
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefix', folder]
+    await run('npm', ['install', ...options, ...packages])
+  })
+  return join(folder, 'node_modules')
 }
 
 /** Rejects where systemd is not installed. */
