@@ -65,7 +65,7 @@ export function TripList({
                   onClick={() => choose(row)}
                 >
                   <span class="trip-time">
-                    {clock(row.from, day)} – {clock(row.to, day)}
+                    <span>{clock(row.from, day)} –</span> <span>{clock(row.to, day)}</span>
                   </span>{' '}
                   <RowText of={row} />{' '}
                   <span class="trip-lasted">{duration(row.to - row.from)}</span>

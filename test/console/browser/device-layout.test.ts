@@ -85,6 +85,40 @@ describeConsole('the layout of a device’s page', () => {
     expect(position).toBe('sticky')
   })
 
+  test('no time of a trip breaks on the 12-hour clock, also with its day, at any width', async () => {
+    const late = Date.parse(`${DAY}T23:40:00Z`)
+    await suite.report(
+      ...Array.from({ length: 30 }, (_, minute) => ({
+        deviceId: 'van-12',
+        latitude: 46,
+        longitude: 14 + minute / 100,
+        speed: 18,
+        timestamp: new Date(late + minute * 60_000).toISOString(),
+      })),
+    )
+    const page = await suite.signedIn(`/devices/van-12?day=${DAY}`, {
+      timezoneId: 'UTC',
+      locale: 'en-US',
+    })
+    for (const width of [1_400, 1_024, 360]) {
+      await page.setViewportSize({ width, height: 800 })
+      const trip = page.getByRole('button', { name: /^11:40 pm – Tue 17 12:09 am/ })
+      await trip.scrollIntoViewIfNeeded()
+      const lines = await trip.locator('.trip-time > span').all()
+      const [begin, end] = await Promise.all(lines.map((line) => line.boundingBox()))
+      const [row, what] = await Promise.all(
+        [trip, trip.locator('.trip-what')].map((one) => one.boundingBox()),
+      )
+      if (!begin || !end || !row || !what) throw new Error('a part is not shown')
+      expect(begin.height).toBeLessThan(20)
+      expect(end.height).toBeLessThan(20)
+      expect(end.y).toBeGreaterThanOrEqual(begin.y + begin.height - 1)
+      expect(end.y + end.height).toBeLessThanOrEqual(row.y + row.height)
+      expect(end.x + end.width).toBeLessThanOrEqual(what.x)
+      expect(row.height).toBe(44)
+    }
+  })
+
   test('the calendar opens below its button, and marks no day where the whole year is chosen', async () => {
     await suite.report({ deviceId: 'van-3', latitude: 46, longitude: 14 })
     const page = await suite.signedIn('/devices/van-3?from=2026-01-01&to=2026-12-31')
