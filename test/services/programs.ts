@@ -75,7 +75,8 @@ from secantus.cli import main
 sys.exit(main())`
   return ({ port, dataDir }) => ({
     command: 'python3',
-    args: ['-c', start, '--port', String(port), '--storage-path', dataDir],
+    // Alone, as mongod starts without options: it keeps no log for members of a replica set.
+    args: ['-c', start, '--standalone', '--port', String(port), '--storage-path', dataDir],
   })
 }
 
