@@ -10,7 +10,7 @@ import { isDuplicateKey } from './driver-errors.ts'
 
 const READ_WITHIN_MS = 5_000
 const MOST_ATTEMPTS = 3
-const INTERVALS_AT_ONCE = 1_000
+const INTERVALS_AT_ONCE = 250
 
 /** The settings of a device that operators have not changed. */
 export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }

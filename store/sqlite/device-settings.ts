@@ -26,7 +26,7 @@ export type SettingsOfDevices = Pick<
 /** The settings of a device that operators have not changed. */
 export const DEFAULT_SETTINGS: DeviceSettings = { disabled: false }
 
-const INTERVALS_AT_ONCE = 1_000
+const INTERVALS_AT_ONCE = 250
 /** Devices whose labels one transaction changes: all of a large call would hold up other work. */
 const LABELLED_AT_ONCE = 250
 

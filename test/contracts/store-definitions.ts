@@ -229,13 +229,10 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
       await store.changeGeofence({ accountId, id: later.id, changedAt: T0 + 20, next })
       const erasure = { accountId, deviceId: 'tug', erasedAt: T0 + 10, changedAt: T0 + 30 }
       await store.forgetInDefinitions(erasure)
-      for (const { id } of geofences) {
-        expect(await store.findGeofence({ accountId, id })).toMatchObject({
-          deviceIds: ['ferry'],
-          revision: 1,
-          inForceSince: T0,
-        })
-      }
+      const ids = new Set(geofences.map(({ id }) => id))
+      const listed = await store.pageGeofences({ accountId, limit: 999 })
+      const left = { deviceIds: ['ferry'], revision: 1, inForceSince: T0 }
+      expect(listed.filter(({ id }) => ids.has(id))).toMatchObject(geofences.map(() => left))
       expect(await store.findGeofence(later)).toMatchObject({ deviceIds })
       expect(await store.findGeofence(alone)).toMatchObject({ deviceIds: [] })
       expect(await store.findGeofence(other)).toMatchObject({ deviceIds })
