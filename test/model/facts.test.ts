@@ -238,4 +238,4 @@ test(`facts are those of the model through any batches, crashes, sweeps and rebu
     }),
     { numRuns: RUNS, seed: SEED },
   )
-}, 600_000)
+}, 1_800_000)
