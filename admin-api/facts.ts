@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { invalidParams } from '../runtime/errors.ts'
-import { endOfTurn } from '../runtime/end-of-turn.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
+import { openPages } from '../runtime/read-pages.ts'
 import { FACT_TYPES, type DeviceFact } from '../schemas/facts.ts'
 import { factView } from '../schemas/facts/view.ts'
 import type { Store } from '../store/store.ts'
@@ -95,27 +95,17 @@ async function exportFacts(
   query: Omit<Parameters<Store['pageFacts']>[0], 'limit' | 'after'>,
   store: Pick<Store, 'pageFacts'>,
 ): Promise<void> {
-  const read = (after?: DeviceFact) =>
-    store.pageFacts({ ...query, limit: EXPORTED_AT_ONCE, ...(after !== undefined && { after }) })
-  const first = await read()
+  const pages = await openPages<DeviceFact>(EXPORTED_AT_ONCE, (page) =>
+    store.pageFacts({ ...query, ...page }),
+  )
   ctx.set('Content-Type', CSV)
   ctx.attachment('facts.csv')
-  ctx.body = Readable.from(rows(first, read))
+  ctx.body = Readable.from(rows(pages))
 }
 
-async function* rows(
-  first: readonly DeviceFact[],
-  read: (after: DeviceFact) => Promise<readonly DeviceFact[]>,
-): AsyncGenerator<string> {
+async function* rows(pages: AsyncIterable<readonly DeviceFact[]>): AsyncGenerator<string> {
   yield csvText([[...COLUMNS]])
-  for (let page = first; ;) {
-    const last = page.at(-1)
-    if (last === undefined) return
-    yield csvText(page.map(cells))
-    if (page.length < EXPORTED_AT_ONCE) return
-    await endOfTurn()
-    page = await read(last)
-  }
+  for await (const page of pages) yield csvText(page.map(cells))
 }
 
 function cells(fact: DeviceFact): (string | number | undefined)[] {

@@ -6,6 +6,7 @@ import type { Program } from '../runtime/program.ts'
 import { untilSucceeded } from '../runtime/repeat.ts'
 import type { SealedSecrets } from '../runtime/sealed-secrets.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
+import { suspendedAccounts } from '../store/operators.ts'
 import type { Store } from '../store/store.ts'
 import { leases } from './run/lease.ts'
 import { itemReader, type ItemStore } from './run/next-items.ts'
@@ -15,7 +16,6 @@ import { httpClient } from './send/http-client.ts'
 import { smtpMailer } from './send/mailer.ts'
 import { itemSender } from './send/send-items.ts'
 import { requestSlots } from './slots.ts'
-import { suspendedAccounts } from './suspended-accounts.ts'
 import { adminWarnings } from './warn-admins.ts'
 
 const LOOKS_EVERY_MS = 500
@@ -61,7 +61,7 @@ export function startDeliverer(
     mailer?.close()
     await http.close()
   })
-  const accounts = suspendedAccounts(store)
+  let suspended: ReadonlySet<string> | undefined
   const warnAdmins = adminWarnings({ store, mailer, logger })
   const running = runSubscriptions({
     store: store as Store,
@@ -73,7 +73,7 @@ export function startDeliverer(
     clock,
     pause: realPause,
     random: Math.random,
-    isSuspended: (accountId) => accounts.has(accountId),
+    isSuspended: (accountId) => suspended?.has(accountId) === true,
     onAttempt(report) {
       const { kind } = report.subscription.target
       metrics.deliveries.inc({ kind, outcome: report.outcome })
@@ -84,15 +84,14 @@ export function startDeliverer(
     logger,
     stopping: signal,
   })
+  async function refreshSuspended(): Promise<void> {
+    suspended = await suspendedAccounts(store)
+  }
   lifecycle.every('looking for suspended accounts', ACCOUNTS_EVERY_MS, () =>
-    untilSucceeded(() => accounts.refresh(), {
-      logger,
-      signal,
-      failure: 'accounts cannot be read yet',
-    }),
+    untilSucceeded(refreshSuspended, { logger, signal, failure: 'accounts cannot be read yet' }),
   )
   lifecycle.every('looking for subscriptions', LOOKS_EVERY_MS, async () => {
-    if (accounts.areKnown()) await running.refresh()
+    if (suspended !== undefined) await running.refresh()
   })
   lifecycle.onClose('deliveries', () => running.ended())
   lifecycle.every('figures of subscriptions', FIGURES_EVERY_MS, async () => {

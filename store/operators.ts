@@ -1,3 +1,4 @@
+import { readPages } from '../runtime/read-pages.ts'
 import type { PlaceByAge } from './back-office.ts'
 
 // The accounts, their operators and the operators' sessions.
@@ -102,10 +103,19 @@ export async function operatorAddresses(
   accountId: string,
 ): Promise<ReadonlySet<string>> {
   const addresses = new Set<string>()
-  for (let page = await store.pageOperators({ accountId, limit: READ_AT_ONCE }); ;) {
-    for (const { email } of page) addresses.add(email.toLowerCase())
-    const after = page.at(-1)
-    if (after === undefined || page.length < READ_AT_ONCE) return addresses
-    page = await store.pageOperators({ accountId, limit: READ_AT_ONCE, after })
-  }
+  const pages = readPages<Operator>(READ_AT_ONCE, (page) =>
+    store.pageOperators({ accountId, ...page }),
+  )
+  for await (const page of pages) for (const { email } of page) addresses.add(email.toLowerCase())
+  return addresses
+}
+
+/** The ids of all suspended accounts. */
+export async function suspendedAccounts(
+  store: Pick<Operators, 'pageAccounts'>,
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  const pages = readPages<Account>(READ_AT_ONCE, (page) => store.pageAccounts(page))
+  for await (const page of pages) for (const { id, suspended } of page) if (suspended) ids.add(id)
+  return ids
 }

@@ -33,6 +33,7 @@ const forAdapters = [
   'runtime/end-of-turn.ts',
   'runtime/errors.ts',
   'runtime/outage.ts',
+  'runtime/read-pages.ts',
   'runtime/repeat.ts',
   'runtime/secrets-file.ts',
   'runtime/sleepers.ts',

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { openPages } from '../../runtime/read-pages.ts'
 import type { Geofence } from '../../schemas/geofence.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, JsonSchema } from '../http/admin-route.ts'
@@ -53,7 +53,9 @@ export async function exportGeofences(
   { store }: { store: Pick<Store, 'pageGeofences'> },
 ): Promise<void> {
   const { accountId } = caller
-  const first = await store.pageGeofences({ accountId, limit: READ_AT_ONCE })
+  const pages = await openPages<Geofence>(READ_AT_ONCE, (page) =>
+    store.pageGeofences({ accountId, ...page }),
+  )
   ctx.set('Content-Type', 'application/geo+json')
   ctx.set('Content-Disposition', 'attachment; filename="geofences.geojson"')
   ctx.body = Readable.from(texts())
@@ -61,14 +63,10 @@ export async function exportGeofences(
   async function* texts(): AsyncGenerator<string, void> {
     yield '{"type":"FeatureCollection","features":['
     let separator = '\n'
-    for (let page = first; page.length > 0;) {
+    for await (const page of pages) {
       const features = page.map((geofence) => JSON.stringify(featureOf(geofence, caller)))
       yield separator + features.join(',\n')
       separator = ',\n'
-      const after = page.at(-1)
-      if (after === undefined || page.length < READ_AT_ONCE) break
-      await endOfTurn()
-      page = await store.pageGeofences({ accountId, limit: READ_AT_ONCE, after })
     }
     yield '\n]}\n'
   }

@@ -3,7 +3,8 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
-import type { GeofenceContent } from '../../schemas/geofence.ts'
+import { readPages } from '../../runtime/read-pages.ts'
+import type { Geofence, GeofenceContent } from '../../schemas/geofence.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import type { Store } from '../../store/store.ts'
 import { answerDevicesWith, DEVICES_WITH } from '../devices/devices-with.ts'
@@ -86,13 +87,10 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     await answerInParts(ctx, { name: 'items', parts: names() })
 
     async function* names(): AsyncGenerator<readonly object[], void> {
-      let page = await store.pageGeofences({ accountId, limit: NAMED_AT_ONCE })
-      for (;;) {
-        yield page.map(({ id, name }) => ({ id, name }))
-        const after = page.at(-1)
-        if (after === undefined || page.length < NAMED_AT_ONCE) return
-        page = await store.pageGeofences({ accountId, limit: NAMED_AT_ONCE, after })
-      }
+      const pages = readPages<Geofence>(NAMED_AT_ONCE, (page) =>
+        store.pageGeofences({ accountId, ...page }),
+      )
+      for await (const page of pages) yield page.map(({ id, name }) => ({ id, name }))
     }
   }
 

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
-import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { readPages } from '../../runtime/read-pages.ts'
+import type { Geofence } from '../../schemas/geofence.ts'
 import { GeofenceIndex, prepared, type PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
-import type { DefinitionStore } from '../../store/definitions.ts'
+import type { ChangedDefinition, DefinitionStore } from '../../store/definitions.ts'
 
 /** Looked at again each time: another process may have set the time of a change before it was stored. */
 const OVERLAP_MS = 60_000
@@ -43,17 +44,16 @@ export class AccountGeofences {
     if (now - this.#checkedAt > LONGEST_PAUSE_MS) this.#accounts.clear()
     const from = Math.max(this.#checkedAt, now - LONGEST_PAUSE_MS) - OVERLAP_MS
     const seen = new Map<string, number>()
-    let page = await this.#store.changedGeofences({ from, limit: READ_AT_ONCE })
-    for (;;) {
+    const pages = readPages<ChangedDefinition<Geofence>>(READ_AT_ONCE, (page) =>
+      this.#store.changedGeofences({ from, ...page }),
+    )
+    for await (const page of pages) {
       for (const { id, version, definition } of page) {
         seen.set(id, version)
         if (this.#seen.get(id) === version) continue
         if (definition === undefined) await this.#forgetHolderOf(id)
         else this.#accounts.delete(definition.accountId)
       }
-      const after = page.at(-1)
-      if (after === undefined || page.length < READ_AT_ONCE) break
-      page = await this.#store.changedGeofences({ from, limit: READ_AT_ONCE, after })
     }
     this.#seen = seen
     this.#checkedAt = now
@@ -67,13 +67,10 @@ export class AccountGeofences {
 
   async #read(accountId: string): Promise<GeofenceIndex> {
     const geofences: PreparedGeofence[] = []
-    let page = await this.#store.pageGeofences({ accountId, limit: READ_AT_ONCE })
-    for (;;) {
-      for (const geofence of page) geofences.push(prepared(geofence))
-      const after = page.at(-1)
-      if (after === undefined || page.length < READ_AT_ONCE) return new GeofenceIndex(geofences)
-      await endOfTurn()
-      page = await this.#store.pageGeofences({ accountId, limit: READ_AT_ONCE, after })
-    }
+    const pages = readPages<Geofence>(READ_AT_ONCE, (page) =>
+      this.#store.pageGeofences({ accountId, ...page }),
+    )
+    for await (const page of pages) for (const one of page) geofences.push(prepared(one))
+    return new GeofenceIndex(geofences)
   }
 }

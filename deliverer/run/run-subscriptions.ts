@@ -1,9 +1,10 @@
+import { readPages } from '../../runtime/read-pages.ts'
 import {
   SUBSCRIPTION_STATES,
   subscriptionState,
   type DeviceSubscription,
 } from '../../schemas/subscription.ts'
-import type { ChangedDefinition, ChangesQuery } from '../../store/definitions.ts'
+import type { ChangedDefinition } from '../../store/definitions.ts'
 import { runSubscription, type Runner } from './run-subscription.ts'
 import type { RunnerParts } from './runner-state.ts'
 
@@ -45,13 +46,10 @@ export function runSubscriptions(parts: RunnerParts) {
     async refresh(): Promise<void> {
       const now = clock.now()
       const from = readAt === -Infinity ? 0 : readAt - OVERLAP_MS
-      const read = (query: ChangesQuery) => store.changedSubscriptions(query)
-      for (let page = await read({ from, limit: READ_AT_ONCE }); ;) {
-        for (const change of page) take(change)
-        const after = page.at(-1)
-        if (after === undefined || page.length < READ_AT_ONCE) break
-        page = await read({ from, limit: READ_AT_ONCE, after })
-      }
+      const pages = readPages<ChangedDefinition<DeviceSubscription>>(READ_AT_ONCE, (page) =>
+        store.changedSubscriptions({ from, ...page }),
+      )
+      for await (const page of pages) for (const change of page) take(change)
       readAt = now
     },
 

@@ -1,5 +1,6 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { endOf, hasReached } from '../../event-log/offsets.ts'
+import { readPages } from '../../runtime/read-pages.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { SeededState, FactStore } from '../../store/facts.ts'
 import type { Generation } from '../../store/generations.ts'
@@ -48,14 +49,9 @@ export function beginJudging({
 
 async function* statuses(readModels: Seeded): AsyncGenerator<readonly DeviceStatus[]> {
   for (const accountId of await readModels.accounts()) {
-    let after: string | undefined
-    for (;;) {
-      const place = after === undefined ? {} : { after }
-      const page = await readModels.pageStatuses({ accountId, limit: SEEDED_AT_ONCE, ...place })
-      if (page.length > 0) yield page
-      after = page.at(-1)?.deviceId
-      if (page.length < SEEDED_AT_ONCE) break
-    }
+    yield* readPages<DeviceStatus>(SEEDED_AT_ONCE, ({ limit, after }) =>
+      readModels.pageStatuses({ accountId, limit, ...(after && { after: after.deviceId }) }),
+    )
   }
 }
 

@@ -1,9 +1,10 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Clock } from '../../runtime/clock.ts'
+import { readPages } from '../../runtime/read-pages.ts'
 import { isSelected, type DeviceSelection } from '../../schemas/selection.ts'
 import type { DefinitionStore } from '../../store/definitions.ts'
 import { KnownDefinitions } from './known-definitions.ts'
-import type { Operators } from '../../store/operators.ts'
+import { suspendedAccounts, type Operators } from '../../store/operators.ts'
 import type { FactStore, WatchSettings } from '../../store/facts.ts'
 import type { DeviceDefinitions } from './judge.ts'
 import { offlineAfter } from './liveness.ts'
@@ -23,7 +24,6 @@ export type Definitions = {
 const WATCHED: DeviceDefinitions = { offlineAfterMs: offlineAfter(undefined), isWatched: true }
 const UNWATCHED: DeviceDefinitions = { ...WATCHED, isWatched: false }
 
-const ACCOUNTS_AT_ONCE = 1_000
 const DEVICES_AT_ONCE = 1_000
 
 export function followDefinitions(
@@ -43,7 +43,7 @@ export function followDefinitions(
     const silences = await known.refresh()
     const devices = await store.watchSettings({ labels: known.hasLabels })
     const next = new Map(devices.map((device) => [deviceKey(device), device]))
-    suspended = await suspendedAccounts()
+    suspended = await suspendedAccounts(store)
     const differing = [...next, ...settings].filter(
       ([key]) => !isSame(next.get(key), settings.get(key)),
     )
@@ -57,14 +57,11 @@ export function followDefinitions(
   /** A rule about silence concerns devices that send nothing. */
   async function devicesOf(accountId: string): Promise<readonly DeviceName[]> {
     const devices: DeviceName[] = []
-    let after: string | undefined
-    for (;;) {
-      const place = after === undefined ? {} : { after }
-      const page = await store.judgedDevices({ accountId, limit: DEVICES_AT_ONCE, ...place })
-      devices.push(...page)
-      after = page.at(-1)?.deviceId
-      if (page.length < DEVICES_AT_ONCE) return devices
-    }
+    const pages = readPages<DeviceName>(DEVICES_AT_ONCE, ({ limit, after }) =>
+      store.judgedDevices({ accountId, limit, ...(after && { after: after.deviceId }) }),
+    )
+    for await (const page of pages) devices.push(...page)
+    return devices
   }
 
   function definedFor(device: DeviceName, own: WatchSettings | undefined) {
@@ -82,17 +79,6 @@ export function followDefinitions(
         },
         rules: account.rules.filter((rule) => isSelected(rule, selectable)),
       },
-    }
-  }
-
-  async function suspendedAccounts(): Promise<ReadonlySet<string>> {
-    const ids: string[] = []
-    let page = await store.pageAccounts({ limit: ACCOUNTS_AT_ONCE })
-    for (;;) {
-      for (const account of page) if (account.suspended) ids.push(account.id)
-      const after = page.at(-1)
-      if (after === undefined || page.length < ACCOUNTS_AT_ONCE) return new Set(ids)
-      page = await store.pageAccounts({ limit: ACCOUNTS_AT_ONCE, after })
     }
   }
 

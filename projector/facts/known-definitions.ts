@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts'
+import { readPages } from '../../runtime/read-pages.ts'
 import type { DeviceRule } from '../../schemas/device-rule.ts'
 import type { Geofence } from '../../schemas/geofence.ts'
 import type { ChangedDefinition, ChangesQuery, DefinitionStore } from '../../store/definitions.ts'
@@ -107,10 +108,8 @@ async function* changesOf<Definition>(
   read: (query: ChangesQuery) => Promise<readonly ChangedDefinition<Definition>[]>,
   from: number,
 ): AsyncGenerator<ChangedDefinition<Definition>> {
-  for (let page = await read({ from, limit: READ_AT_ONCE }); ;) {
-    yield* page
-    const after = page.at(-1)
-    if (after === undefined || page.length < READ_AT_ONCE) return
-    page = await read({ from, limit: READ_AT_ONCE, after })
-  }
+  const pages = readPages<ChangedDefinition<Definition>>(READ_AT_ONCE, (page) =>
+    read({ from, ...page }),
+  )
+  for await (const page of pages) yield* page
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { readPages } from '../../runtime/read-pages.ts'
 import type { ChangedDefinition, ChangesQuery, DefinitionsPage } from '../definitions.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
@@ -51,13 +52,10 @@ export function definitionDocuments<D extends Definition>(
   }
 
   async function* all(accountId: string): AsyncGenerator<readonly D[]> {
-    const query = { index: 'oldest', where: { accountId }, limit: READ_AT_ONCE } as const
-    for (let page = await documents.find(query); ;) {
-      yield page.flatMap((document) => definitionIn<D>(document) ?? [])
-      const after = page.at(-1)
-      if (after === undefined || page.length < READ_AT_ONCE) return
-      page = await documents.find({ ...query, after })
-    }
+    const pages = readPages<Revisioned<DefinitionDocument>>(READ_AT_ONCE, (page) =>
+      documents.find({ index: 'oldest', where: { accountId }, ...page }),
+    )
+    for await (const page of pages) yield page.flatMap((one) => definitionIn<D>(one) ?? [])
   }
 
   return {

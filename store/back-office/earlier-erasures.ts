@@ -1,5 +1,6 @@
+import { readPages } from '../../runtime/read-pages.ts'
 import type { Audit } from '../back-office.ts'
-import type { Operators } from '../operators.ts'
+import type { Account, Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { changed } from './changing.ts'
 import { SERVICE_ID, type AnnouncedErasure, type ServiceDocument } from './kinds.ts'
@@ -41,11 +42,8 @@ export function earlierErasures({
   return async () => {
     if (isDone) return
     if ((await service.get(SERVICE_ID))?.announcedEarlier !== true) {
-      for (let page = await pageAccounts({ limit: READ_AT_ONCE }); ;) {
+      for await (const page of readPages<Account>(READ_AT_ONCE, pageAccounts)) {
         for (const { id } of page) await announceIn(id)
-        const after = page.at(-1)
-        if (after === undefined || page.length < READ_AT_ONCE) break
-        page = await pageAccounts({ limit: READ_AT_ONCE, after })
       }
       await changed(service, SERVICE_ID, (before) => ({
         ...before,

@@ -1,3 +1,4 @@
+import { readPages } from '../../runtime/read-pages.ts'
 import type { Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { accountOf } from './accounts.ts'
@@ -94,11 +95,8 @@ async function endOldest(
 }
 
 async function* ofOperator(sessions: DocumentStore<SessionDocument>, operatorId: string) {
-  const query = { index: 'operator', where: { operatorId }, limit: READ_AT_ONCE } as const
-  for (let page = await sessions.find(query); ;) {
-    yield* page
-    const after = page.at(-1)
-    if (after === undefined || page.length < READ_AT_ONCE) return
-    page = await sessions.find({ ...query, after })
-  }
+  const pages = readPages<SessionDocument>(READ_AT_ONCE, (page) =>
+    sessions.find({ index: 'operator', where: { operatorId }, ...page }),
+  )
+  for await (const page of pages) yield* page
 }

@@ -1,4 +1,5 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { readPages } from '../../runtime/read-pages.ts'
 import type { Share, SharedDevice, Shares } from '../back-office.ts'
 import type { DocumentStore, Revisioned } from '../documents.ts'
 import { isSameLife } from '../erasing-devices.ts'
@@ -76,15 +77,14 @@ export function sharesOf({
         device.deviceId !== deviceId || (createdAt > sharedUpTo && isSameLife(device.life, current))
       const without = (share: Revisioned<ShareDocument>) =>
         withDevices(share, (device) => isLeft(share, device))
-      const query = { index: 'oldest', where: { accountId }, limit: LOOKED_AT_ONCE } as const
-      for (let page = await shares.find(query); ;) {
+      const pages = readPages<Revisioned<ShareDocument>>(LOOKED_AT_ONCE, (page) =>
+        shares.find({ index: 'oldest', where: { accountId }, ...page }),
+      )
+      for await (const page of pages) {
         for (const share of page) {
           if (share.devices.every((device) => isLeft(share, device))) continue
           await changed(shares, share.id, without)
         }
-        const after = page.at(-1)
-        if (after === undefined || page.length < LOOKED_AT_ONCE) return
-        page = await shares.find({ ...query, after })
       }
     },
   }

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import { endOfTurn } from '../../../runtime/end-of-turn.ts'
+import { openPages } from '../../../runtime/read-pages.ts'
 import type { PositionRecord } from '../../../schemas/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import type { AdminContext } from '../../http/admin-route.ts'
 import { csv } from './csv.ts'
-import type { ExportedDevice, ExportFormat, RecordPages } from './export-format.ts'
+import type { ExportedDevice, ExportFormat } from './export-format.ts'
 import { gapAfterMs, READ_AT_ONCE } from '../track/read-track.ts'
 import { geoJson } from './geo-json.ts'
 import { gpx } from './gpx.ts'
@@ -45,13 +45,9 @@ export async function exportPositions(
     range: ExportRange
   },
 ): Promise<void> {
-  const read = (after?: PositionRecord) =>
-    store.pagePositions({
-      ...range,
-      limit: RECORDS_AT_ONCE,
-      ...(after !== undefined && { after }),
-    })
-  const first = await read()
+  const pages = await openPages<PositionRecord>(RECORDS_AT_ONCE, (page) =>
+    store.pagePositions({ ...range, ...page }),
+  )
   ctx.set('Content-Type', format.mediaType)
   attachFile(ctx, { deviceId: range.deviceId, extension: format.extension })
   const gapMs = async () =>
@@ -59,22 +55,7 @@ export async function exportPositions(
       await store.pageTrack({ ...range, limit: READ_AT_ONCE }),
       device.expectedIntervalSeconds,
     )
-  ctx.body = Readable.from(format.write(pages(first, read), device, { gapMs }))
-}
-
-async function* pages(
-  first: readonly PositionRecord[],
-  read: (after: PositionRecord) => Promise<readonly PositionRecord[]>,
-): RecordPages {
-  for (let page = first; ;) {
-    const last = page.at(-1)
-    if (last === undefined) return
-    yield page
-    if (page.length < RECORDS_AT_ONCE) return
-    // Otherwise one fast caller would keep all others waiting until the end.
-    await endOfTurn()
-    page = await read(last)
-  }
+  ctx.body = Readable.from(format.write(pages, device, { gapMs }))
 }
 
 /**
