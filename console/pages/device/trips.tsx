@@ -1,3 +1,4 @@
+import './trips.css'
 import { useEffect, useState } from 'preact/hooks'
 import { dayText } from '../../core/date-words.ts'
 import type { ApiFact } from '../../core/device-facts.ts'
