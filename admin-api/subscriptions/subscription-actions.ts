@@ -6,11 +6,9 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { MOST_RESENT_IN_CALL, MOST_RESENT_WAITING } from '../../schemas/resend-limits.ts'
 import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
-  DELIVERIES_KEPT_MS,
   uncounted,
   type DeliveryOutcome,
   type DeviceSubscription,
-  type SubscriptionDelivery,
   type SubscriptionProgress,
 } from '../../schemas/subscription.ts'
 import {
@@ -20,14 +18,11 @@ import {
   type AdminRoute,
   type Input,
 } from '../http/admin-route.ts'
-import { answerPage, pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
-import { readCursor } from '../http/cursor.ts'
 import { GRACE } from '../http/grace-seconds.ts'
-import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { list, text, type InputOf } from '../http/rule.ts'
-import { isoTime, TIME } from '../http/views.ts'
+import { OUTCOME, outcomeView } from './deliveries.ts'
 import { placeInFeed } from './place-in-feed.ts'
 import {
   requireSubscription,
@@ -162,30 +157,6 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     succeed(ctx, subscriptionView(subscription, caller))
   }
 
-  async function listDeliveries(
-    ctx: AdminContext,
-    { accountId }: Caller,
-    { query: { limit, cursor } }: Input<PageQuery>,
-  ): Promise<void> {
-    const subscriptionId = pathParameter(ctx, 'id')
-    requireSubscription(await store.findSubscription({ accountId, id: subscriptionId }))
-    const of = { name: 'deliveries', accountId, filter: { subscriptionId } }
-    const [before] = readCursor(cursor, of, ['number']) ?? []
-    const found = await store.pageDeliveries({
-      subscriptionId,
-      limit: limit + 1,
-      ...(before !== undefined && { before }),
-    })
-    const oldest = clock.now() - DELIVERIES_KEPT_MS
-    await answerPage(ctx, {
-      list: of,
-      limit,
-      items: found.filter(({ at }) => at >= oldest),
-      placeOf: ({ number }) => [number],
-      view: deliveryView,
-    })
-  }
-
   /** Changes the subscription in the path. */
   async function changed(
     ctx: AdminContext,
@@ -270,16 +241,6 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       errors: ['CONFLICT'],
       handle: resend,
     }),
-    route({
-      method: 'GET',
-      path: '/subscriptions/:id/deliveries',
-      summary: 'Lists the deliveries of a subscription, newest first',
-      description: 'The last 1000 requests of 7 days.',
-      needs,
-      query: PAGE_PARAMETERS,
-      answer: { data: pageOf(DELIVERY) },
-      handle: listDeliveries,
-    }),
   ]
 }
 
@@ -290,41 +251,10 @@ function enabled({
   return progress
 }
 
-function outcomeView({ status, error, milliseconds, answer }: DeliveryOutcome) {
-  return {
-    ...(status !== undefined && { status }),
-    ...(error !== undefined && { error }),
-    milliseconds,
-    answer,
-  }
-}
-
-function deliveryView(delivery: SubscriptionDelivery) {
-  const { at, ids, attempt } = delivery
-  return { at: isoTime(at), ids, attempt, ...outcomeView(delivery) }
-}
-
-const OUTCOME = {
-  status: { type: 'integer', description: 'The status of the answer; absent: there was none' },
-  error: { type: 'string', description: 'Why there was no answer' },
-  milliseconds: { type: 'integer' },
-  answer: { type: 'string', description: 'Its beginning, 1 KiB at most' },
-}
-
 const TEST_OUTCOME: JsonSchema = objectOf(OUTCOME, {
   title: 'TestOutcome',
   optional: ['status', 'error'],
 })
-
-const DELIVERY: JsonSchema = objectOf(
-  {
-    at: TIME,
-    ids: { type: 'array', items: { type: 'string' }, description: 'The items in it' },
-    attempt: { type: 'integer', description: '1: the first' },
-    ...OUTCOME,
-  },
-  { title: 'Delivery', optional: ['status', 'error'] },
-)
 
 function conflict(message: string): ApiError {
   return new ApiError('CONFLICT', message)
