@@ -37,6 +37,7 @@ import { historyTurns } from './devices/history-turns.ts'
 import { labelRoutes } from './devices/labels.ts'
 import { geofenceRoutes } from './geofences/geofences.ts'
 import { importGeofencesRoute } from './geofences/import-geofences.ts'
+import { replaceGeofenceRoute } from './geofences/replace-geofence.ts'
 import { keyRoutes } from './keys/keys.ts'
 import { adminDocument } from './openapi.ts'
 import { operatorRoutes } from './accounts/operators.ts'
@@ -140,6 +141,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     placesRoute({ placeNames }),
     ...factRoutes(deps),
     ...geofenceRoutes(deps),
+    replaceGeofenceRoute(deps),
     importGeofencesRoute(deps),
     ...ruleRoutes(deps),
     ...rejectionRoutes(deps),

@@ -145,34 +145,6 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     succeed(ctx, geofenceView(geofence, caller))
   }
 
-  async function replace(
-    ctx: AdminContext,
-    caller: Caller,
-    { body }: Input<object, GeofenceInput>,
-  ): Promise<void> {
-    const { accountId } = caller
-    const externalId = externalIdIn(ctx, body, clock.now())
-    const content = { ...body, externalId }
-    const lives = await livesOf(caller, body)
-    for (;;) {
-      const at = clock.now()
-      const before = await store.findGeofenceByExternalId({ accountId, externalId })
-      const id = before?.id ?? ulid(at, randomBytes(10))
-      const outcome =
-        before === undefined
-          ? (await store.createGeofences([{ ...content, id, accountId, createdAt: at }]))[0]
-          : await store.changeGeofence({ accountId, id, changedAt: at, next: () => content })
-      // Another call has made it, or deleted it, meanwhile.
-      if (outcome === undefined || outcome === 'external id taken') continue
-      const geofence = requireStored(outcome)
-      if (geofence.revision !== before?.revision) {
-        const action = before === undefined ? 'geofence.created' : 'geofence.changed'
-        await record(ctx, caller, action, { id, details: geofenceDetails(content), lives })
-      }
-      return succeed(ctx, geofenceView(geofence, caller))
-    }
-  }
-
   async function remove(ctx: AdminContext, caller: Caller): Promise<void> {
     const { accountId } = caller
     const id = pathParameter(ctx, 'id')
@@ -269,19 +241,6 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       errors: ['CONFLICT'],
       handle: remove,
     },
-    route({
-      method: 'PUT',
-      path: '/geofences/by-external-id/:externalId',
-      summary: 'Creates or replaces the geofence with this external id',
-      description:
-        'For programs that mirror the geofences of another system: repeating the call changes nothing.',
-      needs: 'dispatcher',
-      body: NEW_GEOFENCE,
-      bodyExample: { name: EXAMPLE.name, shape: EXAMPLE.shape },
-      bodyLimitBytes: BODY_LIMIT_BYTES,
-      answer: { data: GEOFENCE },
-      handle: replace,
-    }),
   ]
 }
 
@@ -301,16 +260,4 @@ function refuseWithFile(query: ListQuery): void {
       message: `${field} goes with format=json only: geojson is all geofences`,
     }))
   if (faults.length > 0) throw invalidParams(faults)
-}
-
-/** @throws {ApiError} 400 for one that is malformed, or another in the body. */
-function externalIdIn(ctx: AdminContext, body: GeofenceInput, now: number): string {
-  const externalId = pathParameter(ctx, 'externalId')
-  const checked = NEW_GEOFENCE.externalId.check(externalId, { field: 'externalId', now })
-  if ('faults' in checked) throw invalidParams(checked.faults)
-  if (body.externalId !== undefined && body.externalId !== externalId) {
-    const message = 'externalId must equal the one in the path, or be omitted'
-    throw invalidParams([{ field: 'externalId', message }])
-  }
-  return externalId
 }

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../runtime/clock.ts'
+import { invalidParams } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http.ts'
+import { ulid } from '../../schemas/record-id.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from '../http/admin-route.ts'
+import type { Caller } from '../http/caller.ts'
+import { selectionAudit } from '../http/selection-audit.ts'
+import { BODY_LIMIT_BYTES } from './geofences.ts'
+import { NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
+import { GEOFENCE, geofenceDetails, geofenceView, requireStored } from './geofence-view.ts'
+
+const EXAMPLE = {
+  name: 'Depot',
+  shape: { type: 'circle', latitude: 45.2735, longitude: 13.7142, radius: 150 },
+}
+
+/** Creates or replaces a geofence that another system knows by an id of its own. */
+export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
+  const { livesOf, record } = selectionAudit('geofence', { store, clock })
+
+  async function replace(
+    ctx: AdminContext,
+    caller: Caller,
+    { body }: Input<object, GeofenceInput>,
+  ): Promise<void> {
+    const { accountId } = caller
+    const externalId = externalIdIn(ctx, body, clock.now())
+    const content = { ...body, externalId }
+    const lives = await livesOf(caller, body)
+    for (;;) {
+      const at = clock.now()
+      const before = await store.findGeofenceByExternalId({ accountId, externalId })
+      const id = before?.id ?? ulid(at, randomBytes(10))
+      const outcome =
+        before === undefined
+          ? (await store.createGeofences([{ ...content, id, accountId, createdAt: at }]))[0]
+          : await store.changeGeofence({ accountId, id, changedAt: at, next: () => content })
+      // Another call has made it, or deleted it, meanwhile.
+      if (outcome === undefined || outcome === 'external id taken') continue
+      const geofence = requireStored(outcome)
+      if (geofence.revision !== before?.revision) {
+        const action = before === undefined ? 'geofence.created' : 'geofence.changed'
+        await record(ctx, caller, action, { id, details: geofenceDetails(content), lives })
+      }
+      return succeed(ctx, geofenceView(geofence, caller))
+    }
+  }
+
+  return route({
+    method: 'PUT',
+    path: '/geofences/by-external-id/:externalId',
+    summary: 'Creates or replaces the geofence with this external id',
+    description:
+      'For programs that mirror the geofences of another system: repeating the call changes nothing.',
+    needs: 'dispatcher',
+    body: NEW_GEOFENCE,
+    bodyExample: EXAMPLE,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    answer: { data: GEOFENCE },
+    handle: replace,
+  })
+}
+
+/** @throws {ApiError} 400 for one that is malformed, or another in the body. */
+function externalIdIn(ctx: AdminContext, body: GeofenceInput, now: number): string {
+  const externalId = pathParameter(ctx, 'externalId')
+  const checked = NEW_GEOFENCE.externalId.check(externalId, { field: 'externalId', now })
+  if ('faults' in checked) throw invalidParams(checked.faults)
+  if (body.externalId !== undefined && body.externalId !== externalId) {
+    const message = 'externalId must equal the one in the path, or be omitted'
+    throw invalidParams([{ field: 'externalId', message }])
+  }
+  return externalId
+}
