@@ -31,13 +31,8 @@ import {
   subscriptionFields,
   subscriptionView,
 } from './subscription-fields.ts'
-import {
-  healthy,
-  openSecrets,
-  requireSecrets,
-  seal,
-  type SubscriptionDeps,
-} from './subscriptions.ts'
+import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
+import { healthy, type SubscriptionDeps } from './subscriptions.ts'
 
 /** Longer than a receiver may take. */
 const TEST_WITHIN_MS = 20_000

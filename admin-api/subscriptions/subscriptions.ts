@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Feeds } from '../../event-log/feeds.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { ApiError, invalidParams, unavailable } from '../../runtime/errors.ts'
+import { invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
-import { UnsealingError, type SealedSecrets } from '../../runtime/sealed-secrets.ts'
+import type { SealedSecrets } from '../../runtime/sealed-secrets.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
@@ -13,7 +13,6 @@ import {
   uncounted,
   type DeviceSubscription,
   type SubscriptionContent,
-  type SubscriptionSecrets,
   type SubscriptionTarget,
 } from '../../schemas/subscription.ts'
 import { operatorAddresses } from '../../store/operators.ts'
@@ -42,6 +41,7 @@ import {
   type SubscriptionChange,
   type SubscriptionInput,
 } from './subscription-fields.ts'
+import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
 
 const BODY_LIMIT_BYTES = 1024 * 1024
 
@@ -243,30 +243,6 @@ Sends facts, or positions, to a webhook, a phone (ntfy), a chat or operators' ma
 again until they arrive. A webhook is signed as [Standard Webhooks](https://www.standardwebhooks.com) has it, with the
 \`secret\` that only this answer and that of \`rotate\` show. Without \`SECRETS_KEY\` a 503.
 `.trim()
-
-/** @throws {ApiError} 503 if secrets cannot be encrypted. */
-export function requireSecrets({ secrets }: Pick<SubscriptionDeps, 'secrets'>): SealedSecrets {
-  if (secrets !== undefined) return secrets
-  throw unavailable('subscriptions need a key to encrypt their secrets with: set SECRETS_KEY')
-}
-
-export function seal(secrets: SealedSecrets, id: string, content: SubscriptionSecrets): string {
-  return secrets.seal(JSON.stringify(content), id)
-}
-
-/** @throws {ApiError} 409 if another key encrypted them. */
-export function openSecrets(
-  secrets: SealedSecrets,
-  { sealed, id }: Pick<DeviceSubscription, 'sealed' | 'id'>,
-): SubscriptionSecrets {
-  try {
-    return JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
-  } catch (error) {
-    if (!(error instanceof UnsealingError)) throw error
-    const message = `${error.message}; or delete the subscription and make it again`
-    throw new ApiError('CONFLICT', message)
-  }
-}
 
 /** A new target counts as healthy. A webhook keeps its secret. */
 function withTarget(
