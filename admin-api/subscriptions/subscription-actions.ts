@@ -24,14 +24,9 @@ import { recordAction } from '../http/record-action.ts'
 import { list, text, type InputOf } from '../http/rule.ts'
 import { OUTCOME, outcomeView } from './deliveries.ts'
 import { placeInFeed } from './place-in-feed.ts'
-import {
-  requireSubscription,
-  SUBSCRIPTION,
-  SUBSCRIPTION_WITH_SECRET,
-  subscriptionFields,
-  subscriptionView,
-} from './subscription-fields.ts'
+import { requireSubscription, subscriptionFields } from './subscription-fields.ts'
 import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
+import { SUBSCRIPTION, SUBSCRIPTION_WITH_SECRET, subscriptionView } from './subscription-view.ts'
 import { healthy, type SubscriptionDeps } from './subscriptions.ts'
 
 /** Longer than a receiver may take. */

@@ -33,15 +33,13 @@ import { placeInFeed } from './place-in-feed.ts'
 import {
   requireFitting,
   requireSubscription,
-  SUBSCRIPTION,
-  SUBSCRIPTION_WITH_SECRET,
   subscriptionFields,
-  subscriptionView,
   tooManySubscriptions,
   type SubscriptionChange,
   type SubscriptionInput,
 } from './subscription-fields.ts'
 import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
+import { SUBSCRIPTION, SUBSCRIPTION_WITH_SECRET, subscriptionView } from './subscription-view.ts'
 
 const BODY_LIMIT_BYTES = 1024 * 1024
 
