@@ -11,7 +11,7 @@ import { countDevices, isWalkInOrder, walkDevices, type WalkedModels } from './d
 import type { DeviceName } from './device-statuses.ts'
 import type { FollowedReadModels } from './followed-read-models.ts'
 import type { HiddenDevices, DeviceLives } from './hidden-devices.ts'
-import type { RecordReads } from './records.ts'
+import type { RecordReads } from './record-reads.ts'
 
 const FOUND_AT_ONCE = 100
 /** Takes some milliseconds. */

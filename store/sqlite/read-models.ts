@@ -13,7 +13,8 @@ import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
 import { READ_MODELS_SCHEMA, useHistoryIndex } from './read-models-schema.ts'
 import { rememberDevices } from './remembered-devices.ts'
-import { sqliteRecords, type RecordPlace, type RecordReads, type Records } from './records.ts'
+import type { RecordReads } from './record-reads.ts'
+import { sqliteRecords, type RecordPlace, type Records } from './records.ts'
 
 /** One generation of the read models, in its own file. */
 export type SqliteReadModels = Pick<ReadModels, RecordReads> & {

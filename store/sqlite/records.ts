@@ -1,18 +1,24 @@
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import type {
-  HistoryPlace,
-  Origin,
-  PositionRecord,
-  TrackRow,
-  TrackStep,
-} from '../../schemas/read-models.ts'
+import type { HistoryPlace, Origin, PositionRecord } from '../../schemas/read-models.ts'
 import type { OriginBounds } from '../generations.ts'
-import type { HistoryPage, ReadModels } from '../read-models.ts'
-import type { Database, Value } from '../../runtime/sqlite/database.ts'
+import type { ReadModels } from '../read-models.ts'
+import type { Database } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { StoredErasure } from './erasures.ts'
-import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-columns.ts'
+import { OPTIONAL_NAMES, optionalValues } from './optional-columns.ts'
+import { sqliteRecordReads, type RecordReads } from './record-reads.ts'
+import {
+  AS_ARRAYS,
+  OF_DEVICE,
+  FIRST_OPTIONAL,
+  namedRecord,
+  HISTORY_ORDER,
+  placeValues,
+  record,
+  type NamedRow,
+  type RecordRow,
+} from './record-rows.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
   /** False if the id exists: a repeat, because the checkpoint is written with the records. */
@@ -40,84 +46,16 @@ export type Records = Pick<ReadModels, RecordReads> & {
 /** The numbers that identify a record's device and account. */
 export type Numbers = { readonly number: number; readonly account: number }
 
-/** The reads that concern only records. */
-export type RecordReads = 'findPosition' | 'pagePositions' | 'pageTrack' | 'findTrackPoints'
-
 export type RecordPlace = Pick<PositionRecord, 'deviceId' | keyof HistoryPlace>
-
-/** All columns, as an array: a long history is read page by page. */
-type Row = readonly [
-  account: number,
-  device: number,
-  recordId: string,
-  keyId: string,
-  latitude: number,
-  longitude: number,
-  timestamp: number,
-  timestampSource: 'device' | 'server',
-  receivedAt: number,
-  partition: number,
-  offset: number,
-  ...optional: unknown[],
-]
-const FIRST_OPTIONAL = 11
-
-type NamedRow = readonly [accountId: string, deviceId: string, ...Row]
 
 /** Few enough that one round of removal does not noticeably delay a waiting writer. */
 const REMOVED_AT_ONCE = 1_000
 
-/** The columns of a `TrackStep`, as an array, which the driver makes in half the time of an object. */
-type StepRow = readonly [
-  timestamp: number,
-  latitude: number,
-  longitude: number,
-  speed: number | null,
-  recordId: string,
-  accuracy: number | null,
-  partition: number,
-  offset: number,
-]
-const STEP_COLUMNS =
-  'timestamp, latitude, longitude, speed, record_id, accuracy, log_partition, log_offset'
-
-/** In the order of `TrackRow`. */
-const TRACK_COLUMNS = `timestamp, latitude, longitude, ${OPTIONAL_NAMES.join(', ')}, record_id`
-
-/** The device of a record, by account and id. */
-const DEVICE = `device = (
-  SELECT number FROM device_statuses WHERE account_id = ?1 AND device_id = ?2)`
-
-/** The order of a history. Any index of it that begins with device and timestamp serves. */
-const PLACE = 'timestamp, log_partition, log_offset'
-
-/** A page's rows; the start is a single bound, so that both are index scans. */
-const ASCENDING = `FROM records
-  WHERE ${DEVICE} AND (${PLACE}) > (?, ?, ?) AND timestamp < ?
-  ORDER BY ${PLACE} LIMIT ?`
-const DESCENDING = `FROM records
-  WHERE ${DEVICE} AND (${PLACE}) < (?, ?, ?) AND timestamp >= ?
-  ORDER BY timestamp DESC, log_partition DESC, log_offset DESC LIMIT ?`
-
-/** The statements that read a page. */
-const PAGE = {
-  asc: `SELECT * ${ASCENDING}`,
-  desc: `SELECT * ${DESCENDING}`,
-  track: `SELECT ${STEP_COLUMNS} ${ASCENDING}`,
-}
-
-const TRACK_POINT = `SELECT ${TRACK_COLUMNS} FROM records
-  WHERE +${DEVICE} AND record_id = ?`
-
 const COUNT = `SELECT count(*) AS count FROM records
-  WHERE ${DEVICE} AND timestamp >= ? AND timestamp < ?`
+  WHERE ${OF_DEVICE} AND timestamp >= ? AND timestamp < ?`
 
 const TIME_AFTER = `SELECT timestamp FROM records
-  WHERE ${DEVICE} AND timestamp >= ? AND timestamp < ? ORDER BY timestamp LIMIT 1 OFFSET ?`
-
-const FIND = `SELECT account_id, device_id, records.*
-  FROM records CROSS JOIN device_statuses ON number = device
-  WHERE records.record_id = ?2 AND account = (SELECT number FROM account_numbers WHERE account_id = ?1)`
+  WHERE ${OF_DEVICE} AND timestamp >= ? AND timestamp < ? ORDER BY timestamp LIMIT 1 OFFSET ?`
 
 const REMOVE_SOME = `DELETE FROM records WHERE rowid IN
   (SELECT rowid FROM records WHERE received_at < ? ORDER BY received_at LIMIT ${REMOVED_AT_ONCE})`
@@ -130,12 +68,10 @@ const REMOVE_ERASED = `DELETE FROM records WHERE rowid IN
 
 const READ_AT_ONCE = 1_000
 
-const AS_ARRAYS = { asArrays: true }
-
 /** The next records of an account: of a device from a place on, and of the devices after it. */
 const NEXT = {
-  ofDevice: `SELECT * FROM records WHERE ${DEVICE} AND (${PLACE}) > (?, ?, ?)
-    ORDER BY ${PLACE} LIMIT ${READ_AT_ONCE}`,
+  ofDevice: `SELECT * FROM records WHERE ${OF_DEVICE} AND (${HISTORY_ORDER}) > (?, ?, ?)
+    ORDER BY ${HISTORY_ORDER} LIMIT ${READ_AT_ONCE}`,
   upTo: nextDevices('device_id <= ?'),
   all: nextDevices('TRUE'),
 }
@@ -150,22 +86,15 @@ function nextDevices(last: string): string {
 export function sqliteRecords(database: Database): Records {
   const places = Array.from({ length: FIRST_OPTIONAL + OPTIONAL_NAMES.length }, () => '?')
   const insert = database.prepare(`INSERT INTO records VALUES (${places.join(', ')})`)
-  const find = database.prepare<NamedRow>(FIND, AS_ARRAYS)
-  const page = {
-    asc: database.prepare<Row>(PAGE.asc, AS_ARRAYS),
-    desc: database.prepare<Row>(PAGE.desc, AS_ARRAYS),
-  }
-  const track = database.prepare<StepRow>(PAGE.track, AS_ARRAYS)
-  const trackPoint = database.prepare<unknown[]>(TRACK_POINT, AS_ARRAYS)
   const count = database.prepare<{ count: number }>(COUNT)
   const timeAfter = database.prepare<{ timestamp: number }>(TIME_AFTER)
   const removeSome = database.prepare(REMOVE_SOME)
   const removeErased = database.prepare(REMOVE_ERASED)
-  const ofDevice = database.prepare<Row>(
+  const ofDevice = database.prepare<RecordRow>(
     'SELECT * FROM records WHERE device = ? ORDER BY log_partition, log_offset',
     AS_ARRAYS,
   )
-  const nextOfDevice = database.prepare<Row>(NEXT.ofDevice, AS_ARRAYS)
+  const nextOfDevice = database.prepare<RecordRow>(NEXT.ofDevice, AS_ARRAYS)
   const nextUpTo = database.prepare<NamedRow>(NEXT.upTo, AS_ARRAYS)
   const nextOfAll = database.prepare<NamedRow>(NEXT.all, AS_ARRAYS)
   const originOf = database.prepare<Origin>(
@@ -178,6 +107,8 @@ export function sqliteRecords(database: Database): Records {
   )
 
   return {
+    ...sqliteRecordReads(database),
+
     insert({ origin, event }, { account, number }) {
       try {
         insert.execute(
@@ -235,92 +166,9 @@ export function sqliteRecords(database: Database): Records {
         const { origin, ...event } = record(row, name)
         return { origin, event }
       }),
-
-    async findPosition({ accountId, recordId }) {
-      const row = find.get(accountId, recordId)
-      return row && namedRecord(row)
-    },
-
-    async pagePositions({ order, ...query }) {
-      const rows = page[order].all(...placeOf(query, order))
-      return rows.map((row) => record(row, query))
-    },
-
-    pageTrack: async (query) => track.all(...placeOf(query, 'asc')).map(trackStep),
-
-    async findTrackPoints({ accountId, deviceId, recordIds }) {
-      const points = recordIds.map((recordId) => trackPoint.get(accountId, deviceId, recordId))
-      return points.flatMap((row) => (row === undefined ? [] : [trackPointOf(row)]))
-    },
   }
-}
-
-function trackStep(row: StepRow): TrackStep {
-  const [timestamp, latitude, longitude, speed, recordId, accuracy, partition, offset] = row
-  const origin = { partition, offset }
-  return { timestamp, latitude, longitude, speed, accuracy, recordId, origin }
-}
-
-/** Attributes are stored as JSON, and a boolean as a number. */
-function trackPointOf(row: unknown[]): TrackRow {
-  const [recordId, imported, attributes] = [row.pop(), row.pop(), row.pop()]
-  row.push(typeof attributes === 'string' ? JSON.parse(attributes) : null)
-  row.push(imported === null ? null : true, recordId)
-  return row as unknown as TrackRow
-}
-
-/** The parameters of a page's statement. */
-function placeOf(
-  { accountId, deviceId, from, to, limit, after }: HistoryPage,
-  order: 'asc' | 'desc',
-): Value[] {
-  // No partition is negative, so this is right before the first record of its time.
-  const first = from ?? -Infinity
-  const end = to ?? Infinity
-  const start = { timestamp: order === 'asc' ? first : end, origin: { partition: -1, offset: -1 } }
-  const beyondStart =
-    after !== undefined && (order === 'asc' ? after.timestamp >= first : after.timestamp < end)
-  const place = placeValues(beyondStart ? after : start)
-  return [accountId, deviceId, ...place, order === 'asc' ? end : first, limit]
-}
-
-function placeValues({ timestamp, origin }: HistoryPlace) {
-  return [timestamp, origin.partition, origin.offset] as const
 }
 
 function erased({ origin, event }: StoredErasure) {
   return [origin.partition, origin.offset, event.erasedAt] as const
-}
-
-function namedRecord([accountId, deviceId, ...row]: NamedRow): PositionRecord {
-  return record(row, { accountId, deviceId })
-}
-
-function record(row: Row, { accountId, deviceId }: DeviceName): PositionRecord {
-  const [
-    ,
-    ,
-    recordId,
-    keyId,
-    latitude,
-    longitude,
-    timestamp,
-    timestampSource,
-    receivedAt,
-    partition,
-    offset,
-  ] = row
-  return {
-    recordId,
-    accountId,
-    keyId,
-    deviceId,
-    latitude,
-    longitude,
-    timestamp,
-    timestampSource,
-    receivedAt,
-    origin: { partition, offset },
-    ...optionalFieldsIn(row, FIRST_OPTIONAL),
-  }
 }
