@@ -8,26 +8,20 @@ import {
   standingSince,
   stateSeenAt,
   type DueDevice,
-  type EntriesRead,
   type FactStore,
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
 import { sqliteFactLog, type SqliteFactLog } from './fact-log.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
 import { factPages } from './fact-pages.ts'
-import { factStates, WRITTEN_AFTER_ENTRIES, type KnownState } from './fact-states.ts'
+import { factProgress } from './fact-progress.ts'
+import { factStates, type KnownState } from './fact-states.ts'
 import { sqliteWatchSettings } from './watch-settings.ts'
 
 export const FACTS_FILE = 'facts.sqlite'
 
 const REMOVED_AT_ONCE = 1_000
 
-type ProgressRow = {
-  readonly log_partition: number
-  readonly last_offset: number
-  readonly event_offset: number | null
-  readonly event_id: string | null
-}
 type Options = {
   readonly accounts: Database
   readonly clock: { now(): number }
@@ -105,8 +99,6 @@ function factsIn(
 ): FactStore & { writeAll(): void } {
   const begun = database.prepare('SELECT 1 FROM begun')
   const begin = database.prepare('INSERT OR IGNORE INTO begun VALUES (1)')
-  const readProgress = database.prepare<ProgressRow>('SELECT * FROM progress')
-  const writeProgress = database.prepare('REPLACE INTO progress VALUES (?, ?, ?, ?)')
   const seed = database.prepare('INSERT OR IGNORE INTO states VALUES (?, ?, ?, ?, ?, ?)')
   const insert = database.prepare(
     `INSERT INTO facts (id, account_id, device_id, type, at, decided_at, fact)
@@ -138,31 +130,7 @@ function factsIn(
   const watchSettings = sqliteWatchSettings(accounts)
   const page = factPages(database)
   const states = factStates(database, clock)
-  /** As far as judged; the file may be behind. */
-  let progress: Map<number, ProgressRow> | undefined
-  /** The progress that the file has. */
-  const inFile = new Map<number, number>()
-
-  function judgedUpTo(): Map<number, ProgressRow> {
-    if (progress === undefined) {
-      progress = new Map(readProgress.all().map((row) => [row.log_partition, row]))
-      for (const { log_partition, last_offset } of progress.values()) {
-        inFile.set(log_partition, last_offset)
-      }
-    }
-    return progress
-  }
-
-  function moveProgress({ partition, lastOffset, lastEvent }: EntriesRead): void {
-    const known = judgedUpTo()
-    const before = known.get(partition)
-    known.set(partition, {
-      log_partition: partition,
-      last_offset: lastOffset,
-      event_offset: lastEvent?.offset ?? before?.event_offset ?? null,
-      event_id: lastEvent?.id ?? before?.event_id ?? null,
-    })
-  }
+  const progress = factProgress(database, states)
 
   /** A transaction; if it fails, everything is as in the file. */
   function writing(work: () => void): void {
@@ -170,43 +138,29 @@ function factsIn(
       database.transaction(work)
     } catch (error) {
       states.forget()
-      progress = undefined
+      progress.forget()
       throw error
     }
-  }
-
-  function saveProgress(): void {
-    for (const { log_partition, last_offset, event_offset, event_id } of judgedUpTo().values()) {
-      const written = states.writtenUpTo(log_partition) ?? last_offset
-      writeProgress.execute(log_partition, written, event_offset, event_id)
-      inFile.set(log_partition, written)
-    }
-  }
-
-  /** Entries that change no state, such as imported history, move the file's progress too. */
-  function isFileBehind({ partition, lastOffset }: EntriesRead): boolean {
-    if (states.writtenUpTo(partition) !== undefined) return false
-    return lastOffset - (inFile.get(partition) ?? -1) > WRITTEN_AFTER_ENTRIES
   }
 
   return {
     writeAll() {
       writing(() => {
         states.writeAll()
-        saveProgress()
+        progress.save()
       })
     },
 
     async factsProgress() {
       if (begun.get() === undefined) return undefined
       return Object.fromEntries(
-        Array.from(judgedUpTo(), ([partition, { last_offset }]) => [partition, last_offset]),
+        Array.from(progress.judged(), ([partition, { last_offset }]) => [partition, last_offset]),
       )
     },
 
     lastJudged: async () =>
       Object.fromEntries(
-        Array.from(judgedUpTo().values()).flatMap(
+        Array.from(progress.judged().values()).flatMap(
           ({ log_partition, event_offset: offset, event_id: id }) =>
             offset === null || id === null ? [] : [[log_partition, { offset, id }]],
         ),
@@ -227,16 +181,16 @@ function factsIn(
         if (begun.get() !== undefined) return
         begin.run()
         for (const [partition, offset] of Object.entries(places)) {
-          writeProgress.run(Number(partition), offset, null, null)
+          progress.begin(Number(partition), offset)
         }
-        progress = undefined
+        progress.forget()
       })
     },
 
     async judgeFacts({ read, devices }) {
       let after = -1
       if (read !== undefined) {
-        after = judgedUpTo().get(read.partition)?.last_offset ?? -1
+        after = progress.judged().get(read.partition)?.last_offset ?? -1
         if (after < (read.after ?? -1)) {
           throw new WentBackError(read.partition, { from: read.after ?? -1, to: after })
         }
@@ -255,10 +209,10 @@ function factsIn(
         if (judged.facts.length > 0 || read === undefined) decided.push(known)
         for (const fact of judged.facts) facts.push(fact)
       }
-      if (read !== undefined) moveProgress(read)
+      if (read !== undefined) progress.move(read)
       const overdue = read === undefined ? [] : states.overdue(read.partition, read.lastOffset)
       const mustWrite = decided.length + overdue.length > 0
-      if (!mustWrite && (read === undefined || !isFileBehind(read))) return facts
+      if (!mustWrite && (read === undefined || !progress.isFileBehind(read))) return facts
       writing(() => {
         states.write(decided)
         states.write(overdue)
@@ -266,7 +220,7 @@ function factsIn(
           const { id, accountId, deviceId, type, at, decidedAt } = fact
           insert.execute(id, accountId, deviceId, type, at, decidedAt, JSON.stringify(fact))
         }
-        saveProgress()
+        progress.save()
       })
       if (facts.length > 0) log.appended()
       return facts
@@ -295,7 +249,7 @@ function factsIn(
       while (signal?.aborted !== true && expire.run(before) > 0) await endOfTurn()
       writing(() => {
         states.writeAll()
-        saveProgress()
+        progress.save()
         for (const { accountId, deviceId, state } of expireStates.all(before)) {
           const holding = definitionsHolding(JSON.parse(state) as FactState)
           for (const id of holding) holdNoMore.run(accountId, id, deviceId)
