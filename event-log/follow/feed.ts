@@ -1,58 +1,18 @@
-import { LRUCache } from 'lru-cache'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/log-entry.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
 import type { Extent } from '../event-log.ts'
 import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
 import { endOf, hasReached } from '../offsets.ts'
 import { accountWaits } from './account-waits.ts'
-import type { FollowerLogger, ReadableLog } from './followed.ts'
+import { feedMarks } from './feed-marks.ts'
+import type { FeedEntry, FeedSource, PlacedEntry } from './feed-source.ts'
+import type { FollowerLogger } from './followed.ts'
 import { keptTails, type KeptTailsOptions } from './kept-tails.ts'
 import type { LiveFeed } from './live-feed.ts'
-import {
-  lastEntry,
-  readMark,
-  writeMark,
-  type LastEntry,
-  type MarkedLog,
-  type ReaderPosition,
-} from './mark.ts'
-import { readPast, type ShownOf } from './past.ts'
+import { lastEntry, type ReaderPosition } from './mark.ts'
+import { readPast } from './past.ts'
 import { isStillThere, placeInLog } from './place-in-log.ts'
-import type { Ring, RingEntry } from './ring.ts'
+import type { Ring } from './ring.ts'
 import { untilAborted, untilRead } from './feed-waits.ts'
-
-/** An entry that may be an item. */
-export type FeedEntry<Event> = ErasureEntry | (FeedEventEntry & { readonly event: Event })
-type FeedEventEntry = PositionEntry | FactEntry
-
-/** The differences between the feeds of positions and facts. */
-export type FeedSource<Event> = {
-  readonly marked: MarkedLog
-  readonly log: ReadableLog & { placeBefore(time: number): Promise<Offsets> }
-  /** Takes part in the live reader of the log that all of this process share. */
-  join(): { readonly feed: LiveFeed; readonly leave: () => void }
-  /** The entry if it is an event of this feed. */
-  eventIn(entry: RingEntry): FeedEntry<Event> | undefined
-  /** The part of a batch that a reader of the past gets: see `readPast`. */
-  shownOf(
-    reader: { readonly accountId: string; readonly feed: LiveFeed; readonly signal: AbortSignal },
-    wants: (entry: FeedEntry<Event>) => boolean,
-  ): ShownOf<FeedEntry<Event>>
-  /** Leaves out the events of devices that have been erased meanwhile. */
-  withoutErased(
-    accountId: string,
-    entries: readonly PlacedEntry<Event>[],
-  ): Promise<readonly PlacedEntry<Event>[]>
-}
-
-/** An entry, and the place after it. */
-export type PlacedEntry<Event> = {
-  readonly entry: FeedEntry<Event>
-  readonly place: Readonly<ReaderPosition>
-  /** The number of the next entry, if it came from the ring. */
-  readonly next?: number | undefined
-}
 
 export type FeedOptions = KeptTailsOptions & {
   /** Takes a turn at reading the past, if one is free; the returned function ends it. */
@@ -64,9 +24,6 @@ export type FeedOptions = KeptTailsOptions & {
   readonly readsForMs: number
 }
 
-const MARKS_REMEMBERED = 10_000
-/** Marks of many partitions are long. */
-const MARKS_REMEMBERED_LENGTH = 4_000_000
 /** How long a call waits for the live reader to come to the end of the log. */
 const READ_ON_MS = 1_000
 
@@ -83,36 +40,27 @@ export function logFeed<Event>(
 ): Feed<Event> {
   const { marked, log } = source
   const past = keptTails(log, options)
-  /** The entries that marks given out here end with: they need not be looked for in the log. */
-  const known = new LRUCache<string, number>({ max: MARKS_REMEMBERED })
-  /** The number in the ring of the first entry that is not behind a mark given out here. */
-  const numbers = new LRUCache<string, { readonly ring: Ring; readonly next: number }>({
-    max: MARKS_REMEMBERED,
-    maxSize: MARKS_REMEMBERED_LENGTH,
-    sizeCalculation: (_number, text) => text.length,
-  })
+  const marks = feedMarks(marked)
   const waits = new WeakMap<LiveFeed, ReturnType<typeof accountWaits>>()
-  const mark = (place: Readonly<ReaderPosition>, ring?: Ring, next?: number) => {
-    if (place.last !== undefined) known.set(nameOf(place.last), place.last.time)
-    const text = writeMark(place, marked)
-    if (ring !== undefined && next !== undefined) numbers.set(text, { ring, next })
-    return text
-  }
 
   return {
     async markAt(place) {
-      if (typeof place === 'number') return mark({ offsets: { ...(await log.placeBefore(place)) } })
+      if (typeof place === 'number') {
+        return marks.write({ offsets: { ...(await log.placeBefore(place)) } })
+      }
       const extent = await log.extent()
       const offsets = extent.map(({ partition, first, next }) => {
         return [partition, (place === 'start' ? first : next) - 1] as const
       })
-      return mark({ offsets: Object.fromEntries(offsets.filter(([, offset]) => offset >= 0)) })
+      return marks.write({
+        offsets: Object.fromEntries(offsets.filter(([, offset]) => offset >= 0)),
+      })
     },
 
-    isMark: (text) => readMark(text, marked) !== undefined,
+    isMark: (text) => marks.read(text) !== undefined,
 
     async read(query) {
-      const place = readMark(query.after, marked)
+      const place = marks.read(query.after)
       if (place === undefined) throw new Error('the text is no mark of this feed')
       const { feed, leave } = source.join()
       try {
@@ -133,7 +81,7 @@ export function logFeed<Event>(
     const extent = await extentNow()
     const found = await within(signal, (ending) => checked(after, extent, feed, ending))
     /** The ring's entries before this one are behind the place. */
-    let from = found.gap ? 0 : numberAfter(query.after, feed)
+    let from = found.gap ? 0 : marks.numberAfter(query.after, feed.ring)
     for (let { place, gap } = found; ;) {
       const number = from
       const read = await within(signal, (ending) => readOn(place, feed, query, number, ending))
@@ -143,17 +91,11 @@ export function logFeed<Event>(
       const end = read.end && hasReached(feed.upTo, endOf(extent))
       if (shown.length > 0 || gap || !end || leftMs <= 0 || signal.aborted) {
         const items = shown.map((one) => itemOf(one, feed.ring))
-        return { items, mark: mark(place, feed.ring, read.from), end, gap }
+        return { items, mark: marks.write(place, { ring: feed.ring, next: read.from }), end, gap }
       }
       from = read.from
       await waitsOf(feed).until({ accountId, from }, { forMs: leftMs, signal })
     }
-  }
-
-  /** The ring's entries before this number are behind a mark; 0 if that is not known. */
-  function numberAfter(text: string, feed: LiveFeed): number {
-    const known = numbers.get(text)
-    return known?.ring === feed.ring ? known.next : 0
   }
 
   function waitsOf(feed: LiveFeed): ReturnType<typeof accountWaits> {
@@ -198,7 +140,7 @@ export function logFeed<Event>(
     const { place: offsets, beyond } = await placeInLog(after.offsets, following)
     if (beyond) return anew()
     const { last } = after
-    if (last !== undefined && known.get(nameOf(last)) !== last.time) {
+    if (last !== undefined && !marks.isKnown(last)) {
       if (!(await isStillThere(last, following))) return anew()
     }
     // The live reader may still hold what retention has removed.
@@ -315,14 +257,10 @@ export function logFeed<Event>(
       ...item,
       // Written only for those that ask: it names every partition.
       get mark() {
-        return mark(place, ring, next)
+        return marks.write(place, next === undefined ? undefined : { ring, next })
       },
     }
   }
-}
-
-function nameOf({ partition, offset }: LastEntry): string {
-  return `${partition}/${offset}`
 }
 
 function unavailable(message: string): DependencyError {
