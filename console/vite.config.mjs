@@ -12,7 +12,7 @@ const SHARED =
 const OFFICE =
   /pages\/(accounts|operators|audit|system|rejections\/rejection(s-page|-counts)|keys\/key(-page|s-page|-actions|-columns))/
 
-/** What every map needs. Apart from each other, its parts would be compressed worse. */
+/** The modules that every map needs, in one chunk: separate ones would compress worse. */
 const MAP =
   /node_modules\/(ol|ol-pmtiles|pmtiles|pbf|rbush|quickselect)\/|console\/map\/(?!draw-label)/
 

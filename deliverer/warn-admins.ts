@@ -5,7 +5,7 @@ import type { Mailer } from './send/mailer.ts'
 
 const MOST_ADMINS = 50
 
-/** Tells the admins of an account by mail that a receiver has been failing for long, or is given up. */
+/** Mails the admins of an account when a receiver has been failing for long, and when it is given up. */
 export function adminWarnings({
   store,
   mailer,

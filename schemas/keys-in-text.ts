@@ -8,7 +8,7 @@ const KEY_OR_ITS_BEGINNING = /gps_[\s+]*(?:[0-9A-Za-z]{32,38}|[0-9A-Za-z]*$)/g
 const SHORTEST = 'gps_'.length + 38
 
 /**
- * The escapes that may stand for a character of a key: percent-encoding, more than once in a nested URL; those
+ * The escapes that may represent a character of a key: percent-encoding, more than once in a nested URL; those
  * of JSON and JavaScript, as a whole, so that an escaped backslash begins no other; references of HTML.
  */
 const ESCAPE =

@@ -136,7 +136,7 @@ export type AuditSubject = (typeof AUDIT_SUBJECTS)[number]
 /** Data of the store that are kept for a limited time. */
 export interface Outdated {
   /**
-   * Removes ended sessions, shares a week after they expired, reports of instances that are gone, and refused
+   * Removes ended sessions, shares a week after they expired, reports of instances that ended, and refused
    * reports older than 7 days. The projector calls it every hour, because new data that would replace them may
    * never come.
    */

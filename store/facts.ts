@@ -70,7 +70,7 @@ export interface FactStore {
   devicesWith(query: {
     readonly accountId: string
     readonly definitionId: string
-    /** Of a rule: a change has dropped what was raised before it. */
+    /** For a rule: a change has dropped everything raised before it. */
     readonly revision?: number
   }): Promise<readonly DeviceSince[]>
 }

@@ -71,7 +71,7 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
       (await ifAny(
         all<PositionView>(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`),
       )) ?? [],
-    /** A device's facts, in the order in which they were decided. */
+    /** A device's facts, in the order of the decisions. */
     facts: async (deviceId: string) =>
       (await all<FactView>(`/facts?deviceId=${encodeURIComponent(deviceId)}`)).sort(
         (one, other) => one.sequence - other.sequence,

@@ -1,4 +1,4 @@
-/** What the page asks the worker that reads files. `more`: the batch before has been sent. */
+/** A request of the page to the worker that reads files. `more`: the batch before has been sent. */
 export type HistoryOrder =
   | {
       readonly kind: 'read'

@@ -56,7 +56,7 @@ export type Handle = {
   readonly index: number
 }
 
-/** Of several handles at one place, the last is on top. */
+/** The handles of a sketch; where several share a place, the last is on top. */
 export function handlesOf(sketch: Sketch): readonly Handle[] {
   if (sketch.type === 'circle') {
     if (sketch.centre === undefined) return []

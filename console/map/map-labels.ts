@@ -17,7 +17,7 @@ export class MapLabels {
   readonly #map: OlMap
   #controls: readonly PixelBox[] | undefined
   #placed: readonly PlacedLabel[] = []
-  /** What else is drawn over the map's names. */
+  /** The boxes of other things drawn over the map's names. */
   #marks: readonly PixelBox[] = []
   #rendered: readonly PlacedLabel[] = []
   #renderedAt = -Infinity

@@ -31,7 +31,7 @@ export const worldState = signal<'loading' | 'shown' | 'failed'>('loading')
  * A map of the world in an element, with the chosen layer over it, and no devices yet.
  *
  * @param areNamesAbove whether names are above a canvas that asks for it.
- * @param isBackdrop for people who are not signed in: without layers, and nothing moves it.
+ * @param isBackdrop before signing in: a map without layers that nobody can move.
  */
 export function openMap(
   target: HTMLElement,

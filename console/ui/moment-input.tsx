@@ -7,7 +7,7 @@ import type { FieldAttributes } from './form.tsx'
 import { clockHours, shownZone } from './preferences.ts'
 
 /**
- * A date, and a time of day to type: `14:05` or `2:05 pm`. Browsers' own fields for both at once show the clock of the
+ * A date, and a time of day to type: `14:05` or `2:05 pm`. Browsers' own fields for both together show the clock of the
  * browser's language, not the chosen one.
  */
 export function MomentInput({

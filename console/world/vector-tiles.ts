@@ -20,7 +20,7 @@ export function points(features: readonly Feature[], maxZoom: number): GeoJSONVT
   return index(features, { maxZoom, tolerance: 0, buffer: 0 })
 }
 
-/** All tiles of a zoom level in which one of the layers has something. */
+/** The tiles of a zoom level that have something of at least one layer. */
 export function tilesAt(z: number, layers: Layers): Tile[] {
   const tiles: Tile[] = []
   for (let x = 0; x < 2 ** z; x += 1) {

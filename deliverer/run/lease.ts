@@ -28,7 +28,7 @@ export function leases({
       return lease === undefined || lease.owner === owner ? 0 : Math.max(0, lease.until - now())
     },
 
-    /** Undefined: another process has it, or `unless` says no, or the subscription is gone. */
+    /** Undefined: another process has it, or `unless` says no, or the subscription was deleted. */
     async take(
       key: Key,
       unless: (current: DeviceSubscription) => boolean,

@@ -15,7 +15,7 @@ export type Runner = {
   readonly current: DeviceSubscription | undefined
   /** Since when its oldest known item could have been sent; undefined: none waits. */
   readonly waitingSince: number | undefined
-  /** Resolves when the subscription is gone, or on `stopping`. */
+  /** Resolves when the subscription has been deleted, or on `stopping`. */
   readonly done: Promise<void>
 }
 

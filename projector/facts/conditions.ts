@@ -2,7 +2,7 @@ import type { RuleStanding, RuleValue } from '../../schemas/definitions-state.ts
 import type { DeviceRule } from '../../schemas/device-rule.ts'
 import { MEASUREMENTS, type Measurement, type OptionalFields } from '../../schemas/report-fields.ts'
 
-/** What conditions are judged by: the state of a device and the values of one input. */
+/** The state of a device and the values of one input, by which conditions are judged. */
 export type Circumstances = {
   /** Undefined: nobody knows. A geofence that is not about the device has it outside. */
   readonly isInside: (geofenceId: string) => boolean | undefined
@@ -19,7 +19,7 @@ export type Verdict = { readonly holds: boolean | undefined; readonly value?: Ru
 const SAYS_NOTHING: Verdict = { holds: undefined }
 const NO: Verdict = { holds: false }
 
-/** Whether the condition of a rule holds; one that began to hold goes on until it is beyond `clear`. */
+/** Whether the condition of a rule holds. Once it holds, it does so until the value is beyond `clear`. */
 export function judgeCondition(
   { when, geofenceIds }: DeviceRule,
   standing: RuleStanding | undefined,

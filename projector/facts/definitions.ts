@@ -11,7 +11,7 @@ import { offlineAfter } from './liveness.ts'
 
 type DeviceName = Pick<WatchSettings, 'accountId' | 'deviceId'>
 
-/** What devices are judged by, as of the last refresh. */
+/** The definitions by which devices are judged, as of the last refresh. */
 export type Definitions = {
   of(device: DeviceName): DeviceDefinitions
   /** Reads them for the first time. */
@@ -20,7 +20,7 @@ export type Definitions = {
   refresh(): Promise<readonly DeviceName[]>
 }
 
-/** Of devices without settings, in accounts without geofences and rules. */
+/** For devices without settings, in accounts without geofences and rules. */
 const WATCHED: DeviceDefinitions = { offlineAfterMs: offlineAfter(undefined), isWatched: true }
 const UNWATCHED: DeviceDefinitions = { ...WATCHED, isWatched: false }
 

@@ -46,7 +46,7 @@ export function insideSince(
   return standing.since ?? inForceSince(known.geofence, definitions)
 }
 
-/** Drops, without facts, what is known of geofences that are gone, disabled or no longer about the device. */
+/** Drops, without facts, the standings in geofences that were deleted, disabled or are no longer about the device. */
 export function withoutOthers(
   state: GeofencesState,
   definitions: GeofenceDefinitions,
@@ -180,7 +180,7 @@ export function isNewSince(inForceSince: number, last: GeofencesState['last']): 
   return last !== undefined && last.receivedAt < inForceSince + SPREADING_MS
 }
 
-/** Those around the place and those with a standing, by their ids. */
+/** The geofences around the place, and those with a standing, by their ids. */
 function concerned(
   standings: Standings,
   fix: Fix,

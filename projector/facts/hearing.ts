@@ -14,7 +14,7 @@ export type HearingWatch = {
   look(): Promise<void>
   /** As of now. */
   current(): Omit<Hearing, 'now'>
-  /** What ingest APIs received up to this time was in the log, or in a spool, when they last reported. */
+  /** Up to this time, everything that ingest APIs received was in the log, or in a spool, when they last reported. */
   heardUpTo(): number
 }
 

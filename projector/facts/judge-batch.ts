@@ -40,7 +40,7 @@ export function judgeBatches(
   readModels: Pick<Generation, 'recordOrigins'>,
   { store, definitions, hearing, clock, metrics, topic }: Judging,
 ): JudgeBatch {
-  /** What this process knows of the progress, to skip entries that were judged already. */
+  /** The progress as this process knows it, to skip entries that were judged already. */
   let judged: Offsets | undefined
 
   return {

@@ -60,7 +60,7 @@ export function judgeDefinitions(
   if (before === undefined && (input.kind !== 'position' || input.isRepeat)) {
     return { state: before, decisions: [], due: null }
   }
-  // Of what nobody waits for, time ends nothing.
+  // Nothing waits for a deadline, so the time alone changes nothing.
   if (input.kind === 'time' && definitions.rules.length === 0 && isWithoutStandings(before)) {
     return { state: before, decisions: [], due: null }
   }

@@ -18,7 +18,7 @@ import { judgeLiveness, type LivenessDefinitions } from './liveness.ts'
 import type { Decision, Hearing, FactInput, JudgedPosition, PositionInput } from './part.ts'
 import { uneventful } from './uneventful.ts'
 
-/** What a device is judged by. */
+/** The definitions by which a device is judged. */
 export type DeviceDefinitions = LivenessDefinitions & {
   /** Absent: the account has neither geofences nor rules. */
   readonly defined?: DefinedBy

@@ -51,7 +51,7 @@ export type Decision = FactDetails & {
   readonly position?: JudgedPosition
 }
 
-/** What a part makes of an input; `due`: the next time, on the clock of receivedAt, at which the part wants a `time` input. */
+/** The verdict of a part on an input; `due`: the next time, on the clock of receivedAt, at which the part wants a `time` input. */
 export type PartJudgement<State> = {
   readonly state: State
   readonly decisions: readonly Decision[]

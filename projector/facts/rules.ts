@@ -21,7 +21,7 @@ export const NO_RULES: RulesState = { standings: {} }
 type Standings = Readonly<Record<string, RuleStanding>>
 type Judged = { readonly state: RulesState; readonly decisions: readonly Decision[] }
 
-/** Drops, without facts, what is known of rules that are gone, changed, disabled or no longer about the device. */
+/** Drops, without facts, the standings of rules that were deleted, changed, disabled or are no longer about the device. */
 export function withoutOtherRules(state: RulesState, { rules }: RuleDefinitions): RulesState {
   const isKept = (id: string) =>
     rules.some((rule) => rule.id === id && rule.revision === state.standings[id]?.revision)
@@ -164,7 +164,7 @@ export function nextSilence(
   )
 }
 
-/** The silences that go on, with the time at which they are too long. */
+/** The silences under way, with the time at which they become too long. */
 function silences(
   { seen, standings }: RulesState,
   { isInside, appliedSince }: Pick<Circumstances, 'isInside' | 'appliedSince'>,

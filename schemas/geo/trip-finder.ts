@@ -50,7 +50,7 @@ type Piece = {
  * Divides a device's records, added in the order of time, into trips and stops.
  *
  * A stop begins where the latest records have stayed around one place for `stopMs`. Its middle is
- * the middle of those records, and it goes on while the device is within `stopMetres` of the middle,
+ * the middle of those records, and it lasts while the device is within `stopMetres` of the middle,
  * or within the record's accuracy. A trip goes from one stop's last record to the next stop's first;
  * where the path is unknown it ends, and another begins. Records that show no movement are no trip: they
  * belong to the stop before or after them. Stops that follow one another within `stopMetres` are one. So
@@ -137,7 +137,7 @@ export class TripFinder {
       }
       for (let left = outlierAt; left > 0; left -= 1) this.#travel(window.shift())
     }
-    // Since `leftAt` nothing stood still long enough for a stop, so none that began before can be
+    // Since `leftAt` the device has not stayed long enough for a stop, so none that began before can be
     // open, and the window holds no record that one could have kept.
     if (this.#leftAt !== undefined && window.start >= this.#leftAt) this.#isCertain = true
   }

@@ -23,7 +23,7 @@ export type PositionDocument = Dated<
   'timestamp' | 'receivedAt'
 > & { readonly _id: string }
 
-/** The erasures of a device; kept in its status document when the rest is gone. */
+/** The erasures of a device, which stay in its status document when the rest is removed. */
 export type Erased = {
   /** The offset of the last erasure, per partition. */
   readonly upTo: Offsets

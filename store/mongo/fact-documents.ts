@@ -10,7 +10,7 @@ export type StateDocument = {
   readonly accountId: string
   readonly deviceId: string
   readonly partition: number
-  /** Null: never. While there is an outbox, 0: whoever looks completes it. */
+  /** Null: never. While there is an outbox, 0: the next process that looks completes it. */
   readonly due: number | null
   readonly seenAt: Date
   readonly state: string
@@ -34,7 +34,7 @@ export type FactDocument = {
   readonly definitionId?: string
   readonly at: number
   readonly decidedAt: Date
-  /** Of its device, as in the state. */
+  /** The life of its device, as in the state. */
   readonly life: string
   readonly fact: string
 }

@@ -37,7 +37,7 @@ export type FactWrites = Pick<
 >
 
 const REMEMBERED = 50_000
-/** Whoever inserts facts that were decided before an erasure has done so by then, almost certainly. */
+/** By then a process that decided facts before an erasure has almost certainly inserted them. */
 const CLEANED_UP_AFTER_MS = 60_000
 
 /**
@@ -52,7 +52,7 @@ export function factWrites({
   collections: FactCollections
   clock: { now(): number }
 }): FactWrites {
-  /** Of devices that this process wrote last: if it is still so, they need not be read. */
+  /** The states that this process wrote last. Unless another has changed one since, it need not be read. */
   const remembered = new LRUCache<string, KnownState>({
     maxSize: REMEMBERED,
     sizeCalculation: () => 1,
@@ -66,7 +66,7 @@ export function factWrites({
   async function judgeNow({ read, devices, publish }: FactsBatch): Promise<DeviceFact[]> {
     const decided: DeviceFact[] = []
     let left = devices
-    // Of those that others have changed meanwhile, at least one is written in each further round, here or there.
+    // Each further round writes at least one of the states that others have changed meanwhile, here or there.
     while (left.length > 0) {
       const before = await found(left)
       const revision = randomUUID()
@@ -109,7 +109,7 @@ export function factWrites({
     return known
   }
 
-  /** Those that were written: nobody else had changed the state meanwhile. */
+  /** Returns the changes that were written: nobody else had changed the state meanwhile. */
   async function write(changes: readonly Change[], revision: string): Promise<readonly Change[]> {
     if (changes.length === 0) return []
     const writes = changes.map(({ document, from }): AnyBulkWriteOperation<StateDocument> =>

@@ -78,7 +78,7 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
      WHERE log_partition = ? AND due <= ? ORDER BY due LIMIT ?`,
   )
   const cache = new LRUCache<string, Known>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
-  /** In the order in which they changed first. */
+  /** In the order of their first unwritten change. */
   const unwritten = new Map<string, Known>()
   /** Unwritten states that readers of the file would miss. */
   const missed = new Set<Known>()

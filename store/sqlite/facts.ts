@@ -202,7 +202,7 @@ function factsIn(
       for (const device of devices) {
         const known = states.find(device)
         const judged = device.judge(known.state)
-        // Those that were judged already change nothing.
+        // An entry that was judged already changes nothing.
         if (judged === undefined || judged.state === known.state) continue
         states.change(known, judged.state, read?.partition ?? known.partition, after)
         // Without entries that could be judged again, nothing may wait.

@@ -42,7 +42,7 @@ export const CHEAP_HASH =
 /**
  * The admin API on a real socket, with a store in a folder of its own: accounts acc-1 and acc-2, and
  * one operator, `ana@example.org`, an admin of acc-1 unless `operator` says otherwise. The clock
- * stands still at T0 + 1 h unless it is moved. Everything that is logged is kept. It closes after the
+ * stays at T0 + 1 h unless it is moved. Everything that is logged is kept. It closes after the
  * test or file that has started it.
  */
 export async function startAdmin({
@@ -319,7 +319,7 @@ export type Data = { readonly [name: string]: unknown } & {
 
 const NO_BODY: Answer['body'] = {}
 
-/** Of a store whose facts are in a topic elsewhere. */
+/** The log of a store whose facts are in a topic elsewhere. */
 export const NO_FACTS: FactLog = {
   async *tail() {},
   extent: async () => [],

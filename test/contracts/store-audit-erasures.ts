@@ -15,7 +15,7 @@ import {
 import type { StoreSuite } from './store-suite.ts'
 import { account, newAccountId, operator } from './store-samples.ts'
 
-/** What the audit forgets when a device is erased. */
+/** An erasure of a device in the audit. */
 export function auditErasuresContract({ promise, alone, shared }: StoreSuite): void {
   alone('the audit forgets devices that an earlier version erased', async ({ store, reopen }) => {
     const first = account()

@@ -105,7 +105,7 @@ describe('a webhook', () => {
     expect(errors).toEqual(['no answer within 1 s', 'the connection was closed before an answer'])
   })
 
-  test('that redirects has failed; 410 disables it at once, and its mark stays', async () => {
+  test('that redirects has failed; 410 disables it immediately, and its mark stays', async () => {
     const redirecting = await startReceiver(() => 302)
     const gone = await startReceiver(() => 410)
     await deliveries.appendFacts(1)

@@ -15,7 +15,7 @@ type Told = { readonly deviceId: string; readonly status?: string }
 const PROJECTED = { withinMs: 30_000, everyMs: 100 }
 
 /**
- * A day in the back office, whatever the service runs on. `inForceWithinMs`: the time within which each of
+ * A day in the back office, on any log and store. `inForceWithinMs`: the time within which each of
  * its changes must be in force everywhere, where the machine has the time to keep it.
  */
 export function backOfficeStories(
@@ -113,7 +113,7 @@ export function backOfficeStories(
       expect(devices).toEqual(['ferry', 'ferry', 'ferry'])
     })
 
-    test('an erased device is gone once the call is answered, and starts afresh', async () => {
+    test('an erased device disappears before the call is answered, and starts afresh', async () => {
       await submit(service.key, { deviceId: 'van' })
       await eventually(() => device('van'), PROJECTED)
       await admin.call('PATCH', '/devices/van', { name: 'Milk' })

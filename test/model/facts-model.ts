@@ -3,7 +3,7 @@ import type { ProjectionEntry } from '../../store/read-models.ts'
 const HOUR = 3_600_000
 const RUN = 300_000
 
-/** What a fact must say, apart from its id. */
+/** The content that a fact must have, apart from its id. */
 export type ExpectedFact = readonly [
   device: string,
   sequence: number,

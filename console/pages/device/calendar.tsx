@@ -105,7 +105,7 @@ function placeBelow(button: HTMLElement | null, panel: HTMLElement | null): void
   panel.style.left = `${Math.max(12, Math.min(left, innerWidth - PANEL_WIDTH - 12))}px`
 }
 
-/** Of a year's weeks, with the margins. */
+/** The width of a year's weeks, with the margins. */
 const PANEL_WIDTH = 790
 
 function AnyRange({

@@ -12,7 +12,7 @@ import type { DeviceRange } from './track-data.ts'
 const MOST = 1_000
 const NONE: readonly ApiFact[] = []
 
-/** What happened to the device in the range, the latest first; live. */
+/** The events of the device in the range, the latest first; live. */
 export function useFacts({ deviceId, from, to }: DeviceRange, isWanted: boolean) {
   const { data, reload } = useLoad(
     async (signal) => {

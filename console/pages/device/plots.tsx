@@ -11,7 +11,7 @@ const HEIGHT = 66
 /** Without the times below them. */
 const MORE_HEIGHT = 84
 
-/** What the operator plots besides the speed, on every device that has it: the altitude, or an attribute. */
+/** The field that the operator plots besides the speed, on every device that has it: the altitude, or an attribute. */
 const plotted = keptPreference('plot', '', (text) => text)
 /** No attribute has this name. */
 const ALTITUDE = '@altitude'

@@ -182,7 +182,7 @@ export function TimeStrip({
   at: number
   bands: readonly TimeBand[]
   selected: TimeBand | undefined
-  /** What happened; the list of events holds the same. */
+  /** Events of the device; the list of events shows the same. */
   marks: readonly ApiFact[]
   onMove: (at: number) => void
   /** Goes to the report before (-1) or after (1). */

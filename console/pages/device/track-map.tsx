@@ -27,7 +27,7 @@ export function TrackMap({
   onMove,
 }: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected' | 'isPlain'> & {
   track: Track | undefined
-  /** Reads the track of a part of the map; absent: it is not any finer. */
+  /** Reads the track of a part of the map; absent: it is no finer. */
   loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
   /** Identifies the shown days: a new value fits the view again. */
   shows: string

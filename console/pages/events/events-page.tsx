@@ -31,7 +31,7 @@ import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 
 const FILTERS = ['type', 'deviceId', 'geofenceId', 'ruleId', 'from', 'to'] as const
 
-/** What happened to the devices, the latest first, live. */
+/** The events of all devices, the latest first, live. */
 export function EventsPage() {
   useEffect(startLive, [])
   watchWords()
@@ -117,7 +117,7 @@ function nameOf({ deviceId }: ApiFact): string {
   return labelOf(fleet.devices.get(deviceId) ?? { deviceId, name: null })
 }
 
-/** The value that a rule was judged by. A rule that is gone cannot name its field. */
+/** The value that a rule was judged by. A deleted rule cannot name its field. */
 function Value({ fact: { rule, value }, rules }: { fact: ApiFact; rules: readonly ApiRule[] }) {
   const { when } = rules.find(({ id }) => id === rule?.id) ?? {}
   if (value === undefined || when === undefined || !('field' in when)) return null

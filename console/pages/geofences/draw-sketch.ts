@@ -119,7 +119,7 @@ function isIncomplete(sketch: Sketch): boolean {
   return sketch.type === 'circle' ? sketch.centre === undefined : sketch.isDrawing
 }
 
-/** The place at a pixel; beyond 180° its longitude goes on. */
+/** The place at a pixel; beyond 180° its longitude keeps growing. */
 function placeAtPixel(map: OlMap, pixel: readonly number[]): LonLat {
   const [x = 0, y = 0] = map.getCoordinateFromPixel([...pixel]) ?? []
   const point = { x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) }

@@ -18,7 +18,7 @@ import { whomText } from './whom.tsx'
 
 const EVERY_MS = 10_000
 
-/** The selected geofence: its settings, who is inside, and what can be done with it. */
+/** The selected geofence: its settings, the devices inside, and its actions. */
 export function GeofenceCard({
   of: geofence,
   onChange,

@@ -99,7 +99,7 @@ function readShape(sketch: Sketch | undefined, values: Values) {
   throw faultAt('shape', message)
 }
 
-/** What is drawn on the map, as numbers: whoever cannot draw enters them. */
+/** The shape on the map as numbers, for people who cannot draw. */
 function ShapeFields({ drawing }: { drawing: Drawing }) {
   const { sketch, marked, set } = drawing
   return (

@@ -7,7 +7,7 @@ export type Drawing = {
   /** The corner that was chosen to be removed. */
   readonly marked: number | undefined
   readonly canUndo: boolean
-  /** Begins anew. */
+  /** Begins another sketch. */
   readonly begin: (sketch: Sketch | undefined) => void
   /** Shows a sketch that `keep` makes a step. */
   readonly show: (sketch: Sketch) => void

@@ -54,7 +54,7 @@ function Over() {
   )
 }
 
-/** What the sender calls the link, and what each device is doing: at the lower edge of a phone, else at the left. */
+/** The title of the link and the state of each device: at the lower edge of a phone, else at the left. */
 function Card({
   shared: { name, items, expiresAt },
   isLive,

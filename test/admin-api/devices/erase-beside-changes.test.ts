@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000
 
 let harness: AdminHarness
 let headers: Record<string, string>
-/** What happens before the next call of a method of the store. */
+/** An event before the next call of a method of the store. */
 let before: { readonly method: string; readonly happens: () => Promise<unknown> } | undefined
 /** Calls of the store wait for a random number of turns, up to this. */
 let mostTurns = 0
@@ -27,7 +27,7 @@ beforeEach(async () => {
   before = undefined
   mostTurns = 0
   harness = await startAdmin({ wrapStore })
-  // Time goes on, so that nothing is in order only because its times are equal.
+  // The clock advances, so that nothing is in order only because its times are equal.
   harness.clock.now = () => (harness.clock.time += 1)
   headers = await harness.createSession()
 })

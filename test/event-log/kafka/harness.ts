@@ -107,8 +107,8 @@ export function plainKafka(brokers: readonly string[]): Kafka {
 
 /**
  * Creates a topic. Resolves when every broker knows it and the leader of each partition answers,
- * so that no client meets it half made. What kafkajs offers for this gives up where a broker does
- * not know the topic at once.
+ * so that no client meets it half made. The call of kafkajs for this gives up if a broker does
+ * not know the topic immediately.
  */
 export async function createTopic(brokers: readonly string[], config: ITopicConfig): Promise<void> {
   const { topic } = config

@@ -146,6 +146,6 @@ test('an export reads the store in turns with all other work, however fast the c
     if (pages.read >= 20) break
   }
   expect(await othersTurn).toBeLessThan(5)
-  // So few that a turn reads and writes them within 50 ms even if each has all attributes.
+  // A turn reads and writes this many within 50 ms even if each has all attributes.
   expect(pages.longest).toBeLessThanOrEqual(250)
 })

@@ -116,7 +116,7 @@ const anyReport = fc.record({
   attributes: fc.dictionary(oddName, oddValue, { maxKeys: 8 }),
 })
 
-/** What the service makes of reports, in the order of an export; of one time only the first. */
+/** The reports as the service accepts them, in the order of an export; only the first of each time. */
 function accepted(deviceId: string, reports: readonly object[]): PositionReport[] {
   const byTime = new Map<number | undefined, PositionReport>()
   for (const report of reports) {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   closeAfterwards(() => store.close())
 })
 
-/** @returns the id of a device with these steps, stored in this order, received late or at once. */
+/** @returns the id of a device with these steps, stored in this order, received late or immediately. */
 async function stored(steps: readonly TrackStep[], { isLate = true } = {}): Promise<string> {
   devices += 1
   const deviceId = `device-${devices}`
