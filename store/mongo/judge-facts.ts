@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
-import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import {
@@ -14,6 +13,7 @@ import {
 import { WentBackError } from '../projection-batch.ts'
 import { READ } from './collections.ts'
 import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
+import { changeOf, knownState, type FactChange, type KnownState } from './fact-changes.ts'
 import {
   BEGUN,
   factDocument,
@@ -110,7 +110,10 @@ export function factWrites({
   }
 
   /** Returns the changes that were written: nobody else had changed the state meanwhile. */
-  async function write(changes: readonly Change[], revision: string): Promise<readonly Change[]> {
+  async function write(
+    changes: readonly FactChange[],
+    revision: string,
+  ): Promise<readonly FactChange[]> {
     if (changes.length === 0) return []
     const writes = changes.map(({ document, from }): AnyBulkWriteOperation<StateDocument> =>
       from === undefined
@@ -133,7 +136,7 @@ export function factWrites({
   }
 
   async function complete(
-    changes: readonly Change[],
+    changes: readonly FactChange[],
     publish: FactsBatch['publish'],
   ): Promise<void> {
     const withFacts = changes.filter(({ facts }) => facts.length > 0)
@@ -221,7 +224,7 @@ export function factWrites({
         if (state === undefined) return before === null ? undefined : removeOtherLives(before)
         const place = { partition: erasure.origin.partition, revision: randomUUID() }
         const document = stateDocument(erasure.event, state, place)
-        const change: Change = {
+        const change: FactChange = {
           document: { ...document, cleanUp: true, due: clock.now() + CLEANED_UP_AFTER_MS },
           state,
           from: before?.revision,
@@ -249,57 +252,6 @@ export function factWrites({
       await states.deleteMany({ seenAt: { $lt: new Date(before) } })
       remembered.clear()
     },
-  }
-}
-
-type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
-  readonly state: FactState
-  readonly outbox: readonly DeviceFact[]
-  readonly isCleanUp: boolean
-}
-
-function knownState(document: StateDocument): KnownState {
-  const { partition, revision, outbox = [], cleanUp } = document
-  return {
-    state: stateIn(document),
-    partition,
-    revision,
-    outbox: outbox.map((fact) => JSON.parse(fact) as DeviceFact),
-    isCleanUp: cleanUp === true,
-  }
-}
-
-/** A state to write, with the facts that must be inserted and published after it. */
-type Change = {
-  readonly document: StateDocument
-  readonly state: FactState
-  /** The revision that it replaces; undefined: there was none. */
-  readonly from: string | undefined
-  readonly facts: readonly DeviceFact[]
-  /** Facts from before the erasure must be removed first. */
-  readonly isCleanUp: boolean
-}
-
-/** Undefined if nothing changes and nothing is left to complete. */
-function changeOf(
-  device: JudgeDevice,
-  before: KnownState | undefined,
-  place: { readonly partition: number; readonly revision: string },
-): Change | undefined {
-  const judged = device.judge(before?.state)
-  const { outbox = [], isCleanUp = false } = before ?? {}
-  const state = judged?.state ?? before?.state
-  if (state === undefined) return undefined
-  if (judged === undefined && outbox.length === 0 && !isCleanUp) return undefined
-  const facts = [...outbox, ...(judged?.facts ?? [])]
-  const document = stateDocument(device, state, place)
-  const sent = facts.map((fact) => JSON.stringify(fact))
-  return {
-    document: facts.length === 0 ? document : { ...document, due: 0, outbox: sent },
-    state,
-    from: before?.revision,
-    facts,
-    isCleanUp,
   }
 }
 

@@ -1,0 +1,55 @@
+import type { FactState } from '../../schemas/fact-state.ts'
+import type { DeviceFact } from '../../schemas/facts.ts'
+import type { JudgeDevice } from '../facts.ts'
+import { stateDocument, stateIn, type StateDocument } from './fact-documents.ts'
+
+export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
+  readonly state: FactState
+  readonly outbox: readonly DeviceFact[]
+  readonly isCleanUp: boolean
+}
+
+export function knownState(document: StateDocument): KnownState {
+  const { partition, revision, outbox = [], cleanUp } = document
+  return {
+    state: stateIn(document),
+    partition,
+    revision,
+    outbox: outbox.map((fact) => JSON.parse(fact) as DeviceFact),
+    isCleanUp: cleanUp === true,
+  }
+}
+
+/** A state to write, with the facts that must be inserted and published after it. */
+export type FactChange = {
+  readonly document: StateDocument
+  readonly state: FactState
+  /** The revision that it replaces; undefined: there was none. */
+  readonly from: string | undefined
+  readonly facts: readonly DeviceFact[]
+  /** Facts from before the erasure must be removed first. */
+  readonly isCleanUp: boolean
+}
+
+/** Undefined if nothing changes and nothing is left to complete. */
+export function changeOf(
+  device: JudgeDevice,
+  before: KnownState | undefined,
+  place: { readonly partition: number; readonly revision: string },
+): FactChange | undefined {
+  const judged = device.judge(before?.state)
+  const { outbox = [], isCleanUp = false } = before ?? {}
+  const state = judged?.state ?? before?.state
+  if (state === undefined) return undefined
+  if (judged === undefined && outbox.length === 0 && !isCleanUp) return undefined
+  const facts = [...outbox, ...(judged?.facts ?? [])]
+  const document = stateDocument(device, state, place)
+  const sent = facts.map((fact) => JSON.stringify(fact))
+  return {
+    document: facts.length === 0 ? document : { ...document, due: 0, outbox: sent },
+    state,
+    from: before?.revision,
+    facts,
+    isCleanUp,
+  }
+}
