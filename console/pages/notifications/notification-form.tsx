@@ -30,7 +30,7 @@ import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, isolate } from '../../ui/isolated.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
-import { ManySelect, SelectField, type Choices } from '../../ui/select-field.tsx'
+import { ManySelect, Select, SelectField, type Choices } from '../../ui/select-field.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
 import { TryReceiver } from './try-receiver.tsx'
@@ -239,22 +239,23 @@ function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boole
   const { text, unit } = enteredAge(seconds)
   const usual = isNews ? 'an hour' : 'nothing is left out'
   return (
-    <div class="tiles near">
-      <Field
-        name="maxAgeSeconds"
-        label="Leave out what is older than"
-        hint={`So nothing old arrives after an outage. Empty: ${usual}.`}
-        inputMode="numeric"
-        autoComplete="off"
-        defaultValue={text}
-      />
-      <SelectField
-        name="maxAgeUnit"
-        label="Unit"
-        options={Object.keys(AGE_UNITS).map((one) => [one, one])}
-        value={unit}
-      />
-    </div>
+    <Field
+      name="maxAgeSeconds"
+      label="Leave out what is older than"
+      hint={`So nothing old arrives after an outage. Empty: ${usual}.`}
+    >
+      {(attributes) => (
+        <span class="with-unit">
+          <input {...attributes} inputMode="numeric" autoComplete="off" defaultValue={text} />
+          <Select
+            name="maxAgeUnit"
+            aria-label="Unit"
+            options={Object.keys(AGE_UNITS).map((one) => [one, one])}
+            value={unit}
+          />
+        </span>
+      )}
+    </Field>
   )
 }
 
