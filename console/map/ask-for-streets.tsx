@@ -7,7 +7,7 @@ export function AskForStreets() {
   const streets = streetsToAskFor.value
   if (streets === undefined) return null
   return (
-    <section class="ask-for-streets over-map raised stack near" aria-labelledby={title}>
+    <section class="ask-for-streets over-map floating stack near" aria-labelledby={title}>
       <div class="stack near">
         <h2 id={title}>Show streets?</h2>{' '}
         <p class="quiet">

@@ -134,7 +134,7 @@ function LayersButton({ id }: { id: string }) {
       <button ref={button} type="button" aria-label="Layers" title="Layers" popovertarget={id}>
         <Icon of={Layers} />
       </button>
-      <div id={id} class="layers raised" popover="auto" onToggle={placeChoice}>
+      <div id={id} class="layers floating" popover="auto" onToggle={placeChoice}>
         <fieldset class="stack near">
           <legend>Layers</legend>
           {layers.map(({ name, seenBy }) => (

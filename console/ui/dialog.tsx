@@ -41,7 +41,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      class="raised"
+      class="floating"
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault()

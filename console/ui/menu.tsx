@@ -66,7 +66,7 @@ export function Menu({
       <div
         ref={opened}
         id={id}
-        class={`menu raised ${panel}`}
+        class={`menu floating ${panel}`}
         popover="auto"
         onBeforeToggle={placePanel}
       >

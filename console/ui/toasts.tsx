@@ -99,7 +99,7 @@ function ToastLine({ of: one, leave }: { of: Toast; leave: (work: () => void) =>
     return () => clearTimeout(timer)
   }, [])
   return (
-    <div ref={line} class={one.isFault ? 'toast raised bad' : 'toast raised'}>
+    <div ref={line} class={one.isFault ? 'toast floating bad' : 'toast floating'}>
       <Icon of={one.isFault ? CircleAlert : CircleCheck} />
       <p>{one.text}</p>
       {one.undo !== undefined && (

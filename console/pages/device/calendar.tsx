@@ -44,7 +44,7 @@ export function Calendar({
       <section
         ref={panel}
         id={id}
-        class="calendar raised stack some"
+        class="calendar floating stack some"
         popover="auto"
         aria-label="Calendar"
         onToggle={toggled}

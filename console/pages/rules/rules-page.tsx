@@ -82,6 +82,7 @@ function ruleColumns(geofences: GeofenceNames): readonly Column<ApiRule>[] {
   return [
     {
       title: 'Name',
+      isProse: true,
       cell: ({ name, enabled }) => (
         <>
           <Isolated class="strong">{name}</Isolated>

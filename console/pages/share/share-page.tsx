@@ -76,7 +76,11 @@ function Card({
     return () => resized.disconnect()
   }, [])
   return (
-    <section ref={card} class="share-card over-map raised stack some" aria-label="Shared positions">
+    <section
+      ref={card}
+      class="share-card over-map floating stack some"
+      aria-label="Shared positions"
+    >
       <h1>
         <Isolated>{name}</Isolated>
       </h1>

@@ -83,7 +83,7 @@ describeConsole('the page of events', () => {
     await page.waitForURL((url) => url.search === '')
   })
 
-  test('the value that raised a rule has the operator’s unit', async () => {
+  test('the value that raised a rule has the operator’s unit, and its line begins as all do', async () => {
     const when = { field: 'speed', above: 20 }
     const { id } = await suite.made('/rules', { name: 'Over 72', when })
     let tries = 0
@@ -93,6 +93,12 @@ describeConsole('the page of events', () => {
     })
     const page = await suite.signedIn(`/events?ruleId=${id}`, { locale: 'en' })
     await events(page).filter({ hasText: 'Over 72 · 90 km/h' }).first().waitFor()
+    await page.goto(`${suite.url}/events`)
+    await events(page).filter({ hasText: 'Over 72 · 90 km/h' }).first().waitFor()
+    await events(page).filter({ hasText: 'racer-1 reported for the first time' }).waitFor()
+    const times = await page.locator('.events a > :nth-child(2)').all()
+    const boxes = await Promise.all(times.map((time) => time.boundingBox()))
+    expect(new Set(boxes.map((box) => box?.x)).size).toBe(1)
   })
 
   test('the events of the filters are saved as CSV', async () => {

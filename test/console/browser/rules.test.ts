@@ -133,14 +133,20 @@ describeConsole('the page of rules', () => {
     await events.filter({ hasText: 'lorry-1: Hot · 40 °C' }).waitFor()
   })
 
-  test('a viewer sees rules and changes none', async () => {
+  test('a viewer sees rules with their whole names, and changes none', async () => {
     await suite.made('/rules', { name: 'Seen', when: { field: 'speed', above: 20 } })
+    const long = 'Longer than 120 minutes away from the northern depot'
+    await suite.made('/rules', { name: long, when: { field: 'speed', above: 20 } })
     const email = 'vera@example.org'
     await suite.made('/operators', { email, password: PASSWORD, role: 'viewer' })
     const page = await (await suite.open()).newPage()
     await page.goto(`${suite.url}/rules`)
     await suite.fillSignIn(page, PASSWORD, email)
     await row(page, 'Seen').waitFor()
+    const cell = row(page, long).getByRole('cell').first()
+    const [room, name] = await Promise.all([cell.boundingBox(), cell.getByText(long).boundingBox()])
+    if (!room || !name) throw new Error('the name is not shown')
+    expect(name.x + name.width).toBeLessThanOrEqual(room.x + room.width)
     expect(await page.getByRole('button', { name: 'New rule' }).count()).toBe(0)
     await page.getByRole('button', { name: 'Actions Seen' }).click()
     await page.getByRole('button', { name: 'Events Seen' }).waitFor()
