@@ -148,6 +148,8 @@ export async function createKey(adminUrl: string): Promise<string> {
 
 /** An operator, signed in: the first one unless `credentials` say otherwise. */
 export async function signIn(adminUrl: string, credentials: object = OPERATOR) {
+  // After a start, calls are refused while the log is read for erasures.
+  await ready(adminUrl)
   const headers = { 'Content-Type': 'application/json', 'X-Requested-With': 'console' }
   const signedIn = await eventually(async () => {
     const answer = await fetch(`${adminUrl}/api/v1/session`, {

@@ -15,7 +15,7 @@ export function SendAgain({
   onSent: () => void
 }) {
   const { run, isRunning } = useAction(async () => {
-    // The service sends them in this order too, so a part that is sent at once comes first.
+    // The service sends them in this order too, so a part that is sent early comes first.
     const sorted = [...ids].sort()
     let sent = 0
     try {
