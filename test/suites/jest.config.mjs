@@ -28,7 +28,7 @@ export default {
   // A worker that takes longer to end has something open, on a slow machine too.
   workerGracefulExitTimeout: 60_000,
   // Long, for a machine that does other things too, and still short enough to notice a hang.
-  testTimeout: 120_000,
+  testTimeout: 300_000,
   projects: [
     {
       ...common,
