@@ -6,6 +6,9 @@ import type { Decision, FactInput, PartJudgement } from './part.ts'
 /** Reports of one alarm that follow each other within this time are one run, and one fact. */
 const RUN_MS = 5 * 60 * 1_000
 
+/** Kept of a device: trackers have few alarms, but anything may be sent as one. */
+const MOST_RUNS = 16
+
 const NONE: AlarmState = { onTime: {}, late: {} }
 
 /** A repeat never causes an alarm. */
@@ -26,7 +29,9 @@ export function judgeAlarms(
       const position = input.kind === 'position' && { position: input.position }
       return { type: 'alarm.reported', at, cause: input.eventId, alarm, late, ...position }
     })
-  const after = withReported(before, names, at)
+  // Positions that are on time have ascending times.
+  const over = input.kind === 'position' && !late ? at - RUN_MS : undefined
+  const after = withReported(before, names, { at, over })
   return {
     state: late ? { ...runs, late: after } : { ...runs, onTime: after },
     decisions,
@@ -50,12 +55,18 @@ function isSameRun(reportedAt: number | undefined, at: number): boolean {
   return reportedAt !== undefined && Math.abs(at - reportedAt) <= RUN_MS
 }
 
-/** Forgets runs that are over: nothing on time can continue them, and late reports come in one go. */
+/**
+ * Runs in the order of their last reports. One ended before `over` can no longer continue; heartbeats end none, because
+ * positions that were recorded before them may still come.
+ */
 function withReported(
   runs: Readonly<Record<string, number>>,
   names: readonly string[],
-  at: number,
+  { at, over = -Infinity }: { at: number; over?: number | undefined },
 ): Readonly<Record<string, number>> {
-  const open = Object.entries(runs).filter(([, reportedAt]) => isSameRun(reportedAt, at))
-  return Object.fromEntries([...open, ...names.map((name) => [name, at] as const)])
+  const open = Object.entries(runs).filter(
+    ([name, reportedAt]) => reportedAt >= over && !names.includes(name),
+  )
+  const reported = names.map((name) => [name, at] as const)
+  return Object.fromEntries([...open, ...reported].slice(-Math.max(MOST_RUNS, names.length)))
 }

@@ -232,6 +232,31 @@ test('a late alarm is reported as late, in runs of its own', () => {
   ])
 })
 
+test('alarms of other kinds between two reports of one alarm do not end its run, on time or late', () => {
+  const fall = { attributes: { alarm: 'fall' } }
+  const before = (minute: number, alarm: object) =>
+    report(90 * MINUTE, { timestamp: T0 + minute * MINUTE, ...alarm })
+  const kept = [before(0, sos), heartbeat(90 * MINUTE, fall), before(1, sos)]
+  const again = heartbeat(91 * MINUTE, fall)
+  const late = [before(-60, sos), before(-30, fall), before(-59, sos)]
+  const alarms = judged([...kept, again, ...late]).filter(({ type }) => type === 'alarm.reported')
+  expect(told(alarms)).toEqual([
+    ['alarm.reported', 0, 'sos', false],
+    ['alarm.reported', 90, 'fall', false],
+    ['alarm.reported', -60, 'sos', true],
+    ['alarm.reported', -30, 'fall', true],
+  ])
+})
+
+test('however many alarms a device invents, its state keeps sixteen', () => {
+  let state: FactState | undefined
+  for (let n = 0; n < 40; n += 1) {
+    const invented = heartbeat(n * HOUR, { attributes: { alarm: `alarm ${n}` } })
+    state = judgeEntries(state, [state === undefined ? report(0, sos) : invented], usual).state
+  }
+  expect(Object.keys(state?.alarms?.onTime ?? {})).toHaveLength(16)
+})
+
 test('a timestamp in the future counts as the time of receipt', () => {
   const ahead = report(0, { timestamp: T0 + 10 * HOUR, ...sos })
   expect(told(judged([ahead, report(MINUTE, { ...sos })]))).toEqual([
