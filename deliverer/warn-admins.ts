@@ -5,7 +5,7 @@ import type { Mailer } from './send/mailer.ts'
 
 const MOST_ADMINS = 50
 
-/** Mails the admins of an account when a receiver has been failing for long, and when it is given up. */
+/** Mails the admins of an account when a receiver has failed for a while, and when its subscription is disabled. */
 export function adminWarnings({
   store,
   mailer,

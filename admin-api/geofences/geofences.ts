@@ -57,7 +57,7 @@ const LIST_PARAMETERS = {
 
 type ListQuery = InputOf<typeof LIST_PARAMETERS>
 
-const EXAMPLE = {
+export const EXAMPLE_GEOFENCE = {
   name: 'Depot',
   externalId: 'depot-1',
   shape: { type: 'circle', latitude: 45.2735, longitude: 13.7142, radius: 150 },
@@ -183,7 +183,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       description: DESCRIPTION,
       needs: 'dispatcher',
       body: NEW_GEOFENCE,
-      bodyExample: EXAMPLE,
+      bodyExample: EXAMPLE_GEOFENCE,
       bodyLimitBytes: BODY_LIMIT_BYTES,
       answer: { status: 201, data: GEOFENCE },
       errors: ['CONFLICT'],

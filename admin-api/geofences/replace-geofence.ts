@@ -13,14 +13,9 @@ import {
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
 import { selectionAudit } from '../http/selection-audit.ts'
-import { BODY_LIMIT_BYTES } from './geofences.ts'
+import { BODY_LIMIT_BYTES, EXAMPLE_GEOFENCE } from './geofences.ts'
 import { NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
 import { GEOFENCE, geofenceDetails, geofenceView, requireStored } from './geofence-view.ts'
-
-const EXAMPLE = {
-  name: 'Depot',
-  shape: { type: 'circle', latitude: 45.2735, longitude: 13.7142, radius: 150 },
-}
 
 /** Creates or replaces a geofence that another system knows by an id of its own. */
 export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
@@ -62,7 +57,7 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
       'For programs that mirror the geofences of another system: repeating the call changes nothing.',
     needs: 'dispatcher',
     body: NEW_GEOFENCE,
-    bodyExample: EXAMPLE,
+    bodyExample: { name: EXAMPLE_GEOFENCE.name, shape: EXAMPLE_GEOFENCE.shape },
     bodyLimitBytes: BODY_LIMIT_BYTES,
     answer: { data: GEOFENCE },
     handle: replace,

@@ -56,7 +56,7 @@ function isSameRun(reportedAt: number | undefined, at: number): boolean {
 }
 
 /**
- * Runs in the order of their last reports. One ended before `over` can no longer continue; heartbeats end none, because
+ * Runs in the order of their last reports. One last reported before `over` can no longer continue; heartbeats end none, because
  * positions that were recorded before them may still come.
  */
 function withReported(

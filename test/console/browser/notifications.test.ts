@@ -244,7 +244,7 @@ describeConsole('the page of notifications', () => {
     await deleted(id)
   })
 
-  test('one whose receiver is gone is disabled, and continues where it stopped once it is enabled', async () => {
+  test('an answer of 410 disables a notification; once enabled, it continues where it stopped', async () => {
     const { id } = await subscribed('Gone', '410/gone')
     await happen()
     await eventually(async () => (await stored('Gone'))?.state === 'disabled')
