@@ -31,6 +31,12 @@ export class Archive implements Source {
     return this.#start
   }
 
+  /** Whether the server says that there is no such file (yet). */
+  async isMissing(): Promise<boolean> {
+    const answer = await fetch(this.getKey(), { method: 'HEAD' }).catch(() => undefined)
+    return answer?.status === 404
+  }
+
   /** @throws {EtagMismatch} if the file has changed since its header was read. */
   async getBytes(
     offset: number,

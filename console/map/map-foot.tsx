@@ -45,6 +45,11 @@ export function MapFoot({
     !streetsToAskFor.value
   return (
     <div class="map-foot">
+      {worldState.value === 'being made' && (
+        <p class="notice over-map" role="status">
+          The map is being made. It appears here in a moment.
+        </p>
+      )}
       {isFailed && (
         <p class="notice warn row over-map" role="status">
           The map could not be loaded
