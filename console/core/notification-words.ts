@@ -59,13 +59,13 @@ export function hoursText({ days, from, to, zone }: NonNullable<ApiSubscription[
   return `${words} ${from}–${to}, ${zone}`
 }
 
-/** The most that it sends, and the oldest: `every 60 s at most · nothing older than 2 hours`. */
+/** The most that it sends, and the oldest: `at least 1 minute apart · nothing older than 2 hours`. */
 export function limitTexts({
   everySeconds,
   maxAgeSeconds,
 }: Pick<ApiSubscription, 'everySeconds' | 'maxAgeSeconds'>): readonly string[] {
   return [
-    ...(everySeconds > 0 ? [`every ${everySeconds} s at most`] : []),
+    ...(everySeconds > 0 ? [`at least ${secondsText(everySeconds)} apart`] : []),
     ...(maxAgeSeconds === undefined ? [] : [`nothing older than ${secondsText(maxAgeSeconds)}`]),
   ]
 }

@@ -206,7 +206,7 @@ describeConsole('the page of notifications', () => {
     await form(page).getByLabel('Headers').fill('Authorization: Bearer of-the-archive')
     await save(page)
     await page.getByRole('button', { name: 'I have it' }).click()
-    await row(page, 'Every position').getByText('every 3600 s at most').waitFor()
+    await row(page, 'Every position').getByText('at least 1 hour apart').waitFor()
     const made = await stored('Every position')
     expect(made).toMatchObject({ source: 'positions', everySeconds: 3_600, target: { batch: 100 } })
     const deviceId = await happen()

@@ -60,9 +60,12 @@ test.each([
 
 test.each<[Partial<ApiSubscription>, readonly string[]]>([
   [{}, []],
-  [{ everySeconds: 60 }, ['every 60 s at most']],
+  [{ everySeconds: 60 }, ['at least 1 minute apart']],
   [{ maxAgeSeconds: 7_200 }, ['nothing older than 2 hours']],
-  [{ everySeconds: 5, maxAgeSeconds: 172_800 }, ['every 5 s at most', 'nothing older than 2 days']],
+  [
+    { everySeconds: 5, maxAgeSeconds: 172_800 },
+    ['at least 5 s apart', 'nothing older than 2 days'],
+  ],
 ])('the limits of %j read %j', (changes, texts) => {
   expect(limitTexts(subscription(changes))).toEqual(texts)
 })
