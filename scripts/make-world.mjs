@@ -1,8 +1,8 @@
 // Builds the console's base map, dist/console/map/world.pmtiles, once. That takes some 10 s of CPU, so
-// a child process of low priority does it, next to the program that has been started.
+// a child process does it, next to the program that has been started.
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
+import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fingerprint, sources } from './sources.mjs'
@@ -10,6 +10,8 @@ import { fingerprint, sources } from './sources.mjs'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = join(root, 'dist', 'console', 'map')
 const maker = join(root, 'dist', 'console', 'world', 'main.js')
+/** Reports go first; but somebody waits for the map, also on a busy machine, where 19 would take minutes. */
+const NICE = 5
 
 /**
  * Resolves once the base map is up to date or cannot be built, which is only a warning.
@@ -51,7 +53,7 @@ function startMaking() {
     child.on('close', (code) => resolve(code === 0 ? undefined : warn(said.trim())))
   })
   try {
-    if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
+    if (child.pid !== undefined) setPriority(child.pid, NICE)
   } catch {
     // The child has ended already, or this system has no priorities.
   }

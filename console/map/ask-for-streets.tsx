@@ -1,11 +1,15 @@
 import { useId } from 'preact/hooks'
 import { showLayer, streetsToAskFor, WORLD } from './layers.ts'
+import { worldState } from './open-map.ts'
 
-/** Asks once whether to load streets, because their provider then sees the viewed area. */
+/**
+ * Asks once whether to load streets, because their provider then sees the viewed area; not over the
+ * note that there is no base map.
+ */
 export function AskForStreets() {
   const title = useId()
   const streets = streetsToAskFor.value
-  if (streets === undefined) return null
+  if (streets === undefined || worldState.value !== 'shown') return null
   return (
     <section class="ask-for-streets over-map floating stack near" aria-labelledby={title}>
       <div class="stack near">

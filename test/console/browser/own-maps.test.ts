@@ -90,9 +90,11 @@ describeConsole('maps of one’s own', () => {
     await suite.report({ deviceId: 'at-the-edge', ...MIDDLE, longitude: east })
     await deviceRow(page, 'at-the-edge').getByRole('button').click()
     await outside.waitFor({ state: 'hidden' })
+    // A level at a time: further out the town's name gives way to others.
     await eventually(async () => {
       await page.getByRole('button', { name: 'Zoom out' }).click()
-      return (await paintedText(page, 'Musterstadt')) !== null
+      const isShown = async () => (await paintedText(page, 'Musterstadt')) !== null
+      return eventually(isShown, { withinMs: 3_000 })
     })
     // The built-in map is drawn beneath, because the file covers only half of the view.
     await page.getByText('Natural Earth').waitFor()
