@@ -307,6 +307,17 @@ describeConsole('the page of notifications', () => {
     const sent = recordsOf(requests('200/many'))
     expect(new Set(sent).size).toBe(250)
     expect(sent.slice(250)).toEqual(sent.slice(0, 250).toSorted())
+    let calls = 0
+    await page.route('**/resend', (route) => {
+      calls += 1
+      return calls === 1 ? route.continue() : route.abort()
+    })
+    await row(page, '250 items')
+      .filter({ hasText: 'thank you' })
+      .getByRole('button', { name: 'Send again' })
+      .click()
+    await page.getByText('Only 100 of 250 items are sent again.').waitFor()
+    await eventually(() => recordsOf(requests('200/many')).length === 600)
     await page.goto(`${suite.url}/notifications/${strict.id}`)
     const refused = page.getByRole('table', { name: 'Refused three times' })
     // The third try comes 35 s after the first.
