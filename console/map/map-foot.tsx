@@ -45,9 +45,9 @@ export function MapFoot({
     !streetsToAskFor.value
   return (
     <div class="map-foot">
-      {worldState.value === 'being made' && (
+      {worldState.value === 'being built' && (
         <p class="notice over-map" role="status">
-          The map is being made. It appears here in a moment.
+          The map is being built and will appear here shortly.
         </p>
       )}
       {isFailed && (

@@ -16,7 +16,7 @@ import { worldStyle } from './world-style.ts'
 export const MAX_ZOOM = 20
 const LOOK_AGAIN_MS = 4_000
 /** A service that has no base map for longer will not have one soon. */
-const LONGEST_MAKING_MS = 180_000
+const LONGEST_BUILD_MS = 180_000
 /** How far a press of an arrow key moves the map. */
 const PAN_PIXELS = 128
 
@@ -25,9 +25,9 @@ const world = new Archive(addressOf('/map/world.pmtiles'))
 world.start().catch(() => undefined)
 
 /**
- * The state of the base map. A new service makes it first, so the page keeps looking for it.
+ * The state of the base map. A new service builds it first, so the page keeps looking for it.
  */
-export const worldState = signal<'loading' | 'being made' | 'shown' | 'failed'>('loading')
+export const worldState = signal<'loading' | 'being built' | 'shown' | 'failed'>('loading')
 
 /**
  * A map of the world in an element, with the chosen layer over it, and no devices yet.
@@ -88,8 +88,8 @@ async function addWorld(map: OlMap, closing: AbortSignal, areNamesAbove: boolean
     worldState.value = await world.start().then(
       () => 'shown' as const,
       async () => {
-        const mayBeMade = performance.now() - begun < LONGEST_MAKING_MS
-        return mayBeMade && (await world.isMissing()) ? 'being made' : 'failed'
+        const mayBeBuilt = performance.now() - begun < LONGEST_BUILD_MS
+        return mayBeBuilt && (await world.isMissing()) ? 'being built' : 'failed'
       },
     )
     if (worldState.value === 'shown') break

@@ -120,12 +120,12 @@ describeConsole('the layers of a map', () => {
     expect(await colour()).toBe('rgb(205, 221, 230)')
   })
 
-  test('a base map that a new service is still making is announced, and appears by itself', async () => {
+  test('a base map that a new service is still building is announced, and appears by itself', async () => {
     const page = await (await suite.open()).newPage()
     await page.route('**/map/world.pmtiles', (route) => route.fulfill({ status: 404 }))
     await page.goto(suite.url)
     await suite.fillSignIn(page)
-    const note = page.getByText('The map is being made')
+    const note = page.getByText('The map is being built')
     await note.waitFor()
     expect(await page.getByText('could not be loaded').count()).toBe(0)
     await page.unroute('**/map/world.pmtiles')
