@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
-import { smallButtons, tabThrough } from './tab-key.ts'
+import { smallButtons, tabThrough, watchCalls } from './tab-key.ts'
 
 /** A Tuesday. */
 const DAY = '2026-03-10'
@@ -18,7 +18,7 @@ const PAGES = {
   '/shares': 'Customer',
   '/connect': 'curl',
   '/keys': 'Gateway',
-  '/operators': 'you',
+  '/operators': 'ana@example.org',
   '/accounts': 'yours',
   '/system': 'Dead letters',
   '/rejections': 'latitude',
@@ -68,10 +68,12 @@ describeConsole('the Tab key', () => {
     'it reaches each control of every page and shows the focus: %s',
     async (_, options) => {
       const page = await suite.signedIn('/', { ...options, timezoneId: 'UTC' })
+      const answersDrawn = watchCalls(page)
       const faults: string[] = []
       for (const [path, text] of pages) {
         await page.goto(suite.url + path)
         await page.getByText(text).first().waitFor({ state: 'attached' })
+        await answersDrawn()
         await page.evaluate(
           `document.querySelectorAll('details').forEach((one) => (one.open = true))`,
         )

@@ -1,4 +1,23 @@
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
+
+/**
+ * Watches the page's calls from now on.
+ *
+ * @returns resolves once what was answered is drawn, and nothing but the live stream is awaited.
+ */
+export function watchCalls(page: Page): () => Promise<void> {
+  const awaited = new Set<Request>()
+  page.on('request', (request) => {
+    if (/\/api\/v1\/(?!(shared\/)?stream)/.test(request.url())) awaited.add(request)
+  })
+  page.on('requestfinished', (request) => awaited.delete(request))
+  page.on('requestfailed', (request) => awaited.delete(request))
+  return async () => {
+    for (let calm = 0; calm < 3; calm = awaited.size === 0 ? calm + 1 : 0) {
+      await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
+    }
+  }
+}
 
 /**
  * Presses Tab from the top of the page, or from the opener of the open menu, to the end, and returns
