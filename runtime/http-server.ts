@@ -10,16 +10,16 @@ import { ReadingClients } from './reading-clients.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
-/** A client is disconnected if it does not read its answer for one to one and a half times this long. */
-const UNREAD_MS = 20_000
-/** The second look at such a client comes after this time: all together it has less than 45 s. */
+/** After this time, or twice this time, Node notices that a client has stopped reading its answer. */
+const UNREAD_MS = 18_000
+/** The second look at such a client comes after this time: it has less than 45 s, also on a busy machine. */
 const LOOKS_AGAIN_MS = 2_500
 /** A request must arrive within this time, its headers within 10 s. */
 const ARRIVES_WITHIN_MS = 15_000
 const HEADERS_WITHIN_MS = 10_000
 /** After an answer the next request must begin within this time. */
 const IDLE_MS = 70_000
-const CHECKED_EVERY_MS = 2_000
+const CHECKED_EVERY_MS = 1_000
 
 export type HttpServer = {
   readonly url: string
