@@ -14,9 +14,11 @@ export class ReadingClients {
    */
   async hasStopped(socket: Socket): Promise<boolean> {
     const before = this.#seen.get(socket)
+    const taken = takenBytes(socket)
     const unacknowledged = await unacknowledgedBytes(socket)
+    // What the kernel takes in between may count as acknowledged now, but not at the next look: in doubt a client reads.
+    this.#seen.set(socket, { takenBytes: taken, unacknowledged })
     const now = { takenBytes: takenBytes(socket), unacknowledged }
-    this.#seen.set(socket, now)
     return before !== undefined && !hasRead(before, now)
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { afterEach, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { ReadingClients, unacknowledgedBytes } from '../../runtime/reading-clients.ts'
 import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
@@ -43,16 +43,23 @@ async function take(client: Socket, bytes: number): Promise<void> {
   }
 }
 
-/** Otherwise looks within half a second share what they read. */
-function readTheTableEachTime(): void {
-  const now = performance.now.bind(performance)
-  let ahead = 0
-  jest.spyOn(performance, 'now').mockImplementation(() => now() + (ahead += 1_000))
-}
+const now = performance.now.bind(performance)
+/** The clock never goes back, also from one test to the next: looks within half a second share the table. */
+let [ahead, step] = [0, 0]
+
+beforeEach(() => {
+  ahead += 1_000
+  step = 0
+  jest.spyOn(performance, 'now').mockImplementation(() => now() + (ahead += step))
+})
 
 afterEach(() => {
   jest.restoreAllMocks()
 })
+
+function readTheTableEachTime(): void {
+  step = 1_000
+}
 
 /** Only Linux has the kernel's table. */
 const onLinux = existsSync('/proc/net/tcp') ? test : test.skip
@@ -88,9 +95,9 @@ onLinux.each(HOSTS)(
     let [acknowledged, unchanged] = [-1, 0]
     await eventually(async () => {
       await new Promise((taken) => own.write(PIECE, taken))
-      const now = own.bytesWritten - ((await unacknowledgedBytes(own)) ?? 0)
-      unchanged = now === acknowledged ? unchanged + 1 : 0
-      acknowledged = now
+      const read = own.bytesWritten - ((await unacknowledgedBytes(own)) ?? 0)
+      unchanged = read === acknowledged ? unchanged + 1 : 0
+      acknowledged = read
       return unchanged === 20
     })
     const clients = new ReadingClients()
@@ -102,6 +109,20 @@ onLinux.each(HOSTS)(
     expect(await clients.hasStopped(own)).toBe(true)
   },
 )
+
+onLinux('what a client acknowledges during a look counts as read at the next one', async () => {
+  const { own } = await connected('127.0.0.1')
+  await new Promise((taken) => own.write(PIECE, taken))
+  await eventually(async () => (await unacknowledgedBytes(own)) === 0)
+  const clients = new ReadingClients()
+  const look = clients.hasStopped(own)
+  await new Promise((taken) => own.write(PIECE, taken))
+  await look
+  readTheTableEachTime()
+  await eventually(async () => (await unacknowledgedBytes(own)) === 0)
+  expect(await clients.hasStopped(own)).toBe(false)
+  expect(await clients.hasStopped(own)).toBe(true)
+})
 
 test('without the kernel’s table, a client counts as reading once the written bytes are taken', async () => {
   const { own, client } = await unread('127.0.0.1')
