@@ -98,11 +98,11 @@ describe('a webhook', () => {
     for (const { url } of [silent, closing]) {
       made.push(await deliveries.subscribe({ kind: 'webhook', url }))
     }
-    await deliveries.startDeliverer().refresh()
+    await deliveries.startDeliverer({ answersWithinMs: 3_000 }).refresh()
     await deliveries.idle(2)
     const errors = []
     for (const { id } of made) errors.push((await deliveries.find(id)).progress.lastError)
-    expect(errors).toEqual(['no answer within 1 s', 'the connection was closed before an answer'])
+    expect(errors).toEqual(['no answer within 3 s', 'the connection was closed before an answer'])
   })
 
   test('that redirects has failed; 410 disables it immediately, and its mark stays', async () => {

@@ -133,7 +133,7 @@ export async function startDeliveries() {
     mailer,
     resolveName,
     key = secrets,
-    answersWithinMs = 1_000,
+    answersWithinMs = 15_000,
   }: {
     owner?: string
     mailer?: Mailer

@@ -19,7 +19,7 @@ test.each([
     await deliveries.subscribe({ kind: 'webhook', url: silent.url })
   }
   await deliveries.appendFacts(1)
-  const deliverer = deliveries.startDeliverer()
+  const deliverer = deliveries.startDeliverer({ answersWithinMs: 3_000 })
   await deliverer.refresh()
   await deliveries.idle(6)
   await deliveries.pass(5_000)

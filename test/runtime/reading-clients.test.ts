@@ -93,13 +93,16 @@ onLinux.each(HOSTS)(
     readTheTableEachTime()
     // Until the client acknowledges no more; the kernel still has room.
     let [acknowledged, unchanged] = [-1, 0]
-    await eventually(async () => {
-      await new Promise((taken) => own.write(PIECE, taken))
-      const read = own.bytesWritten - ((await unacknowledgedBytes(own)) ?? 0)
-      unchanged = read === acknowledged ? unchanged + 1 : 0
-      acknowledged = read
-      return unchanged === 20
-    })
+    await eventually(
+      async () => {
+        await new Promise((taken) => own.write(PIECE, taken))
+        const read = own.bytesWritten - ((await unacknowledgedBytes(own)) ?? 0)
+        unchanged = read === acknowledged ? unchanged + 1 : 0
+        acknowledged = read
+        return unchanged === 20
+      },
+      { withinMs: 120_000 },
+    )
     const clients = new ReadingClients()
     await eventually(() => clients.hasStopped(own))
     const before = (await unacknowledgedBytes(own)) ?? 0
