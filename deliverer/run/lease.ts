@@ -6,7 +6,10 @@ const RENEWED_EVERY_MS = 3_000
 
 type Key = Pick<DeviceSubscription, 'accountId' | 'id'>
 
-/** The right to deliver for a subscription, which one process has at a time, and loses after 10 s unless it renews it. */
+/**
+ * The right to deliver for a subscription, which one process has at a time. Unless it is renewed, another process may
+ * take it after 10 s; until one does, it is still the first one's.
+ */
 export function leases({
   store,
   owner,
@@ -16,7 +19,7 @@ export function leases({
   owner: string
   now: () => number
 }) {
-  const isOwn = ({ lease }: SubscriptionProgress) => lease?.owner === owner && lease.until > now()
+  const isOwn = ({ lease }: SubscriptionProgress) => lease?.owner === owner
   const renewed = (progress: SubscriptionProgress): SubscriptionProgress => ({
     ...progress,
     lease: { owner, until: now() + LEASE_MS },

@@ -24,7 +24,24 @@ test('two deliverers that run together send every item once, in order', async ()
   expect(receiver.ids().flat()).toEqual(ids)
 })
 
-test('a deliverer that sleeps past its lease cannot write; the items are sent again by another, with the same ids', async () => {
+test('a deliverer that sleeps past its lease repeats nothing if no other has taken the lease', async () => {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const receiver = await startReceiver(async () => {
+    await held
+    return 200
+  })
+  const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
+  const ids = await deliveries.appendFacts(2)
+  await deliveries.startDeliverer().refresh()
+  await eventually(() => receiver.received.length === 1)
+  await deliveries.pass(11_000)
+  letGo()
+  await eventually(async () => (await deliveries.find(id)).progress.deliveries === 2)
+  expect(receiver.ids().flat()).toEqual(ids)
+})
+
+test('a deliverer that sleeps past its lease cannot write once another has taken it; the items are sent again by another, with the same ids', async () => {
   let isHeld = true
   let letGo = () => {}
   const held = new Promise<void>((resolve) => (letGo = resolve))
