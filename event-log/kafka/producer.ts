@@ -22,6 +22,8 @@ export type BatchProducer = {
 
 /** Every caller has got its retriable error by this time. */
 const GIVEN_UP_AFTER_MS = 5000
+/** A partition that gets another leader is written to again this soon. */
+const LONGEST_PAUSE_MS = 500
 
 /** An idempotent producer for one topic; one that failed or hung is replaced. */
 export function batchProducer({
@@ -86,7 +88,7 @@ export function batchProducer({
         idempotent: true,
         maxInFlightRequests: 1,
         allowAutoTopicCreation: false,
-        retry: { ...RETRY, retries: Number.MAX_SAFE_INTEGER },
+        retry: { ...RETRY, maxRetryTime: LONGEST_PAUSE_MS, retries: Number.MAX_SAFE_INTEGER },
         createPartitioner: Partitioners.DefaultPartitioner,
       })
       beginning = client
