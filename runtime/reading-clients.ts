@@ -16,7 +16,7 @@ export class ReadingClients {
     const before = this.#seen.get(socket)
     const taken = takenBytes(socket)
     const unacknowledged = await unacknowledgedBytes(socket)
-    // What the kernel takes in between may count as acknowledged now, but not at the next look: in doubt a client reads.
+    // The kernel may take more during a look. The lower count is kept, the higher compared: in doubt a client reads.
     this.#seen.set(socket, { takenBytes: taken, unacknowledged })
     const now = { takenBytes: takenBytes(socket), unacknowledged }
     return before !== undefined && !hasRead(before, now)

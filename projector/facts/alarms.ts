@@ -30,8 +30,8 @@ export function judgeAlarms(
       return { type: 'alarm.reported', at, cause: input.eventId, alarm, late, ...position }
     })
   // Positions that are on time have ascending times.
-  const over = input.kind === 'position' && !late ? at - RUN_MS : undefined
-  const after = withReported(before, names, { at, over })
+  const endedBefore = input.kind === 'position' && !late ? at - RUN_MS : -Infinity
+  const after = withReported(before, names, { at, endedBefore })
   return {
     state: late ? { ...runs, late: after } : { ...runs, onTime: after },
     decisions,
@@ -56,16 +56,16 @@ function isSameRun(reportedAt: number | undefined, at: number): boolean {
 }
 
 /**
- * Runs in the order of their last reports. One last reported before `over` can no longer continue; heartbeats end none, because
- * positions that were recorded before them may still come.
+ * The runs after a report. One last reported before `endedBefore` can no longer continue. A heartbeat ends none,
+ * because positions that were recorded before it may still come.
  */
 function withReported(
   runs: Readonly<Record<string, number>>,
   names: readonly string[],
-  { at, over = -Infinity }: { at: number; over?: number | undefined },
+  { at, endedBefore }: { at: number; endedBefore: number },
 ): Readonly<Record<string, number>> {
   const open = Object.entries(runs).filter(
-    ([name, reportedAt]) => reportedAt >= over && !names.includes(name),
+    ([name, reportedAt]) => reportedAt >= endedBefore && !names.includes(name),
   )
   const reported = names.map((name) => [name, at] as const)
   return Object.fromEntries([...open, ...reported].slice(-Math.max(MOST_RUNS, names.length)))

@@ -24,13 +24,23 @@ test('two deliverers that run together send every item once, in order', async ()
   expect(receiver.ids().flat()).toEqual(ids)
 })
 
-test('a deliverer that sleeps past its lease repeats nothing if no other has taken the lease', async () => {
+/** Answers its first request only after `letGo`. */
+async function startSlowReceiver() {
+  let isFirst = true
   let letGo = () => {}
   const held = new Promise<void>((resolve) => (letGo = resolve))
   const receiver = await startReceiver(async () => {
-    await held
+    if (isFirst) {
+      isFirst = false
+      await held
+    }
     return 200
   })
+  return { receiver, letGo }
+}
+
+test('a deliverer that sleeps past its lease repeats nothing if no other has taken the lease', async () => {
+  const { receiver, letGo } = await startSlowReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const ids = await deliveries.appendFacts(2)
   await deliveries.startDeliverer().refresh()
@@ -42,15 +52,7 @@ test('a deliverer that sleeps past its lease repeats nothing if no other has tak
 })
 
 test('a deliverer that sleeps past its lease cannot write once another has taken it; the items are sent again by another, with the same ids', async () => {
-  let isHeld = true
-  let letGo = () => {}
-  const held = new Promise<void>((resolve) => (letGo = resolve))
-  const receiver = await startReceiver(async () => {
-    if (!isHeld) return 200
-    isHeld = false
-    await held
-    return 200
-  })
+  const { receiver, letGo } = await startSlowReceiver()
   const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url })
   const ids = await deliveries.appendFacts(2)
   await deliveries.startDeliverer().refresh()

@@ -44,8 +44,8 @@ await describeWith(['openapiGenerator'], 'generated clients', ({ openapiGenerato
   }, LONG)
 
   /**
-   * All of them in one process, as each would take seconds to start; one after another, as its generators share
-   * settings, and side by side one once left an API out.
+   * In one process, because each would take seconds to start. One after another, because generators share settings:
+   * two at a time once left an API out.
    */
   async function generateAll(): Promise<void> {
     const configs = GENERATORS.flatMap((generator) => APIS.map((api) => ({ generator, api })))

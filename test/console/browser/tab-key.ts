@@ -1,9 +1,8 @@
 import type { Page, Request } from 'playwright-core'
 
 /**
- * Watches the page's calls from now on.
- *
- * @returns resolves once what was answered is drawn, and nothing but the live stream is awaited.
+ * Watches the page's calls. The returned function waits until every answer but the live stream's has come and is
+ * drawn.
  */
 export function watchCalls(page: Page): () => Promise<void> {
   const awaited = new Set<Request>()
