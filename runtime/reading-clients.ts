@@ -35,7 +35,7 @@ function hasRead(before: Look, now: Look): boolean {
 }
 
 /** Node's own count has a write only once all of it is taken; its handle knows the part. */
-function takenBytes(socket: Socket): number {
+export function takenBytes(socket: Socket): number {
   const { _handle: handle } = socket as unknown as {
     _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number } | null
   }
