@@ -14,7 +14,7 @@ import Koa from 'koa'
 import { pino } from 'pino'
 import { answerInEnvelope, identifyRequest, succeed, type HttpState } from '../../runtime/http.ts'
 import { serveHttp, type HttpServer } from '../../runtime/http-server.ts'
-import { unacknowledgedBytes } from '../../runtime/reading-clients.ts'
+import { takenBytes, unacknowledgedBytes } from '../../runtime/reading-clients.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection, type RawConnection } from '../raw-connection.ts'
 
@@ -264,9 +264,7 @@ describe('a client whose answer is not read whole', () => {
     socket.pause()
     let looks = 0
     atServer.on('timeout', () => (looks += 1))
-    const handle = (atServer as unknown as Internals)._handle
-    const left = () => handle?.writeQueueSize
-    const taken = () => (handle?.bytesWritten ?? 0) - (left() ?? 0)
+    const taken = () => takenBytes(atServer)
     /** At least and at most: the kernel may take more while its table is read. */
     const acknowledged = async () => {
       // Past the time for which the table is shared.
@@ -281,8 +279,8 @@ describe('a client whose answer is not read whole', () => {
       // The server looks into the same table.
       await unacknowledgedBytes(atServer)
     }
-    for (let before; before !== left();) {
-      before = left()
+    for (let before; before !== taken();) {
+      before = taken()
       await turns()
     }
     // Node notes how much is left to send.
@@ -344,9 +342,6 @@ describe('a client whose answer is not read whole', () => {
 })
 
 /** Node's callback for an idle connection, and the bytes left to send. */
-type Internals = {
-  _onTimeout: () => void
-  readonly _handle?: { readonly bytesWritten: number; readonly writeQueueSize: number }
-}
+type Internals = { _onTimeout: () => void }
 
 const MIB = 1024 * 1024
