@@ -47,7 +47,7 @@ test('a short run prints its tables, and everything acknowledged is stored', asy
     expect(output).toContain(name)
     expect(output).toContain(verdict)
   }
-}, 180_000)
+})
 
 test('--help lists the parts; an unknown one is named', async () => {
   const help = await bench('--help')
@@ -56,7 +56,7 @@ test('--help lists the parts; an unknown one is named', async () => {
   const mistaken = await bench('projektor')
   expect(mistaken).toMatchObject({ code: 2, output: '' })
   expect(mistaken.errors).toContain('there is no part "projektor": --help lists them\n')
-}, 120_000)
+})
 
 test('docs/scaling.md shows what its commands print', async () => {
   const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8')
@@ -66,7 +66,7 @@ test('docs/scaling.md shows what its commands print', async () => {
     const { output } = await bench(...args.split(' '))
     expect(page).toContain(`\n\`\`\`\n${output}\`\`\`\n`)
   }
-}, 60_000)
+})
 
 test('parts and rounds are taken from the command line', () => {
   expect(parseOptions(['submit', '--short'])).toMatchObject({

@@ -56,7 +56,7 @@ test('killed at any moment, with answers lost, it stores each report once and lo
   )
   expect(forgetful.lost()).toBeGreaterThan(0)
   await forgetful.close()
-}, 120_000)
+})
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -30,7 +30,7 @@ await describeWith(['kafka'], 'Kafka of docker-compose.yml for consumers on the 
       })),
       answers: () => kafkaAnswers([at('9092')]),
     }))
-  }, 120_000)
+  })
 
   afterAll(() => server?.stop())
 

@@ -47,7 +47,7 @@ await describeWith(['mqtt'], 'the MQTT bridge of docs/webhooks.md', ({ mqtt }) =
       PORT: String(port),
     })
     await eventually(async () => (await post({ type: 'test', data: {} }, 'test_1')) === 204)
-  }, 60_000)
+  })
   afterAll(async () => {
     await endPrograms()
     await directory?.remove()

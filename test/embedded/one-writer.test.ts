@@ -47,7 +47,7 @@ test('the log is written by the main thread alone, and each of its commits waits
   expect(new Set(commits.map(({ thread, synchronous }) => `${thread} ${synchronous}`))).toEqual(
     new Set([`main ${FULL}`]),
   )
-}, 90_000)
+})
 
 const onLinux = process.platform === 'linux' ? test : test.skip
 
@@ -72,7 +72,7 @@ test('a key revoked in the worker is refused by the main thread', async () => {
   expect(await submit(running.ingestUrl, key)).toBe(200)
   await operator.revokeKey(id)
   await eventually(async () => (await submit(running.ingestUrl, key)) === 401)
-}, 90_000)
+})
 
 type Note = {
   readonly thread: 'main' | 'worker'

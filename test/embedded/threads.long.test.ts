@@ -29,7 +29,7 @@ test('data files are readable by their owner alone, including files that existed
   expect(names.map((name) => [name, mode(join(data, name))])).toEqual(
     names.map((name) => [name, '600']),
   )
-}, 90_000)
+})
 
 test('either API exports the metrics of both threads, each once', async () => {
   const running = await embedded.start()
@@ -49,7 +49,7 @@ test('either API exports the metrics of both threads, each once', async () => {
     expect(series.filter((name) => /^process_.*thread/.test(name))).toEqual([])
     expect(series.filter((name) => name.startsWith('nodejs_heap_size_total_bytes'))).toHaveLength(2)
   }
-}, 90_000)
+})
 
 test('a worker thread that cannot start ends the process with a non-zero code', async () => {
   const running = await embedded.start()
@@ -63,7 +63,7 @@ test('a worker thread that cannot start ends the process with a non-zero code', 
   })
   expect(await program.ended).toBe(1)
   expect(program.output()).toMatch(/"level":60.*another version of the program wrote it/)
-}, 90_000)
+})
 
 test('a worker thread that ends by itself ends the process with a non-zero code', async () => {
   const sign = join(embedded.path, 'end-the-worker')
@@ -78,7 +78,7 @@ test('a worker thread that ends by itself ends the process with a non-zero code'
   writeFileSync(sign, '')
   expect(await running.ended).toBe(1)
   expect(running.output()).toMatch(/"level":60.*the worker thread has ended with code 0/)
-}, 90_000)
+})
 
 test('data with a retention cannot be opened without RETENTION_DAYS', async () => {
   const running = await embedded.start({ RETENTION_DAYS: '30' })
@@ -89,7 +89,7 @@ test('data with a retention cannot be opened without RETENTION_DAYS', async () =
   })
   expect(await refused.ended).toBe(1)
   expect(refused.output()).toMatch(/"level":60.*for 30 days.* RETENTION_DAYS=off/)
-}, 90_000)
+})
 
 test('SIGTERM while an export goes out to a slow reader ends the process with code 0', async () => {
   const running = await embedded.start({ SHUTDOWN_DEADLINE_MS: '2000' })
@@ -112,7 +112,7 @@ test('SIGTERM while an export goes out to a slow reader ends the process with co
   answer.resume()
   await new Promise((resolve) => answer.once('close', resolve))
   expect(answer.complete).toBe(false)
-}, 90_000)
+})
 
 /** Positions of the account that has reported already, straight into the log. */
 async function appendPositions(deviceId: string, count: number): Promise<void> {

@@ -62,4 +62,4 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
   expect(all.flatMap(({ failures }) => failures).filter((one) => one === 'no answer')).not.toEqual(
     [],
   )
-}, 200_000)
+})

@@ -32,7 +32,7 @@ test('API keys never reach logs or files', async () => {
   expect(running.output()).not.toContain(core)
   const found = promisify(execFile)('grep', ['-r', '-F', '-l', '-a', core, suite.path])
   await expect(found).rejects.toMatchObject({ code: 1 })
-}, 120_000)
+})
 
 /** Users' mistakes: the key appears in other places too, whole, in part or encoded. */
 function misplaced(path: string, init: RequestInit, key: string): [string, RequestInit][] {

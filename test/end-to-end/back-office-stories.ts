@@ -34,7 +34,7 @@ export function backOfficeStories(
       service = await start()
       admin = await signIn(service.adminUrl)
       tugs = await admin.createKey({ name: 'tugs', deviceIds: ['tug-*'] })
-    }, 120_000)
+    })
 
     afterAll(() => service?.remove())
 

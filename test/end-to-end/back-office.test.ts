@@ -16,4 +16,4 @@ test('a new key can be tested while others behind the same address send unknown 
   const answer = await admin.call<{ status: number }>('POST', '/test-report', { key, report })
   expect(answer.status).toBe(200)
   await service.remove()
-}, 120_000)
+})

@@ -17,7 +17,7 @@ await describeWith(['ownKafka'], 'a broker that asks for TLS and a sign-in', ({ 
     folder = await ownDirectory()
     security = await makeKafkaSecurity(folder)
     broker = await ownKafka({ secured: security })
-  }, 120_000)
+  })
 
   afterAll(async () => {
     running?.process.kill('SIGKILL')

@@ -68,7 +68,7 @@ describe('moving in', () => {
     const positions = await reader.positions('phone')
     expect(positions).toHaveLength(POINTS)
     expect(positions[0]).toMatchObject({ latitude: 52.5, longitude: 13.5, imported: true })
-  }, 300_000)
+  })
 
   test.each(['geojson', 'gpx', 'ndjson', 'csv'])(
     'what is exported as %s and imported elsewhere is the same, but for ids, receipt and the mark',

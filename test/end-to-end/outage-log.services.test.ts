@@ -44,7 +44,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (servi
     await Promise.all([kafka.restart(), proxy.become('pass')])
     await Promise.all(parts.map(({ logs, url }) => logs(IS_OVER, 2).then(() => ready(url))))
     logged = parts.map(({ lines }, part) => lines().slice(before[part]))
-  }, 300_000)
+  })
 
   test.each(PARTS.map(([name], part) => [name, part] as const))(
     '%s logs one line when it begins and one when it is over, for each server',

@@ -80,7 +80,7 @@ describe('npm run rebuild', () => {
     expect(again.output()).toContain(`building generation 3: 0 of 60,000 events (0 %)`)
     expect(again.output()).toContain(`building generation 3: 60,000 of 60,000 events (100 %)`)
     expect(generations()).toEqual(['read-models-3.sqlite'])
-  }, 120_000)
+  })
 
   test('interrupted it says that nothing has changed', async () => {
     const stopped = rebuild()
@@ -89,7 +89,7 @@ describe('npm run rebuild', () => {
     expect(await stopped.ended).toBe(1)
     expect(stopped.output()).toContain('The old read models stay in use')
     expect(generations()).toEqual(['read-models-3.sqlite'])
-  }, 90_000)
+  })
 
   test('a second one at the same time is refused', async () => {
     const first = rebuild()
@@ -99,7 +99,7 @@ describe('npm run rebuild', () => {
     expect(second.output()).toContain('Another rebuild is under way')
     first.process.kill('SIGTERM')
     await first.ended
-  }, 90_000)
+  })
 
   test.each([
     [['--help'], 0, 'Usage: npm run rebuild'],

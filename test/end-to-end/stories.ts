@@ -17,7 +17,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
 
     beforeAll(async () => {
       service = await start()
-    }, 300_000)
+    })
 
     afterAll(() => service?.remove())
 
@@ -68,7 +68,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
         expect(device.reportCount).toBe(points.length)
         expect(stored.at(-1)).toMatchObject(device.lastPosition)
       }
-    }, 120_000)
+    })
 
     test('the feed of facts has the first fact of every device', async () => {
       const wanted = tracks.map((file) => basename(file, '.gpx'))
@@ -82,7 +82,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
         { withinMs: 60_000, everyMs: 200 },
       )
       expect([...online.values()].sort()).toEqual([...wanted].sort())
-    }, 120_000)
+    })
 
     test('the same files sent again add no record, also after a restart', async () => {
       const before = await Promise.all((await adminReader(service).devices()).map(withHistory))
@@ -111,7 +111,7 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
       for (const [n, { device }] of after.entries()) {
         expect(device.lastSeenAt > (before[n]?.device.lastSeenAt ?? '')).toBe(true)
       }
-    }, 300_000)
+    })
 
     async function feed(query: string) {
       const answer = await fetch(`${service.adminUrl}/api/v1/feeds/facts?${query}`, {

@@ -41,7 +41,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
       },
     )
     load = startLoad({ urls: service.ingestUrls, key: service.key, concurrency: 2, pauseMs: 20 })
-  }, 240_000)
+  })
 
   afterEach(() => eventually(() => fires([]), { withinMs: 90_000, everyMs: 500 }), 100_000)
 
@@ -82,7 +82,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
 
   test('no alert fires while everything works', async () => {
     await expectAlerts('nothing', [])
-  }, 90_000)
+  })
 
   test('GpsInstanceDown fires while the projectors are stopped', async () => {
     const projectors = [service.program('projector-1'), service.program('projector-2')]
@@ -92,7 +92,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     } finally {
       for (const { process } of projectors) process.kill('SIGCONT')
     }
-  }, 120_000)
+  })
 
   test('the alerts of readiness and of the projector fire while MongoDB hangs', async () => {
     await mongodbLine.become('silent')
@@ -103,7 +103,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
       await mongodbLine.become('refuse')
       await mongodbLine.become('pass')
     }
-  }, 120_000)
+  })
 
   test('the alerts of errors and of readiness fire while Kafka is down', async () => {
     await service.kafka.kill()
@@ -112,7 +112,7 @@ await describeWith(['ownKafka', 'ownMongodb', 'prometheus'], 'the alerts', (serv
     } finally {
       await service.kafka.restart()
     }
-  }, 150_000)
+  })
 })
 
 /** The rules with every duration shortened, and the one threshold that is a time. */

@@ -17,7 +17,7 @@ await describeWith(
 
     beforeAll(async () => {
       service = await startDistributedService(services)
-    }, 240_000)
+    })
 
     afterAll(() => service?.close(), 60_000)
 

@@ -21,7 +21,7 @@ await describeWith(['ownKafkaCluster', 'ownMongodb'], 'a cluster of three broker
   beforeAll(async () => {
     service = await startClusterService(services, closers)
     await service.inSync()
-  }, 240_000)
+  })
 
   afterAll(async () => {
     for (const close of closers.reverse()) await close()

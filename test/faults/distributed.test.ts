@@ -23,7 +23,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
 
   beforeAll(async () => {
     service = await startDistributedService(services)
-  }, 240_000)
+  })
 
   afterAll(() => service?.close(), 60_000)
 

@@ -72,7 +72,7 @@ function measureBesideLarge(
     const scopes = ['positions:write', 'positions:import']
     keys = { reporter: (await createKey()).key, importer: (await createKey({ scopes })).key }
     await times()
-  }, 240_000)
+  })
 
   /** The median and the 99th percentile of single reports' times. */
   async function times(): Promise<Times> {

@@ -24,7 +24,7 @@ await describeWith(['ownKafka', 'ownMongodb'], 'ingest APIs with a spool', (serv
     service = await startDistributedService(services, {
       envOf: (part) => (part.startsWith('ingest') ? { SPOOL_DIR: `${spools}/${part}` } : {}),
     })
-  }, 240_000)
+  })
 
   afterEach(async () => {
     await running?.stop()

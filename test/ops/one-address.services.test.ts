@@ -74,7 +74,7 @@ for (const [name, prefix] of RECIPES) {
       url = `http://127.0.0.1:${front}${prefix}`
       // Traefik reads its rules after it has begun to listen.
       await eventually(async () => (await ask('GET', '/keys')).status === 200)
-    }, 60_000)
+    })
 
     afterAll(async () => {
       await endPrograms()

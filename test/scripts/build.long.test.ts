@@ -116,7 +116,7 @@ describe('a project with a console', () => {
     expect(made('dist')).not.toBe(before.services)
     expect(made('dist/console/site')).toBe(last)
     expect(read('dist/console/map/world.pmtiles')).toBe('the world')
-  }, 120_000)
+  })
 
   test('a console that cannot be built leaves the one before', async () => {
     await build()

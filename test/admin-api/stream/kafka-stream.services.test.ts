@@ -64,7 +64,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     async function appendInTurns(some: readonly PositionReported[]) {
       for (let at = 0; at < some.length; at += 30) await eventLog.append(some.slice(at, at + 30))
     }
-  }, 90_000)
+  })
 
   test('readers get a gap after the topic was made again, and miss nothing new', async () => {
     const { eventLog, listen } = await start({ heartbeatMs: 50, gatherMs: 0 })
@@ -91,7 +91,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
       await eventually(() => ids.every((id) => reader.recordIds().includes(id)), SOON)
       expect(reader.of('gap').length).toBeGreaterThan(0)
     }
-  }, 180_000)
+  })
 
   async function start(stream: Partial<StreamOptions>) {
     topicPrefix = `${kafka.topicPrefix}.${randomBytes(4).toString('hex')}`

@@ -107,4 +107,4 @@ test('the program lists, replays while nothing else holds the data, and explains
     output: expect.stringContaining('1 replayed'),
   })
   expect(await eventLog.deadLetters.count()).toBe(1)
-}, 120_000)
+})

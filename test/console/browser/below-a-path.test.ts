@@ -36,7 +36,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       serve = () => serveNginx([...rendered, joined], { directory, program: program ?? 'nginx' })
       nginx = await serve()
       browser = await launchChromium()
-    }, 180_000)
+    })
 
     afterEach(async () => {
       await Promise.all(browser.contexts().map((context) => context.close()))

@@ -44,7 +44,7 @@ export function consoleSuite({
     })
     await signIn()
     key = (await made('/keys', { name: 'Gateway' })).key
-  }, 180_000)
+  })
 
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map(end))

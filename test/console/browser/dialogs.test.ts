@@ -138,7 +138,7 @@ describeConsole('every dialog', () => {
       await dialog.waitFor({ state: 'hidden' })
       await isBackAt(page, buttons[0])
     }
-  }, 300_000)
+  })
 
   test('the dialog that deletes a chosen geofence returns the focus to its card', async () => {
     const page = await suite.signedIn('/geofences')

@@ -323,7 +323,7 @@ describeConsole('the page of notifications', () => {
     await refused.getByRole('button', { name: 'Send again' }).first().click()
     await eventually(() => requests('422/strict').length > before)
     await deleted(id, strict.id, many.id)
-  }, 240_000)
+  })
 
   test('a viewer sees notifications, and neither controls nor what was sent', async () => {
     const { id } = await subscribed('Seen', '500/seen')
@@ -386,7 +386,6 @@ describeConsole('the page of notifications', () => {
       }
       await deleted(...made.map(({ id }) => id))
     },
-    120_000,
   )
 })
 

@@ -30,7 +30,7 @@ beforeAll(async () => {
   service = await startEmbedded(directory.path, operatorEnv())
   key = await createKey(service.adminUrl)
   reader = adminReader({ adminUrl: service.adminUrl, key })
-}, 120_000)
+})
 
 afterAll(async () => {
   await endPrograms()

@@ -21,7 +21,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     proxy = await kafkaProxy()
     proxy.forwardTo(port)
     broker = await ownKafka({ port, advertisedPort: proxy.port })
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await log?.close()
@@ -58,7 +58,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     expect(new Set(reader.recordIds())).toEqual(new Set(acknowledged))
     expect(reader.recordIds()).toHaveLength(acknowledged.length)
     expect(acknowledged.length).toBeGreaterThan(500)
-  }, 120_000)
+  })
 
   test('while the network drops everything, appends are refused within 6 s; later they succeed again', async () => {
     await open()
@@ -80,7 +80,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     const reader = startReading(log)
     await eventually(() => reader.recordIds().includes(event.recordId), { withinMs: 30_000 })
     await reader.stop()
-  }, 120_000)
+  })
 
   test('a commit that fails is repeated, though nothing more comes', async () => {
     await open()

@@ -23,7 +23,7 @@ await describeWith(['ownKafka'], 'a broker that is killed', ({ ownKafka }) => {
       }),
     )
     await whenReady(log)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await log?.close()
@@ -72,5 +72,5 @@ await describeWith(['ownKafka'], 'a broker that is killed', ({ ownKafka }) => {
     expect(fatal).toEqual([])
     await whenReady(log)
     await Promise.all([reader.stop(), tail.stop()])
-  }, 180_000)
+  })
 })

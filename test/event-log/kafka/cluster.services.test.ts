@@ -23,7 +23,7 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
 
   beforeAll(async () => {
     cluster = await ownKafkaCluster()
-  }, 120_000)
+  })
 
   afterAll(async () => {
     await cluster?.kill()
@@ -92,7 +92,7 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
       withinMs: 30_000,
     })
     await Promise.all([reader.stop(), tail.stop()])
-  }, 180_000)
+  })
 
   function openLog(topicPrefix: string, logger: Logger = silent): EventLog {
     const log = openKafkaEventLog(logOptions({ brokers: cluster.brokers, topicPrefix, logger }))

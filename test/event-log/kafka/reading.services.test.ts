@@ -191,7 +191,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     await eventually(() => reader.entries.length === 1, SOON)
     expect(fatal).toEqual([])
     await reader.stop()
-  }, 90_000)
+  })
 
   test('a process exits once its consumers have failed for too long', async () => {
     const { topicPrefix, topic } = await openLog(kafka)

@@ -87,7 +87,7 @@ await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
     expect(reader.taken).toEqual([rejection])
     expect(fatal).toEqual([])
     await reader.stop()
-  }, 90_000)
+  })
 
   async function open(changes: Parameters<typeof openLog>[1] = {}) {
     const { log, topicPrefix } = await openLog(kafka, changes)

@@ -23,7 +23,7 @@ await describeWith(['mongodbWithUsers'], 'the roles of the MongoDB user', (servi
 
   beforeAll(async () => {
     server = await services.mongodbWithUsers(USERS)
-  }, 120_000)
+  })
 
   afterAll(() => server?.stop())
 

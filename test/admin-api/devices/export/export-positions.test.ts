@@ -105,7 +105,7 @@ test('an export reads the store no faster than the client takes the file', async
   await eventually(() => pages.read > read + 20, { withinMs: 30_000 })
   response.destroy()
   await reachRest()
-}, 120_000)
+})
 
 test('an export reads the store no further once the client has disconnected', async () => {
   harness.logged.length = 0
@@ -120,7 +120,7 @@ test('an export reads the store no further once the client has disconnected', as
   await eventually(() => harness.logged.filter((line) => line.includes('has gone')).length === 2)
   expect(await reachRest()).toBe(read)
   expect(harness.logged.join()).not.toContain('answer broken off')
-}, 120_000)
+})
 
 test('an export reads the store only as far as the first page for a HEAD', async () => {
   const path = '/api/v1/devices/tug/positions?format=geojson'
@@ -128,7 +128,7 @@ test('an export reads the store only as far as the first page for a HEAD', async
   expect([answer.status, answer.text]).toEqual([200, ''])
   expect(answer.headers.get('content-type')).toBe('application/geo+json')
   expect(await reachRest()).toBe(1)
-}, 120_000)
+})
 
 test('an export reads the store in turns with all other work, however fast the client is', async () => {
   pages.endless = true

@@ -64,7 +64,6 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
       expect(consumer.output()).toMatch(/skipped \d+\/\d+ \(acc-1\/van 1\): it is DeviceMoved\.v1/)
       expect(consumer.output().match(/^skipped /gm)).toHaveLength(2)
     },
-    120_000,
   )
 
   test('the consumer prints each fact once, and an erasure among them', async () => {
@@ -84,7 +83,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
       'erasure',
       facts[0]!.type,
     ])
-  }, 60_000)
+  })
 
   test('the consumer reports an erasure, and treats later reports as new', async () => {
     const { log, topic } = await open()
@@ -106,7 +105,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
       after.recordId,
     ])
     expect(consumer.output()).not.toContain('skipped')
-  }, 120_000)
+  })
 
   test('the consumer stops on SIGTERM, and its group continues after the printed events', async () => {
     const { log, topic } = await open()
@@ -123,7 +122,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'the example consumer', (service
     const second = start(topic)
     await until(second, () => printed(second).length > 0)
     expect(printed(second).map(({ recordId }) => recordId)).toEqual([after.recordId])
-  }, 120_000)
+  })
 
   async function open(registry?: { url: string }) {
     const topicPrefix = `${services.kafka.topicPrefix}.${randomBytes(4).toString('hex')}`

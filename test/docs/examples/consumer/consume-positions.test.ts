@@ -10,4 +10,4 @@ test('--help says how it is used, and a bad argument what is wrong with it', asy
   const wrong = startProgram(PROGRAM, { args: ['--brokers', 'nowhere'] })
   expect(await wrong.ended).toBe(2)
   expect(wrong.output()).toContain('--brokers must be HOST:PORT')
-}, 120_000)
+})
