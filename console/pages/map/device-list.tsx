@@ -45,6 +45,7 @@ export function DeviceList() {
     count: devices.length,
     rowRem: ROW_REM,
     also: stop,
+    chosen: indexOf(selected),
   })
   // A device chosen on the map or in the address is in view.
   useEffect(() => {

@@ -29,6 +29,7 @@ const SPARE = 8
  * The rows in view, out of many rows of one height.
  *
  * @param also a row that stays in the document, in view or not, because Tab goes to it.
+ * @param chosen a row that stays in view when the list gets shorter; -1 for none.
  */
 export function useRowsInView(
   scroller: { readonly current: HTMLElement | null },
@@ -36,22 +37,33 @@ export function useRowsInView(
     count,
     rowRem,
     also,
+    chosen,
   }: {
     readonly count: number
     readonly rowRem: number
     readonly also: number
+    readonly chosen: number
   },
 ): RowsInView {
   const [{ top, height }, setView] = useState({ top: 0, height: 0 })
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize)
   const rowPixels = rowRem * rem
+  const keepChosen = useRef<(element: HTMLElement) => void>(() => undefined)
+  keepChosen.current = ({ scrollTop }) => {
+    const [above, below] = [chosen * rowPixels, (chosen + 1) * rowPixels]
+    const wasInView = above < scrollTop + height && below > scrollTop
+    if (chosen >= 0 && wasInView) show(chosen)
+  }
   useEffect(() => {
     const element = scroller.current
     if (element === null) return undefined
     const look = () => setView({ top: element.scrollTop, height: element.clientHeight })
     look()
     element.addEventListener('scroll', look, { passive: true })
-    const resized = new ResizeObserver(look)
+    const resized = new ResizeObserver(() => {
+      keepChosen.current(element)
+      look()
+    })
     resized.observe(element)
     return () => {
       element.removeEventListener('scroll', look)
@@ -67,13 +79,15 @@ export function useRowsInView(
     indexes,
     rowPixels,
     allPixels: rowPixels * count,
-    show(index) {
-      const element = scroller.current
-      if (element === null) return
-      const above = index * rowPixels
-      const below = above + rowPixels - element.clientHeight
-      element.scrollTop = Math.min(above, Math.max(below, element.scrollTop))
-    },
+    show,
+  }
+
+  function show(index: number): void {
+    const element = scroller.current
+    if (element === null) return
+    const above = index * rowPixels
+    const below = above + rowPixels - element.clientHeight
+    element.scrollTop = Math.min(above, Math.max(below, element.scrollTop))
   }
 }
 

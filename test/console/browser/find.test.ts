@@ -112,6 +112,28 @@ describeConsole('finding a device', () => {
     await online.getByText('15', { exact: true }).waitFor()
   })
 
+  async function isInView(page: Page, name: string): Promise<boolean> {
+    const row = await deviceRow(page, name).boundingBox()
+    const list = await page.getByRole('list', { name: 'Devices' }).boundingBox()
+    if (row === null || list === null) return false
+    return row.y >= list.y - 1 && row.y + row.height <= list.y + list.height + 1
+  }
+
+  test('the chosen row stays in view when the list gets shorter, unless it was scrolled out', async () => {
+    const page = await suite.signedIn('/?q=van&sort=name&device=van-33')
+    await eventually(() => isInView(page, 'van-33'))
+    const list = `document.querySelector('.device-list')`
+    const shorter = (pixels: number) =>
+      page.evaluate(`${list}.style.maxHeight = (${list}.clientHeight - ${pixels}) + 'px'`)
+    await shorter(90)
+    await eventually(() => isInView(page, 'van-33'))
+    await page.evaluate(`${list}.scrollTop = 0`)
+    await eventually(async () => !(await isInView(page, 'van-33')))
+    await shorter(60)
+    await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))')
+    expect(await page.evaluate(`${list}.scrollTop`)).toBe(0)
+  })
+
   test('Back keeps search, sort and filter, and the chosen row is in view', async () => {
     const page = await suite.signedIn('/?q=van&sort=-motion&status=online')
     await deviceRow(page, 'van-59').waitFor()
@@ -123,13 +145,7 @@ describeConsole('finding a device', () => {
       if (back === 'arrow of the browser') await page.goBack()
       else await page.getByRole('link', { name: 'To the map' }).click()
       await page.waitForURL(/\/\?q=van&sort=-motion&status=online&device=van-33$/)
-      await eventually(async () => {
-        const [row, list] = [
-          await deviceRow(page, 'van-33').boundingBox(),
-          await page.getByRole('list', { name: 'Devices' }).boundingBox(),
-        ]
-        return row && list && row.y >= list.y - 1 && row.y + row.height <= list.y + list.height + 1
-      })
+      await eventually(() => isInView(page, 'van-33'))
       if (back === 'arrow of the page') await page.goBack()
     }
   })
