@@ -11,7 +11,7 @@ import { positionReported } from '../../samples.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { startStreaming, type StreamHarness } from './stream-harness.ts'
 
-const SOON = { withinMs: 120_000 }
+const SOON = { withinMs: 30_000 }
 
 await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
   const { brokers } = kafka
