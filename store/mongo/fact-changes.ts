@@ -7,6 +7,8 @@ export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
   readonly state: FactState
   readonly outbox: readonly DeviceFact[]
   readonly isCleanUp: boolean
+  /** Not read just now. */
+  readonly isRemembered: boolean
 }
 
 export function knownState(document: StateDocument): KnownState {
@@ -17,6 +19,7 @@ export function knownState(document: StateDocument): KnownState {
     revision,
     outbox: outbox.map((fact) => JSON.parse(fact) as DeviceFact),
     isCleanUp: cleanUp === true,
+    isRemembered: false,
   }
 }
 

@@ -52,7 +52,10 @@ export function factWrites({
   collections: FactCollections
   clock: { now(): number }
 }): FactWrites {
-  /** The states that this process wrote last. Unless another has changed one since, it need not be read. */
+  /**
+   * The states that this process wrote last. Another process may have changed one since: writing notices it, and a
+   * state that would stay as it is is read again.
+   */
   const remembered = new LRUCache<string, KnownState>({
     maxSize: REMEMBERED,
     sizeCalculation: () => 1,
@@ -66,7 +69,8 @@ export function factWrites({
   async function judgeNow({ read, devices, publish }: FactsBatch): Promise<DeviceFact[]> {
     const decided: DeviceFact[] = []
     let left = devices
-    // Each further round writes at least one of the states that others have changed meanwhile, here or there.
+    // Each further round writes at least one of the states that others have changed meanwhile, here or there, or
+    // reads those that were remembered.
     while (left.length > 0) {
       const before = await found(left)
       const revision = randomUUID()
@@ -82,12 +86,16 @@ export function factWrites({
       await complete(written, publish)
       for (const { document, state } of written) {
         const { _id, partition } = document
-        remembered.set(_id, { state, partition, revision, outbox: [], isCleanUp: false })
+        const known = { state, partition, revision, outbox: [], isCleanUp: false }
+        remembered.set(_id, { ...known, isRemembered: true })
       }
       decided.push(...written.flatMap(({ facts }) => facts))
-      const unwritten = new Set(changes.map(({ document }) => document._id))
-      for (const { document } of written) unwritten.delete(document._id)
-      left = left.filter((device) => unwritten.has(deviceKey(device)))
+      const changed = new Set(changes.map(({ document }) => document._id))
+      const done = new Set(written.map(({ document }) => document._id))
+      left = left.filter((device) => {
+        const key = deviceKey(device)
+        return changed.has(key) ? !done.has(key) : before.get(key)?.isRemembered === true
+      })
     }
     return decided
   }

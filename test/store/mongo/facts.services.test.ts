@@ -80,6 +80,19 @@ await describeWith(['mongodb'], 'judging that is interrupted', ({ mongodb }) => 
     },
   )
 
+  promise('a state that another process has changed is judged as it is now', async ({ db }) => {
+    const device = { accountId: newAccountId(), deviceId: 'van' }
+    const facts = [fact(device, 1), fact(device, 2)]
+    const first = process(db)
+    await first.judgeFacts({ devices: [deciding(device, 1, facts)] })
+    await process(db).judgeFacts({ devices: [deciding(device, 2, facts)] })
+    let judged: FactState | undefined
+    await first.judgeFacts({
+      devices: [{ ...device, judge: (before) => void (judged = before) }],
+    })
+    expect(judged).toEqual({ sequence: 2, applied: { 0: 2 }, due: null })
+  })
+
   promise(
     'a page is full although facts between those of it are of an earlier life',
     async ({ open, db }) => {
