@@ -64,7 +64,8 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
   const aborted = new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true })
   })
-  const commit = options.commit ? commits(consumer, options) : undefined
+  const commit = options.commit ? commits(topic) : undefined
+  passControlRecords(consumer, commit, options)
   try {
     const running = run(consumer, { commit, placement }, options)
     await Promise.race([crashed, aborted, running.then(() => Promise.race([crashed, aborted]))])
@@ -104,21 +105,26 @@ type Member = { readonly commit: Commit | undefined; readonly placement: Placeme
 type Commit = (partition: number, next: number, send: SendCommit) => Promise<void>
 type SendCommit = (offsets: OffsetsByTopicPartition) => Promise<void>
 
-/**
- * Commits, one at a time and in order. kafkajs skips a batch that has only control records, without
- * committing it, so the group would appear to lag forever.
- */
-function commits(
-  consumer: Consumer,
-  { topic, groupId, deal, signal, logger }: GroupMemberOptions,
-): Commit {
+/** Commits, one at a time and in order. */
+function commits(topic: string): Commit {
   let last: Promise<void> = Promise.resolve()
-  const commit: Commit = (partition, next, send) => {
+  return (partition, next, send) => {
     const partitions = [{ partition, offset: String(next) }]
     const committed = last.then(() => send({ topics: [{ topic, partitions }] }))
     last = committed.catch(() => undefined)
     return committed
   }
+}
+
+/**
+ * Deals with batches that have only control records. kafkajs skips them, without committing, so the group would
+ * appear to lag forever, and a live reader would never reach the end.
+ */
+function passControlRecords(
+  consumer: Consumer,
+  commit: Commit | undefined,
+  { groupId, deal, signal, logger }: GroupMemberOptions,
+): void {
   const sendRepeatedly: SendCommit = ({ topics }) =>
     consumer.commitOffsets(
       topics.flatMap(({ topic, partitions }) => partitions.map((one) => ({ topic, ...one }))),
@@ -127,13 +133,14 @@ function commits(
     consumer.events.END_BATCH_PROCESS,
     ({ payload: { batchSize, partition, firstOffset, lastOffset } }) => {
       if (batchSize > 0) return
-      const passed = { partition, firstOffset: Number(firstOffset), lastOffset: Number(lastOffset) }
+      // Despite its type, null for a batch that has only records before the one that was asked for.
+      const first = (firstOffset as string | null) ?? lastOffset
+      const passed = { partition, firstOffset: Number(first), lastOffset: Number(lastOffset) }
       passOver(passed).catch((error: unknown) => {
-        logger.warn({ err: error, groupId, partition }, 'offset of control records not committed')
+        logger.warn({ err: error, groupId, partition }, 'control records not passed')
       })
     },
   )
-  return commit
 
   async function passOver(
     passed: Pick<Chunk, 'partition' | 'firstOffset' | 'lastOffset'>,
@@ -141,7 +148,7 @@ function commits(
     const heartbeat = () => Promise.resolve()
     const isCurrent = () => !signal.aborted
     const done = await deal({ ...passed, messages: [], heartbeat, isCurrent })
-    if (done) await commit(passed.partition, passed.lastOffset + 1, sendRepeatedly)
+    if (done) await commit?.(passed.partition, passed.lastOffset + 1, sendRepeatedly)
   }
 }
 

@@ -4,6 +4,10 @@ import { backOff } from '../../runtime/repeat.ts'
 import type { KafkaClient, Logger } from './kafka-client.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { OffsetBounds } from './offsets.ts'
+import { stallWatch } from './stall-watch.ts'
+
+/** Whoever reads is shown nothing new meanwhile, and begins anew within about a second. */
+const STALLED = { stalledAfterMs: 30_000, lookEveryMs: 5_000 }
 
 /** A `TailItem` of the port, for any type of entry. */
 export type TailItemOf<Entry> =
@@ -24,11 +28,13 @@ export type TailOptions<Entry> = {
   readonly toEntry: (message: Chunk['messages'][number], partition: number) => Promise<Entry>
   readonly bounds: () => Promise<OffsetBounds[]>
   readonly logger: Logger
+  /** When a reader that gets nothing has stalled, and how often that is looked at. */
+  readonly stalled?: typeof STALLED
 }
 
 /**
  * Every entry after `after`, then new ones as they arrive. kafkajs has no reader without a group,
- * so this is the only member of a private group that commits nothing.
+ * so this is the only member of a private group that commits nothing. Throws when kafkajs has given up or stalled.
  */
 export async function* tail<Entry>({
   after,
@@ -39,6 +45,7 @@ export async function* tail<Entry>({
   toEntry,
   bounds,
   logger,
+  stalled = STALLED,
 }: TailOptions<Entry>): AsyncGenerator<TailItemOf<Entry>, void> {
   const ending = new AbortController()
   const end = () => ending.abort()
@@ -58,21 +65,33 @@ export async function* tail<Entry>({
   if (signal.aborted) return
 
   const items = handover<TailItemOf<Entry>>(ending.signal)
+  const watch = stallWatch({ groupId, progress, logger, ...stalled })
+  let dealt: Promise<unknown> = Promise.resolve()
   let failure: Error | undefined
-  const reading = beGroupMember({
+  const member = beGroupMember({
     client: newClient(),
     groupId,
     topic,
     commit: false,
     async startAt(partitions) {
+      watch.assigned(partitions)
       return new Map([...next].filter(([partition]) => partitions.includes(partition)))
     },
-    deal: (chunk) => withHeartbeats(chunk.heartbeat, () => deal(chunk)),
+    // Control records are passed while kafkajs already fetches what follows them.
+    deal(chunk) {
+      const done = dealt.then(() => watch.during(() => dealWith(chunk)))
+      dealt = done.catch(() => undefined)
+      return withHeartbeats(chunk.heartbeat, () => done)
+    },
     signal: ending.signal,
     logger,
   })
+  const reading = Promise.race([member, watch.stalled])
     .catch((error: Error) => (failure = error))
-    .finally(end)
+    .finally(() => {
+      watch.stop()
+      end()
+    })
   try {
     for await (const item of items.taken()) yield item
     if (failure !== undefined) throw failure
@@ -82,7 +101,15 @@ export async function* tail<Entry>({
     signal.removeEventListener('abort', end)
   }
 
-  async function deal(chunk: Chunk): Promise<boolean> {
+  async function progress() {
+    const held = await bounds()
+    return {
+      position: [...next].join(' '),
+      behind: held.some(({ partition, high }) => (next.get(partition) ?? 0) < high),
+    }
+  }
+
+  async function dealWith(chunk: Chunk): Promise<boolean> {
     const { partition, messages, firstOffset, lastOffset } = chunk
     const due = next.get(partition) ?? 0
     if (firstOffset > due) {

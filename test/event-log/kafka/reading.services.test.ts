@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { CompressionTypes } from 'kafkajs'
+import { CompressionTypes, type ConsumerConfig, type Kafka } from 'kafkajs'
 import type { EventLog } from '../../../event-log/event-log.ts'
+import { endOf, hasReached } from '../../../event-log/offsets.ts'
+import { kafkaClient, type KafkaClient } from '../../../event-log/kafka/kafka-client.ts'
 import { openKafkaEventLog } from '../../../event-log/kafka/kafka-event-log.ts'
+import { tail } from '../../../event-log/kafka/tail.ts'
 import { encodePositionReported } from '../../../schemas/position-reported.ts'
 import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
@@ -16,6 +19,7 @@ import {
   plainKafka,
   putRaw,
   readTopic,
+  silent,
   startReading,
   startTailing,
 } from './harness.ts'
@@ -146,9 +150,10 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(attempts).toBe(1)
   })
 
-  test('a transactional producer’s marker at the end of a partition is no lag', async () => {
+  test('members and tails read past a transactional producer’s marker at the end of a partition', async () => {
     const { log, topic } = await openLog(kafka)
     const reader = startReading(log)
+    const live = startTailing(log, {})
     const producer = plainKafka(brokers).producer({
       transactionalId: topic,
       idempotent: true,
@@ -161,12 +166,16 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
       await transaction.send({ topic, messages: [{ key: 'acc-1/tracker-1', value }] })
       await transaction[end]()
       await eventually(async () => (await log.lag(reader.group)).events === 0, SOON)
+      const whole = endOf(await log.extent())
+      await eventually(() => hasReached(live.marks(), whole), SOON)
     }
     await write('commit')
     await write('abort')
     await producer.disconnect()
-    await reader.stop()
+    await Promise.all([reader.stop(), live.stop()])
     expect(reader.entries).toHaveLength(1)
+    expect(live.items.every(({ kind }) => kind === 'batch')).toBe(true)
+    expect(live.recordIds()).toHaveLength(1)
   })
 
   test('a consumer that kafkajs has given up is replaced, and the process keeps running', async () => {
@@ -233,11 +242,11 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     const kept = positionReported({ receivedAt: old[1]!.receivedAt + 60_000 })
     await log.append([...old, kept])
     await log.trim(kept.receivedAt)
-    const tail = startTailing(log, {})
-    await eventually(() => tail.recordIds().length === 1, SOON)
-    expect(tail.items.map(({ kind }) => kind)).toEqual(['gap', 'batch'])
-    expect(tail.recordIds()).toEqual([kept.recordId])
-    await tail.stop()
+    const reader = startTailing(log, {})
+    await eventually(() => reader.recordIds().length === 1, SOON)
+    expect(reader.items.map(({ kind }) => kind)).toEqual(['gap', 'batch'])
+    expect(reader.recordIds()).toEqual([kept.recordId])
+    await reader.stop()
   })
 
   test('a tail that resumes from its last marks misses nothing and repeats nothing', async () => {
@@ -256,6 +265,47 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(new Set([...first.recordIds(), ...second.recordIds()])).toEqual(
       new Set(events.map(({ recordId }) => recordId)),
     )
+  })
+
+  test('a tail throws when its consumer has stalled without an error', async () => {
+    const { log, topic } = await openLog(kafka)
+    await log.append([positionReported()])
+    let left = false
+    const held = async () =>
+      (await log.extent()).map(({ partition, first, next }) => ({
+        partition,
+        low: first,
+        high: next,
+      }))
+    const read = tail({
+      after: {},
+      signal: new AbortController().signal,
+      newClient: pausingClient,
+      groupId: `${topic}.stalling`,
+      topic,
+      toEntry: async ({ offset }) => offset,
+      bounds: held,
+      logger: silent,
+      stalled: { stalledAfterMs: 2000, lookEveryMs: 200 },
+    })
+    await expect(read.next()).rejects.toMatchObject({ name: 'DependencyError' })
+    await eventually(() => left, SOON)
+
+    /** Its consumers get partitions and fetch nothing. */
+    function pausingClient(): KafkaClient {
+      const client = kafkaClient({ brokers, clientId: 'stalling', logger: silent }, { retries: 5 })
+      const kafka = Object.create(client.kafka, {
+        consumer: {
+          value(options: ConsumerConfig) {
+            const consumer = client.kafka.consumer(options)
+            consumer.on(consumer.events.GROUP_JOIN, () => consumer.pause([{ topic }]))
+            consumer.on(consumer.events.DISCONNECT, () => (left = true))
+            return consumer
+          },
+        },
+      }) as Kafka
+      return { ...client, kafka }
+    }
   })
 
   function appendToAll(log: EventLog): Promise<void> {
