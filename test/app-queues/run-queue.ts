@@ -28,11 +28,14 @@ export function runQueue({
   items,
   url,
   losesEvery,
+  released,
   signal,
 }: Pick<QueueRun, 'app' | 'key' | 'items'> & {
   /** Where the service listens; while it is being started, apps wait: GPSLogger gives up after three tries. */
   readonly url: () => Promise<string>
   readonly losesEvery: number
+  /** What follows the first items waits for it. */
+  readonly released: Promise<void>
   readonly signal: AbortSignal
 }): QueueRun {
   const queue = [...items]
@@ -47,6 +50,7 @@ export function runQueue({
       const gone = after(answer)
       queue.splice(0, gone)
       if (gone > 0) {
+        await released
         await pause(PAUSE_MS)
         continue
       }

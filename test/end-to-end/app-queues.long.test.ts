@@ -11,6 +11,7 @@ import { eventually } from '../eventually.ts'
 
 /** How long the log takes nothing before the service is killed, which would wait longer for it. */
 const BLOCKED_MS = 1_000
+const SOON = { withinMs: 30_000 }
 
 const suite = embeddedSuite()
 
@@ -21,6 +22,8 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
   const { key } = await createKey()
   const stopping = new AbortController()
   const runs: Record<string, QueueRun> = {}
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
   for (const [name, app] of Object.entries<App>(APPS)) {
     runs[name] = runQueue({
       app,
@@ -28,14 +31,16 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
       items: recorded(app, 20, Date.now()),
       url: async () => (await started).ingestUrl,
       losesEvery: 7,
+      released,
       signal: stopping.signal,
     })
   }
   const all = Object.values(runs)
   try {
-    await eventually(() => all.every(({ waiting, items }) => waiting() < items.length), {
-      withinMs: 30_000,
-    })
+    await eventually(() => all.every(({ waiting, items }) => waiting() < items.length), SOON)
+    const begun = all.map(({ waiting }) => waiting())
+    release()
+    await eventually(() => all.some(({ waiting }, app) => waiting() < begun[app]!), SOON)
     // So what comes now interrupts all of them.
     expect(all.every(({ waiting }) => waiting() > 0)).toBe(true)
     const first = await started
@@ -57,6 +62,7 @@ test('the queues of all apps drain over a restart and a kill, with impossible po
     await expectDelivered({ ...(await started), key }, runs, { withinMs: 90_000 })
   } finally {
     stopping.abort()
+    release()
     await Promise.all(all.map(({ ended }) => ended))
   }
   expect(all.flatMap(({ failures }) => failures).filter((one) => one === 'no answer')).not.toEqual(
