@@ -8,6 +8,7 @@ import { shownZone } from './preferences.ts'
 import { setQuery } from './router.ts'
 import { SelectField, type Choices } from './select-field.tsx'
 import { Empty } from './states.tsx'
+import { useTyped } from './use-typed.ts'
 
 /** The filters of a list. On a phone they are folded, unless one is set: the list matters more. */
 export function Filters({
@@ -93,17 +94,14 @@ export function FilterText({
   label: string
   value: string | undefined
 }) {
+  const typed = useTyped(value, (text) => {
+    setQuery({ [name]: text })
+    return true
+  })
   return (
     <Field name={name} label={label}>
       {(attributes) => (
-        <input
-          {...attributes}
-          type="search"
-          maxLength={128}
-          spellcheck={false}
-          value={value}
-          onChange={({ currentTarget }) => setQuery({ [name]: currentTarget.value })}
-        />
+        <input {...attributes} type="search" maxLength={128} spellcheck={false} {...typed} />
       )}
     </Field>
   )

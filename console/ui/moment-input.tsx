@@ -1,10 +1,10 @@
-import { useState } from 'preact/hooks'
 import { clockTime24, timeOfDayText } from '../core/date-words.ts'
 import { isDay } from '../core/days.ts'
 import { date } from '../core/times.ts'
 import { now } from './clock.ts'
 import type { FieldAttributes } from './form.tsx'
 import { clockHours, shownZone } from './preferences.ts'
+import { useTyped } from './use-typed.ts'
 
 /**
  * A date, and a time of day to type: `14:05` or `2:05 pm`. Browsers' own fields for both together show the clock of the
@@ -21,16 +21,15 @@ export function MomentInput({
   value: string
   onChange: (value: string) => void
 }) {
-  const [typed, setTyped] = useState<string>()
   const [day = '', time = ''] = value.split('T')
   const shown = time === '' ? '' : timeOfDayText(time, clockHours.value)
-
-  function setTime(text: string) {
-    setTyped(undefined)
+  const typed = useTyped(shown, (text) => {
     const read = clockTime24(text).slice(0, 5)
-    if (!/^([01]\d|2[0-3]):[0-5]\d$/.test(read) || read === time) return
-    onChange(`${day || date(now.value, shownZone())}T${read}`)
-  }
+    if (/^([01]\d|2[0-3]):[0-5]\d$/.test(read) && read !== time) {
+      onChange(`${day || date(now.value, shownZone())}T${read}`)
+    }
+    return true
+  })
 
   function setDay(text: string) {
     if (text === '') onChange('')
@@ -51,9 +50,7 @@ export function MomentInput({
         autoComplete="off"
         spellcheck={false}
         placeholder="hh:mm"
-        value={typed ?? shown}
-        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-        onChange={({ currentTarget }) => setTime(currentTarget.value)}
+        {...typed}
       />
       {/* The form reads this one. */}
       <input type="hidden" name={attributes.name} value={value} />

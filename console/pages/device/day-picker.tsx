@@ -6,6 +6,7 @@ import { isOneDay, spanBeside, spanQuery, spanText, type Span } from '../../core
 import { IconButton } from '../../ui/icon.tsx'
 import { devicePath } from '../../core/address.ts'
 import { go } from '../../ui/router.ts'
+import { useTyped } from '../../ui/use-typed.ts'
 import { Calendar } from './calendar.tsx'
 import { dayWords, useActivity, useDayKeys, type DeviceDays } from './device-days.ts'
 
@@ -23,6 +24,10 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
   const most = Math.max(1, ...[...(activity?.values() ?? [])].map(({ count }) => count))
   const open = (to: Span) => go(`${devicePath(deviceId)}${spanQuery(to, today)}`)
   const openDay = (one: string) => open({ first: one, last: one })
+  const typedDay = useTyped(day, (typed) => {
+    if (isDay(typed)) openDay(typed)
+    return isDay(typed)
+  })
   const [before, after] = isOneDay(span)
     ? ['Previous day', 'Next day']
     : ['Previous days', 'Next days']
@@ -63,14 +68,7 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
           small
           onClick={() => open(spanBeside(span, -1))}
         />
-        <input
-          type="date"
-          aria-label="Day"
-          value={day}
-          min="2000-01-01"
-          max={today}
-          onChange={({ currentTarget: { value } }) => isDay(value) && openDay(value)}
-        />
+        <input type="date" aria-label="Day" min="2000-01-01" max={today} {...typedDay} />
         <IconButton
           icon={ChevronRight}
           label={after}

@@ -15,6 +15,7 @@ import {
 } from '../../core/sketch.ts'
 import { Field, Form, type Values } from '../../ui/form.tsx'
 import { toast } from '../../ui/toasts.tsx'
+import { useTyped } from '../../ui/use-typed.ts'
 import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 import { useWhom } from './whom.tsx'
@@ -158,8 +159,8 @@ function adviceOn(sketch: Sketch | undefined): string {
   return 'Click the first corner again to finish.'
 }
 
-/** The text of a field that also follows the map; while somebody types, it is theirs. */
-function useTyped(text: string, take: (typed: string) => void, { keepTyped }: Drawing) {
+/** The places of a field that also follows the map, which shows them at once; while somebody types, they are theirs. */
+function useTypedPlaces(text: string, take: (typed: string) => void, { keepTyped }: Drawing) {
   const [typed, setTyped] = useState<string>()
   return {
     value: typed ?? text,
@@ -183,7 +184,7 @@ function CircleFields({
   drawing: Drawing
 }) {
   const { centre, radius } = sketch
-  const place = useTyped(
+  const place = useTypedPlaces(
     centre === undefined ? '' : placesText([centre]),
     (typed) => {
       const [to, more] = placesIn(typed) ?? []
@@ -191,6 +192,10 @@ function CircleFields({
     },
     drawing,
   )
+  const metres = useTyped(String(radius), (typed) => {
+    drawing.set({ ...sketch, radius: Number(typed) })
+    return true
+  })
   return (
     <div class="tiles near">
       <Field name="shape" label="Centre">
@@ -206,15 +211,7 @@ function CircleFields({
       </Field>
       <Field name="shape.radius" label="Radius, m">
         {(attributes) => (
-          <input
-            {...attributes}
-            inputMode="decimal"
-            autoComplete="off"
-            value={radius}
-            onChange={({ currentTarget }) =>
-              drawing.set({ ...sketch, radius: Number(currentTarget.value) })
-            }
-          />
+          <input {...attributes} inputMode="decimal" autoComplete="off" {...metres} />
         )}
       </Field>
     </div>
@@ -229,7 +226,7 @@ function AreaField({
   drawing: Drawing
 }) {
   const [ring = [], ...others] = sketch.polygons.flat()
-  const corners = useTyped(
+  const corners = useTypedPlaces(
     placesText(ring),
     (typed) => {
       const places = placesIn(typed)

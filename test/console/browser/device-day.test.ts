@@ -37,6 +37,21 @@ describeConsole('a day of a device', () => {
     page.getByRole('heading', { name: `At ${time}`, exact: true }).waitFor()
   const asked = (page: Page, name: string) => new URL(page.url()).searchParams.get(name)
 
+  test('a day that is being typed stays when a report arrives', async () => {
+    await suite.report({ deviceId: 'van-0', latitude: 1, longitude: 1 })
+    await eventually(async () => (await suite.call('GET', '/devices/van-0')).status === 200)
+    const page = await suite.signedIn('/devices/van-0', UTC)
+    const day = page.getByLabel('Day', { exact: true }).locator('input')
+    await day.focus()
+    await day.press('Backspace')
+    expect(await day.inputValue()).toBe('')
+    await suite.report({ deviceId: 'van-0', latitude: 2.5, longitude: 1 })
+    await page.getByText('2.50000, 1.00000').first().waitFor({ state: 'attached' })
+    expect(await day.inputValue()).toBe('')
+    await day.blur()
+    expect(await day.inputValue()).toBe(dayOf(Date.now()))
+  })
+
   test('a typed moment is in the address, and the same for everybody who opens it', async () => {
     await drive('van-1', { count: 61, step: 60 })
     const page = await suite.signedIn(`/devices/van-1?day=${YESTERDAY}&at=00:05`, UTC)

@@ -58,6 +58,25 @@ describeConsole('the page of events', () => {
     expect(new Set(boxes.map((box) => box?.y)).size).toBe(1)
   })
 
+  test('a filter that is being typed stays when the names of geofences arrive', async () => {
+    const { id } = await suite.made('/geofences', { name: 'Late', shape: CIRCLE })
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    const page = await suite.signedIn('/')
+    await page.route('**/api/v1/geofences/names', async (route) => {
+      await asked
+      await route.continue()
+    })
+    await page.goto(`${suite.url}/events`)
+    const filter = page.getByLabel('Device id')
+    await filter.fill('van')
+    answer()
+    await page.locator(`option[value="${id}"]`).waitFor({ state: 'attached' })
+    expect(await filter.inputValue()).toBe('van')
+    await filter.press('Enter')
+    await page.waitForURL((url) => url.searchParams.get('deviceId') === 'van')
+  })
+
   test('a new event appears by itself, unless the filters exclude it', async () => {
     await report('bus-1')
     const page = await suite.signedIn('/events?deviceId=bus-1')

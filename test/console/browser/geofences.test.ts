@@ -156,6 +156,26 @@ describeConsole('the page of geofences', () => {
     await card(page).getByText('3 corners').waitFor()
   })
 
+  test('a radius that is being typed stays when labels arrive', async () => {
+    await suite.report({ deviceId: 'van-8', latitude: 48, longitude: 16 })
+    await eventually(async () => (await suite.call('GET', '/devices/van-8')).status === 200)
+    await suite.call('PATCH', '/devices/van-8', { labels: ['late'] })
+    const page = await suite.signedIn('/geofences')
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    await page.route('**/api/v1/labels', async (route) => {
+      await asked
+      await route.continue()
+    })
+    await newGeofence(page, 'Draw a circle')
+    await form(page).getByLabel('Some devices').check()
+    const radius = form(page).getByLabel('Radius, m')
+    await radius.fill('350')
+    answer()
+    await form(page).getByLabel('late').waitFor()
+    expect(await radius.inputValue()).toBe('350')
+  })
+
   test('devices and labels, the time to confirm and whether it is enabled are settings', async () => {
     await suite.report({ deviceId: 'van-7', latitude: 48, longitude: 16 })
     await eventually(async () => (await suite.call('GET', '/devices/van-7')).status === 200)
