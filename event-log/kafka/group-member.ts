@@ -117,8 +117,8 @@ function commits(topic: string): Commit {
 }
 
 /**
- * Deals with batches that have only control records. kafkajs skips them, without committing, so the group would
- * appear to lag forever, and a live reader would never reach the end.
+ * Deals with batches that have only control records. kafkajs skips them without committing: the group would appear
+ * to lag forever, and a live reader would never reach the end.
  */
 function passControlRecords(
   consumer: Consumer,
@@ -133,7 +133,7 @@ function passControlRecords(
     consumer.events.END_BATCH_PROCESS,
     ({ payload: { batchSize, partition, firstOffset, lastOffset } }) => {
       if (batchSize > 0) return
-      // Despite its type, null for a batch that has only records before the one that was asked for.
+      // Despite its type, null for a batch of which every record comes before the requested one.
       const first = (firstOffset as string | null) ?? lastOffset
       const passed = { partition, firstOffset: Number(first), lastOffset: Number(lastOffset) }
       passOver(passed).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { OffsetBounds } from './offsets.ts'
 import { stallWatch } from './stall-watch.ts'
 
-/** Whoever reads is shown nothing new meanwhile, and begins anew within about a second. */
+/** A stalled tail shows nothing new; a new one begins within about a second. */
 const STALLED = { stalledAfterMs: 30_000, lookEveryMs: 5_000 }
 
 /** A `TailItem` of the port, for any type of entry. */
@@ -28,7 +28,7 @@ export type TailOptions<Entry> = {
   readonly toEntry: (message: Chunk['messages'][number], partition: number) => Promise<Entry>
   readonly bounds: () => Promise<OffsetBounds[]>
   readonly logger: Logger
-  /** When a reader that gets nothing has stalled, and how often that is looked at. */
+  /** How long a tail gets nothing until it counts as stalled, and how often that is checked. */
   readonly stalled?: typeof STALLED
 }
 
@@ -77,7 +77,7 @@ export async function* tail<Entry>({
       watch.assigned(partitions)
       return new Map([...next].filter(([partition]) => partitions.includes(partition)))
     },
-    // Control records are passed while kafkajs already fetches what follows them.
+    // One chunk at a time: kafkajs does not wait until control records are passed.
     deal(chunk) {
       const done = dealt.then(() => watch.during(() => dealWith(chunk)))
       dealt = done.catch(() => undefined)

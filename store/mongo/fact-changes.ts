@@ -7,7 +7,7 @@ export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
   readonly state: FactState
   readonly outbox: readonly DeviceFact[]
   readonly isCleanUp: boolean
-  /** Not read just now. */
+  /** From memory: another process may have changed it since. */
   readonly isRemembered: boolean
 }
 

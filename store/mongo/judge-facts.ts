@@ -53,8 +53,8 @@ export function factWrites({
   clock: { now(): number }
 }): FactWrites {
   /**
-   * The states that this process wrote last. Another process may have changed one since: writing notices it, and a
-   * state that would stay as it is is read again.
+   * The states that this process wrote last. Another process may have changed one since. A write notices that; a
+   * state that would not change is read again.
    */
   const remembered = new LRUCache<string, KnownState>({
     maxSize: REMEMBERED,
@@ -69,8 +69,8 @@ export function factWrites({
   async function judgeNow({ read, devices, publish }: FactsBatch): Promise<DeviceFact[]> {
     const decided: DeviceFact[] = []
     let left = devices
-    // Each further round writes at least one of the states that others have changed meanwhile, here or there, or
-    // reads those that were remembered.
+    // Each further round reads states that were remembered, or writes at least one of those that others have changed
+    // meanwhile, here or there.
     while (left.length > 0) {
       const before = await found(left)
       const revision = randomUUID()

@@ -34,7 +34,7 @@ export function runQueue({
   /** Where the service listens; while it is being started, apps wait: GPSLogger gives up after three tries. */
   readonly url: () => Promise<string>
   readonly losesEvery: number
-  /** What follows the first items waits for it. */
+  /** The app sends its first items, and waits for this before it sends the next. */
   readonly released: Promise<void>
   readonly signal: AbortSignal
 }): QueueRun {

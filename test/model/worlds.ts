@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 import { openWorld } from './world.ts'
 
 const memory = '/dev/shm'
-/** A run leaves some 40 files open until the statements on them are collected, and a process may open 1024 at least. */
+/** A run leaves some 40 files open until its statements are collected, and some systems allow 1024 a process. */
 const COLLECTED_EVERY = 20
 
 /** The folders of all runs of this test. */
