@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { openReadModels } from '../../../store/mongo/collections.ts'
 import type { Store } from '../../../store/store.ts'
 import type { OpenStore } from '../../contracts/store-suite.ts'
@@ -24,9 +25,11 @@ export function patientStores(mongodb: Parameters<typeof testDatabase>[0]): Open
 /** Retriable errors, after which the projector asks again. */
 const PASSING = / did not answer within | cannot be read back yet$/
 
+const MOST_ATTEMPTS = 8
+
 /**
- * Asks again, as every caller does, when the server took too long: on a busy machine a stand-in stops
- * for seconds.
+ * Asks again after a while, as the projector does, when the server took too long: on a busy machine a stand-in stops
+ * for seconds, and first finishes what it was asked before.
  */
 function patient(store: Store): Store {
   const methods = Object.entries(store) as [string, (...args: unknown[]) => Promise<unknown>][]
@@ -37,7 +40,8 @@ function patient(store: Store): Store {
         try {
           return await method(...args)
         } catch (error) {
-          if (attempt === 5 || !PASSING.test(String(error))) throw error
+          if (attempt === MOST_ATTEMPTS || !PASSING.test(String(error))) throw error
+          await pause(attempt * 1_000)
         }
       }
     },
