@@ -30,6 +30,9 @@ function device(index: number): ApiDevice {
   }
 }
 
+/** The bounds below are those of a machine that sorts the names in this time. */
+const SORTING_NAMES_MS = 150
+
 /** Milliseconds of CPU time: other programs on the machine do not count. */
 function cost(work: () => void): number {
   const from = process.cpuUsage()
@@ -40,6 +43,10 @@ function cost(work: () => void): number {
 
 test('100 000 devices are listed in seconds, and found, counted and sorted again in parts of one', () => {
   const items = Array.from({ length: MOST_DEVICES }, (_, index) => device(index))
+  const names = items.map(({ name }) => name ?? '')
+  const { compare } = new Intl.Collator('en', { numeric: true })
+  const sortNames = () => cost(() => [...names].sort(compare))
+  const before = [sortNames(), sortNames()]
   const fleet = new Fleet()
   const listed = cost(() => {
     const list = fleet.list()
@@ -61,10 +68,14 @@ test('100 000 devices are listed in seconds, and found, counted and sorted again
       again: cost(() => sortDevices(devices, order)),
     }
   })
+  const reference = [...before, sortNames(), sortNames()]
+  // Beside other programs the same work takes more CPU time, up to twice as much.
+  const mean = reference.reduce((sum, ms) => sum + ms) / reference.length
+  const slower = Math.max(1, mean / SORTING_NAMES_MS)
   expect(MOST_DEVICES).toBe(100_000)
-  expect(listed).toBeLessThan(6_000)
-  expect(found).toBeLessThan(300)
-  expect(counted).toBeLessThan(150)
-  expect(Math.max(...sorted.map(({ first }) => first))).toBeLessThan(1_500)
-  expect(Math.max(...sorted.map(({ again }) => again))).toBeLessThan(400)
+  expect(listed / slower).toBeLessThan(6_000)
+  expect(found / slower).toBeLessThan(300)
+  expect(counted / slower).toBeLessThan(150)
+  expect(Math.max(...sorted.map(({ first }) => first)) / slower).toBeLessThan(1_500)
+  expect(Math.max(...sorted.map(({ again }) => again)) / slower).toBeLessThan(400)
 })
