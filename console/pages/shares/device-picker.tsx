@@ -67,9 +67,16 @@ export function DevicePicker({
   }
 
   const input = useRef<HTMLInputElement>(null)
-  const addFirst = () => found[0] !== undefined && add(found[0])
+  // The list may still be that of an earlier text.
+  const [addsFirst, setAddsFirst] = useState(false)
+  const isFound = data !== undefined && q === typed.trim()
+  useEffect(() => {
+    if (!addsFirst || !isFound) return
+    setAddsFirst(false)
+    if (found[0] !== undefined) add(found[0])
+  }, [addsFirst, isFound])
   useKeys(
-    { Enter: { label: 'Add the best match', run: addFirst } },
+    { Enter: { label: 'Add the best match', run: () => setAddsFirst(true) } },
     { title: 'In the search', element: input },
   )
 
@@ -90,7 +97,10 @@ export function DevicePicker({
             spellcheck={false}
             maxLength={128}
             value={typed}
-            onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+            onInput={({ currentTarget }) => {
+              setTyped(currentTarget.value)
+              setAddsFirst(false)
+            }}
           />
         )}
       </Field>

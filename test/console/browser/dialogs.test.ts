@@ -204,9 +204,11 @@ describeConsole('every dialog', () => {
       }
       const form = page.getByRole('dialog')
       for (const [name, text] of Object.entries(fields)) {
-        await form.getByLabel(name, { exact: true }).fill(text)
-        const found = form.getByRole('button', { name: `Add ${text}` })
-        if (name === 'Devices') await found.press('Enter')
+        const field = form.getByLabel(name, { exact: true })
+        await field.fill(text)
+        if (name !== 'Devices') continue
+        await field.press('Enter')
+        await form.getByRole('button', { name: `Remove ${text}` }).waitFor()
       }
       await form.getByRole('button', { name: button }).press('Enter')
       const dialog = await opens(page, title)

@@ -32,6 +32,20 @@ describeConsole('the dialog that shares devices', () => {
     return ((await answer.json()) as { data: object }).data
   }
 
+  test('Enter right after typing adds the device that was typed, not the first of the list before', async () => {
+    await device('pick-1')
+    await device('pick-2')
+    const page = await suite.signedIn('/shares')
+    await page.getByRole('button', { name: 'New link' }).click()
+    await dialog(page).getByRole('button', { name: 'Add pick-1' }).waitFor()
+    const search = dialog(page).getByRole('searchbox', { name: 'Devices' })
+    await search.fill('pick-2')
+    await search.press('Enter')
+    const removes = dialog(page).getByRole('button', { name: /^Remove/ })
+    await removes.first().waitFor()
+    expect(await removes.allTextContents()).toEqual([expect.stringContaining('pick-2')])
+  })
+
   test('a dispatcher copies a link to a device with at most four clicks from the list', async () => {
     await device('lorry-7', 'Lorry 7')
     const role = 'dispatcher'
