@@ -159,7 +159,7 @@ function adviceOn(sketch: Sketch | undefined): string {
   return 'Click the first corner again to finish.'
 }
 
-/** The places of a field that also follows the map, which shows them at once; while somebody types, they are theirs. */
+/** A field of places, which the map shows while they are typed. It follows the map, but keeps what is being typed. */
 function useTypedPlaces(text: string, take: (typed: string) => void, { keepTyped }: Drawing) {
   const [typed, setTyped] = useState<string>()
   return {

@@ -31,7 +31,7 @@ function device(index: number): ApiDevice {
 }
 
 /** The bounds below are those of a machine that sorts the names in this time. */
-const SORTING_NAMES_MS = 150
+const SORTING_NAMES_MS = 200
 
 /** Milliseconds of CPU time: other programs on the machine do not count. */
 function cost(work: () => void): number {
