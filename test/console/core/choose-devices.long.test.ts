@@ -47,35 +47,47 @@ test('100 000 devices are listed in seconds, and found, counted and sorted again
   const { compare } = new Intl.Collator('en', { numeric: true })
   const sortNames = () => cost(() => [...names].sort(compare))
   const before = [sortNames(), sortNames()]
-  const fleet = new Fleet()
-  const listed = cost(() => {
-    const list = fleet.list()
-    list.page(items, NOW)
-    list.end()
-  })
-  const all = [...fleet.devices.values()]
-  const words = searchWords('van 77')
-  const found = cost(() => {
-    const matches = chooseDevices(all, { statuses: new Set(), label: '', words })
-    sortDevices(matches, { sort: { by: 'match', isDescending: false }, pinned: new Set(), words })
-  })
-  const counted = cost(() => countByLabel(all))
-  const sorted = COLUMNS.map(({ id }) => {
-    const order = { sort: { by: id, isDescending: false }, pinned: new Set<string>() }
-    const devices = [...all]
+  const measure = () => {
+    const fleet = new Fleet()
+    const listed = cost(() => {
+      const list = fleet.list()
+      list.page(items, NOW)
+      list.end()
+    })
+    const all = [...fleet.devices.values()]
+    const words = searchWords('van 77')
+    const found = cost(() => {
+      const matches = chooseDevices(all, { statuses: new Set(), label: '', words })
+      sortDevices(matches, { sort: { by: 'match', isDescending: false }, pinned: new Set(), words })
+    })
+    const counted = cost(() => countByLabel(all))
+    const sorted = COLUMNS.map(({ id }) => {
+      const order = { sort: { by: id, isDescending: false }, pinned: new Set<string>() }
+      const devices = [...all]
+      return {
+        first: cost(() => sortDevices(devices, order)),
+        again: cost(() => sortDevices(devices, order)),
+      }
+    })
     return {
-      first: cost(() => sortDevices(devices, order)),
-      again: cost(() => sortDevices(devices, order)),
+      listed,
+      found,
+      counted,
+      first: Math.max(...sorted.map(({ first }) => first)),
+      again: Math.max(...sorted.map(({ again }) => again)),
     }
-  })
+  }
+  // Collecting garbage and compiling only add to a cost.
+  const tries = [measure(), measure(), measure()]
+  const least = (of: keyof (typeof tries)[0]) => Math.min(...tries.map((one) => one[of]))
   const reference = [...before, sortNames(), sortNames()]
   // Beside other programs the same work takes more CPU time, up to twice as much.
   const mean = reference.reduce((sum, ms) => sum + ms) / reference.length
   const slower = Math.max(1, mean / SORTING_NAMES_MS)
   expect(MOST_DEVICES).toBe(100_000)
-  expect(listed / slower).toBeLessThan(6_000)
-  expect(found / slower).toBeLessThan(300)
-  expect(counted / slower).toBeLessThan(150)
-  expect(Math.max(...sorted.map(({ first }) => first)) / slower).toBeLessThan(1_500)
-  expect(Math.max(...sorted.map(({ again }) => again)) / slower).toBeLessThan(400)
+  expect(least('listed') / slower).toBeLessThan(6_000)
+  expect(least('found') / slower).toBeLessThan(300)
+  expect(least('counted') / slower).toBeLessThan(150)
+  expect(least('first') / slower).toBeLessThan(1_500)
+  expect(least('again') / slower).toBeLessThan(400)
 })
