@@ -61,8 +61,8 @@ export function DevicePicker({
     data?.nextCursor === null &&
     chosen.length + others.length <= MOST
 
-  function add(device: Pickable) {
-    choose([...chosen, device])
+  function add(...devices: readonly Pickable[]) {
+    choose([...chosen, ...devices])
     setTyped('')
   }
 
@@ -116,7 +116,7 @@ export function DevicePicker({
             onChange={setLabel}
           />
           {canAddAll && (
-            <button type="button" onClick={() => choose([...chosen, ...others])}>
+            <button type="button" onClick={() => add(...others)}>
               Add all {others.length}
             </button>
           )}

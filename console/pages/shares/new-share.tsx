@@ -5,7 +5,7 @@ import { api, serverNow } from '../../api/client.ts'
 import { faultAt } from '../../core/failure.ts'
 import { fromInput, toInput } from '../../core/times.ts'
 import { fleet } from '../../live/live.ts'
-import { Field } from '../../ui/form.tsx'
+import { Field, type Values } from '../../ui/form.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
@@ -47,7 +47,11 @@ export function NewShare(props: DialogProps) {
   )
   const title = name.trim() || titleOfDevices(names)
 
-  async function create() {
+  async function create({ deviceIds: typed = '' }: Values) {
+    // Otherwise the link would lack a device that its maker has just typed.
+    if (typed.trim() !== '') {
+      throw faultAt('deviceIds', 'Add a device that the search found, or clear the search.')
+    }
     if (chosen.length === 0) throw faultAt('deviceIds', 'Choose at least one device.')
     if (until === undefined) throw faultAt('expiresAt', 'Enter a date and a time.')
     const given = chosen.flatMap((device) => {

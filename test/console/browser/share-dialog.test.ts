@@ -46,6 +46,26 @@ describeConsole('the dialog that shares devices', () => {
     expect(await removes.allTextContents()).toEqual([expect.stringContaining('pick-2')])
   })
 
+  test('no link is created while a device is typed and not yet added', async () => {
+    await device('typed-1')
+    await device('typed-2')
+    const page = await suite.signedIn('/shares?device=typed-1')
+    const search = dialog(page).getByRole('searchbox', { name: 'Devices' })
+    const create = dialog(page).getByRole('button', { name: 'Create link' })
+    await dialog(page).getByRole('button', { name: 'Remove typed-1' }).waitFor()
+    await search.fill('typed-2')
+    await create.click()
+    await dialog(page)
+      .getByText('Add a device that the search found, or clear the search')
+      .waitFor()
+    await search.press('Enter')
+    await dialog(page).getByRole('button', { name: 'Remove typed-2' }).waitFor()
+    await create.click()
+    expect(await shared(await createdLink(page))).toMatchObject({
+      items: [{ name: 'Device 1' }, { name: 'Device 2' }],
+    })
+  })
+
   test('a dispatcher copies a link to a device with at most four clicks from the list', async () => {
     await device('lorry-7', 'Lorry 7')
     const role = 'dispatcher'

@@ -28,6 +28,7 @@ describeConsole('sharing', () => {
     await search.fill('cret')
     await page.getByRole('button', { name: 'Add soon-gone' }).waitFor({ state: 'hidden' })
     await search.press('Enter')
+    await page.getByRole('button', { name: 'Remove secret-id' }).waitFor()
     expect((await suite.call('DELETE', '/devices/soon-gone')).status).toBe(202)
     await page.getByRole('button', { name: 'Create link' }).click()
     await page.getByRole('dialog').getByRole('alert').waitFor()
