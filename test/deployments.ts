@@ -135,10 +135,14 @@ export async function submitTo(ingestUrl: string, key: string, report: object) {
 
 /** Resolves when the service at `url` says that it can do its work. */
 export async function ready(url: string): Promise<void> {
-  await eventually(async () => (await fetch(`${url}/readyz`)).status === 200, {
-    withinMs: 60_000,
-    everyMs: 100,
-  })
+  await eventually(
+    async () => {
+      const answer = await fetch(`${url}/readyz`)
+      if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
+      return true
+    },
+    { withinMs: 60_000, everyMs: 100 },
+  )
 }
 
 /** Signs in as the first operator and makes a key, as a person would. Gives its secret. */

@@ -107,7 +107,11 @@ export async function startPrograms({
   const url = (part: Part) => urls.get(part) ?? ''
   try {
     for (const part of Object.keys(PROGRAMS) as Part[]) await start(part)
-    for (const part of Object.keys(PROGRAMS) as Part[]) await ready(url(part))
+    for (const part of Object.keys(PROGRAMS) as Part[]) {
+      await ready(url(part)).catch((cause: unknown) => {
+        throw new Error(`${part} is not ready:\n${running.get(part)?.output()}`, { cause })
+      })
+    }
   } catch (error) {
     await close()
     throw error

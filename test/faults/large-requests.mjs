@@ -9,7 +9,10 @@ let points = 0
 process.on('message', (order) => {
   const { perSecond } = order
   const sending = perSecond === undefined ? sendLarge(order) : sendReports(order)
-  sending.then((result) => process.send(result))
+  sending.then(
+    (result) => process.send({ result }),
+    (error) => process.send({ failure: error.stack }),
+  )
 })
 process.on('disconnect', () => process.exit())
 
@@ -27,6 +30,8 @@ async function sendReports({ url, key, perSecond, seconds }) {
       if (status !== 200) throw new Error(`a report was answered with ${status}`)
       return performance.now() - dueAt
     })
+    // Rejections are looked at when all have been sent.
+    answered.catch(() => undefined)
     answers.push(answered)
   }
   return Promise.all(answers)
@@ -66,6 +71,11 @@ function post(url, key, body) {
     const sent = request(url, { method: 'POST', agent, headers }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode))
     })
-    sent.on('error', reject).end(body)
+    sent.on('error', (error) => {
+      // The server may end an idle connection at the very moment that it is used again.
+      if (sent.reusedSocket && error.code === 'ECONNRESET') resolve(post(url, key, body))
+      else reject(error)
+    })
+    sent.end(body)
   })
 }

@@ -26,8 +26,9 @@ afterAll(() => {
 
 async function ask<T>(generator: typeof ofLarge, order: { readonly url: string }): Promise<T> {
   generator.send(order)
-  const [result] = (await once(generator, 'message')) as [T]
-  return result
+  const [answer] = (await once(generator, 'message')) as [{ result: T } | { failure: string }]
+  if ('failure' in answer) throw new Error(answer.failure)
+  return answer.result
 }
 
 type Times = { readonly p50: number; readonly p99: number }

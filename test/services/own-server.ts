@@ -81,12 +81,22 @@ export async function untilItAnswers(
   if (outcome === 'ended') throw new Error('it ended by itself')
 }
 
+const FIRST_PORT = 20_000
+const PORTS = 12_700
+/** Test files that run at once have consecutive process ids, hence different slices of the ports. */
+const SLICES = 50
+const SLICE = PORTS / SLICES
+const sliceStart = FIRST_PORT + (process.pid % SLICES) * SLICE
+let next = randomInt(SLICE)
+
 /**
- * A port on loopback that was free a moment ago. Not one of those that Linux gives to connections
- * and servers that ask for any: until a server has started, or while it is away, they would take it.
+ * A port on loopback that was free a moment ago, and that no recent call gave. Not one of those that
+ * Linux gives to connections and servers that ask for any: until a server has started, or while it is
+ * away, they would take it.
  */
 export async function freePort(): Promise<number> {
-  const port = randomInt(20_000, 32_768)
+  const port = sliceStart + next
+  next = (next + 1) % SLICE
   const server = createServer()
   const isFree = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
