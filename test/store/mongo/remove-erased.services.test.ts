@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { afterAll, beforeAll, expect } from '@jest/globals'
 import type { Db } from 'mongodb'
 import { openReadModels } from '../../../store/mongo/collections.ts'
 import { positionDocument } from '../../../store/mongo/position-documents.ts'
@@ -23,8 +23,18 @@ const RECORDS = 3_000
 const WRITTEN_AT_ONCE = 500
 const LOOK = { withinMs: 90_000, everyMs: 200 }
 
-await describeWith(['mongodb'], 'removing what is erased in MongoDB', ({ mongodb }) => {
-  const { promise } = mongoSuite(mongodb)
+await describeWith(['ownMongodb'], 'removing what is erased in MongoDB', ({ ownMongodb }) => {
+  const service = { url: '', database: 'removing' }
+  const { promise } = mongoSuite(service)
+  let server: Awaited<ReturnType<typeof ownMongodb>> | undefined
+
+  // A stand-in for MongoDB serves nobody else while it removes thousands of records.
+  beforeAll(async () => {
+    server = await ownMongodb()
+    service.url = server.url
+  })
+
+  afterAll(() => server?.kill())
 
   promise('an erasure does not wait for the removal of a long history', async ({ open, db }) => {
     const store = await open()
