@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { stripVTControlCharacters } from 'node:util'
 
 // node .ci/results.mjs FOLDER
-// Prints the failed tests of all suites, then the sum of the tests. FOLDER has for each suite NAME.suite and Jest's
+// Prints the failed tests and steps, then the sum of the tests. FOLDER has for each suite NAME.suite and Jest's
 // NAME.json, and NAME.failed for each step that failed. A suite without a result, and a step that failed without a
 // failed test, count as one failure each.
 
@@ -22,6 +22,7 @@ for (const name of new Set(names)) {
   totals.failed += failed > 0 ? failed : Number(otherwise)
   totals.skipped += (result.numPendingTests ?? 0) + (result.numTodoTests ?? 0)
   for (const file of result.testResults ?? []) printFailures(name, file)
+  if (failed === 0 && otherwise) console.log(`\n== ${name}: failed, without a failed test`)
 }
 console.log(`\n${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`)
 process.exitCode = totals.failed > 0 || totals.passed === 0 ? 1 : 0

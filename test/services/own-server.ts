@@ -83,7 +83,7 @@ export async function untilItAnswers(
 
 const FIRST_PORT = 20_000
 const PORTS = 12_700
-/** Test files that run at once have consecutive process ids, hence different slices of the ports. */
+/** Processes of concurrent test files have ids close together, so each uses a different slice of the ports. */
 const SLICES = 50
 const SLICE = PORTS / SLICES
 const sliceStart = FIRST_PORT + (process.pid % SLICES) * SLICE
