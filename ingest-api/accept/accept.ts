@@ -4,6 +4,7 @@ import { mapInTurns, ownTurn } from '../../runtime/end-of-turn.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
 import type { ApiKey, KeyGrant } from '../../store/keys.ts'
+import { inAppendOrder } from './append-order.ts'
 import { judgeReport, type JudgedReport } from './judge-report.ts'
 import {
   beyondDeviceLimit,
@@ -35,7 +36,7 @@ export type Accepted<Each = Outcome> = {
 }
 
 /**
- * Validates each report and appends the valid ones in one call; an `accepted` report is durable, and
+ * Validates each report and appends the valid ones in one call, in the order of `append-order.ts`; an `accepted` report is durable, and
  * so is a heartbeat that is `seen`. The caller has already counted the first report against the key's
  * limit; this counts the others and refuses those beyond it. Each device with a valid report counts
  * once against its own limit.
@@ -107,7 +108,9 @@ export function acceptReports({
     const areFew = reports.length <= FEW_REPORTS
     const judged = areFew ? reports.map(judgeAt) : await mapInTurns(reports, judgeAt)
     const devices = await limitDevices(judged, key)
-    const events = judged.flatMap((verdict) => (verdict.kind === 'good' ? [verdict.event] : []))
+    const events = inAppendOrder(
+      judged.flatMap((verdict) => (verdict.kind === 'good' ? [verdict.event] : [])),
+    )
     try {
       if (events.length > 0) {
         const appended = areFew ? eventLog.append(events) : appendInTurns(events, deadline)

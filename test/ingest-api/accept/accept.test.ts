@@ -116,6 +116,39 @@ describe('reports of one request', () => {
     expect(await counted()).toEqual({ accepted: 2, INVALID_PARAMS: 3, FORBIDDEN: 2 })
   })
 
+  test('what one request carries is appended by min(timestamp, receivedAt), heartbeats last, equal times as sent', async () => {
+    const at = (seconds: number, name: number) =>
+      van(name, { timestamp: new Date(T0 + seconds * 1000).toISOString() })
+    const reports: SubmittedReport[] = [
+      { seen: 'van-9' },
+      van(1),
+      at(-10, 2),
+      at(60, 3),
+      { seen: 'van-8' },
+      at(-10, 4),
+      at(-20, 5),
+    ]
+    const outcomes = await accept(grant, reports, patient())
+    expect(appends[0]?.map(({ deviceId }) => deviceId)).toEqual([
+      'van-5',
+      'van-2',
+      'van-4',
+      'van-1',
+      'van-3',
+      'van-9',
+      'van-8',
+    ])
+    expect(outcomes.map(({ kind }) => kind === 'seen')).toEqual([
+      true,
+      false,
+      false,
+      false,
+      true,
+      false,
+      false,
+    ])
+  })
+
   test('reports that come together leave each its own JSON to the operators, not that of all', async () => {
     await accept(grant, [van(1), van(2, { latitude: 91 }), { json: 7 }], patient())
     expect(offered.map(({ received }) => received)).toEqual([van(2, { latitude: 91 }), { json: 7 }])
