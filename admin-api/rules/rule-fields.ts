@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import {
@@ -7,6 +8,7 @@ import {
   type DeviceRule,
   type RuleContent,
 } from '../../schemas/device-rule.ts'
+import { unreachableThresholds } from '../../schemas/rule-threshold.ts'
 import type { RuleRefused } from '../../store/definitions.ts'
 import { SELECTION, SELECTION_PROPERTIES, selectionView } from '../geofences/selection-rules.ts'
 import type { Caller } from '../http/caller.ts'
@@ -72,6 +74,16 @@ export function requireLongSilence({ when, forSeconds }: Pick<RuleContent, 'when
   throw invalidParams([{ field: 'forSeconds', message }])
 }
 
+/** @throws {ApiError} 400 for a threshold that no report can pass; a condition stored `before` is not checked again. */
+export function requireReachable({ when }: Pick<RuleContent, 'when'>, before?: RuleContent): void {
+  if (isDeepStrictEqual(when, before?.when)) return
+  const faults = unreachableThresholds(when).map(({ member, field, expected }) => ({
+    field: `when.${member}`,
+    message: `when.${member} must be a value that ${field} can pass, which is ${expected}`,
+  }))
+  if (faults.length > 0) throw invalidParams(faults)
+}
+
 /** @throws {ApiError} 400 for too many rules, or one about a geofence that does not exist. */
 export function requireStoredRule(outcome: DeviceRule | RuleRefused): DeviceRule {
   if (outcome === 'too many rules') {
@@ -99,6 +111,7 @@ export function ruleView(rule: DeviceRule, caller: Caller) {
     ...selectionView(rule, caller),
     ...(geofenceIds !== undefined && { geofenceIds }),
     enabled,
+    ...(unreachableThresholds(when).length > 0 && { outOfRange: true }),
     revision,
     createdAt: isoTime(createdAt),
     changedAt: isoTime(changedAt),
@@ -115,9 +128,14 @@ export const RULE: JsonSchema = objectOf(
     labels: SELECTION_PROPERTIES.labels,
     geofenceIds: { type: 'array', items: { type: 'string' } },
     enabled: { type: 'boolean' },
+    outOfRange: {
+      const: true,
+      description:
+        'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are refused with 400',
+    },
     revision: { type: 'integer', description: 'Grows with every change' },
     createdAt: TIME,
     changedAt: TIME,
   },
-  { title: 'Rule', optional: ['deviceIds', 'labels', 'geofenceIds'] },
+  { title: 'Rule', optional: ['deviceIds', 'labels', 'geofenceIds', 'outOfRange'] },
 )

@@ -20,6 +20,7 @@ import { selectionAudit } from '../http/selection-audit.ts'
 import {
   NEW_RULE,
   requireLongSilence,
+  requireReachable,
   requireRule,
   requireStoredRule,
   RULE,
@@ -50,6 +51,7 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
     { body }: Input<object, RuleInput>,
   ): Promise<void> {
     requireLongSilence(body)
+    requireReachable(body)
     const { accountId } = caller
     const lives = await livesOf(caller, body)
     const createdAt = clock.now()
@@ -84,6 +86,7 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
     const next = (content: RuleContent) => {
       const changed = withRuleChange(content, body)
       requireLongSilence(changed)
+      requireReachable(changed, content)
       return changed
     }
     const outcome = await store.changeRule({ ...query, changedAt: clock.now(), next })

@@ -166,7 +166,7 @@ function Condition({
         />
         {comparison !== 'is' && (
           <TextField
-            name="clear"
+            name="when.clear"
             label={inUnit('Ends at')}
             hint="Empty: at the limit."
             value={clear}

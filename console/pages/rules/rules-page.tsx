@@ -98,6 +98,7 @@ function ruleColumns(geofences: GeofenceNames): readonly Column<ApiRule>[] {
           <Isolated>{ruleText(rule, geofences, shownUnits())}</Isolated>
           <div class="note">
             <Isolated>{whomText(rule)}</Isolated>
+            {rule.outOfRange && ' · No report can pass this limit: change it.'}
           </div>
         </>
       ),

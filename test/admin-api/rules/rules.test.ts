@@ -134,6 +134,62 @@ test.each<[object, string, string]>([
   expect(answer.body.details).toEqual([{ field, message }])
 })
 
+const UNITS = {
+  battery: 'a value that battery can pass, which is a fraction from 0 to 1',
+  speed: 'a value that speed can pass, which is a number of metres per second, 0 or more',
+  accuracy: 'a value that accuracy can pass, which is a number of metres, 0 or more',
+  heading: 'a value that heading can pass, which is a number of degrees from 0 to 360',
+}
+
+test.each<[keyof typeof UNITS, object, string]>([
+  ['battery', { below: 20 }, 'below'],
+  ['battery', { above: 80, clear: 0.8 }, 'above'],
+  ['battery', { above: 1 }, 'above'],
+  ['battery', { below: 0 }, 'below'],
+  ['battery', { below: 0.2, clear: 20 }, 'clear'],
+  ['speed', { below: 0 }, 'below'],
+  ['speed', { above: -1 }, 'above'],
+  ['speed', { above: 10, clear: -1 }, 'clear'],
+  ['accuracy', { below: -5 }, 'below'],
+  ['heading', { above: 360 }, 'above'],
+  ['heading', { below: 400 }, 'below'],
+])(
+  'a threshold that %s cannot reach is refused with its field and unit: %j',
+  async (field, threshold, member) => {
+    const answer = await create({ when: { field, ...threshold } })
+    expect(answer.status).toBe(400)
+    const at = `when.${member}`
+    expect(answer.body.details).toEqual([{ field: at, message: `${at} must be ${UNITS[field]}` }])
+  },
+)
+
+test('the first and last thresholds that a field can pass are taken, and any of an attribute', async () => {
+  for (const when of [
+    { field: 'battery', above: 0, clear: 0 },
+    { field: 'battery', below: 1, clear: 1 },
+    { field: 'heading', above: 359.9 },
+    { field: 'temperature', below: -400 },
+  ]) {
+    expect((await create({ when })).status).toBe(201)
+  }
+})
+
+test('a threshold out of range that was stored earlier is read, marked, and checked when it changes', async () => {
+  const accountId = 'acc-1'
+  const when = { field: 'battery', below: 20 }
+  const createdAt = harness.clock.now()
+  const stored = { id: 'stored-earlier', accountId, createdAt, name: 'Low', when, forSeconds: 0 }
+  await harness.store.createRule({ ...stored, enabled: true })
+  const path = '/rules/stored-earlier'
+  expect((await ask('GET', path)).body.data).toMatchObject({ when, outOfRange: true })
+  const renamed = await ask('PATCH', path, { name: 'Empty', when })
+  expect(renamed.body.data).toMatchObject({ name: 'Empty', when, outOfRange: true, revision: 2 })
+  const changed = await ask('PATCH', path, { when: { field: 'battery', below: 15 } })
+  expect(changed.body.details).toMatchObject([{ field: 'when.below' }])
+  const mended = await ask('PATCH', path, { when: { field: 'battery', below: 0.2 } })
+  expect(mended.body.data).not.toHaveProperty('outOfRange')
+})
+
 test('a change to a silence that is too short, or to an unknown geofence, is refused and changes nothing', async () => {
   const answer = await create({ when: { silent: true }, forSeconds: 60 })
   const path = `/rules/${String(answer.body.data?.['id'])}`

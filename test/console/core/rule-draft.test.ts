@@ -80,7 +80,7 @@ const failing = (run: () => unknown) => {
 test.each([
   ['when', () => whenOf(draft('speed', { value: 'fast' }), METRIC)],
   ['when', () => whenOf(draft('speed'), METRIC)],
-  ['clear', () => whenOf(draft('speed', { value: '9', clear: 'x' }), METRIC)],
+  ['when.clear', () => whenOf(draft('speed', { value: '9', clear: 'x' }), METRIC)],
   ['when.field', () => whenOf(draft('other', { value: '1' }), METRIC)],
   ['geofenceId', () => whenOf(draft('inside'), METRIC)],
   ['forSeconds', () => forSecondsOf(draft('silent'))],
