@@ -21,6 +21,18 @@ export type NextItems = {
   readonly gap: boolean
 }
 
+type ItemsQuery = {
+  readonly mark: string
+  readonly limit: number
+  readonly waitMs: number
+  readonly now: () => number
+  readonly signal: AbortSignal
+}
+
+/** Pages double while nothing in them is wanted, so that little is read twice where much is. */
+const MOST_AT_ONCE = 500
+/** After so many entries the place is saved. */
+const MOST_PASSED_OVER = 50_000
 const ULID_TIME_SIGNS = 10
 const ULID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
@@ -37,58 +49,60 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     })
   }
 
+  /** One page of the feed; labels, which events do not show, are looked up for all its devices together. */
+  async function pageOf(
+    subscription: DeviceSubscription,
+    { mark: after, now, ...query }: ItemsQuery,
+  ) {
+    const { accountId, source, labels } = subscription
+    const wanted = (event: DeviceFact | PositionReported) => wants(subscription, event, now())
+    const feed = source === 'facts' ? feeds.facts : feeds.positions
+    const page = await feed.read({ ...query, accountId, after, wants: wanted })
+    const found = (page.items as readonly FeedItem<DeviceFact | PositionReported>[]).flatMap(
+      (at) => {
+        const item = itemOf(at)
+        return item === undefined ? [] : [{ item, at }]
+      },
+    )
+    const all = await tell(
+      accountId,
+      found.map(({ item }) => item),
+    )
+    const kept = all.flatMap(({ told, ...device }, place) => {
+      const at = found[place]?.at
+      const isKept = labels === undefined || isSelected(subscription, device)
+      return isKept && at !== undefined ? [{ told, at }] : []
+    })
+    return { kept, mark: page.mark, end: page.end, gap: page.gap }
+  }
+
   return {
     /** The items after a mark. */
     async after(
       subscription: DeviceSubscription,
-      {
-        mark: after,
-        limit,
-        waitMs,
-        now,
-        signal,
-      }: {
-        mark: string
-        limit: number
-        waitMs: number
-        now: () => number
-        signal: AbortSignal
-      },
+      { mark: after, limit, now, ...query }: ItemsQuery,
     ): Promise<NextItems> {
-      const { accountId, source, labels } = subscription
-      const query = {
-        accountId,
-        after,
-        limit,
-        wants: (event: DeviceFact | PositionReported) => wants(subscription, event, now()),
-        waitMs,
-        signal,
-      }
-      const page = await (source === 'facts'
-        ? feeds.facts.read(query)
-        : feeds.positions.read(query))
-      const found = (page.items as readonly FeedItem<DeviceFact | PositionReported>[]).flatMap(
-        (one) => {
-          const item = itemOf(one)
-          return item === undefined ? [] : [{ item, at: one }]
-        },
-      )
-      const all = await tell(
-        accountId,
-        found.map(({ item }) => item),
-      )
-      const kept = all.flatMap(({ told, ...device }, place) => {
-        const at = found[place]?.at
-        const isKept = labels === undefined || isSelected(subscription, device)
-        return isKept && at !== undefined ? [{ told, at }] : []
-      })
-      return {
-        told: kept.map(({ told }) => told),
-        markAfter: (count) =>
-          count >= kept.length ? page.mark : (kept[count - 1]?.at.mark ?? after),
-        mark: page.mark,
-        end: page.end,
-        gap: page.gap,
+      let mark = after
+      for (let size = limit, read = 0; ; size = Math.max(limit, Math.min(2 * size, MOST_AT_ONCE))) {
+        const page = await pageOf(subscription, { ...query, mark, limit: size, now })
+        read += size
+        const { kept, end, gap } = page
+        const isLast = end || gap || query.signal.aborted || read >= MOST_PASSED_OVER
+        if (kept.length === 0 && subscription.labels !== undefined && !isLast) {
+          mark = page.mark
+          continue
+        }
+        const fitting = kept.slice(0, limit)
+        const hasRest = fitting.length < kept.length
+        const last = hasRest ? (fitting.at(-1)?.at.mark ?? after) : page.mark
+        return {
+          told: fitting.map(({ told }) => told),
+          markAfter: (count) =>
+            count >= fitting.length ? last : (fitting[count - 1]?.at.mark ?? after),
+          mark: last,
+          end: end && !hasRest,
+          gap,
+        }
       }
     },
 

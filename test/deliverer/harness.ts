@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { leases } from '../../deliverer/run/lease.ts'
-import { itemReader } from '../../deliverer/run/next-items.ts'
+import { itemReader, type ItemStore } from '../../deliverer/run/next-items.ts'
 import type { AttemptReport } from '../../deliverer/run/runner-state.ts'
 import { runSubscriptions } from '../../deliverer/run/run-subscriptions.ts'
 import { httpClient } from '../../deliverer/send/http-client.ts'
@@ -12,6 +12,7 @@ import type { ResolveName } from '../../deliverer/send/resolve-name.ts'
 import type { Mailer } from '../../deliverer/send/mailer.ts'
 import { itemSender } from '../../deliverer/send/send-items.ts'
 import { requestSlots } from '../../deliverer/slots.ts'
+import type { Feed, Feeds } from '../../event-log/feeds.ts'
 import { openFeeds } from '../../event-log/follow/open-feeds.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { parseNetwork } from '../../runtime/outbound/public-address.ts'
@@ -109,6 +110,8 @@ export async function startDeliveries() {
   const suspended = new Set<string>()
   const attempts: AttemptReport[] = []
   const logged: object[] = []
+  /** How often the deliverers have read a feed, and devices. */
+  const reads = { feed: 0, devices: 0 }
   let sequence = 0
   closeAfterwards(async () => {
     await store.close()
@@ -126,6 +129,25 @@ export async function startDeliveries() {
       waiting.add(one)
       signal.addEventListener('abort', end, { once: true })
     })
+
+  function countingFeeds(feeds: Feeds): Feeds {
+    const counting = <Event>(feed: Feed<Event>): Feed<Event> => ({
+      ...feed,
+      read(query) {
+        reads.feed += 1
+        return feed.read(query)
+      },
+    })
+    return { facts: counting(feeds.facts), positions: counting(feeds.positions) }
+  }
+
+  const countingStore = (): ItemStore => ({
+    ...store,
+    findDevices(query) {
+      reads.devices += 1
+      return store.findDevices(query)
+    },
+  })
 
   /** Another deliverer; `stop` ends it in order. */
   function startDeliverer({
@@ -162,7 +184,7 @@ export async function startDeliveries() {
       pause,
       random: () => 0.5,
       stopping: stopping.signal,
-      items: itemReader({ feeds, store }),
+      items: itemReader({ feeds: countingFeeds(feeds), store: countingStore() }),
       leases: leases({ store, owner, now: () => clock.now() }),
       send: itemSender({ store, http, mailer, consoleUrl: 'https://gps.example.org' }),
       slots: requestSlots(),
@@ -191,6 +213,7 @@ export async function startDeliveries() {
     suspended,
     attempts,
     logged,
+    reads,
     startDeliverer,
     find,
 
