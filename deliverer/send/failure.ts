@@ -3,6 +3,12 @@ export class RefusedAddressError extends Error {
   override readonly name = 'RefusedAddressError'
 }
 
+/** A receiver sends interim answers (1xx) without end. */
+export class InterimAnswersError extends Error {
+  override readonly name = 'InterimAnswersError'
+  override readonly message = 'too many interim answers (1xx) before an answer'
+}
+
 const KNOWN: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no such host',
   EAI_AGAIN: 'the name of the host could not be resolved',
@@ -22,7 +28,9 @@ const KNOWN: Readonly<Record<string, string>> = {
 
 /** Why a request had no answer, in words that hold nothing of the request. */
 export function requestFailure(error: unknown, withinMs: number): string {
-  if (error instanceof RefusedAddressError) return error.message
+  if (error instanceof RefusedAddressError || error instanceof InterimAnswersError) {
+    return error.message
+  }
   const { name, code, errors } = error as { name?: unknown; code?: unknown; errors?: unknown }
   if (name === 'TimeoutError') return `no answer within ${withinMs / 1_000} s`
   // Several addresses were tried: as the first one failed.

@@ -7,11 +7,13 @@ import {
   type OutboundNetworks,
 } from '../../runtime/outbound/outbound-url.ts'
 import { parseRetryAfter } from '../retry-schedule.ts'
-import { requestFailure, RefusedAddressError } from './failure.ts'
+import { InterimAnswersError, requestFailure, RefusedAddressError } from './failure.ts'
 import { firstBytes } from './first-bytes.ts'
 import { nameResolver, type ResolveName } from './resolve-name.ts'
 
 const ANSWERS_WITHIN_MS = 15_000
+/** A receiver may send interim answers (1xx) before its answer, but not without end. */
+const MOST_INTERIM_ANSWERS = 100
 /** Idle connections are not kept for the next delivery, which may be hours later. */
 const KEEP_ALIVE_MS = 10_000
 
@@ -93,9 +95,16 @@ export function httpClient({
         ? outboundUrlFault(text, networks)
         : addressFault(url, address, networks)
     if (fault !== undefined) throw new RefusedAddressError(`the URL ${fault}`)
-    const signal = AbortSignal.timeout(answersWithinMs)
+    const ending = new AbortController()
+    const signal = AbortSignal.any([AbortSignal.timeout(answersWithinMs), ending.signal])
     const dispatcher = agents[url.protocol as 'http:' | 'https:']
-    const answer = await request(url, { method: 'POST', headers, body, dispatcher, signal })
+    let interim = 0
+    const onInfo = () => {
+      interim += 1
+      if (interim > MOST_INTERIM_ANSWERS) ending.abort(new InterimAnswersError())
+    }
+    const made = { method: 'POST', headers, body, dispatcher, signal, onInfo } as const
+    const answer = await request(url, made)
     const retryAfter = answer.headers['retry-after']
     return {
       status: answer.statusCode,

@@ -95,6 +95,29 @@ describe('answers', () => {
     await closed
   })
 
+  test('interim answers are passed over, but not without end', async () => {
+    const polite = await receiver((_request, response) => {
+      for (let n = 0; n < 5; n += 1) response.writeEarlyHints({ link: '</a>; rel=preload' })
+      response.writeProcessing()
+      response.writeHead(204).end()
+    })
+    expect(await post(client(), polite.url)).toMatchObject({ status: 204 })
+    let isClosed = () => {}
+    const closed = new Promise<void>((resolve) => (isClosed = resolve))
+    const endless = await listen(
+      createTcpServer((socket) => {
+        const write = () => {
+          while (!socket.destroyed && socket.write('HTTP/1.1 103 Early Hints\r\na: b\r\n\r\n'));
+        }
+        socket.on('drain', write).on('close', isClosed)
+        socket.once('data', write)
+      }),
+    )
+    const answer = await post(client(), `http://127.0.0.1:${endless}/`)
+    expect(answer).toMatchObject({ failure: 'too many interim answers (1xx) before an answer' })
+    await closed
+  })
+
   test('an answer that breaks off after its status counts', async () => {
     const { url } = await receiver((_request, response) => {
       response.writeHead(200, { 'content-length': '100' })
