@@ -4,6 +4,7 @@ import {
   SUBSCRIPTION_STATES,
   subscriptionState,
   type DeviceSubscription,
+  type ShownTarget,
 } from '../../schemas/subscription.ts'
 import { SELECTION_PROPERTIES, selectionView } from '../geofences/selection-rules.ts'
 import type { Caller } from '../http/caller.ts'
@@ -25,7 +26,7 @@ export function subscriptionView(subscription: DeviceSubscription, caller: Calle
     ...(hours !== undefined && { hours }),
     everySeconds,
     ...(maxAgeSeconds !== undefined && { maxAgeSeconds }),
-    target,
+    target: seesAddresses(caller) ? target : withoutAddresses(target),
     // Nobody of a suspended account may ask.
     state: subscriptionState(subscription, { suspended: false }),
     ...(failingSince !== undefined && { failingSince: isoTime(failingSince) }),
@@ -39,6 +40,18 @@ export function subscriptionView(subscription: DeviceSubscription, caller: Calle
     createdAt: isoTime(createdAt),
     changedAt: isoTime(changedAt),
   }
+}
+
+/** Whether the caller could have entered the addresses; the others who read subscriptions have no list of operators. */
+function seesAddresses(caller: Caller): boolean {
+  if (caller.kind === 'operator') return caller.operator.role !== 'viewer'
+  return caller.key.scopes.includes('admin') && caller.key.deviceIds === undefined
+}
+
+/** `o…@example.org` */
+function withoutAddresses(target: ShownTarget): ShownTarget {
+  if (target.kind !== 'email') return target
+  return { ...target, to: target.to.map((address) => address.replace(/^(.).*(@.*)$/su, '$1…$2')) }
 }
 
 const PROPERTIES = {
@@ -59,7 +72,11 @@ const PROPERTIES = {
       url: { type: 'string', description: 'Scheme and host alone' },
       batch: { type: 'integer' },
       chatId: { type: 'string' },
-      to: { type: 'array', items: { type: 'string' } },
+      to: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Whole for dispatchers and admins; others read `o…@example.org`',
+      },
     },
     {
       title: 'ShownTarget',

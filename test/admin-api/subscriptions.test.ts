@@ -3,7 +3,9 @@ import { describe, expect, test } from '@jest/globals'
 import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
 import type { DeviceSubscription } from '../../schemas/subscription.ts'
 import { eventually } from '../eventually.ts'
-import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
+import type { ApiKey } from '../../store/keys.ts'
+import type { Role } from '../../store/operators.ts'
+import { adminForAllTests, bearer, type AdminHarness } from './admin-harness.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
@@ -162,6 +164,28 @@ test.each<[string, object, string, RegExp | string]>([
 test('mails go to operators of the account', async () => {
   const { status, body } = await create({ target: { kind: 'email', to: ['ANA@example.org'] } })
   expect([status, body.data?.['secret']]).toEqual([201, undefined])
+})
+
+test('addresses of operators are whole for dispatchers and admins alone', async () => {
+  const id = idOf(await create({ target: { kind: 'email', to: ['ana@example.org'] } }))
+  const addresses = async (as: Record<string, string>) => {
+    const one = await harness.api('GET', `/subscriptions/${id}`, { headers: as })
+    const all = await harness.api('GET', '/subscriptions', { headers: as })
+    const listed = (all.body.data?.items ?? []).find((item) => item['id'] === id)
+    expect(listed?.['target']).toEqual(one.body.data?.['target'])
+    return (one.body.data?.['target'] as { to?: string[] }).to
+  }
+  const as = async (role: Role) =>
+    harness.createSession((await harness.createOperator({ role })).id)
+  const withKey = async (key: Partial<ApiKey>) => bearer((await harness.createKey(key)).secret)
+  for (const caller of [headers, await as('dispatcher'), await withKey({})]) {
+    expect(await addresses(caller)).toEqual(['ana@example.org'])
+  }
+  const scopes = ['devices:read'] as const
+  const bound = { scopes, deviceIds: ['van'] }
+  for (const caller of [await as('viewer'), await withKey({ scopes }), await withKey(bound)]) {
+    expect(await addresses(caller)).toEqual(['a…@example.org'])
+  }
 })
 
 test('a subscription begins at the requested place, and can be moved to another', async () => {
