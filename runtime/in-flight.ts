@@ -1,4 +1,5 @@
 import { ServerResponse } from 'node:http'
+import { Slots } from './slots.ts'
 
 /**
  * Beyond this number of requests under way, and bytes of their bodies, further ones are refused. More
@@ -18,6 +19,8 @@ export type Holder = {
 
 export type LoadLimits = {
   readonly mostRequests?: number
+  /** The requests of one account that may be under way, whatever its number of keys; absent: a quarter. */
+  readonly mostOfAccount?: number
   readonly mostBytes?: number
   /**
    * The bytes that the requests of one key may hold; absent: a quarter. With larger bodies those of one
@@ -38,22 +41,26 @@ export class InFlight {
   #bytes = 0
   readonly #bytesOfKeys = new Map<string, number>()
   readonly #bytesOfAccounts = new Map<string, number>()
+  /** The requests of each account. */
+  readonly accounts: Slots
   readonly #mostRequests: number
   readonly #mostBytes: number
   readonly #mostOfKey: number
-  readonly #mostOfAccount: number
+  readonly #mostBytesOfAccount: number
   readonly #mostUnlessSmall: number
 
   constructor({
     mostRequests = MOST_REQUESTS,
+    mostOfAccount = Math.ceil(mostRequests / 4),
     mostBytes = MOST_BYTES,
     mostOfKey = mostBytes / 4,
     keptForSmall = mostBytes / 8,
   }: LoadLimits = {}) {
+    this.accounts = new Slots({ mostEach: mostOfAccount })
     this.#mostRequests = mostRequests
     this.#mostBytes = mostBytes
     this.#mostOfKey = mostOfKey
-    this.#mostOfAccount = 3 * mostOfKey
+    this.#mostBytesOfAccount = 3 * mostOfKey
     this.#mostUnlessSmall = mostBytes - keptForSmall
   }
 
@@ -90,7 +97,8 @@ export class InFlight {
     const ofKey = (this.#bytesOfKeys.get(id) ?? 0) + bytes
     const ofAccount = (this.#bytesOfAccounts.get(accountId) ?? 0) + bytes
     if (ofKey > this.#mostOfKey || this.#bytes + bytes > this.#mostBytes) return false
-    const isTooMuch = ofAccount > this.#mostOfAccount || this.#bytes + bytes > this.#mostUnlessSmall
+    const isTooMuch =
+      ofAccount > this.#mostBytesOfAccount || this.#bytes + bytes > this.#mostUnlessSmall
     if (isTooMuch && !isSmall) return false
     this.#bytes += bytes
     this.#bytesOfKeys.set(id, ofKey)
@@ -122,6 +130,9 @@ export class HttpAnswer extends ServerResponse {
   /** The requests under way on its server, if their number is limited. */
   inFlight: InFlight | undefined
   #hasPlace = false
+  /** The account whose share its request takes a part of, once it is known. */
+  #accountId: string | undefined
+  #isArriving = false
 
   /** Counts its request as one under way. False if there are too many. */
   takePlace(): boolean {
@@ -129,10 +140,42 @@ export class HttpAnswer extends ServerResponse {
     return this.#hasPlace
   }
 
+  /** Counts its request as one of an account. False if as many of the account are under way as may be. */
+  takePlaceOf(accountId: string): boolean {
+    if (!this.#hasPlace || this.inFlight === undefined) return true
+    const { accounts } = this.inFlight
+    if (accounts.areTaken(accountId)) return false
+    accounts.take(accountId)
+    this.#accountId = accountId
+    return true
+  }
+
+  /** Call when reading the body of its request. */
+  beginBody(): void {
+    this.inFlight?.beginBody()
+    if (this.#accountId !== undefined) this.inFlight?.accounts.giveBack(this.#accountId)
+    this.#isArriving = true
+  }
+
+  /** Call when it is read. False if as many others of its account are under way by now as may be. */
+  endBody(): boolean {
+    this.inFlight?.endBody()
+    this.#isArriving = false
+    if (this.#accountId === undefined || this.inFlight === undefined) return true
+    const { accounts } = this.inFlight
+    const hasRoom = !accounts.areTaken(this.#accountId)
+    accounts.take(this.#accountId)
+    return hasRoom
+  }
+
   /** Does nothing if it has no place. */
   giveUpPlace(): void {
     if (this.#hasPlace) this.inFlight?.end()
     this.#hasPlace = false
+    if (this.#accountId !== undefined && !this.#isArriving) {
+      this.inFlight?.accounts.giveBack(this.#accountId)
+    }
+    this.#accountId = undefined
   }
 
   override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {

@@ -1,4 +1,5 @@
 import { ApiError } from '../../runtime/errors.ts'
+import { Slots } from '../../runtime/slots.ts'
 import type { GiveBack } from '../../runtime/turns.ts'
 
 export type SeatLimits = {
@@ -26,25 +27,23 @@ const TOO_MANY = 'too many streams are open, please try again later'
 
 /** Limits the readers of a process: in total, per account, per key or session, and those of links. */
 export function seats(limits: SeatLimits) {
-  const readers = places(limits.readers)
-  const ofAccounts = places(limits.readersPerAccount)
-  const ofCallers = places(limits.readersPerCaller)
-  const turns = places(limits.catchingUp)
-  const turnsOfAccounts = places(limits.catchingUpPerAccount)
-  const links = places(Math.floor(limits.readers / 2))
-  const linksOfAccounts = places(limits.readersPerAccount)
+  const readers = new Slots({ mostEach: limits.readers })
+  const ofAccounts = new Slots({ mostEach: limits.readersPerAccount })
+  const ofCallers = new Slots({ mostEach: limits.readersPerCaller })
+  const turns = new Slots({ most: limits.catchingUp, mostEach: limits.catchingUpPerAccount })
+  const links = new Slots({ mostEach: Math.floor(limits.readers / 2) })
+  const linksOfAccounts = new Slots({ mostEach: limits.readersPerAccount })
 
   return {
     /** @throws {ApiError} 429 when there are too many. */
     take(owner: SeatOwner | LinkSeatOwner): GiveBack {
       const giveBack = 'linksOfAccount' in owner ? takeLink(owner) : takeOwn(owner)
-      return all(giveBack, readers.take())
+      return all(giveBack, taken(readers))
     },
 
     /** A turn at catching up; undefined when the account's or the total limit is reached. */
     turn(accountId: string): GiveBack | undefined {
-      if (turns.areTaken() || turnsOfAccounts.areTaken(accountId)) return undefined
-      return all(turns.take(), turnsOfAccounts.take(accountId))
+      return turns.areTaken(accountId) ? undefined : all(taken(turns, accountId))
     },
   }
 
@@ -56,31 +55,20 @@ export function seats(limits: SeatLimits) {
       throw tooMany(`an account has at most ${limits.readersPerAccount} streams: close one first`)
     }
     if (readers.areTaken()) throw tooMany(TOO_MANY)
-    return all(ofCallers.take(callerId), ofAccounts.take(accountId))
+    return all(taken(ofCallers, callerId), taken(ofAccounts, accountId))
   }
 
   function takeLink({ linksOfAccount: accountId }: LinkSeatOwner): GiveBack {
     const isFull = linksOfAccounts.areTaken(accountId) || links.areTaken() || readers.areTaken()
     if (isFull) throw tooMany(TOO_MANY)
-    return all(linksOfAccounts.take(accountId), links.take())
+    return all(taken(linksOfAccounts, accountId), taken(links))
   }
 }
 
-/** A counter with this limit for each key. */
-function places(limit: number) {
-  const taken = new Map<string, number>()
-  return {
-    areTaken: (whose = '') => (taken.get(whose) ?? 0) >= limit,
-
-    take(whose = ''): GiveBack {
-      taken.set(whose, (taken.get(whose) ?? 0) + 1)
-      return () => {
-        const left = (taken.get(whose) ?? 1) - 1
-        if (left > 0) taken.set(whose, left)
-        else taken.delete(whose)
-      }
-    },
-  }
+/** Takes one, and returns what gives it back. */
+function taken(slots: Slots, party?: string): GiveBack {
+  slots.take(party)
+  return () => slots.giveBack(party)
 }
 
 function all(...given: readonly GiveBack[]): GiveBack {

@@ -14,7 +14,7 @@ import {
   type KeyLimit,
 } from '../accept/limits.ts'
 import type { KeyCache, KeyUsage } from './keys.ts'
-import { headerOf, overloaded, type SenderRequest } from './sender-request.ts'
+import { headerOf, overloaded, shareTaken, type SenderRequest } from './sender-request.ts'
 
 /** A request whose key may report, and the key's remaining allowance after the first report. */
 export type Admission = {
@@ -69,6 +69,7 @@ export function admitSenders({
     if (!request.hasPlace) throw overloaded()
     const grant = await authenticate(request, credentials)
     request.key = grant.key
+    if (!request.takePlaceOf(grant.key.accountId)) throw shareTaken()
     authorize(grant, scope)
     const allowance = await keyLimit.take(grant.key, 1)
     if (allowance !== undefined && allowance.over > 0) {

@@ -2,7 +2,13 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ApiError } from '../../runtime/errors.ts'
 import { bodyFault, cutOffBody, requireJson, tooLargeBody } from '../../runtime/http-request.ts'
 import { SMALL_BODY_BYTES } from '../../runtime/in-flight.ts'
-import { headerOf, mediaTypeOf, overloaded, type SenderRequest } from './sender-request.ts'
+import {
+  headerOf,
+  mediaTypeOf,
+  overloaded,
+  shareTaken,
+  type SenderRequest,
+} from './sender-request.ts'
 
 /** The content codings of a body (RFC 9110, section 8.4.1). */
 const CODINGS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress }
@@ -128,20 +134,20 @@ function readBytes(request: SenderRequest, limit: Limit): Promise<Buffer> {
       reject(error)
     }
     const onEnd = () => {
-      stop()
-      resolve(joined(chunks))
+      if (stop()) resolve(joined(chunks))
+      else reject(shareTaken())
     }
     const onCut = () => {
       stop()
       reject(cutOffBody())
     }
     const stop = () => {
-      request.inFlight?.endBody()
       request.deadline += performance.now() - began
       http.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
       http.on('error', () => undefined)
+      return request.endBody()
     }
-    request.inFlight?.beginBody()
+    request.beginBody()
     http.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
   })
 }

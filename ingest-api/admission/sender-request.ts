@@ -8,6 +8,9 @@ import type { SubmittedPosition } from '../accept/outcome.ts'
 /** The longest that a request waits for store and log together; its answer must be sent within 6 s. */
 const WAITS_MS = 5_400
 
+/** The part of an answer that says how many requests are under way. */
+type Place = Pick<HttpAnswer, 'inFlight' | 'takePlace' | 'takePlaceOf' | 'beginBody' | 'endBody'>
+
 /** A request of a sender until it is answered, and what its handling may use. */
 export class SenderRequest implements Holder {
   readonly http: IncomingMessage
@@ -32,6 +35,7 @@ export class SenderRequest implements Holder {
   /** Bytes held for the request, released once its work is done. */
   heldBytes = 0
   readonly inFlight: InFlight | undefined
+  readonly #answer: Place
   /** Whether its reports are counted by their outcomes, so that a later failure does not count them again. */
   isCounted = false
   /** Ends the turn of its work, if it has one: see `WorkTurns`. */
@@ -42,7 +46,7 @@ export class SenderRequest implements Holder {
   constructor(
     http: IncomingMessage,
     { path, query }: { readonly path: string; readonly query: string },
-    answer: Pick<HttpAnswer, 'inFlight' | 'takePlace'>,
+    answer: Place,
     app?: string,
   ) {
     this.http = http
@@ -51,8 +55,24 @@ export class SenderRequest implements Holder {
     this.requestId = requestIdOf(http)
     this.app = app
     this.answerHeaders = ['X-Request-Id', this.requestId]
+    this.#answer = answer
     this.inFlight = answer.inFlight
     this.hasPlace = answer.takePlace()
+  }
+
+  /** Counts it as one of an account. False if the account has its share of those under way. */
+  takePlaceOf(accountId: string): boolean {
+    return this.#answer.takePlaceOf(accountId)
+  }
+
+  /** Call when reading its body: a slow client takes no place of others. */
+  beginBody(): void {
+    this.#answer.beginBody()
+  }
+
+  /** Call when its body has been read. False if its account has its share of those under way by now. */
+  endBody(): boolean {
+    return this.#answer.endBody()
   }
 
   /** Holds further bytes. False if there is no room for them. */
@@ -108,4 +128,9 @@ const FAULT: Fault = {
 
 export function overloaded(): ApiError {
   return unavailable('the service is overloaded, please send it again')
+}
+
+/** The 503 of a request whose account has its share of those under way. */
+export function shareTaken(): ApiError {
+  return unavailable('too many requests of this account are under way, please send it again')
 }

@@ -18,7 +18,7 @@ const SCANNED_AT_ONCE = 1024 * 1024
 const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 
 /**
- * Processes a few large requests at a time, serving keys in turn. The others wait unparsed, within the bytes that
+ * Processes a few large requests at a time, serving accounts in turn. The others wait unparsed, within the bytes that
  * `InFlight` allows: parsed, they would take ten times as much memory.
  */
 export class WorkTurns {
@@ -36,7 +36,7 @@ export class WorkTurns {
    * @throws {ApiError} 503 if too many wait, or for too long.
    */
   async begin(request: SenderRequest): Promise<void> {
-    request.endWork = await this.#turns.take(request.key?.id)
+    request.endWork = await this.#turns.take(request.key?.accountId)
     await ownTurn()
   }
 }

@@ -4,6 +4,7 @@ import { InFlight } from '../../runtime/in-flight.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
 import { T0 } from '../samples.ts'
+import { expectRefused } from './expect-refused.ts'
 import { startIngest, type IngestHarness } from './ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
@@ -24,7 +25,11 @@ beforeEach(async () => {
   sockets = []
   ;[appending, appended, asking] = [0, 0, 0]
   const going = new Promise<void>((resolve) => (letGo = resolve))
-  load = new InFlight({ mostRequests: MOST_REPORTS, mostBytes: MOST_BYTES })
+  load = new InFlight({
+    mostRequests: MOST_REPORTS,
+    mostOfAccount: MOST_REPORTS,
+    mostBytes: MOST_BYTES,
+  })
   ingest = await startIngest({
     load,
     wrapLog: (log) => ({
@@ -81,6 +86,69 @@ async function reportsAtOnce(): Promise<number[]> {
   letGo()
   return (await Promise.all(answers)).map(({ status }) => status)
 }
+
+describe('the share of an account', () => {
+  beforeEach(async () => {
+    await ingest.close()
+    load = new InFlight({ mostRequests: 8 })
+    const going = new Promise<void>((resolve) => (letGo = resolve))
+    ingest = await startIngest({
+      load,
+      wrapLog: (log) => ({
+        ready: () => log.ready(),
+        append: async (events) => {
+          appending += 1
+          await going
+          await log.append(events)
+        },
+      }),
+    })
+    await ingest.store.createAccount({ ...OTHER, suspended: false, createdAt: T0 })
+  })
+
+  test('an account has at most a quarter of the places, whatever its number of keys; others find room', async () => {
+    const keys = await Promise.all([1, 2, 3].map(() => ingest.createKey()))
+    const submit = ({ secret }: { secret: string }) => ingest.submit(minimal, { key: secret })
+    const waiting = keys.slice(0, 2).map(submit)
+    await eventually(() => appending === 2)
+    for (const one of keys) {
+      const refused = await submit(one)
+      expectRefused(refused, 503, 'SERVICE_UNAVAILABLE')
+      expect(refused.headers.get('retry-after')).toMatch(/^[123]$/)
+    }
+    const other = submit(await ingest.createKey({ accountId: OTHER.id }))
+    await eventually(() => appending === 3)
+    letGo()
+    const statuses = (await Promise.all([...waiting, other])).map(({ status }) => status)
+    expect(statuses).toEqual([200, 200, 200])
+    expect((await submit(keys[2]!)).status).toBe(200)
+    expect(load.accounts.areTaken('acc-1')).toBe(false)
+  })
+
+  test('a body that arrives slowly counts once it is there', async () => {
+    key = (await ingest.createKey()).secret
+    const begun = jest.spyOn(load, 'beginBody')
+    const text = post('/api/v1/gps/submit', minimal)
+    const [leaving, ...slow] = Array.from({ length: 5 }, () =>
+      rawConnection(ingest.url, text.slice(0, -1)),
+    )
+    for (const { socket } of slow) sockets.push(socket)
+    await eventually(() => begun.mock.calls.length === 5)
+    leaving?.socket.destroy()
+    for (const { socket } of slow) socket.write('}')
+    await eventually(() => appending === 2)
+    const refused = () => slow.filter(({ received }) => received().startsWith('HTTP/1.1 503'))
+    await eventually(() => refused().length === 2)
+    // Those that leave while the log has them take no place either.
+    for (const { socket } of slow) socket.destroy()
+    await eventually(() => !load.accounts.areTaken('acc-1'))
+    const again = [ingest.submit(minimal, { key }), ingest.submit(minimal, { key })]
+    await eventually(() => appending === 4)
+    expect(load.accounts.areTaken('acc-1')).toBe(true)
+    letGo()
+    expect((await Promise.all(again)).map(({ status }) => status)).toEqual([200, 200])
+  })
+})
 
 describe('places of reports', () => {
   test('calls that are no reports take no place of a report, whether they are answered or not', async () => {

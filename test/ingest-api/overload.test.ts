@@ -24,7 +24,13 @@ beforeEach(async () => {
   sockets = []
   appending = 0
   let going = Promise.resolve()
-  load = new InFlight({ mostRequests: 3, mostBytes: ROOM, mostOfKey: ROOM, keptForSmall: 0 })
+  load = new InFlight({
+    mostRequests: 3,
+    mostOfAccount: 3,
+    mostBytes: ROOM,
+    mostOfKey: ROOM,
+    keptForSmall: 0,
+  })
   // Without the capacity needed only for a body that takes long to decompress.
   taken = { heldBytes: 0 }
   load.hold(taken, TAKEN)

@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http'
-import { connect } from 'node:net'
+import { IncomingMessage } from 'node:http'
+import { connect, Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, expect, jest, test } from '@jest/globals'
 import { readBody } from '../../../ingest-api/admission/body.ts'
 import { SenderRequest } from '../../../ingest-api/admission/sender-request.ts'
-import { InFlight } from '../../../runtime/in-flight.ts'
+import { HttpAnswer, InFlight } from '../../../runtime/in-flight.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
@@ -117,7 +117,7 @@ test('a body cut off during the look-up of its key ends its request', async () =
 test('the time in which a client sends its body is added to the deadline of its request', async () => {
   fakeTimers('performance')
   const http = Object.assign(new PassThrough(), { headers: {}, url: '/', complete: false })
-  const answer = { inFlight: undefined, takePlace: () => true }
+  const answer = new HttpAnswer(new IncomingMessage(new Socket()))
   const target = { path: '/', query: '' }
   const request = new SenderRequest(http as unknown as IncomingMessage, target, answer)
   const { deadline } = request

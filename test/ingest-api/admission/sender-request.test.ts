@@ -1,10 +1,12 @@
-import type { IncomingMessage } from 'node:http'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
 import {
   mediaTypeOf,
   SenderRequest,
   targetOf,
 } from '../../../ingest-api/admission/sender-request.ts'
+import { HttpAnswer } from '../../../runtime/in-flight.ts'
 
 function request(headers: Record<string, string>, url = '/') {
   const http = {
@@ -12,7 +14,7 @@ function request(headers: Record<string, string>, url = '/') {
     url,
     socket: { remoteAddress: '192.0.2.1' },
   } as unknown as IncomingMessage
-  const answer = { inFlight: undefined, takePlace: () => true }
+  const answer = new HttpAnswer(new IncomingMessage(new Socket()))
   return new SenderRequest(http, targetOf(http), answer)
 }
 

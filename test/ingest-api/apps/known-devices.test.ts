@@ -1,9 +1,10 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { knownDevices } from '../../../ingest-api/apps/known-devices.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
+import { fakeTimers } from '../../fake-timers.ts'
 import { positionReported } from '../../samples.ts'
 
 const directory = directoryForEachTest()
@@ -25,4 +26,30 @@ test('without an answer of the store a device counts as known', async () => {
   const findDevice = () => Promise.reject(new DependencyError('away', { retriable: true }))
   const isKnown = knownDevices({ devices: { findDevice } })
   expect(await isKnown({ accountId: 'acc-1', deviceId: 'van' })).toBe(true)
+})
+
+test('a store that is busy keeps a request for 50 ms, and has at most 16 look-ups of an account and 64 in all before it', async () => {
+  fakeTimers()
+  const answers: (() => void)[] = []
+  const findDevice = () =>
+    new Promise<undefined>((resolve) => answers.push(() => resolve(undefined)))
+  const isKnown = knownDevices({ devices: { findDevice } })
+  const ask = (account: number, device: number) =>
+    isKnown({ accountId: `acc-${account}`, deviceId: `van-${device}` })
+  const ofOne = Array.from({ length: 600 }, (_, device) => ask(1, device))
+  expect(answers).toHaveLength(16)
+  // These do not wait at all.
+  expect(await Promise.all(ofOne.slice(16))).toEqual(Array.from({ length: 584 }, () => true))
+  await jest.advanceTimersByTimeAsync(50)
+  expect(await Promise.all(ofOne)).not.toContain(false)
+  // The store has not answered one of them yet.
+  expect(await ask(1, 601)).toBe(true)
+  const ofOthers = Array.from({ length: 160 }, (_, device) => ask(2 + (device % 8), device))
+  expect(answers).toHaveLength(64)
+  for (const answer of answers) answer()
+  await Promise.all(ofOthers)
+  const unknown = ask(1, 602)
+  answers.at(-1)?.()
+  expect(await unknown).toBe(false)
+  jest.useRealTimers()
 })
