@@ -1,25 +1,19 @@
 import { randomInt } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
-import { followDefinitions } from '../../projector/facts/definitions.ts'
-import { judgeBatches } from '../../projector/facts/judge-batch.ts'
-import { sweepDeadlines } from '../../projector/facts/sweep.ts'
-import { createMetrics } from '../../runtime/metrics.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { Generation } from '../../store/generations.ts'
-import type { ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
+import type { ProjectionEntry } from '../../store/read-models.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { newAccountId } from '../contracts/store-samples.ts'
 import { deviceErased, deviceSeen, positionReported, T0 } from '../samples.ts'
 import { temporaryDirectory } from '../temporary-directory.ts'
+import { GRACE_MS, startJudging } from './judging.ts'
 import { expectedFacts, type ExpectedFact } from './facts-model.ts'
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 60)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
-const GRACE_MS = 2_000
 const MINUTE = 60_000
 
 type Event =
@@ -93,7 +87,7 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
   const start = async () => {
     const store = openSqliteStore({ directory: directory.path, clock })
     stores.push(store)
-    return startJudging(store, log)
+    return startJudging(store, log, { clock })
   }
   try {
     let judging = await start()
@@ -104,7 +98,10 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
       const now = work[n]
       if (now === 'sweep') await judging.sweep()
       else if (now === 'rebuild') await judging.rebuild()
-      else if (now !== 'nothing') await judging.project(now)
+      else if (now === 'crash before projecting')
+        await judging.project({ crash: 'before projecting' })
+      else if (now === 'crash before judging') await judging.project({ crash: 'before judging' })
+      else if (now !== 'nothing') await judging.project()
       // Its store stays open: what it has not written by now is lost.
       if (now === 'kill') judging = await start()
     }
@@ -115,64 +112,6 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
     for (const store of stores) await store.close()
     await directory.remove()
   }
-}
-
-async function startJudging(store: Store, log: readonly ProjectionEntry[]) {
-  const definitions = followDefinitions(store, clock)
-  const hearing = {
-    look: async () => undefined,
-    current: () => ({ since: 0, graceMs: 0 }),
-    heardUpTo: () => clock.now(),
-  }
-  const judging = { store, definitions, hearing, clock, metrics: createMetrics() }
-  const extent = async () => [{ partition: 0, first: 0, next: log.length, whole: true }]
-  const sweep = sweepDeadlines({ ...judging, eventLog: { extent }, graceMs: GRACE_MS })
-
-  /** As the projector does, which resumes at the smaller of both progresses. */
-  async function project(crash?: Work): Promise<void> {
-    const generation = await store.openGeneration(await store.currentGeneration())
-    const facts = judgeBatches(generation, judging)
-    const judged = (await facts.progress())?.[0] ?? -1
-    const after = Math.min(judged, (await generation.checkpoint())[0] ?? -1)
-    const entries = log.slice(after + 1)
-    if (entries.length > 0) {
-      const batch = { partition: 0, after, lastOffset: log.length - 1, entries }
-      await facts.erase(entries.filter((entry): entry is ErasureEntry => entry.kind === 'erasure'))
-      if (crash !== 'crash before projecting') {
-        const changes = await projectInto(generation, batch)
-        if (crash !== 'crash before judging') await facts.judge(batch, changes)
-      }
-    }
-    await generation.close()
-  }
-
-  return {
-    store,
-    project,
-
-    async sweep() {
-      await project()
-      await sweep()
-      await sweep()
-    },
-
-    async rebuild() {
-      const begun = await store.beginRebuild()
-      if (begun === undefined) throw new Error('another rebuild is running')
-      const next = await store.openGeneration(begun.to)
-      await projectInto(next, { partition: 0, lastOffset: log.length - 1, entries: log })
-      await begun.switchOver()
-      await begun.end()
-      await next.close()
-    },
-  }
-}
-
-function projectInto(
-  generation: Generation,
-  batch: Omit<Parameters<Generation['project']>[0], 'fold' | 'foldVersion'>,
-) {
-  return generation.project({ ...batch, fold: deviceStatus, foldVersion: FOLD_VERSION })
 }
 
 function entryOf(

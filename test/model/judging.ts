@@ -1,0 +1,80 @@
+import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
+import { followDefinitions } from '../../projector/facts/definitions.ts'
+import { judgeBatches, type Judging } from '../../projector/facts/judge-batch.ts'
+import { sweepDeadlines } from '../../projector/facts/sweep.ts'
+import { createMetrics } from '../../runtime/metrics.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Generation } from '../../store/generations.ts'
+import type { ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
+import type { Store } from '../../store/store.ts'
+
+export const GRACE_MS = 2_000
+
+/** Where a process dies while it projects. */
+export type Crash = 'before projecting' | 'before judging'
+
+/** A projector on a store and a log that a test holds; it hears everything. */
+export function startJudging(
+  store: Store,
+  log: readonly ProjectionEntry[],
+  { clock, topic }: { readonly clock: Clock } & Pick<Judging, 'topic'>,
+) {
+  const definitions = followDefinitions(store, clock)
+  const hearing = {
+    look: async () => undefined,
+    current: () => ({ since: 0, graceMs: 0 }),
+    heardUpTo: () => clock.now(),
+  }
+  const judging = { store, definitions, hearing, clock, metrics: createMetrics(), topic }
+  const extent = async () => [{ partition: 0, first: 0, next: log.length, whole: true }]
+  const sweep = sweepDeadlines({ ...judging, eventLog: { extent }, graceMs: GRACE_MS })
+
+  /** As the projector does, which resumes at the smaller of both progresses. */
+  async function project({ crash, back = 0 }: { crash?: Crash; back?: number } = {}) {
+    await definitions.prepare()
+    const generation = await store.openGeneration(await store.currentGeneration())
+    const facts = judgeBatches(generation, judging)
+    const judged = (await facts.progress())?.[0] ?? -1
+    const progress = Math.min(judged, (await generation.checkpoint())[0] ?? -1)
+    const after = Math.max(-1, progress - back)
+    const entries = log.slice(after + 1)
+    try {
+      if (entries.length === 0) return
+      const batch = { partition: 0, after, lastOffset: log.length - 1, entries }
+      await facts.erase(entries.filter((entry): entry is ErasureEntry => entry.kind === 'erasure'))
+      if (crash === 'before projecting') return
+      const changes = await projectInto(generation, batch)
+      if (crash !== 'before judging') await facts.judge(batch, changes)
+    } finally {
+      await generation.close()
+    }
+  }
+
+  return {
+    store,
+    project,
+
+    async sweep() {
+      await project()
+      await sweep()
+      await sweep()
+    },
+
+    async rebuild() {
+      const begun = await store.beginRebuild()
+      if (begun === undefined) throw new Error('another rebuild is running')
+      const next = await store.openGeneration(begun.to)
+      await projectInto(next, { partition: 0, lastOffset: log.length - 1, entries: log })
+      await begun.switchOver()
+      await begun.end()
+      await next.close()
+    },
+  }
+}
+
+function projectInto(
+  generation: Generation,
+  batch: Omit<Parameters<Generation['project']>[0], 'fold' | 'foldVersion'>,
+) {
+  return generation.project({ ...batch, fold: deviceStatus, foldVersion: FOLD_VERSION })
+}
