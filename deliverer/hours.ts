@@ -1,4 +1,4 @@
-import { localClock, type LocalClock } from '../schemas/geo/local-time.ts'
+import { localClock } from '../schemas/geo/local-time.ts'
 import type { Hours } from '../schemas/subscription.ts'
 
 const MINUTE_MS = 60_000
@@ -9,7 +9,7 @@ const FIRST_DAY = 4
 
 /** Whether a time is within the hours, by the clock of their zone. */
 export function isWithinHours({ days, from, to, zone }: Hours, time: number): boolean {
-  const shown = Math.floor(clockOf(zone)(time) / MINUTE_MS)
+  const shown = Math.floor(localClock(zone)(time) / MINUTE_MS)
   const minute = ((shown % DAY_MINUTES) + DAY_MINUTES) % DAY_MINUTES
   const day = (shown - minute) / DAY_MINUTES
   const [begin, end] = [minutesOf(from), minutesOf(to)]
@@ -25,12 +25,4 @@ function isListed(days: readonly number[], day: number): boolean {
 function minutesOf(text: string): number {
   const [hours = 0, minutes = 0] = text.split(':').map(Number)
   return hours * 60 + minutes
-}
-
-const clocks = new Map<string, LocalClock>()
-
-function clockOf(zone: string): LocalClock {
-  const known = clocks.get(zone) ?? localClock(zone)
-  clocks.set(zone, known)
-  return known
 }

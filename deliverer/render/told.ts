@@ -1,3 +1,4 @@
+import { localClock } from '../../schemas/geo/local-time.ts'
 import { factSentence } from '../../schemas/facts/sentence.ts'
 import { deviceIdOf, type Item } from '../item.ts'
 
@@ -34,12 +35,8 @@ export function titleOf({ item, deviceName }: Told): string {
 
 /** `2026-01-01 14:05 UTC` */
 function timeText(at: number, zone: string): string {
-  const format = new Intl.DateTimeFormat('sv-SE', {
-    timeZone: zone,
-    dateStyle: 'short',
-    timeStyle: 'short',
-  })
-  return `${format.format(at)} ${zone}`
+  const shown = new Date(localClock(zone)(at)).toISOString()
+  return `${shown.slice(0, 10)} ${shown.slice(11, 16)} ${zone}`
 }
 
 /** Names and alarms come from devices: they begin no line of their own. */

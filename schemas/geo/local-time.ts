@@ -4,9 +4,14 @@ export type StepUnit = (typeof STEPS)[number]
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS
 
+/** Formatters take much native memory, which the garbage collector does not see. */
+const MOST_FORMATS = 64
+/** By the zone's name in small letters, the least recently used first: any spelling is the same zone. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
 export function isTimeZone(name: string): boolean {
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+    return formatOf(name).resolvedOptions().timeZone !== ''
   } catch {
     return false
   }
@@ -16,18 +21,7 @@ export function isTimeZone(name: string): boolean {
 export type LocalClock = (time: number) => number
 
 export function localClock(timeZone: string): LocalClock {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    calendar: 'iso8601',
-    numberingSystem: 'latn',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
+  const format = formatOf(timeZone)
   return function clock(time) {
     const parts = new Map(
       format.formatToParts(time).map(({ type, value }) => [type, Number(value)]),
@@ -36,6 +30,31 @@ export function localClock(timeZone: string): LocalClock {
     const [year, month, day] = [of('year'), of('month') - 1, of('day')]
     return Date.UTC(year, month, day, of('hour'), of('minute'), of('second'), modulo(time, 1_000))
   }
+}
+
+/** @throws {RangeError} for a name that no zone has. */
+function formatOf(timeZone: string): Intl.DateTimeFormat {
+  // Others are no zones, although their small letters may be.
+  if (!/^[\x21-\x7e]+$/.test(timeZone)) throw new RangeError('not a time zone')
+  const name = timeZone.toLowerCase()
+  const format =
+    formats.get(name) ??
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      calendar: 'iso8601',
+      numberingSystem: 'latn',
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  formats.delete(name)
+  formats.set(name, format)
+  if (formats.size > MOST_FORMATS) formats.delete(formats.keys().next().value ?? '')
+  return format
 }
 
 /** The time at which a clock shows this: the first of two, or, where the clock skips it, as much later. */

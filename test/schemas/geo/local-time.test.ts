@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import {
   isTimeZone,
   localClock,
@@ -137,4 +137,34 @@ test('a clock shows the milliseconds of a moment', () => {
   const clock = localClock('Asia/Kathmandu')
   expect(clock(Date.parse('2026-01-31T12:30:05.678Z'))).toBe(Date.parse('2026-01-31T18:15:05.678Z'))
   expect(clock(-1)).toBe(-1 + 5.5 * 3_600_000)
+})
+
+test('thousands of spellings of one time zone share one formatter, and few zones are kept', () => {
+  const made = jest.spyOn(Intl, 'DateTimeFormat')
+  try {
+    const letters = [...'Pacific/Marquesas']
+    for (let spelling = 0; spelling < 4_096; spelling += 1) {
+      const zone = letters.map((letter, n) =>
+        (spelling >> n) & 1 ? letter.toUpperCase() : letter.toLowerCase(),
+      )
+      expect(isTimeZone(zone.join(''))).toBe(true)
+      localClock(zone.join(''))
+    }
+    expect(made.mock.calls.length).toBeLessThanOrEqual(1)
+    const zones = Intl.supportedValuesOf('timeZone').slice(0, 200)
+    for (const zone of zones) localClock(zone)
+    made.mockClear()
+    // The least recently used are forgotten.
+    for (const zone of zones.slice(-64)) localClock(zone)
+    expect(made).not.toHaveBeenCalled()
+    localClock(zones[0]!)
+    expect(made).toHaveBeenCalledTimes(1)
+  } finally {
+    made.mockRestore()
+  }
+})
+
+test('a letter that only becomes one of a zone in small letters is none', () => {
+  isTimeZone('Asia/Kolkata')
+  expect(isTimeZone('Asia/\u212aolkata')).toBe(false)
 })
