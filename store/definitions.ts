@@ -30,6 +30,10 @@ export interface DefinitionStore {
   ): Promise<readonly (Geofence | GeofenceRefused)[]>
   /** Newest first. */
   pageGeofences(query: DefinitionsPage): Promise<Geofence[]>
+  /** The same without their shapes. */
+  pageGeofenceNames(query: DefinitionsPage): Promise<NamedDefinition[]>
+  /** The version of the account's last change, by which a caller sees that there was one; 0: no change is known. */
+  newestGeofenceVersion(accountId: string): Promise<number>
   findGeofence(query: InAccount): Promise<Geofence | undefined>
   findGeofenceByExternalId(query: {
     readonly accountId: string
@@ -58,18 +62,29 @@ export interface DefinitionStore {
     readonly changedAt: number
   }): Promise<void>
 
-  /** Definitions of all accounts, those that changed `from` then on, in the order of their changes. */
-  changedGeofences(query: ChangesQuery): Promise<readonly ChangedDefinition<Geofence>[]>
-  changedRules(query: ChangesQuery): Promise<readonly ChangedDefinition<DeviceRule>[]>
+  /** Definitions of all accounts in the order of their versions; see `ChangesFollower`. */
+  changedGeofences(query: ChangesQuery): Promise<ChangesPage<Geofence>>
+  changedRules(query: ChangesQuery): Promise<ChangesPage<DeviceRule>>
 }
 
 export type NewGeofence = GeofenceContent & InAccount & { readonly createdAt: number }
 export type NewRule = RuleContent & InAccount & { readonly createdAt: number }
 
+export type NamedDefinition = PlaceByAge & { readonly name: string; readonly version: number }
+
 export type ChangesQuery = {
-  readonly from: number
-  readonly limit: number
-  readonly after?: ChangedDefinition<unknown>
+  /** The version to continue behind; 0: from the first. */
+  readonly after: number
+  /** Of those that are known only their versions are read. */
+  readonly isKnown: (id: string, version: number) => boolean
+}
+
+export type ChangesPage<Definition> = {
+  /** Those that are not known; at most 1 MiB and the last one of them. */
+  readonly changes: readonly ChangedDefinition<Definition>[]
+  /** The last version read. */
+  readonly last: number
+  readonly isEnd: boolean
 }
 
 export type ChangedDefinition<Definition> = {

@@ -15,6 +15,13 @@ export type Kind<D extends Document> = {
   readonly indexes: Readonly<Record<string, Index<D>>>
   /** Documents are never removed, and change in this field alone. */
   readonly appendOnlyBut?: keyof D & string
+  /**
+   * Inserting or replacing a document gives it the next number of its kind as its `version`, so that processes can
+   * follow the changes without comparing clocks. A document that an earlier version wrote has none.
+   */
+  readonly isCounted?: true
+  /** The fields of a brief reading: texts or numbers. */
+  readonly brief?: readonly (keyof D & string)[]
 }
 
 /** A field, or one of an object in a field: `subject.id`. */
@@ -27,7 +34,7 @@ export type Index<D> = {
 }
 
 export type Query<D> = {
-  /** By name. Its first fields equal `where`; the others and the id give the order. */
+  /** By name. Its first fields equal `where` (null: are absent); the others and the id give the order. */
   readonly index: string
   readonly where?: Partial<D> | Partial<Record<FieldOf<D>, unknown>>
   /** The lowest value of the first ordering field. */
@@ -37,13 +44,21 @@ export type Query<D> = {
   readonly after?: Partial<D> & Document
   readonly skip?: number
   readonly limit: number
+  /** Ends the page early, after the document with which it has this size. */
+  readonly mostBytes?: number
+  /** Only the fields of a brief reading: the others are absent. */
+  readonly isBrief?: true
 }
+
+/** Documents read from the database in one piece, where their sizes are counted: each may be large. */
+export const SIZED_AT_ONCE = 32
 
 /** Every method may throw a `DependencyError`: `retriable` when the database is down or busy. */
 export interface DocumentStore<D extends Document> {
   /** Returns the inserted documents, without those whose id or unique value is taken. */
   insert(documents: readonly D[]): Promise<D[]>
   get(id: string): Promise<Revisioned<D> | undefined>
+  /** Without `mostBytes`, a page that is not full is the last one. */
   find(query: Query<D>): Promise<Revisioned<D>[]>
   /** False if it has been changed or removed since it was read, or a unique value is taken. */
   replace(document: Revisioned<D>): Promise<boolean>

@@ -1,5 +1,5 @@
 import type { SubscriptionDelivery, DeviceSubscription } from '../schemas/subscription.ts'
-import type { ChangedDefinition, ChangesQuery, DefinitionsPage } from './definitions.ts'
+import type { ChangesPage, ChangesQuery, DefinitionsPage } from './definitions.ts'
 
 type InAccount = { readonly accountId: string; readonly id: string }
 
@@ -23,10 +23,8 @@ export interface SubscriptionStore {
   deleteSubscription(
     query: InAccount & { readonly deletedAt: number },
   ): Promise<DeviceSubscription | undefined>
-  /** The subscriptions of all accounts that changed from `from` on, in the order of their changes; progress is no change. */
-  changedSubscriptions(
-    query: ChangesQuery,
-  ): Promise<readonly ChangedDefinition<DeviceSubscription>[]>
+  /** The subscriptions of all accounts in the order of their versions; `changedAt` stays where only progress was made. */
+  changedSubscriptions(query: ChangesQuery): Promise<ChangesPage<DeviceSubscription>>
 
   /** Kept for `DELIVERIES_KEPT_MS`, the last `MOST_DELIVERIES` of each subscription. */
   saveDelivery(delivery: SubscriptionDelivery): Promise<void>

@@ -4,8 +4,9 @@ import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import { readPages } from '../../runtime/read-pages.ts'
-import type { Geofence, GeofenceContent } from '../../schemas/geofence.ts'
+import type { GeofenceContent } from '../../schemas/geofence.ts'
 import { ulid } from '../../schemas/record-id.ts'
+import type { NamedDefinition } from '../../store/definitions.ts'
 import type { Store } from '../../store/store.ts'
 import { answerDevicesWith, DEVICES_WITH } from '../devices/devices-with.ts'
 import {
@@ -42,8 +43,7 @@ import {
 /** A thousand vertices of twenty digits are far less. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
 
-/** Their shapes are read with them. */
-const NAMED_AT_ONCE = 250
+const NAMED_AT_ONCE = 1_000
 
 const LIST_PARAMETERS = {
   limit: LIMIT_PARAMETER.described('1 to 1000, 100 where it is not given; with json only'),
@@ -87,8 +87,8 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     await answerInParts(ctx, { name: 'items', parts: names() })
 
     async function* names(): AsyncGenerator<readonly object[], void> {
-      const pages = readPages<Geofence>(NAMED_AT_ONCE, (page) =>
-        store.pageGeofences({ accountId, ...page }),
+      const pages = readPages<NamedDefinition>(NAMED_AT_ONCE, (page) =>
+        store.pageGeofenceNames({ accountId, ...page }),
       )
       for await (const page of pages) yield page.map(({ id, name }) => ({ id, name }))
     }

@@ -1,27 +1,42 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
 import { readPages } from '../../runtime/read-pages.ts'
-import type { Geofence } from '../../schemas/geofence.ts'
+import { turnTaker } from '../../runtime/end-of-turn.ts'
 import { GeofenceIndex, prepared, type PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
-import type { ChangedDefinition, DefinitionStore } from '../../store/definitions.ts'
+import type { DefinitionStore, NamedDefinition } from '../../store/definitions.ts'
 
-/** Looked at again each time: another process may have set the time of a change before it was stored. */
-const OVERLAP_MS = 60_000
-/** Deletions are known for a day: after a longer pause everything is read again. */
-const LONGEST_PAUSE_MS = 12 * 3_600_000
-const READ_AT_ONCE = 500
+type Geofences = Pick<
+  DefinitionStore,
+  'findGeofence' | 'pageGeofenceNames' | 'newestGeofenceVersion'
+>
+
+type Held = {
+  readonly index: GeofenceIndex
+  readonly known: ReadonlyMap<string, { readonly version: number; readonly one: PreparedGeofence }>
+  readonly newest: number
+  readonly readAt: number
+}
+
+const READ_AT_ONCE = 250
 const ACCOUNTS_KEPT = 20
+/** In all; an account may have 10 000. */
+const GEOFENCES_KEPT = 40_000
+/** Accounts up to this size are read at once. With the pause of the largest ones, changes are known within 5 s. */
+const READ_AT_ANY_TIME = 1_000
+const PAUSE_MS_PER_GEOFENCE = 0.4
+/** Versions are not always visible in their order. */
+const READ_AGAIN_MS = 60_000
 
-type Geofences = Pick<DefinitionStore, 'pageGeofences' | 'changedGeofences'>
-
-/** The geofences of the accounts that ask for places, read again after a change. */
+/** The geofences of the accounts that ask for places. After a change, what has changed in the account is read again. */
 export class AccountGeofences {
   readonly #store: Geofences
   readonly #clock: Clock
-  readonly #accounts = new LRUCache<string, Promise<GeofenceIndex>>({ max: ACCOUNTS_KEPT })
-  /** The versions of what has changed within the overlap. */
-  #seen = new Map<string, number>()
-  #checkedAt = -Infinity
+  readonly #accounts = new LRUCache<string, Held>({
+    max: ACCOUNTS_KEPT,
+    maxSize: GEOFENCES_KEPT,
+    sizeCalculation: ({ known }) => known.size + 1,
+  })
+  readonly #reading = new Map<string, Promise<GeofenceIndex>>()
 
   constructor({ store, clock }: { store: Geofences; clock: Clock }) {
     this.#store = store
@@ -29,48 +44,55 @@ export class AccountGeofences {
   }
 
   async of(accountId: string): Promise<GeofenceIndex> {
-    await this.#check()
-    const known = this.#accounts.get(accountId)
-    if (known !== undefined) return known
-    const index = this.#read(accountId)
-    this.#accounts.set(accountId, index)
-    index.catch(() => this.#accounts.delete(accountId))
-    return index
+    const held = this.#accounts.get(accountId)
+    if (held !== undefined && !this.#isRested(held)) return held.index
+    const reading = this.#reading.get(accountId) ?? this.#refresh(accountId, held)
+    this.#reading.set(accountId, reading)
+    try {
+      return await reading
+    } finally {
+      this.#reading.delete(accountId)
+    }
   }
 
-  /** Forgets the accounts whose geofences have changed since they were read. */
-  async #check(): Promise<void> {
+  /** A large account is read less often, so that frequent changes cost others little. */
+  #isRested({ readAt, known }: Held): boolean {
+    const pause = Math.max(0, known.size - READ_AT_ANY_TIME) * PAUSE_MS_PER_GEOFENCE
+    const age = this.#clock.now() - readAt
+    return age < 0 || age >= pause
+  }
+
+  async #refresh(accountId: string, held: Held | undefined): Promise<GeofenceIndex> {
     const now = this.#clock.now()
-    if (now - this.#checkedAt > LONGEST_PAUSE_MS) this.#accounts.clear()
-    const from = Math.max(this.#checkedAt, now - LONGEST_PAUSE_MS) - OVERLAP_MS
-    const seen = new Map<string, number>()
-    const pages = readPages<ChangedDefinition<Geofence>>(READ_AT_ONCE, (page) =>
-      this.#store.changedGeofences({ from, ...page }),
+    const newest = await this.#store.newestGeofenceVersion(accountId)
+    const age = now - (held?.readAt ?? -Infinity)
+    if (held?.newest === newest && age >= 0 && age < READ_AGAIN_MS) return held.index
+    const known = new Map<string, { version: number; one: PreparedGeofence }>()
+    let isChanged = held === undefined
+    const turnEnds = turnTaker()
+    const pages = readPages<NamedDefinition>(READ_AT_ONCE, (page) =>
+      this.#store.pageGeofenceNames({ accountId, ...page }),
     )
     for await (const page of pages) {
-      for (const { id, version, definition } of page) {
-        seen.set(id, version)
-        if (this.#seen.get(id) === version) continue
-        if (definition === undefined) await this.#forgetHolderOf(id)
-        else this.#accounts.delete(definition.accountId)
+      for (const { id, version } of page) {
+        const before = held?.known.get(id)
+        if (before?.version === version) {
+          known.set(id, before)
+          continue
+        }
+        isChanged = true
+        const geofence = await this.#store.findGeofence({ accountId, id })
+        if (geofence !== undefined) known.set(id, { version, one: prepared(geofence) })
+        await turnEnds()
       }
     }
-    this.#seen = seen
-    this.#checkedAt = now
+    isChanged ||= known.size !== held?.known.size
+    const index = isChanged || held === undefined ? indexOf(known) : held.index
+    this.#accounts.set(accountId, { index, known, newest, readAt: now })
+    return index
   }
+}
 
-  async #forgetHolderOf(geofenceId: string): Promise<void> {
-    for (const [accountId, index] of this.#accounts.entries()) {
-      if ((await index).get(geofenceId) !== undefined) this.#accounts.delete(accountId)
-    }
-  }
-
-  async #read(accountId: string): Promise<GeofenceIndex> {
-    const geofences: PreparedGeofence[] = []
-    const pages = readPages<Geofence>(READ_AT_ONCE, (page) =>
-      this.#store.pageGeofences({ accountId, ...page }),
-    )
-    for await (const page of pages) for (const one of page) geofences.push(prepared(one))
-    return new GeofenceIndex(geofences)
-  }
+function indexOf(known: Held['known']): GeofenceIndex {
+  return new GeofenceIndex(Array.from(known.values(), ({ one }) => one))
 }

@@ -1,16 +1,12 @@
-import { readPages } from '../../runtime/read-pages.ts'
 import {
   SUBSCRIPTION_STATES,
   subscriptionState,
   type DeviceSubscription,
 } from '../../schemas/subscription.ts'
 import type { ChangedDefinition } from '../../store/definitions.ts'
+import { ChangesFollower } from '../../store/follow-changes.ts'
 import { runSubscription, type Runner } from './run-subscription.ts'
 import type { RunnerParts } from './runner-state.ts'
-
-/** Read again each time: another process may have set the time of a change before it was stored. */
-const OVERLAP_MS = 60_000
-const READ_AT_ONCE = 250
 
 type Known = { readonly runner: Runner; readonly changedAt: number }
 
@@ -18,7 +14,10 @@ type Known = { readonly runner: Runner; readonly changedAt: number }
 export function runSubscriptions(parts: RunnerParts) {
   const { store, clock, stopping } = parts
   const known = new Map<string, Known>()
-  let readAt = -Infinity
+  const follower = new ChangesFollower<DeviceSubscription>(
+    (query) => store.changedSubscriptions(query),
+    { clock },
+  )
 
   stopping.addEventListener('abort', () => {
     for (const { runner } of known.values()) runner.notify()
@@ -44,13 +43,7 @@ export function runSubscriptions(parts: RunnerParts) {
   return {
     /** Looks for subscriptions that were made or changed since the last time. */
     async refresh(): Promise<void> {
-      const now = clock.now()
-      const from = readAt === -Infinity ? 0 : readAt - OVERLAP_MS
-      const pages = readPages<ChangedDefinition<DeviceSubscription>>(READ_AT_ONCE, (page) =>
-        store.changedSubscriptions({ from, ...page }),
-      )
-      for await (const page of pages) for (const change of page) take(change)
-      readAt = now
+      for await (const changes of follower.changes()) for (const change of changes) take(change)
     },
 
     /** Resolves once every request under way has ended. */

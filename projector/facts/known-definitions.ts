@@ -1,15 +1,10 @@
 import type { Clock } from '../../runtime/clock.ts'
-import { readPages } from '../../runtime/read-pages.ts'
+import { turnTaker } from '../../runtime/end-of-turn.ts'
 import type { DeviceRule } from '../../schemas/device-rule.ts'
 import type { Geofence } from '../../schemas/geofence.ts'
-import type { ChangedDefinition, ChangesQuery, DefinitionStore } from '../../store/definitions.ts'
+import type { DefinitionStore } from '../../store/definitions.ts'
+import { ChangesFollower } from '../../store/follow-changes.ts'
 import { GeofenceIndex, prepared, type PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
-
-/** Read again each time: another process may have set the time of a change before it was stored. */
-const OVERLAP_MS = 60_000
-/** Deletions are known for a day: a process that slept for longer than this reads everything again. */
-const LONGEST_PAUSE_MS = 12 * 3_600_000
-const READ_AT_ONCE = 500
 
 type Changes = Pick<DefinitionStore, 'changedGeofences' | 'changedRules'>
 
@@ -23,47 +18,43 @@ type OfAccount = {
 
 /** The geofences and rules of all accounts, as of the last refresh. */
 export class KnownDefinitions {
-  readonly #store: Changes
-  readonly #clock: Clock
-  #accounts = new Map<string, OfAccount>()
-  /** The account and version of each, by its kind and id. */
-  #known = new Map<string, { readonly accountId: string; readonly version: number }>()
-  #readAt = -Infinity
+  readonly #geofences: ChangesFollower<Geofence>
+  readonly #rules: ChangesFollower<DeviceRule>
+  readonly #accounts = new Map<string, OfAccount>()
+  /** The account of each geofence and rule. */
+  readonly #holders = new Map<string, string>()
 
   constructor(store: Changes, clock: Clock) {
-    this.#store = store
-    this.#clock = clock
+    this.#geofences = new ChangesFollower((query) => store.changedGeofences(query), { clock })
+    this.#rules = new ChangesFollower((query) => store.changedRules(query), { clock })
   }
 
   /** Reads what has changed. Returns the accounts of which rules about silence have. */
   async refresh(): Promise<ReadonlySet<string>> {
-    const now = this.#clock.now()
-    if (now - this.#readAt > LONGEST_PAUSE_MS) {
-      this.#accounts = new Map()
-      this.#known = new Map()
-    }
-    const from = this.#known.size === 0 ? 0 : this.#readAt - OVERLAP_MS
     const silences = new Set<string>()
-    const geofences = (query: ChangesQuery) => this.#store.changedGeofences(query)
-    for await (const change of changesOf<Geofence>(geofences, from)) {
-      this.#take('geofence', change, (account, geofence) => {
+    const turnEnds = turnTaker()
+    for await (const changes of this.#geofences.changes()) {
+      for (const { id, definition } of changes) {
+        const account = this.#accountOf(id, definition)
+        if (account === undefined) continue
         account.index = undefined
-        if (geofence === undefined) account.geofences.delete(change.id)
-        else account.geofences.set(change.id, prepared(geofence))
-      })
+        if (definition === undefined) account.geofences.delete(id)
+        else account.geofences.set(id, prepared(definition))
+        await turnEnds()
+      }
     }
-    const rules = (query: ChangesQuery) => this.#store.changedRules(query)
-    for await (const change of changesOf<DeviceRule>(rules, from)) {
-      this.#take('rule', change, (account, rule) => {
+    for await (const changes of this.#rules.changes()) {
+      for (const { id, definition } of changes) {
+        const account = this.#accountOf(id, definition)
+        if (account === undefined) continue
         account.enabledRules = undefined
-        if (rule === undefined) account.rules.delete(change.id)
-        else {
-          account.rules.set(change.id, rule)
-          if ('silent' in rule.when) silences.add(rule.accountId)
+        if (definition === undefined) account.rules.delete(id)
+        else account.rules.set(id, definition)
+        if (definition !== undefined && 'silent' in definition.when) {
+          silences.add(definition.accountId)
         }
-      })
+      }
     }
-    this.#readAt = now
     return silences
   }
 
@@ -87,29 +78,17 @@ export class KnownDefinitions {
     )
   }
 
-  #take<Definition extends { readonly accountId: string }>(
-    kind: string,
-    { id, version, definition }: ChangedDefinition<Definition>,
-    change: (account: OfAccount, definition: Definition | undefined) => void,
-  ): void {
-    const key = `${kind} ${id}`
-    const known = this.#known.get(key)
-    if (known !== undefined && known.version >= version) return
-    const accountId = definition?.accountId ?? known?.accountId
-    if (accountId === undefined) return
+  /** Undefined: it was deleted before this process knew it. */
+  #accountOf(
+    id: string,
+    definition: { readonly accountId: string } | undefined,
+  ): OfAccount | undefined {
+    const accountId = definition?.accountId ?? this.#holders.get(id)
+    if (accountId === undefined) return undefined
+    if (definition === undefined) this.#holders.delete(id)
+    else this.#holders.set(id, accountId)
     const account = this.#accounts.get(accountId) ?? { geofences: new Map(), rules: new Map() }
     this.#accounts.set(accountId, account)
-    this.#known.set(key, { accountId, version })
-    change(account, definition)
+    return account
   }
-}
-
-async function* changesOf<Definition>(
-  read: (query: ChangesQuery) => Promise<readonly ChangedDefinition<Definition>[]>,
-  from: number,
-): AsyncGenerator<ChangedDefinition<Definition>> {
-  const pages = readPages<ChangedDefinition<Definition>>(READ_AT_ONCE, (page) =>
-    read({ from, ...page }),
-  )
-  for await (const page of pages) yield* page
 }

@@ -1,46 +1,58 @@
 import { isDeepStrictEqual } from 'node:util'
 import { readPages } from '../../runtime/read-pages.ts'
-import type { ChangedDefinition, ChangesQuery, DefinitionsPage } from '../definitions.ts'
+import type { ChangesPage, ChangesQuery, DefinitionsPage, NamedDefinition } from '../definitions.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 
 /** A geofence, a rule or a subscription, or the remains of a deleted one, for processes that follow the changes. */
 export type DefinitionDocument = {
   readonly id: string
+  /** Absent: it was deleted. */
   readonly accountId?: string
+  /** The account, also after a deletion. */
+  readonly holder?: string
   readonly createdAt?: number
-  /** When the document was last written. */
+  /** When the document was last written, by the writer's clock. */
   readonly changedAt: number
+  /** Absent if version 0.3.0 wrote the document. */
+  readonly version?: number
   readonly deletedAt?: number
   /** Account and external id: unique. */
   readonly external?: string
+  /** As in the content; absent if version 0.3.0 wrote the document. */
+  readonly name?: string
   /** As JSON: a database would alter some names of properties, and take long for thousands of numbers. */
   readonly content?: string
 }
 
-export const DEFINITION_INDEXES: Kind<DefinitionDocument>['indexes'] = {
-  oldest: { fields: ['accountId', 'createdAt'] },
-  changed: { fields: ['changedAt'] },
-  deleted: { fields: ['deletedAt'] },
-  external: { fields: ['external'], unique: true },
+export const DEFINITION: Omit<Kind<DefinitionDocument>, 'name'> = {
+  isCounted: true,
+  brief: ['accountId', 'createdAt', 'changedAt', 'deletedAt', 'version', 'name'],
+  indexes: {
+    oldest: { fields: ['accountId', 'createdAt'] },
+    version: { fields: ['version'] },
+    holder: { fields: ['holder', 'version'] },
+    deleted: { fields: ['deletedAt'] },
+    external: { fields: ['external'], unique: true },
+  },
 }
 
-export const GEOFENCES: Kind<DefinitionDocument> = {
-  name: 'geofences',
-  indexes: DEFINITION_INDEXES,
-}
-export const RULES: Kind<DefinitionDocument> = { name: 'rules', indexes: DEFINITION_INDEXES }
+export const GEOFENCES: Kind<DefinitionDocument> = { name: 'geofences', ...DEFINITION }
+export const RULES: Kind<DefinitionDocument> = { name: 'rules', ...DEFINITION }
 
 type Definition = {
   readonly id: string
   readonly accountId: string
   readonly createdAt: number
   readonly changedAt: number
+  readonly name: string
   readonly externalId?: string
   readonly deviceIds?: readonly string[]
 }
 
 const READ_AT_ONCE = 250
+/** Read from the database in one go, and the last document. */
+const MOST_BYTES = 1024 * 1024
 
 /** Definitions of one kind as documents. */
 export function definitionDocuments<D extends Definition>(
@@ -72,6 +84,23 @@ export function definitionDocuments<D extends Definition>(
       const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
       const page = await documents.find({ ...query, ...(after && { after }) })
       return page.flatMap((document) => definitionIn<D>(document) ?? [])
+    },
+
+    pageNames: async ({ accountId, limit, after }: DefinitionsPage): Promise<NamedDefinition[]> => {
+      const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
+      const page = await documents.find({ ...query, isBrief: true, ...(after && { after }) })
+      const named: NamedDefinition[] = []
+      for (const { id, createdAt = 0, version = 0, name } of page) {
+        const known = name ?? definitionIn<D>(await documents.get(id))?.name
+        named.push({ id, createdAt, version, name: known ?? '' })
+      }
+      return named
+    },
+
+    async newestVersion(accountId: string): Promise<number> {
+      const query = { index: 'holder', where: { holder: accountId }, order: 'desc' } as const
+      const [newest] = await documents.find({ ...query, isBrief: true, limit: 1 })
+      return newest?.version ?? 0
     },
 
     findExternal: async (query: {
@@ -112,8 +141,14 @@ export function definitionDocuments<D extends Definition>(
       return untilDone(async () => {
         const document = await get(query)
         if (document === undefined) return { deleted: undefined }
-        const { id, revision } = document
-        const isDone = await documents.replace({ id, changedAt: deletedAt, deletedAt, revision })
+        const { id, accountId: holder, revision } = document
+        const remains = { id, ...(holder !== undefined && { holder }) }
+        const isDone = await documents.replace({
+          ...remains,
+          changedAt: deletedAt,
+          deletedAt,
+          revision,
+        })
         return isDone ? { deleted: definitionIn<D>(document) } : undefined
       }).then(({ deleted }) => deleted)
     },
@@ -145,24 +180,47 @@ export function definitionDocuments<D extends Definition>(
       })
     },
 
-    changed: async ({ from, limit, after }: ChangesQuery): Promise<ChangedDefinition<D>[]> => {
-      // A page after the first one begins behind `from` already.
-      const begin = after === undefined ? { from } : { after }
-      const page = await documents.find({ index: 'changed', limit, ...begin })
-      return page.map((document) => {
-        const { id, changedAt, revision: version } = document
+    /** Documents that version 0.3.0 wrote get a version first: it may be running beside this one. */
+    async changed({ after, isKnown }: ChangesQuery): Promise<ChangesPage<D>> {
+      await giveVersions()
+      const page = { index: 'version', limit: READ_AT_ONCE } as const
+      const brief = await documents.find({ ...page, from: after + 1, isBrief: true })
+      const first = brief.find(({ id, version = 0 }) => !isKnown(id, version))
+      const last = brief.at(-1)?.version ?? after
+      if (first === undefined) return { changes: [], last, isEnd: brief.length < READ_AT_ONCE }
+      const from = first.version ?? 0
+      const whole = await documents.find({ ...page, from, mostBytes: MOST_BYTES })
+      const changes = whole.flatMap((document) => {
+        const { id, changedAt, version = 0 } = document
+        if (isKnown(id, version)) return []
         const definition = definitionIn<D>(document)
-        return { id, changedAt, version, ...(definition !== undefined && { definition }) }
+        return [{ id, changedAt, version, ...(definition !== undefined && { definition }) }]
       })
+      return { changes, last: whole.at(-1)?.version ?? last, isEnd: whole.length === 0 }
     },
+  }
+
+  async function giveVersions(): Promise<void> {
+    for (;;) {
+      const query = { index: 'version', where: { version: null }, mostBytes: MOST_BYTES } as const
+      const without = await documents.find({ ...query, limit: READ_AT_ONCE })
+      let given = 0
+      for (const document of without) {
+        const definition = definitionIn<D>(document)
+        const renewed = { ...document, ...(definition && documentOf(definition)) }
+        // Others may have changed it, or given it one, meanwhile.
+        if (await documents.replace({ ...renewed, changedAt: document.changedAt })) given += 1
+      }
+      if (given === 0) return
+    }
   }
 }
 
 function documentOf(definition: Definition): DefinitionDocument {
-  const { id, accountId, createdAt, changedAt, externalId } = definition
+  const { id, accountId, createdAt, changedAt, name, externalId } = definition
   const external = externalId && { external: externalOf({ accountId, externalId }) }
   const content = JSON.stringify(definition)
-  return { id, accountId, createdAt, changedAt, content, ...external }
+  return { id, accountId, holder: accountId, createdAt, changedAt, name, content, ...external }
 }
 
 function definitionIn<D>(document: Revisioned<DefinitionDocument> | undefined): D | undefined {

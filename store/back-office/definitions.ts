@@ -62,6 +62,8 @@ export function definitionsOf(open: {
     createGeofences: async (all) => (all.length === 0 ? [] : create(all)),
 
     pageGeofences: geofences.page,
+    pageGeofenceNames: geofences.pageNames,
+    newestGeofenceVersion: geofences.newestVersion,
     findGeofence: geofences.get,
     findGeofenceByExternalId: geofences.findExternal,
 

@@ -7,16 +7,9 @@ import {
 import type { DocumentStore, Kind } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import { changed } from './changing.ts'
-import {
-  DEFINITION_INDEXES,
-  definitionDocuments,
-  type DefinitionDocument,
-} from './definition-documents.ts'
+import { DEFINITION, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
 
-export const SUBSCRIPTIONS: Kind<DefinitionDocument> = {
-  name: 'subscriptions',
-  indexes: DEFINITION_INDEXES,
-}
+export const SUBSCRIPTIONS: Kind<DefinitionDocument> = { name: 'subscriptions', ...DEFINITION }
 
 /** A later delivery of the same subscription takes the place of one that is no longer kept. */
 type DeliveryDocument = SubscriptionDelivery & { readonly id: string }

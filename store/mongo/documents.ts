@@ -1,6 +1,7 @@
-import type { Collection, Db, Filter, Sort, UpdateFilter } from 'mongodb'
+import { BSON, type Collection, type Db, type Filter, type Sort, type UpdateFilter } from 'mongodb'
 import {
   fieldsOf,
+  SIZED_AT_ONCE,
   type Document,
   type DocumentStore,
   type Revisioned,
@@ -9,6 +10,7 @@ import {
   type Query,
 } from '../documents.ts'
 import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
+import { underVersions, versionsOf, type Versions } from './versions.ts'
 
 /** `_id` is the document's id. */
 type Stored = { readonly _id: string; readonly revision: number } & Readonly<
@@ -20,7 +22,7 @@ const READ_WITHIN_MS = 5_000
 
 /** One collection per kind. */
 export function mongoDocuments(db: Db): OpenDocuments {
-  return (kind) => documentsOf(collectionOf(db, kind), kind)
+  return (kind) => documentsOf(collectionOf(db, kind), kind, versionsOf(db, kind.name))
 }
 
 function collectionOf(db: Db, { name }: Pick<Kind<never>, 'name'>): Collection<Stored> {
@@ -54,15 +56,26 @@ async function makeIndexes(db: Db, kinds: readonly Kind<never>[], made: boolean)
 function documentsOf<D extends Document>(
   collection: Collection<Stored>,
   kind: Kind<D>,
+  versions: Versions,
 ): DocumentStore<D> {
+  /** Writes documents, with versions if they are counted. */
+  function written<T>(
+    documents: readonly Revisioned<Document>[],
+    write: (documents: Stored[]) => Promise<T>,
+  ): Promise<T> {
+    if (kind.isCounted !== true) return write(documents.map(stored))
+    const ids = documents.map(({ id }) => id)
+    return underVersions(versions, { collection, ids }, (of) =>
+      write(documents.map((document, n) => ({ ...stored(document), version: of[n] }))),
+    )
+  }
+
   return {
     async insert(documents) {
       if (documents.length === 0) return []
+      const made = documents.map((document) => ({ ...document, revision: 1 }))
       try {
-        await collection.insertMany(
-          documents.map((document) => stored({ ...document, revision: 1 })),
-          { ordered: false },
-        )
+        await written(made, (all) => collection.insertMany(all, { ordered: false }))
         return [...documents]
       } catch (error) {
         const taken = duplicatesOf(error)
@@ -78,22 +91,27 @@ function documentsOf<D extends Document>(
 
     async find(query) {
       const { filter, sort } = search(kind, query)
-      const page = await collection
-        .find(filter)
-        .sort(sort)
-        .skip(query.skip ?? 0)
-        .limit(query.limit)
-        .maxTimeMS(READ_WITHIN_MS)
-        .toArray()
-      return page.map(revisioned<D>)
+      const { skip = 0, limit, mostBytes } = query
+      const cursor = collection.find(filter).sort(sort).skip(skip).limit(limit)
+      cursor.maxTimeMS(READ_WITHIN_MS)
+      if (query.isBrief === true) cursor.project(projectionOf(kind))
+      if (mostBytes === undefined) return (await cursor.toArray()).map(revisioned<D>)
+      const page: Revisioned<D>[] = []
+      let bytes = 0
+      for await (const document of cursor.batchSize(SIZED_AT_ONCE)) {
+        page.push(revisioned<D>(document))
+        bytes += BSON.calculateObjectSize(document)
+        if (bytes >= mostBytes) break
+      }
+      return page
     },
 
     async replace(document) {
       const { id, revision } = document
       try {
-        const { matchedCount } = await collection.replaceOne(
-          { _id: id, revision },
-          stored({ ...document, revision: revision + 1 }),
+        const next = { ...document, revision: revision + 1 }
+        const { matchedCount } = await written([next], ([one]) =>
+          collection.replaceOne({ _id: id, revision }, one as Stored),
         )
         return matchedCount === 1
       } catch (error) {
@@ -156,6 +174,10 @@ function beyond(after: Document, ordering: readonly string[], ahead: '$gt' | '$l
   const [first = 'id'] = ordering
   // The second implies the first, which lets the index scan begin at the place.
   return [{ [named(first)]: { [`${ahead}e`]: place[first] } }, { $or: ways }]
+}
+
+function projectionOf({ brief = [] }: Kind<never>): Readonly<Record<string, 1>> {
+  return Object.fromEntries(['revision', ...brief].map((field) => [field, 1]))
 }
 
 function raised(field: string, value: number): UpdateFilter<Stored> {

@@ -1,5 +1,6 @@
 import {
   fieldsOf,
+  SIZED_AT_ONCE,
   type Document,
   type DocumentStore,
   type Revisioned,
@@ -7,6 +8,7 @@ import {
   type OpenDocuments,
   type Query,
 } from '../documents.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 
 type Row = { readonly id: string; readonly revision: number; readonly document: string }
@@ -17,7 +19,13 @@ type Row = { readonly id: string; readonly revision: number; readonly document: 
  */
 export function makeTables(database: Database, kinds: readonly Kind<never>[]): void {
   database.transaction(() => {
-    for (const { name: table, indexes, appendOnlyBut } of kinds) {
+    database.exec(
+      `CREATE TABLE IF NOT EXISTS document_versions (
+         kind TEXT PRIMARY KEY,
+         version INTEGER NOT NULL
+       ) STRICT, WITHOUT ROWID`,
+    )
+    for (const { name: table, indexes, appendOnlyBut, brief = [] } of kinds) {
       database.exec(
         `CREATE TABLE IF NOT EXISTS ${table} (
            id TEXT PRIMARY KEY,
@@ -28,14 +36,15 @@ export function makeTables(database: Database, kinds: readonly Kind<never>[]): v
       const columns = new Set(
         database.prepare<{ name: string }>(`PRAGMA table_xinfo(${table})`).all().map(nameOf),
       )
+      const indexed = Object.values(indexes).flatMap(({ fields }) => fields)
+      for (const field of [...indexed, ...brief]) {
+        if (columns.has(field)) continue
+        columns.add(field)
+        database.exec(
+          `ALTER TABLE ${table} ADD COLUMN "${field}" ANY AS (document ->> '$.${field}') VIRTUAL`,
+        )
+      }
       for (const [name, { fields, unique }] of Object.entries(indexes)) {
-        for (const field of fields) {
-          if (columns.has(field)) continue
-          columns.add(field)
-          database.exec(
-            `ALTER TABLE ${table} ADD COLUMN "${field}" ANY AS (document ->> '$.${field}') VIRTUAL`,
-          )
-        }
         database.exec(
           `CREATE ${unique ? 'UNIQUE ' : ''}INDEX IF NOT EXISTS ${table}_by_${name}
            ON ${table} (${[...fields, ...(unique ? [] : ['id'])].map(quoted).join()})`,
@@ -76,7 +85,17 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
   const remove = database.prepare(
     `DELETE FROM ${table} WHERE id = ?1 AND revision = ifnull(?2, revision)`,
   )
+  const count = database.prepare<{ version: number }>(
+    `INSERT INTO document_versions VALUES ('${table}', 1)
+     ON CONFLICT DO UPDATE SET version = version + 1 RETURNING version`,
+  )
   const statements = new Map<string, Statement<Row>>()
+
+  /** Call this in the transaction that writes the document: versions become visible in their order. */
+  function written(document: Document): string {
+    const version = kind.isCounted && { version: count.get()?.version }
+    return JSON.stringify({ ...document, ...version })
+  }
 
   function prepared(sql: string): Statement<Row> {
     const statement = statements.get(sql) ?? database.prepare<Row>(sql)
@@ -84,10 +103,15 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
     return statement
   }
 
+  function rows(query: Query<D>): Row[] {
+    const { sql, values } = search(kind, query)
+    return prepared(sql).all(...values)
+  }
+
   return {
     insert: async (documents) =>
       database.transaction(() =>
-        documents.filter((document) => insert.run(document.id, JSON.stringify(document)) === 1),
+        documents.filter((document) => insert.run(document.id, written(document)) === 1),
       ),
 
     async get(id) {
@@ -96,14 +120,26 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
     },
 
     async find(query) {
-      const { sql, values } = search(kind, query)
-      return prepared(sql)
-        .all(...values)
-        .map(revisioned<D>)
+      if (query.mostBytes === undefined) return rows(query).map(revisioned<D>)
+      const found: Revisioned<D>[] = []
+      for (let bytes = 0, { skip = 0, after } = query; ;) {
+        const limit = Math.min(query.limit - found.length, SIZED_AT_ONCE)
+        const part = rows({ ...query, limit, skip, ...(after !== undefined && { after }) })
+        for (const row of part) {
+          found.push(revisioned<D>(row))
+          bytes += row.document.length
+          if (bytes >= query.mostBytes) return found
+        }
+        if (part.length < limit || found.length >= query.limit) return found
+        skip = 0
+        after = found.at(-1)
+        await endOfTurn()
+      }
     },
 
     async replace({ revision, ...document }) {
-      return replace.run(JSON.stringify(document), document.id, revision) === 1
+      const write = () => replace.run(written(document), document.id, revision) === 1
+      return kind.isCounted ? database.transaction(write) : write()
     },
 
     async raise(field, values) {
@@ -134,8 +170,10 @@ function search<D extends Document>(
 ): { readonly sql: string; readonly values: readonly Value[] } {
   const { from, order = 'asc', after, skip = 0, limit } = query
   const { equal, ordering } = fieldsOf(kind, query)
-  const values = equal.map(([, value]) => value as Value)
-  const terms = equal.map(([field]) => `${quoted(field)} = ?`)
+  const values = equal.flatMap(([, value]) => (value === null ? [] : [value as Value]))
+  const terms = equal.map(
+    ([field, value]) => `${quoted(field)} ${value === null ? 'IS NULL' : '= ?'}`,
+  )
   if (from !== undefined) {
     terms.push(`${quoted(ordering[0] ?? 'id')} >= ?`)
     values.push(from)
@@ -150,8 +188,15 @@ function search<D extends Document>(
   const by = ordering.map((field) => `${quoted(field)} ${order}`).join()
   // SQLite may take the wrong one of two indexes that fit: the one that leaves more rows to look at.
   const table = `${kind.name} INDEXED BY ${kind.name}_by_${query.index}`
-  const sql = `SELECT id, revision, document FROM ${table}${where} ORDER BY ${by} LIMIT ? OFFSET ?`
+  const content = query.isBrief === true ? briefly(kind.brief) : 'document'
+  const sql = `SELECT id, revision, ${content} FROM ${table}${where} ORDER BY ${by} LIMIT ? OFFSET ?`
   return { sql, values: [...values, limit, skip] }
+}
+
+/** SQLite takes these fields from the document: the rest is neither copied nor parsed here. Absent ones are left out. */
+function briefly(fields: readonly string[] = []): string {
+  const values = ['id', ...fields].map((field) => `'${field}', ${quoted(field)}`)
+  return `json_patch('{}', json_object(${values.join()})) AS document`
 }
 
 function revisioned<D>({ revision, document }: Row): Revisioned<D> {

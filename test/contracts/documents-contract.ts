@@ -27,7 +27,20 @@ export const TUGS: Kind<Tug> = {
   },
 }
 
-/** `open` gives the documents of `TUGS` for two processes, on data that are empty at first. */
+type Barge = Tug & { readonly version?: number }
+
+/** As an earlier version wrote them, which counted no writes. */
+const EARLIER_BARGES: Kind<Barge> = {
+  name: 'barges',
+  indexes: { version: { fields: ['version'] }, harbour: { fields: ['harbour', 'version'] } },
+}
+export const BARGES: Kind<Barge> = {
+  ...EARLIER_BARGES,
+  isCounted: true,
+  brief: ['harbour', 'built', 'version'],
+}
+
+/** `open` gives the documents of `TUGS` and `BARGES` for two processes, on data that are empty at first. */
 export function documentsContract(
   name: string,
   start: () => Promise<{
@@ -39,14 +52,81 @@ export function documentsContract(
     let started: Awaited<ReturnType<typeof start>>
     let tugs: DocumentStore<Tug>
     let others: DocumentStore<Tug>
+    let barges: DocumentStore<Barge>
+    let otherBarges: DocumentStore<Barge>
+    let earlierBarges: DocumentStore<Barge>
     let made = 0
 
     beforeAll(async () => {
       started = await start()
-      tugs = (await started.open())(TUGS)
-      others = (await started.open())(TUGS)
+      const [open, openOther] = [await started.open(), await started.open()]
+      tugs = open(TUGS)
+      others = openOther(TUGS)
+      barges = open(BARGES)
+      otherBarges = openOther(BARGES)
+      earlierBarges = openOther(EARLIER_BARGES)
     })
     afterAll(() => started.close())
+
+    test('each write of a counted kind has a higher version, whichever process writes', async () => {
+      const [one, other] = [tug({}), tug({})]
+      await barges.insert([one, other])
+      await barges.insert([one])
+      const versionOf = async ({ id }: Barge) => (await barges.get(id))?.version ?? 0
+      const [first, second] = [await versionOf(one), await versionOf(other)]
+      expect(second).toBeGreaterThan(first)
+      const read = (await otherBarges.get(one.id))!
+      expect(await otherBarges.replace({ ...read, built: 1 })).toBe(true)
+      expect(await versionOf(one)).toBeGreaterThan(second)
+      expect(await barges.replace(read)).toBe(false)
+      expect(await versionOf(other)).toBe(second)
+      const listed = await barges.find({ index: 'version', from: second, limit: 9 })
+      expect(listed.map(({ id }) => id)).toEqual([other.id, one.id])
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) => (n % 2 ? barges : otherBarges).insert([tug({})])),
+      )
+      const all = await barges.find({ index: 'version', limit: 99 })
+      expect(new Set(all.map(({ version }) => version)).size).toBe(22)
+    })
+
+    test('a document that an earlier version wrote is found by the absence of a version, and gets one', async () => {
+      const [plain, full] = [tug({}), tug({ built: 1962 })]
+      await earlierBarges.insert([plain, full])
+      const without = { index: 'version', where: { version: null }, limit: 9 } as const
+      expect(ids(await barges.find(without))).toEqual(ids([plain, full]))
+      expect(await barges.replace((await barges.get(plain.id))!)).toBe(true)
+      expect(ids(await barges.find(without))).toEqual([full.id])
+      const { version: _version, ...unversioned } = (await barges.get(plain.id))!
+      await earlierBarges.replace(unversioned)
+      expect(ids(await barges.find(without))).toEqual(ids([plain, full]))
+    })
+
+    test('a brief reading has some fields alone', async () => {
+      const [plain, full] = [
+        tug({ harbour: 'brief' }),
+        tug({ harbour: 'brief', built: 1, crew: [] }),
+      ]
+      await barges.insert([plain, full])
+      const query = { index: 'harbour', where: { harbour: 'brief' }, limit: 9 } as const
+      const common = { harbour: 'brief', revision: 1, version: expect.any(Number) }
+      expect(await barges.find({ ...query, isBrief: true })).toEqual([
+        { ...common, id: plain.id },
+        { ...common, id: full.id, built: 1 },
+      ])
+    })
+
+    test('a page ends after the document with which it has the most bytes', async () => {
+      const name = 'x'.repeat(10_000)
+      const all = Array.from({ length: 100 }, () => tug({ harbour: 'bytes', crew: [{ name }] }))
+      await barges.insert(all)
+      const query = { index: 'harbour', where: { harbour: 'bytes' }, limit: 90, skip: 1 } as const
+      const sorted = ids(await barges.find(query))
+      const page = async (mostBytes: number) => ids(await barges.find({ ...query, mostBytes }))
+      expect(await page(1)).toEqual(sorted.slice(0, 1))
+      expect(await page(30_000)).toEqual(sorted.slice(0, 3))
+      expect(await page(650_000)).toEqual(sorted.slice(0, 65))
+      expect(await page(10_000_000)).toEqual(sorted)
+    })
 
     test('a document is given back as it was inserted', async () => {
       const plain = tug({})
@@ -288,6 +368,10 @@ export function documentsContract(
       }
     }
   })
+}
+
+function ids(found: readonly Tug[]): string[] {
+  return found.map(({ id }) => id)
 }
 
 function plain(found: readonly Revisioned<Tug>[]): Tug[] {

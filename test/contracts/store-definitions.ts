@@ -1,8 +1,14 @@
 import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
 import type { LonLat } from '../../schemas/geofence.ts'
-import type { ChangedDefinition, NewGeofence, NewRule } from '../../store/definitions.ts'
-import type { Store } from '../../store/store.ts'
+import type {
+  ChangedDefinition,
+  ChangesPage,
+  ChangesQuery,
+  NewGeofence,
+  NewRule,
+} from '../../store/definitions.ts'
+import { ChangesFollower } from '../../store/follow-changes.ts'
 import { T0 } from '../samples.ts'
 import { newAccountId } from './store-samples.ts'
 import type { StoreSuite } from './store-suite.ts'
@@ -245,53 +251,98 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'processes follow the changes of all definitions in their order, deletions and erasures included',
+    'processes follow the changes of all definitions, deletions and erasures included',
     async ({ accountId, store }) => {
       const from = T0 + 1_000_000
       const [kept, deleted] = [1, 2].map((n) =>
         newGeofence({ accountId, createdAt: from + n, deviceIds: ['tug', 'ferry'] }),
       ) as [NewGeofence, NewGeofence]
       const rule = newRule({ accountId, createdAt: from + 3 })
-      const [made] = await store.createGeofences([kept, deleted])
+      const changes = ownChanges((query) => store.changedGeofences(query), [kept, deleted])
+      const [made, madeOther] = await store.createGeofences([kept, deleted])
       const madeRule = await store.createRule(rule)
+      expect(await changes()).toMatchObject([{ definition: made }, { definition: madeOther }])
       await store.deleteGeofence({ accountId, id: deleted.id, deletedAt: from + 5 })
-      expect(await ownChanges(store, from, [kept, deleted])).toEqual([
-        { id: kept.id, changedAt: from + 1, version: 1, definition: made },
-        { id: deleted.id, changedAt: from + 5, version: 2 },
-      ])
-      const rules = await store.changedRules({ from, limit: 1_000 })
-      expect(rules.filter(({ id }) => id === rule.id)).toMatchObject([{ definition: madeRule }])
+      const gone = { id: deleted.id, changedAt: from + 5, version: expect.any(Number) }
+      expect(await changes()).toEqual([gone])
+      expect(await changes()).toEqual([])
+      const rules = ownChanges((query) => store.changedRules(query), [rule])
+      expect(await rules()).toMatchObject([{ definition: madeRule }])
       await store.forgetInDefinitions({
         accountId,
         deviceId: 'tug',
         erasedAt: from + 3,
         changedAt: from + 9,
       })
-      expect(await ownChanges(store, from + 6, [kept, deleted])).toEqual([
-        {
-          id: kept.id,
-          changedAt: from + 9,
-          version: 2,
-          definition: { ...(made as object), deviceIds: ['ferry'] },
-        },
-      ])
+      const without = { ...(made as object), deviceIds: ['ferry'] }
+      expect(await changes()).toMatchObject([{ id: kept.id, definition: without }])
+      const fromTheFirst = () =>
+        ownChanges((query) => store.changedGeofences(query), [kept, deleted])()
       await store.removeOutdated(from + 5 + 24 * 3_600_000)
-      expect(await ownChanges(store, from, [deleted])).toHaveLength(1)
+      expect(await fromTheFirst()).toHaveLength(2)
       await store.removeOutdated(from + 6 + 24 * 3_600_000)
-      expect(await ownChanges(store, from, [kept, deleted])).toMatchObject([{ id: kept.id }])
+      expect(await fromTheFirst()).toMatchObject([{ id: kept.id, definition: without }])
+    },
+  )
+
+  promise(
+    'a change by a process whose clock is far behind is heard as any other',
+    async ({ accountId, store }) => {
+      const [geofence, rule] = [newGeofence({ accountId }), newRule({ accountId })]
+      const geofences = ownChanges((query) => store.changedGeofences(query), [geofence])
+      const rules = ownChanges((query) => store.changedRules(query), [rule])
+      await store.createGeofences([geofence])
+      await store.createRule(rule)
+      await Promise.all([geofences(), rules()])
+      const late = { accountId, changedAt: T0 - 3_600_000 }
+      const renamed = <Content>(before: Content) => ({ ...before, name: 'Later' })
+      await store.changeGeofence({ ...late, id: geofence.id, next: renamed })
+      await store.changeRule({ ...late, id: rule.id, next: renamed })
+      expect(await geofences()).toMatchObject([{ definition: { name: 'Later' } }])
+      expect(await rules()).toMatchObject([{ definition: { name: 'Later' } }])
+      await store.deleteRule({ ...late, id: rule.id, deletedAt: T0 - 3_600_000 })
+      expect(await rules()).toMatchObject([{ id: rule.id }])
+    },
+  )
+
+  promise(
+    'the names of geofences are paged without their shapes, with versions that grow with every change',
+    async ({ accountId, store }) => {
+      expect(await store.newestGeofenceVersion(accountId)).toBe(0)
+      const all = [1, 2, 3].map((n) =>
+        newGeofence({ accountId, createdAt: T0 + n, name: `Berth ${n}`, shape: polygon(900) }),
+      )
+      await store.createGeofences(all)
+      const first = await store.pageGeofenceNames({ accountId, limit: 2 })
+      expect(first).toEqual(
+        [all[2]!, all[1]!].map(({ id, name, createdAt }) => {
+          return { id, name, createdAt, version: expect.any(Number) }
+        }),
+      )
+      const after = first[1]!
+      const rest = await store.pageGeofenceNames({ accountId, limit: 2, after })
+      expect(rest).toMatchObject([{ id: all[0]!.id, name: 'Berth 1' }])
+      const newest = await store.newestGeofenceVersion(accountId)
+      expect(newest).toBe(Math.max(...[...first, ...rest].map(({ version }) => version)))
+      await store.createGeofences([newGeofence({ accountId: newAccountId() })])
+      expect(await store.newestGeofenceVersion(accountId)).toBe(newest)
+      await store.deleteGeofence({ accountId, id: all[1]!.id, deletedAt: T0 + 9 })
+      expect(await store.newestGeofenceVersion(accountId)).toBeGreaterThan(newest)
     },
   )
 }
 
-/** Page by page, of these alone: others share the store. */
-async function ownChanges(store: Store, from: number, own: readonly { readonly id: string }[]) {
-  const changes: ChangedDefinition<unknown>[] = []
-  for (let page = await store.changedGeofences({ from, limit: 1 }); page.length > 0;) {
-    changes.push(...page)
-    const after = page.at(-1)!
-    page = await store.changedGeofences({ from, limit: 1, after })
+/** Follows these alone: others share the store. */
+export function ownChanges<Definition>(
+  read: (query: ChangesQuery) => Promise<ChangesPage<Definition>>,
+  own: readonly { readonly id: string }[],
+): () => Promise<readonly ChangedDefinition<Definition>[]> {
+  const follower = new ChangesFollower(read, { clock: { now: () => T0 } })
+  return async function changes() {
+    const found: ChangedDefinition<Definition>[] = []
+    for await (const part of follower.changes()) found.push(...part)
+    return found.filter(({ id }) => own.some((one) => one.id === id))
   }
-  return changes.filter(({ id }) => own.some((one) => one.id === id))
 }
 
 export function newGeofence(

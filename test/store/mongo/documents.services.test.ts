@@ -4,7 +4,7 @@ import {
   makeUniqueIndexes,
   mongoDocuments,
 } from '../../../store/mongo/documents.ts'
-import { documentsContract, TUGS } from '../../contracts/documents-contract.ts'
+import { BARGES, documentsContract, TUGS } from '../../contracts/documents-contract.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { testDatabase } from './database.ts'
 
@@ -18,8 +18,8 @@ await describeWith(['mongodb'], 'documents on a MongoDB server', ({ mongodb }) =
       async open() {
         const db = databases.pop()
         if (db === undefined) throw new Error('two processes at most')
-        await makeUniqueIndexes(db, [TUGS])
-        await makeSearchIndexes(db, [TUGS])
+        await makeUniqueIndexes(db, [TUGS, BARGES])
+        await makeSearchIndexes(db, [TUGS, BARGES])
         return mongoDocuments(db)
       },
       async close() {

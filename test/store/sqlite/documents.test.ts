@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Database } from '../../../runtime/sqlite/database.ts'
 import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
-import { documentsContract, TUGS } from '../../contracts/documents-contract.ts'
+import { BARGES, documentsContract, TUGS } from '../../contracts/documents-contract.ts'
 
 documentsContract('SQLite', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'sqlite-documents-'))
@@ -12,7 +12,7 @@ documentsContract('SQLite', async () => {
     async open() {
       const database = new Database(join(directory, 'tugs.sqlite'), [])
       opened.push(database)
-      makeTables(database, [TUGS])
+      makeTables(database, [TUGS, BARGES])
       return sqliteDocuments(database)
     },
     async close() {
