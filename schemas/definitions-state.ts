@@ -29,13 +29,12 @@ export type StartedWait = {
   /** min(timestamp, receivedAt) of a position, receivedAt of a heartbeat. */
   readonly at: number
   readonly receivedAt: number
-  readonly cause: string
   readonly position?: LastPosition
 }
 
 export type RulesState = {
   /** The newest sign of life. */
-  readonly seen?: { readonly at: number; readonly cause: string }
+  readonly seen?: { readonly at: number }
   /** By rule; the conditions of those that are absent do not hold. */
   readonly standings: Readonly<Record<string, RuleStanding>>
   /** Kept while a rule about stops applies. */
@@ -72,5 +71,4 @@ export type StopFix = Coordinates & {
   readonly accuracy?: number
   readonly at: number
   readonly receivedAt: number
-  readonly cause: string
 }

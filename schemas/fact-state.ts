@@ -25,9 +25,8 @@ export type LastJudged = {
 }
 
 export type LivenessState = {
-  /** The newest sign of life, and its event. */
+  /** The newest sign of life. */
   readonly seenAt: number
-  readonly eventId: string
   /** Since when it is offline. */
   readonly offlineAt?: number
   readonly due: number | null
@@ -45,4 +44,9 @@ export type ErasedState = {
   readonly ids: readonly string[]
   readonly at: number
   readonly partition: number
+}
+
+/** The erasure that began the device's life; '' before any. */
+export function lifeOf({ erased }: FactState): string {
+  return erased?.ids.at(-1) ?? ''
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RuleValue } from './definitions-state.ts'
 import type { NamedRule } from './device-rule.ts'
-import type { FactType } from './facts/types.ts'
 import type { NamedGeofence } from './geofence.ts'
 import type { LastPosition } from './read-models.ts'
 import { ulid } from './record-id.ts'
@@ -46,24 +45,22 @@ export type DeviceFact = FactDetails & {
 }
 
 /**
- * The id of a fact: its time is `at`, the rest is a hash of what was decided. `name`: the id and revision of the
- * definition, or the alarm. `cause`: the id of the event, or of the event that set a deadline, with the deadline.
+ * The id of a fact of a device's life (the erasure that began it). Its time is `at`, the rest is a hash. No other fact
+ * has this id, because none of the life has this sequence; and every process that makes the decision gets the same one,
+ * because the sequence is stored together with the state that it was made from.
  */
-export function factId({
-  accountId,
-  deviceId,
-  type,
-  name,
-  cause,
-  at,
-}: {
-  readonly accountId: string
-  readonly deviceId: string
-  readonly type: FactType
-  readonly name: readonly (string | number)[]
-  readonly cause: string
-  readonly at: number
-}): string {
-  const decided = JSON.stringify([accountId, deviceId, type, name, cause])
+export function factId(
+  fact: FactDetails & Pick<DeviceFact, 'accountId' | 'deviceId' | 'sequence' | 'at'>,
+  life: string,
+): string {
+  const { accountId, deviceId, sequence, type, at } = fact
+  const about = 'alarm' in fact ? fact.alarm : (definitionIdOf(fact) ?? '')
+  const decided = JSON.stringify([accountId, deviceId, life, sequence, type, about])
   return ulid(at, Buffer.from(hash('sha256', decided, 'hex'), 'hex'))
+}
+
+/** The geofence or rule that a fact is about. */
+export function definitionIdOf(fact: FactDetails): string | undefined {
+  if ('geofence' in fact) return fact.geofence.id
+  return 'rule' in fact ? fact.rule.id : undefined
 }

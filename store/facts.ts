@@ -23,19 +23,21 @@ export interface FactStore {
 
   /**
    * Judges devices by their stored states, and stores states, facts and progress so that in effect each decision is
-   * made once. Returns the facts, which are durable.
+   * made once. A judging that stops early is stored and called again. A device whose state or facts cannot be written,
+   * and never will be, is left out: its state stays as it was, and the progress passes its entries.
    * @throws {WentBackError} if they lack entries before the batch.
    */
-  judgeFacts(batch: FactsBatch): Promise<readonly DeviceFact[]>
+  judgeFacts(batch: FactsBatch): Promise<JudgedFacts>
 
   /** Removes a device's facts, and its state but for the erasure. Only the first copy of an erasure has an effect. */
   eraseFacts(erasure: ErasureEntry): Promise<void>
 
-  /** Devices of a partition that are due at `now` or before, the earliest first. */
+  /** Devices of a partition that are due at `now` or before, the earliest first. The first `skip` are left out. */
   dueDevices(query: {
     readonly now: number
     readonly limit: number
     readonly partition: number
+    readonly skip?: number
   }): Promise<readonly DueDevice[]>
 
   /** Facts of an account, newest first by `at`, then id. Those of hidden devices are left out. */
@@ -115,10 +117,24 @@ export type JudgeDevice = {
   readonly accountId: string
   readonly deviceId: string
   /** Pure; called again if the state has changed meanwhile. Undefined: nothing changes. */
-  readonly judge: (
-    state: FactState | undefined,
-  ) => { readonly state: FactState; readonly facts: readonly DeviceFact[] } | undefined
+  readonly judge: (state: FactState | undefined) => JudgedDevice | undefined
 }
+
+export type JudgedDevice = {
+  readonly state: FactState
+  readonly facts: readonly DeviceFact[]
+  /** It has stopped early, so that nobody holds too many facts: it must be judged again by this state. */
+  readonly isPartial?: boolean
+}
+
+export type JudgedFacts = {
+  /** They are durable. */
+  readonly facts: readonly DeviceFact[]
+  readonly failed: readonly FailedDevice[]
+}
+
+/** A device that could not be judged, or whose judging could not be stored. */
+export type FailedDevice = DueDevice & { readonly error: unknown }
 
 export type FactsQuery = {
   readonly accountId: string
@@ -193,9 +209,3 @@ export function definitionsHolding({ definitions }: FactState): readonly string[
 }
 
 const NONE: readonly string[] = []
-
-/** The geofence or rule that a fact is about. */
-export function definitionIdOf(fact: DeviceFact): string | undefined {
-  if ('geofence' in fact) return fact.geofence.id
-  return 'rule' in fact ? fact.rule.id : undefined
-}

@@ -59,9 +59,9 @@ export async function judgingInto(
     lastJudged: () => store.lastJudged(),
     eraseFacts: (erasure) => store.eraseFacts(erasure),
     async judgeFacts(batch) {
-      const facts = await store.judgeFacts(batch)
-      onFacts(facts.length)
-      return facts
+      const judged = await store.judgeFacts(batch)
+      onFacts(judged.facts.length)
+      return judged
     },
   }
   const judging = { store: counting, definitions, hearing, clock, metrics: createMetrics() }

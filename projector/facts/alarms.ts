@@ -27,7 +27,7 @@ export function judgeAlarms(
     .filter((name) => !isSameRun(before[name], at))
     .map((alarm): Decision => {
       const position = input.kind === 'position' && { position: input.position }
-      return { type: 'alarm.reported', at, cause: input.eventId, alarm, late, ...position }
+      return { type: 'alarm.reported', at, alarm, late, ...position }
     })
   // Positions that are on time have ascending times.
   const endedBefore = input.kind === 'position' && !late ? at - RUN_MS : -Infinity

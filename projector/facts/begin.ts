@@ -61,13 +61,13 @@ function seedOf(
   heardAt: number,
   definitions: Definitions,
 ): SeededState | undefined {
-  const { accountId, deviceId, applied, lastKeyAt, lastKeyEventId, lastPosition } = status
+  const { accountId, deviceId, applied, lastKeyAt, lastPosition } = status
   if (lastKeyAt === 0) return undefined
   const { offlineAfterMs, isWatched } = definitions.of(status)
   const deadline = lastKeyAt + offlineAfterMs
   const isOffline = isWatched && deadline <= heardAt
   const due = isOffline ? null : deadline
-  const seen = { seenAt: lastKeyAt, eventId: lastKeyEventId, due }
+  const seen = { seenAt: lastKeyAt, due }
   const [partition = 0] = Object.keys(applied).map(Number)
   const origin = status.lastOrigin ?? { partition, offset: applied[partition] ?? 0 }
   const { recordId, receivedAt, timestamp } = lastPosition

@@ -97,13 +97,12 @@ export function endWait(
 /** Judges a position that follows the last one judged. It leaves before it enters. */
 export function judgePlace(
   state: GeofencesState,
-  { position, eventId, receivedAt }: PositionInput,
+  { position, receivedAt }: PositionInput,
   definitions: GeofenceDefinitions,
 ): Judged {
   const start: StartedWait = {
     at: Math.min(position.timestamp, position.receivedAt),
     receivedAt,
-    cause: eventId,
     position,
   }
   const { latitude, longitude, accuracy } = position
@@ -211,7 +210,7 @@ function inForceSince({ inForceSince }: Geofence, { selectedSince }: GeofenceDef
 }
 
 function entered(geofence: Geofence, start: StartedWait): Decision {
-  return { type: 'geofence.entered', geofence: namedGeofence(geofence), ...began(geofence, start) }
+  return { type: 'geofence.entered', geofence: namedGeofence(geofence), ...began(start) }
 }
 
 function left(geofence: Geofence, start: StartedWait, enteredAt: number | null): Decision {
@@ -220,12 +219,12 @@ function left(geofence: Geofence, start: StartedWait, enteredAt: number | null):
     geofence: namedGeofence(geofence),
     enteredAt,
     seconds: enteredAt === null ? null : Math.max(0, start.at - enteredAt) / 1_000,
-    ...began(geofence, start),
+    ...began(start),
   }
 }
 
-function began({ id, revision }: Geofence, { at, cause, position }: StartedWait) {
-  return { at, cause, definition: { id, revision }, ...(position !== undefined && { position }) }
+function began({ at, position }: StartedWait) {
+  return { at, ...(position !== undefined && { position }) }
 }
 
 function without(standings: Standings, ids: readonly string[]): Standings {

@@ -88,7 +88,7 @@ export function judgeBatches(
         }
       })
       const last = entries.at(-1)
-      const facts = await store.judgeFacts({
+      const { facts } = await store.judgeFacts({
         read: {
           partition,
           ...(after !== undefined && { after }),

@@ -112,9 +112,9 @@ function judgeInput(run: Run, input: PositionInput | HeartbeatInput, definitions
     return ruled(run, signOf(input), fields, definitions)
   }
   if (input.isLate) return run
-  const { position, eventId, receivedAt } = input
+  const { position, receivedAt } = input
   const at = Math.min(position.timestamp, position.receivedAt)
-  const start: StartedWait = { at, receivedAt, cause: eventId, position }
+  const start: StartedWait = { at, receivedAt, position }
   const passed = passWaits(run, { until: at, clock: 'at' }, definitions)
   const { state: geofences, decisions } = judgePlace(
     passed.state.geofences,
@@ -137,7 +137,6 @@ function judgeInput(run: Run, input: PositionInput | HeartbeatInput, definitions
     ...(accuracy !== undefined && { accuracy }),
     at,
     receivedAt,
-    cause: eventId,
   }
   const { state: stop, isStopped } = judgeStop(placed.state.rules.stop, fix)
   const stopping: Run = { ...placed, state: { geofences, rules: { ...placed.state.rules, stop } } }
@@ -228,12 +227,10 @@ function circumstancesOf({ geofences }: DefinitionsState, definitions: JudgedBy)
   }
 }
 
-/** A repeat has the id of the position that it repeats. */
 function signOf(input: PositionInput | HeartbeatInput): StartedWait {
-  const { receivedAt, eventId } = input
-  if (input.kind === 'heartbeat') return { at: receivedAt, receivedAt, cause: eventId }
-  if (input.isRepeat) return { at: receivedAt, receivedAt, cause: `${eventId}/${receivedAt}` }
-  return { at: receivedAt, receivedAt, cause: eventId, position: input.position }
+  const { receivedAt } = input
+  if (input.kind === 'heartbeat' || input.isRepeat) return { at: receivedAt, receivedAt }
+  return { at: receivedAt, receivedAt, position: input.position }
 }
 
 function withRules(

@@ -2,10 +2,11 @@ import { withOffset } from '../../event-log/offsets.ts'
 import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { DefinitionsState } from '../../schemas/definitions-state.ts'
-import type { FactState, LastJudged } from '../../schemas/fact-state.ts'
+import { lifeOf, type FactState, type LastJudged } from '../../schemas/fact-state.ts'
 import { factId, type DeviceFact } from '../../schemas/facts.ts'
 import type { PositionEntry, RepeatEntry, SeenEntry } from '../../schemas/log-entry.ts'
 import { withOptionalFields } from '../../schemas/report-fields.ts'
+import type { JudgedDevice } from '../../store/facts.ts'
 import { judgeAlarms } from './alarms.ts'
 import { insideOf } from './geofences.ts'
 import {
@@ -34,8 +35,6 @@ export type DeviceJudging = {
   readonly hearing: Omit<Hearing, 'now'>
   readonly decidedAt: number
 }
-
-export type JudgedDevice = { readonly state: FactState; readonly facts: readonly DeviceFact[] }
 
 const NO_FACTS: readonly DeviceFact[] = []
 const NEW_DEVICE: FactState = { sequence: 0, applied: {}, due: null }
@@ -125,7 +124,7 @@ function judge(
   let { sequence } = state
   for (const { decision, inside } of decided) {
     sequence += 1
-    facts.push(factOf(decision, sequence, inside, judging))
+    facts.push(factOf(decision, sequence, inside, judging, lifeOf(state)))
   }
   return {
     ...state,
@@ -142,19 +141,14 @@ function insideIn(state: DefinitionsState | undefined): readonly string[] {
 }
 
 function factOf(
-  { cause, definition, ...decision }: Decision,
+  decision: Decision,
   sequence: number,
   inside: readonly string[],
   { accountId, deviceId, decidedAt }: DeviceJudging,
+  life: string,
 ): DeviceFact {
-  const { type, at } = decision
-  const name = definition !== undefined ? [definition.id, definition.revision] : alarmName(decision)
-  const id = factId({ accountId, deviceId, type, name, cause, at })
-  return { ...decision, id, sequence, accountId, deviceId, decidedAt, inside }
-}
-
-function alarmName(decision: Pick<Decision, 'type'> & { readonly alarm?: string }): string[] {
-  return decision.alarm === undefined ? [] : [decision.alarm]
+  const numbered = { ...decision, sequence, accountId, deviceId }
+  return { ...numbered, id: factId(numbered, life), decidedAt, inside }
 }
 
 /** It was received before an erasure that it follows in the log, or in another partition. */
@@ -170,10 +164,9 @@ function isBeforeFirstReport({ liveness }: FactState, { kind }: JudgedEntry): bo
 
 function inputOf(state: FactState, entry: JudgedEntry): Exclude<FactInput, { kind: 'time' }> {
   if (entry.kind === 'seen') {
-    const { eventId, receivedAt, battery, attributes } = entry.event
+    const { receivedAt, battery, attributes } = entry.event
     return {
       kind: 'heartbeat',
-      eventId,
       receivedAt,
       ...(battery !== undefined && { battery }),
       ...(attributes !== undefined && { attributes }),
@@ -193,7 +186,7 @@ function positionInput({ last }: FactState, entry: PositionEntry | RepeatEntry):
   const isLate =
     last !== undefined &&
     (isRepeat ? recordId !== last.recordId : compareJudged(lastJudged(position, origin), last) <= 0)
-  return { kind: 'position', position, isLate, isRepeat, eventId: recordId, receivedAt }
+  return { kind: 'position', position, isLate, isRepeat, receivedAt }
 }
 
 function lastJudged(

@@ -32,25 +32,19 @@ export function judgeLiveness(
   definitions: LivenessDefinitions,
 ): PartJudgement<LivenessState | undefined> {
   if (input.kind === 'time') return silence(state, input, definitions)
-  const { receivedAt, eventId } = input
-  const isNewest =
-    state === undefined ||
-    receivedAt > state.seenAt ||
-    (receivedAt === state.seenAt && eventId > state.eventId)
-  const seen = isNewest ? { seenAt: receivedAt, eventId } : state
+  const { receivedAt } = input
+  const seenAt = Math.max(state?.seenAt ?? -Infinity, receivedAt)
   if (state !== undefined && !endsSilence(state, receivedAt)) {
-    const next = { ...state, seenAt: seen.seenAt, eventId: seen.eventId }
-    return { state: next, decisions: [], due: state.due }
+    return { state: { ...state, seenAt }, decisions: [], due: state.due }
   }
   const due = lookAt(receivedAt + definitions.offlineAfterMs, receivedAt)
   const online: Decision = {
     type: 'device.online',
     at: receivedAt,
-    cause: eventId,
     previous: state === undefined ? null : 'offline',
     ...(input.kind === 'position' && !input.isRepeat && { position: input.position }),
   }
-  return { state: { seenAt: seen.seenAt, eventId: seen.eventId, due }, decisions: [online], due }
+  return { state: { seenAt, due }, decisions: [online], due }
 }
 
 /** A report from before the device was found to be offline is late, and does not bring it back. */
@@ -69,15 +63,9 @@ function silence(
   if (deadline > at) return waiting(state, lookAt(deadline, hearing.now))
   if (!isWatched) return waiting(state, hearing.now + LOOK_AGAIN_MS)
   if (held !== null) return waiting(state, held)
-  const { seenAt, eventId } = state
-  const offline: Decision = {
-    type: 'device.offline',
-    at: deadline,
-    cause: `${eventId}/${deadline}`,
-  }
   return {
-    state: { seenAt, eventId, offlineAt: deadline, due: null },
-    decisions: [offline],
+    state: { seenAt: state.seenAt, offlineAt: deadline, due: null },
+    decisions: [{ type: 'device.offline', at: deadline }],
     due: null,
   }
 }

@@ -15,13 +15,11 @@ export type PositionInput = {
   readonly isLate: boolean
   /** Its record exists already, made by another event. */
   readonly isRepeat: boolean
-  readonly eventId: string
   readonly receivedAt: number
 }
 
 export type HeartbeatInput = Telemetry & {
   readonly kind: 'heartbeat'
-  readonly eventId: string
   readonly receivedAt: number
 }
 
@@ -45,9 +43,6 @@ export type Hearing = {
 /** A decision of a part; `judge` adds id, sequence and the rest. */
 export type Decision = FactDetails & {
   readonly at: number
-  /** Goes into the id, after the names of the definition or the alarm. */
-  readonly cause: string
-  readonly definition?: { readonly id: string; readonly revision: number }
   readonly position?: JudgedPosition
 }
 

@@ -108,11 +108,9 @@ export function hearDevice(
   sign: StartedWait,
   { rules }: RuleDefinitions,
 ): Judged {
-  let { standings, seen } = state
-  const { receivedAt: at, cause } = sign
-  if (seen === undefined || at > seen.at || (at === seen.at && cause > seen.cause)) {
-    seen = { at, cause }
-  }
+  let { standings } = state
+  const { receivedAt: at } = sign
+  const seen = { at: Math.max(state.seen?.at ?? -Infinity, at) }
   const decisions: Decision[] = []
   for (const rule of rules) {
     const raisedAt = 'silent' in rule.when ? standings[rule.id]?.raisedAt : undefined
@@ -134,7 +132,7 @@ export function judgeSilence(
   let { standings } = state
   let due: number | null = null
   const decisions: Decision[] = []
-  for (const { rule, deadline, cause } of silences(state, circumstances, definitions)) {
+  for (const { rule, deadline } of silences(state, circumstances, definitions)) {
     const held = heldUntil(hearing, rule.forSeconds * 1_000)
     if (deadline > at) due = earliest(due, deadline)
     else if (held !== null) due = earliest(due, held)
@@ -144,8 +142,6 @@ export function judgeSilence(
         type: 'rule.raised',
         rule: namedRule(rule),
         at: deadline,
-        cause: `${cause}/${deadline}`,
-        definition: { id: rule.id, revision: rule.revision },
       })
     }
   }
@@ -180,7 +176,6 @@ function silences(
   return open.map((rule) => ({
     rule,
     deadline: Math.max(seen.at, appliedSince(rule)) + rule.forSeconds * 1_000,
-    cause: seen.cause,
   }))
 }
 
@@ -192,17 +187,15 @@ function notBefore(time: number, start: StartedWait): StartedWait {
 
 function raised(
   rule: DeviceRule,
-  { at: begunAt, cause: begunBy, position, value }: StartedWait & { readonly value?: RuleValue },
+  { at: begunAt, position, value }: StartedWait & { readonly value?: RuleValue },
 ): { readonly decision: Decision; readonly standing: RuleStanding } {
-  const { id, revision, forSeconds } = rule
+  const { revision, forSeconds } = rule
   const at = begunAt + forSeconds * 1_000
   const decision: Decision = {
     type: 'rule.raised',
     rule: namedRule(rule),
     ...(value !== undefined && { value }),
     at,
-    cause: forSeconds === 0 ? begunBy : `${begunBy}/${at}`,
-    definition: { id, revision },
     ...(position !== undefined && { position }),
   }
   return { decision, standing: { revision, raisedAt: at } }
@@ -211,7 +204,7 @@ function raised(
 function cleared(
   rule: DeviceRule,
   raisedAt: number,
-  { at, cause, position }: StartedWait,
+  { at, position }: StartedWait,
   shown: { readonly value?: RuleValue },
 ): Decision {
   return {
@@ -222,8 +215,6 @@ function cleared(
     // A wait ends by the clock of receipt, which may run ahead of the timestamps.
     seconds: Math.max(0, at - raisedAt) / 1_000,
     at,
-    cause,
-    definition: { id: rule.id, revision: rule.revision },
     ...(position !== undefined && { position }),
   }
 }

@@ -92,7 +92,7 @@ export function sweepDeadlines({
           }
         })
         if (devices.length > 0) {
-          countFacts(metrics, await store.judgeFacts({ devices, publish }))
+          countFacts(metrics, (await store.judgeFacts({ devices, publish })).facts)
         }
         if (due.length < AT_ONCE) break
       }

@@ -39,7 +39,7 @@ export function uneventful(
     applied: withOffset(applied, origin),
     due,
     last: { recordId, timestamp, receivedAt, origin },
-    liveness: { seenAt: receivedAt, eventId: recordId, due },
+    liveness: { seenAt: receivedAt, due },
     definitions: {
       geofences: {
         last:
@@ -48,7 +48,7 @@ export function uneventful(
             : { latitude, longitude, accuracy, receivedAt },
         standings: definitions.geofences.standings,
       },
-      rules: { standings, seen: { at: receivedAt, cause: recordId } },
+      rules: { standings, seen: { at: receivedAt } },
     },
   }
   return alarms === undefined ? next : { ...next, alarms }

@@ -32,6 +32,8 @@ export type FactChange = {
   readonly facts: readonly DeviceFact[]
   /** Facts from before the erasure must be removed first. */
   readonly isCleanUp: boolean
+  /** The judging stopped early. */
+  readonly isPartial: boolean
 }
 
 /** Undefined if nothing changes and nothing is left to complete. */
@@ -54,5 +56,6 @@ export function changeOf(
     from: before?.revision,
     facts,
     isCleanUp,
+    isPartial: judged?.isPartial === true,
   }
 }

@@ -1,8 +1,8 @@
 import type { Collection, Db } from 'mongodb'
-import type { FactState } from '../../schemas/fact-state.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import { lifeOf, type FactState } from '../../schemas/fact-state.ts'
+import { definitionIdOf, type DeviceFact } from '../../schemas/facts.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import { definitionIdOf, definitionsHolding, stateSeenAt } from '../facts.ts'
+import { definitionsHolding, stateSeenAt } from '../facts.ts'
 
 /** `_id` is `accountId/deviceId`. As text: names of alarms may be no names of fields. */
 export type StateDocument = {
@@ -104,7 +104,7 @@ export function stateDocument(
     due: state.due,
     seenAt: new Date(stateSeenAt(state)),
     state: JSON.stringify(state),
-    life: lifeIn(state),
+    life: lifeOf(state),
     ...(holding.length > 0 && { holding }),
     revision,
   }
@@ -128,8 +128,4 @@ export function factDocument(fact: DeviceFact, life: string): FactDocument {
 
 export function stateIn({ state }: Pick<StateDocument, 'state'>): FactState {
   return JSON.parse(state) as FactState
-}
-
-function lifeIn({ erased }: FactState): string {
-  return erased?.ids.at(-1) ?? ''
 }

@@ -9,6 +9,7 @@ import {
   type FactStore,
   type FactsBatch,
   type JudgeDevice,
+  type JudgedFacts,
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
 import { READ } from './collections.ts'
@@ -66,7 +67,7 @@ export function factWrites({
     return new Map(found.map((document) => [document._id, document]))
   }
 
-  async function judgeNow({ read, devices, publish }: FactsBatch): Promise<DeviceFact[]> {
+  async function judgeNow({ read, devices, publish }: FactsBatch): Promise<JudgedFacts> {
     const decided: DeviceFact[] = []
     let left = devices
     // Each further round reads states that were remembered, or writes at least one of those that others have changed
@@ -91,13 +92,15 @@ export function factWrites({
       }
       decided.push(...written.flatMap(({ facts }) => facts))
       const changed = new Set(changes.map(({ document }) => document._id))
-      const done = new Set(written.map(({ document }) => document._id))
+      const done = new Set(
+        written.flatMap(({ document, isPartial }) => (isPartial ? [] : document._id)),
+      )
       left = left.filter((device) => {
         const key = deviceKey(device)
         return changed.has(key) ? !done.has(key) : before.get(key)?.isRemembered === true
       })
     }
-    return decided
+    return { facts: decided, failed: [] }
   }
 
   /** Until they are written, they are not remembered: what fails is read again. */
@@ -216,7 +219,7 @@ export function factWrites({
       const { partition, after = -1, lastOffset } = batch.read
       const done = (await progress.findOne({ _id: partition }, READ))?.upTo ?? -1
       if (done < after) throw new WentBackError(partition, { from: after, to: done })
-      if (lastOffset <= done) return []
+      if (lastOffset <= done) return { facts: [], failed: [] }
       const decided = await judgeNow(batch)
       await moveProgress(batch.read)
       return decided
@@ -238,15 +241,17 @@ export function factWrites({
           from: before?.revision,
           facts: [],
           isCleanUp: false,
+          isPartial: false,
         }
         if ((await write([change], place.revision)).length === 1) return removeOtherLives(document)
       }
     },
 
-    dueDevices: ({ now, limit, partition }) =>
+    dueDevices: ({ now, limit, partition, skip = 0 }) =>
       states
         .find({ partition, due: { $gte: 0, $lte: now } }, READ)
         .sort({ due: 1 })
+        .skip(skip)
         .limit(limit)
         .project<Pick<StateDocument, 'accountId' | 'deviceId'>>({
           _id: 0,

@@ -31,7 +31,7 @@ export type FactStates = {
   peek(device: DeviceName): FactState | undefined
   /** Writes the states that the file lacks and that its readers would miss: where the row, deadline or holding differs. */
   settle(): void
-  dueDevices(query: { now: number; limit: number; partition: number }): DueDevice[]
+  dueDevices(query: { now: number; limit: number; partition: number; skip?: number }): DueDevice[]
   /** After a failed transaction, or a change of the table from outside: everything not written is lost. */
   forget(): void
 }
@@ -75,7 +75,7 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
   )
   const due = database.prepare<DueDevice>(
     `SELECT account_id AS accountId, device_id AS deviceId FROM states
-     WHERE log_partition = ? AND due <= ? ORDER BY due LIMIT ?`,
+     WHERE log_partition = ? AND due <= ? ORDER BY due LIMIT ? OFFSET ?`,
   )
   const cache = new LRUCache<string, Known>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
   /** In the order of their first unwritten change. */
@@ -184,10 +184,10 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
 
     settle: () => writeNow([...missed]),
 
-    dueDevices({ now, limit, partition }) {
+    dueDevices({ now, limit, partition, skip = 0 }) {
       writeNow([...missed])
       for (;;) {
-        const found = due.all(partition, now, limit)
+        const found = due.all(partition, now, limit, skip)
         // A report may have moved the deadline since the state was written.
         const moved = found.flatMap((device) => {
           const known = unwritten.get(deviceKey(device))

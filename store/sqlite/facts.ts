@@ -9,6 +9,7 @@ import {
   stateSeenAt,
   type DueDevice,
   type FactStore,
+  type JudgedFacts,
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
 import { sqliteFactLog, type SqliteFactLog } from './fact-log.ts'
@@ -21,6 +22,8 @@ import { sqliteWatchSettings } from './watch-settings.ts'
 export const FACTS_FILE = 'facts.sqlite'
 
 const REMOVED_AT_ONCE = 1_000
+
+const NOTHING: JudgedFacts = { facts: [], failed: [] }
 
 type Options = {
   readonly accounts: Database
@@ -194,25 +197,30 @@ function factsIn(
         if (after < (read.after ?? -1)) {
           throw new WentBackError(read.partition, { from: read.after ?? -1, to: after })
         }
-        if (read.lastOffset <= after) return []
+        if (read.lastOffset <= after) return NOTHING
       }
       const facts: DeviceFact[] = []
       /** To be written together with the facts. */
-      const decided: KnownState[] = []
+      const decided = new Set<KnownState>()
       for (const device of devices) {
         const known = states.find(device)
-        const judged = device.judge(known.state)
-        // An entry that was judged already changes nothing.
-        if (judged === undefined || judged.state === known.state) continue
-        states.change(known, judged.state, read?.partition ?? known.partition, after)
-        // Without entries that could be judged again, nothing may wait.
-        if (judged.facts.length > 0 || read === undefined) decided.push(known)
-        for (const fact of judged.facts) facts.push(fact)
+        for (let isPartial = true; isPartial;) {
+          const judged = device.judge(known.state)
+          // An entry that was judged already changes nothing.
+          if (judged === undefined || judged.state === known.state) break
+          states.change(known, judged.state, read?.partition ?? known.partition, after)
+          // Without entries that could be judged again, nothing may wait.
+          if (judged.facts.length > 0 || read === undefined) decided.add(known)
+          for (const fact of judged.facts) facts.push(fact)
+          isPartial = judged.isPartial === true
+        }
       }
       if (read !== undefined) progress.move(read)
       const overdue = read === undefined ? [] : states.overdue(read.partition, read.lastOffset)
-      const mustWrite = decided.length + overdue.length > 0
-      if (!mustWrite && (read === undefined || !progress.isFileBehind(read))) return facts
+      const mustWrite = decided.size + overdue.length > 0
+      if (!mustWrite && (read === undefined || !progress.isFileBehind(read))) {
+        return { facts, failed: [] }
+      }
       writing(() => {
         states.write(decided)
         states.write(overdue)
@@ -223,7 +231,7 @@ function factsIn(
         progress.save()
       })
       if (facts.length > 0) log.appended()
-      return facts
+      return { facts, failed: [] }
     },
 
     async eraseFacts(erasure) {

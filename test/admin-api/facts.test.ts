@@ -17,24 +17,17 @@ beforeAll(async () => {
     const at = time - n * 10_000
     const name = { accountId: 'acc-1', deviceId }
     const fact = { ...name, at, decidedAt: at + 100, inside: [], position }
-    const id = (type: DeviceFact['type']) => factId({ ...name, type, name: [], cause: 'c', at })
+    const alarm = {
+      ...fact,
+      sequence: 1,
+      type: 'alarm.reported',
+      alarm: 'sos',
+      late: false,
+    } as const
+    const online = { ...fact, sequence: 2, type: 'device.online', previous: null } as const
     return [
-      {
-        ...fact,
-        id: id('alarm.reported'),
-        sequence: 1,
-        type: 'alarm.reported',
-        alarm: 'sos',
-        late: false,
-      },
-      {
-        ...fact,
-        id: id('device.online'),
-        sequence: 2,
-        type: 'device.online',
-        previous: null,
-        at: at + 1,
-      },
+      { ...alarm, id: factId(alarm, '') },
+      { ...online, id: factId(online, ''), at: at + 1 },
     ]
   })
   for (const fact of facts) {

@@ -4,6 +4,7 @@ import type { FactState } from '../../schemas/fact-state.ts'
 import type { JudgeDevice } from '../../store/facts.ts'
 import { WentBackError, type ErasureEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
+import { DECISIONS_ALIKE } from '../projector/facts/decisions-alike.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
@@ -41,7 +42,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     const read = { partition: 0, lastOffset: 5, lastEvent: { offset: 5, id: 'event-5' } }
     await store.judgeFacts({ read, devices: [deciding(device, [online(device, 1)])] })
     const again = { read, devices: [deciding(device, [online(device, 2)])] }
-    expect(await store.judgeFacts(again)).toEqual([])
+    expect((await store.judgeFacts(again)).facts).toEqual([])
     expect(await store.factsProgress()).toEqual({ 0: 5 })
     expect(await store.lastJudged()).toEqual({ 0: { offset: 5, id: 'event-5' } })
     expect(await store.pageFacts({ accountId: device.accountId, limit: 9 })).toHaveLength(1)
@@ -68,6 +69,39 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     await Promise.all([1, 2, 3].map(() => store.judgeFacts({ devices: [counting] })))
     const facts = await store.pageFacts({ accountId: device.accountId, limit: 9 })
     expect(facts.map(({ sequence }) => sequence).sort()).toEqual([1, 2, 3])
+    expect(await stateOf(store, device)).toEqual(state(3))
+  })
+
+  for (const { name, judge } of DECISIONS_ALIKE) {
+    promise(`all decisions are stored, though alike: ${name}`, async ({ store, accountId }) => {
+      const device = newDevice({ accountId })
+      const { facts } = await store.judgeFacts({
+        devices: [{ ...device, judge: (before) => judge(device, before) }],
+      })
+      const stored = await store.pageFacts({ accountId, limit: 99 })
+      expect(stored.map(({ sequence }) => sequence).sort((a, b) => a - b)).toEqual(
+        facts.map((_, n) => n + 1),
+      )
+    })
+  }
+
+  promise('a judging that stops early is stored, and goes on', async ({ store }) => {
+    const device = newDevice()
+    const judge: JudgeDevice['judge'] = (before) => {
+      const sequence = (before?.sequence ?? 0) + 1
+      if (sequence > 3) return undefined
+      return {
+        state: state(sequence),
+        facts: [online(device, sequence)],
+        isPartial: sequence < 3,
+      }
+    }
+    const { facts, failed } = await store.judgeFacts({ devices: [{ ...device, judge }] })
+    expect({ sequences: facts.map(({ sequence }) => sequence), failed }).toEqual({
+      sequences: [1, 2, 3],
+      failed: [],
+    })
+    expect(await store.pageFacts({ accountId: device.accountId, limit: 9 })).toHaveLength(3)
     expect(await stateOf(store, device)).toEqual(state(3))
   })
 
@@ -101,6 +135,8 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     const due = await store.dueDevices({ now: T0 + 3, limit: 9, partition: 0 })
     expect(due.map(({ deviceId }) => deviceId)).toEqual([first?.deviceId, later?.deviceId])
     expect(await store.dueDevices({ now: T0 + 3, limit: 1, partition: 0 })).toHaveLength(1)
+    const [second] = await store.dueDevices({ now: T0 + 3, limit: 1, partition: 0, skip: 1 })
+    expect(second?.deviceId).toBe(later?.deviceId)
     // A state without a deadline is never due.
     for (const { accountId, deviceId } of devices) {
       const device = { accountId, deviceId }
@@ -280,20 +316,24 @@ function state(sequence: number): FactState {
 }
 
 function seenAt(at: number): FactState {
-  return { ...state(1), liveness: { seenAt: at, eventId: 'event', due: null } }
+  return { ...state(1), liveness: { seenAt: at, due: null } }
 }
 
 function online(device: Name, sequence: number, at = T0): DeviceFact {
-  const type = 'device.online'
-  const id = factId({ ...device, type, name: [], cause: `event-${sequence}`, at })
-  return { ...device, type, id, sequence, at, decidedAt: at, inside: [], previous: null }
+  const fact = { ...device, type: 'device.online', sequence, at, previous: null } as const
+  return { ...fact, id: factId(fact, ''), decidedAt: at, inside: [] }
 }
 
 function alarm(device: Name, sequence: number, at: number): DeviceFact {
-  const type = 'alarm.reported'
-  const id = factId({ ...device, type, name: ['sos'], cause: `event-${sequence}`, at })
-  const fact = { ...device, id, sequence, at, decidedAt: at, inside: [] }
-  return { ...fact, type, alarm: 'sos', late: false }
+  const fact = {
+    ...device,
+    type: 'alarm.reported',
+    sequence,
+    at,
+    alarm: 'sos',
+    late: false,
+  } as const
+  return { ...fact, id: factId(fact, ''), decidedAt: at, inside: [] }
 }
 
 function deciding(
@@ -310,7 +350,7 @@ async function judge(
   facts: readonly DeviceFact[],
   next?: (before: FactState | undefined) => FactState,
 ) {
-  return store.judgeFacts({ devices: [deciding(device, facts, next)] })
+  return (await store.judgeFacts({ devices: [deciding(device, facts, next)] })).facts
 }
 
 async function stateOf(store: Store, device: Name): Promise<FactState | undefined> {

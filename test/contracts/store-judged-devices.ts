@@ -138,7 +138,7 @@ function inside(id: string, since: number | null = T0): DefinitionsState {
 
 /** Outside, and not yet inside for long enough. */
 function waiting(id: string): DefinitionsState {
-  const wait = { at: T0, receivedAt: T0, cause: 'event' }
+  const wait = { at: T0, receivedAt: T0 }
   return {
     geofences: { standings: { [id]: { side: 'outside', wait } } },
     rules: { standings: {} },

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await judged('ferry', { geofences: inside(null), rules: { standings: {} } })
   await judged('barge', {
     geofences: { standings: { [depot]: { side: 'unknown' } } },
-    rules: { standings: { [fast]: { revision: 1, wait: { at: T0, receivedAt: T0, cause: 'x' } } } },
+    rules: { standings: { [fast]: { revision: 1, wait: { at: T0, receivedAt: T0 } } } },
   })
 })
 

@@ -59,18 +59,8 @@ test('the log comes last: an event that arrives while the store is copied is in 
 test('facts are restored, as far as they were judged', async () => {
   await data.report(1)
   const device = { accountId: 'acc-1', deviceId: 'van' }
-  const [type, at] = ['device.online', T0] as const
-  const id = factId({ ...device, type, name: [], cause: 'event', at })
-  const decided = {
-    ...device,
-    type,
-    id,
-    sequence: 1,
-    at,
-    decidedAt: at,
-    inside: [],
-    previous: null,
-  }
+  const online = { ...device, type: 'device.online', sequence: 1, at: T0, previous: null } as const
+  const decided = { ...online, id: factId(online, ''), decidedAt: T0, inside: [] }
   const state = { sequence: 1, applied: { 0: 1 }, due: null }
   await data.store.judgeFacts({
     read: { partition: 0, lastOffset: 1 },

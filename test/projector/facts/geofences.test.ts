@@ -29,13 +29,10 @@ test('a device that comes and goes enters and leaves once, with the time between
     revision: 1,
     properties: { colour: 'red' },
   }
-  const definition = { id: depot.id, revision: 1 }
   expect(entered).toEqual({
     type: 'geofence.entered',
     geofence: named,
     at: T0 + 60_000,
-    cause: inputs[1]?.eventId,
-    definition,
     position: inputs[1]?.position,
   })
   expect(left).toEqual({
@@ -44,8 +41,6 @@ test('a device that comes and goes enters and leaves once, with the time between
     enteredAt: T0 + 60_000,
     seconds: 120,
     at: T0 + 180_000,
-    cause: inputs[3]?.eventId,
-    definition,
     position: inputs[3]?.position,
   })
   expect(others).toEqual([])
@@ -189,7 +184,7 @@ test('a device that the change of a geofence leaves outside leaves at its next p
       type: 'geofence.left',
       enteredAt: T0,
       seconds: 200,
-      definition: { id: depot.id, revision: 2 },
+      geofence: { id: depot.id, revision: 2 },
     },
   ])
 })
@@ -255,7 +250,6 @@ test('a side that must be confirmed counts from its first position, and ends wit
   const [entered] = device.decide(...inputs)
   expect(entered).toMatchObject({
     at: T0 + 60_000,
-    cause: inputs[1]?.eventId,
     position: inputs[1]?.position,
   })
   expect(device.judge(at(240, { north: 500 }), at(400, { north: 510 }))).toEqual([

@@ -93,17 +93,16 @@ export function at(
   } = {},
 ): Input & { kind: 'position' } {
   made += 1
-  const eventId = `position-${String(made).padStart(6, '0')}`
   const receivedAt = T0 + received * 1_000
   const position: JudgedPosition = {
-    recordId: eventId,
+    recordId: `position-${String(made).padStart(6, '0')}`,
     latitude: HOME.latitude + north / DEGREE_METRES,
     longitude: HOME.longitude + east / (DEGREE_METRES * Math.cos((HOME.latitude * Math.PI) / 180)),
     timestamp: T0 + seconds * 1_000,
     receivedAt,
     ...fields,
   }
-  return { kind: 'position', position, isLate: false, isRepeat: false, eventId, receivedAt }
+  return { kind: 'position', position, isLate: false, isRepeat: false, receivedAt }
 }
 
 export function heartbeat(
@@ -113,7 +112,6 @@ export function heartbeat(
   made += 1
   return {
     kind: 'heartbeat',
-    eventId: `heartbeat-${String(made).padStart(6, '0')}`,
     receivedAt: T0 + seconds * 1_000,
     ...fields,
   }

@@ -183,8 +183,7 @@ function fact(
   sequence: number,
   after = sequence,
 ): DeviceFact {
-  const type = 'device.online'
   const at = T0 + after
-  const id = factId({ ...device, type, name: [], cause: `event-${sequence}`, at })
-  return { ...device, type, id, sequence, at, decidedAt: at, inside: [], previous: null }
+  const online = { ...device, type: 'device.online', sequence, at, previous: null } as const
+  return { ...online, id: factId(online, ''), decidedAt: at, inside: [] }
 }

@@ -71,9 +71,8 @@ async function stateOf(store: Store, device: typeof van): Promise<FactState | un
 }
 
 function online(device: typeof van, at = T0): DeviceFact {
-  const type = 'device.online'
-  const id = factId({ ...device, type, name: [], cause: 'event', at })
-  return { ...device, type, id, sequence: 1, at, decidedAt: at, inside: [], previous: null }
+  const fact = { ...device, type: 'device.online', sequence: 1, at, previous: null } as const
+  return { ...fact, id: factId(fact, ''), decidedAt: at, inside: [] }
 }
 
 function inside(...ids: readonly string[]): DefinitionsState {
@@ -199,12 +198,12 @@ test('after a failed transaction everything is as in the file, and the batch is 
   expect(await stateOf(store, van)).toEqual(state(0))
   await expect(judge(store, tug, 2, decided)).rejects.toThrow(WentBackError)
   await judge(store, van, 1)
-  expect(await judge(store, tug, 2, decided)).toEqual([online(tug)])
+  expect((await judge(store, tug, 2, decided)).facts).toEqual([online(tug)])
 })
 
 test('expiry keeps the states that are newer than the file says', async () => {
   const store = await begun()
-  const liveness = { seenAt: T0, eventId: 'event', due: null }
+  const liveness = { seenAt: T0, due: null }
   await judge(store, van, 1, { liveness })
   await store.expireFacts(T0)
   expect(await stateOf(store, van)).toEqual(state(1, { liveness }))
