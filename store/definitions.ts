@@ -54,17 +54,22 @@ export interface DefinitionStore {
   changeRule(change: DefinitionChange<RuleContent>): Promise<DeviceRule | RuleRefused | undefined>
   deleteRule(query: InAccount & { readonly deletedAt: number }): Promise<DeviceRule | undefined>
 
-  /** Removes an erased device from the lists of definitions that nobody has changed since its erasure. */
-  forgetInDefinitions(device: {
-    readonly accountId: string
-    readonly deviceId: string
-    readonly erasedAt: number
-    readonly changedAt: number
-  }): Promise<void>
+  /**
+   * Removes erased devices from the lists of definitions that nobody has changed since their erasure. Each definition
+   * that names one is written: there may be thousands.
+   */
+  forgetInDefinitions(devices: ErasedDevices): Promise<void>
 
   /** Definitions of all accounts in the order of their versions; see `ChangesFollower`. */
   changedGeofences(query: ChangesQuery): Promise<ChangesPage<Geofence>>
   changedRules(query: ChangesQuery): Promise<ChangesPage<DeviceRule>>
+}
+
+/** Devices of an account, with the times of their erasures. */
+export type ErasedDevices = {
+  readonly accountId: string
+  readonly erased: ReadonlyMap<string, number>
+  readonly changedAt: number
 }
 
 export type NewGeofence = GeofenceContent & InAccount & { readonly createdAt: number }

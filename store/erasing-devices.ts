@@ -68,6 +68,19 @@ export function erasingDevices({
       : announced.find({ index: 'device', where: device, limit: FINISHED_AT_ONCE })
   }
 
+  /** Together: the definitions of an account are read once for all its devices. */
+  async function leaveDefinitions(erasures: readonly AnnouncedErasure[]): Promise<void> {
+    const accounts = new Map<string, Map<string, number>>()
+    for (const { accountId, deviceId, forgottenUpTo: upTo } of erasures) {
+      if (upTo === undefined) continue
+      const erased = accounts.get(accountId) ?? new Map<string, number>()
+      accounts.set(accountId, erased.set(deviceId, Math.max(upTo, erased.get(deviceId) ?? upTo)))
+    }
+    for (const [accountId, erased] of accounts) {
+      await forgetInDefinitions({ accountId, erased, changedAt: clock.now() })
+    }
+  }
+
   return {
     async announceErasure({ eventId: id, accountId, deviceId }) {
       await announced.insert([{ id, accountId, deviceId }])
@@ -82,7 +95,6 @@ export function erasingDevices({
       await forgetSettings(erasure)
       const { accountId, deviceId, erasedAt } = erasure
       await unshareDevice({ accountId, deviceId, sharedUpTo: erasedAt })
-      await forgetInDefinitions({ accountId, deviceId, erasedAt, changedAt: clock.now() })
       if (!(await isHidden(erasure))) await announceHidden(erasure, erasedAt)
     },
 
@@ -90,6 +102,7 @@ export function erasingDevices({
       if (device === undefined) await announceEarlier()
       for (;;) {
         const page = await pageHidden(device)
+        await leaveDefinitions(page)
         for (const { id, accountId, deviceId, forgottenUpTo: upTo } of page) {
           if (upTo === undefined) continue
           await forgetAuditDetails({ accountId, deviceId, upTo })

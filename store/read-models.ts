@@ -131,8 +131,8 @@ export interface Erasures {
   forgetErased(erasure: DeviceErased): Promise<void>
 
   /**
-   * Removes what the audit and the refused reports say of hidden devices, or of one. Called once a device
-   * is hidden, and by the projector every minute, for processes that ended in between.
+   * Removes what definitions, the audit and the refused reports say of hidden devices, or of one. Called once a device
+   * is hidden, and by the projector every minute, for processes that ended in between: projecting never waits for it.
    */
   finishErasures(device?: { readonly accountId: string; readonly deviceId: string }): Promise<void>
 

@@ -28,7 +28,6 @@ export function eraseDeviceRoutes({
     const erasedAt = (await cutShort(device)) ?? (await eraseKnown(caller, device))
     const { deviceId } = device
     await store.unshareDevice({ ...device, sharedUpTo: erasedAt })
-    await store.forgetInDefinitions({ ...device, erasedAt, changedAt: clock.now() })
     await store.finishErasures(device)
     await recordAction(
       ctx,

@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
+import { turnTaker } from '../../runtime/end-of-turn.ts'
 import { readPages } from '../../runtime/read-pages.ts'
-import type { ChangesPage, ChangesQuery, DefinitionsPage, NamedDefinition } from '../definitions.ts'
+import type {
+  ChangesPage,
+  ChangesQuery,
+  DefinitionsPage,
+  ErasedDevices,
+  NamedDefinition,
+} from '../definitions.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 
@@ -163,21 +170,33 @@ export function definitionDocuments<D extends Definition>(
 
     all,
 
-    async forget(
-      definition: D,
-      {
-        deviceId,
-        erasedAt,
-        changedAt,
-      }: { readonly deviceId: string; readonly erasedAt: number; readonly changedAt: number },
-    ): Promise<void> {
-      await changed(documents, definition.id, (document) => {
-        const current = definitionIn<D>(document)
-        if (current?.deviceIds === undefined || current.changedAt > erasedAt) return undefined
-        const deviceIds = current.deviceIds.filter((id) => id !== deviceId)
-        const { revision } = document
-        return { ...documentOf({ ...current, deviceIds }), changedAt, revision }
-      })
+    /** Removes erased devices from the lists of definitions that nobody has changed since their erasure. */
+    async forget({ accountId, erased, changedAt }: ErasedDevices): Promise<void> {
+      const isErased = (deviceId: string, since: number) =>
+        since <= (erased.get(deviceId) ?? -Infinity)
+      const othersTurn = turnTaker()
+      const pages = { index: 'oldest', where: { accountId }, limit: READ_AT_ONCE } as const
+      let page = await documents.find({ ...pages, mostBytes: MOST_BYTES })
+      for (let after = page.at(-1); after !== undefined; after = page.at(-1)) {
+        for (const one of page) {
+          // Most name no device, and reading them takes long.
+          if (one.content?.includes('"deviceIds":') !== true) continue
+          await othersTurn()
+          const named = definitionIn<D>(one)?.deviceIds ?? []
+          if (!named.some((deviceId) => erased.has(deviceId))) continue
+          await changed(documents, one.id, (document) => {
+            const current = definitionIn<D>(document)
+            const before = current?.deviceIds
+            if (current === undefined || before === undefined) return undefined
+            const deviceIds = before.filter((id) => !isErased(id, current.changedAt))
+            if (deviceIds.length === before.length) return undefined
+            const { revision } = document
+            return { ...documentOf({ ...current, deviceIds }), changedAt, revision }
+          })
+        }
+        await othersTurn()
+        page = await documents.find({ ...pages, mostBytes: MOST_BYTES, after })
+      }
     },
 
     /** Documents that version 0.3.0 wrote get a version first: it may be running beside this one. */

@@ -139,20 +139,8 @@ export function definitionsOf(open: {
 
     deleteRule: ({ accountId, id, deletedAt }) => rules.remove({ accountId, id }, deletedAt),
 
-    async forgetInDefinitions({ accountId, deviceId, erasedAt, changedAt }) {
-      for (const kind of [geofences, rules, subscriptions]) {
-        for await (const page of kind.all(accountId)) {
-          for (const one of page) {
-            if (one.deviceIds?.includes(deviceId) === true) {
-              await kind.forget(one as Geofence & DeviceRule & DeviceSubscription, {
-                deviceId,
-                erasedAt,
-                changedAt,
-              })
-            }
-          }
-        }
-      }
+    async forgetInDefinitions(devices) {
+      for (const kind of [geofences, rules, subscriptions]) await kind.forget(devices)
     },
 
     changedGeofences: geofences.changed,

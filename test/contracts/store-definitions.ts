@@ -233,8 +233,8 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
       await store.createRule(rule)
       const next = (before: object) => ({ ...before, name: 'Later' }) as NewGeofence
       await store.changeGeofence({ accountId, id: later.id, changedAt: T0 + 20, next })
-      const erasure = { accountId, deviceId: 'tug', erasedAt: T0 + 10, changedAt: T0 + 30 }
-      await store.forgetInDefinitions(erasure)
+      const erased = new Map([['tug', T0 + 10]])
+      await store.forgetInDefinitions({ accountId, erased, changedAt: T0 + 30 })
       const ids = new Set(geofences.map(({ id }) => id))
       const listed = await store.pageGeofences({ accountId, limit: 999 })
       const left = { deviceIds: ['ferry'], revision: 1, inForceSince: T0 }
@@ -270,8 +270,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
       expect(await rules()).toMatchObject([{ definition: madeRule }])
       await store.forgetInDefinitions({
         accountId,
-        deviceId: 'tug',
-        erasedAt: from + 3,
+        erased: new Map([['tug', from + 3]]),
         changedAt: from + 9,
       })
       const without = { ...(made as object), deviceIds: ['ferry'] }

@@ -123,8 +123,8 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   promise('an erased device leaves the lists of subscriptions', async ({ accountId, store }) => {
     const given = newSubscription({ accountId, deviceIds: ['tug', 'ferry'] })
     await store.createSubscription(given)
-    const erasure = { accountId, deviceId: 'tug', erasedAt: T0 + 10, changedAt: T0 + 30 }
-    await store.forgetInDefinitions(erasure)
+    const erased = new Map([['tug', T0 + 10]])
+    await store.forgetInDefinitions({ accountId, erased, changedAt: T0 + 30 })
     expect(await store.findSubscription(given)).toEqual({ ...given, deviceIds: ['ferry'] })
   })
 

@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals'
 import { join } from 'node:path'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { ANNOUNCED_ERASURES, type AnnouncedErasure } from '../../store/back-office/kinds.ts'
+import type { ErasedDevices } from '../../store/definitions.ts'
 import type { DocumentStore } from '../../store/documents.ts'
 import { erasingDevices } from '../../store/erasing-devices.ts'
 import { makeTables, sqliteDocuments } from '../../store/sqlite/documents.ts'
@@ -14,6 +15,8 @@ const { eventId } = erasure
 
 let announced: DocumentStore<AnnouncedErasure>
 let steps: string[]
+/** What has left definitions, call by call. */
+let left: ErasedDevices[]
 let isHidden: boolean
 /** The step at which the process ends. */
 let ends: string | undefined
@@ -25,13 +28,14 @@ beforeEach(async () => {
   makeTables(database, [ANNOUNCED_ERASURES])
   announced = sqliteDocuments(database)(ANNOUNCED_ERASURES)
   steps = []
+  left = []
   ends = undefined
   isHidden = false
   const step = (name: string) => async () => {
     if (name === ends) throw new Error('the process ends')
     steps.push(name)
     // Until the last step is done, the erasure can be completed.
-    if (!['forget', 'unshare', 'definitions'].includes(name)) {
+    if (!['forget', 'unshare'].includes(name)) {
       expect(await announced.get(eventId)).toBeDefined()
     }
   }
@@ -41,7 +45,10 @@ beforeEach(async () => {
     beginLife: step('begin'),
     forgetSettings: step('forget'),
     unshareDevice: step('unshare'),
-    forgetInDefinitions: step('definitions'),
+    forgetInDefinitions: async (devices) => {
+      await step('definitions')()
+      left.push(devices)
+    },
     forgetAuditDetails: step('audit'),
     forgetRejections: step('rejections'),
     isHidden: async () => isHidden,
@@ -56,17 +63,17 @@ test('a device is hidden before its next life begins', async () => {
   expect(steps).toEqual(['hide', 'begin'])
 })
 
-test('an erasure remains announced until audit and refused reports have forgotten the device', async () => {
+test('an erasure remains announced until definitions, audit and refused reports have forgotten the device', async () => {
   await erasing.announceErasure(erasure)
   await erasing.finishErasures()
   expect(steps).toEqual([])
   await erasing.hideErased(erasure)
-  for (ends of ['audit', 'rejections'])
+  for (ends of ['definitions', 'audit', 'rejections'])
     await expect(erasing.finishErasures()).rejects.toThrow('ends')
   ends = undefined
   steps = []
   await erasing.finishErasures()
-  expect(steps).toEqual(['audit', 'rejections'])
+  expect(steps).toEqual(['definitions', 'audit', 'rejections'])
   expect(await announced.get(eventId)).toBeUndefined()
 })
 
@@ -91,11 +98,32 @@ test('an erasure that is complete is left alone when its event comes again', asy
   isHidden = true
   steps = []
   await erasing.forgetErased(erasure)
-  expect(steps).toEqual(['forget', 'unshare', 'definitions'])
+  expect(steps).toEqual(['forget', 'unshare'])
   expect(await announced.get(eventId)).toBeUndefined()
 })
 
 test('an erasure unknown to the store is finished, too', async () => {
   await erasing.forgetErased(erasure)
   expect(await announced.get(eventId)).toMatchObject({ forgottenUpTo: erasure.erasedAt })
+})
+
+test('projecting an erasure waits for no definitions; they are read once for all erased devices of an account', async () => {
+  const erasures = ['van', 'tug', 'bus'].map((deviceId, n) =>
+    deviceErased({
+      accountId: n < 2 ? 'acc-1' : 'acc-2',
+      deviceId,
+      erasedAt: T0 - n,
+      ...(n === 0 && { eventId }),
+    }),
+  )
+  for (const one of erasures) await erasing.forgetErased(one)
+  expect(steps).not.toContain('definitions')
+  await erasing.finishErasures()
+  const own = { 'acc-1': { van: T0, tug: T0 - 1 }, 'acc-2': { bus: T0 - 2 } }
+  expect(
+    Object.fromEntries(
+      left.map(({ accountId, erased }) => [accountId, Object.fromEntries(erased)]),
+    ),
+  ).toEqual(own)
+  expect(left).toHaveLength(2)
 })
