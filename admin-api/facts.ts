@@ -58,13 +58,13 @@ export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): Admi
     }
     if (format === 'csv') return exportFacts(ctx, query, store)
     const list = { name: 'facts', accountId, filter }
-    const [at, id] = readCursor(cursor, list, ['number', 'text']) ?? []
+    const place = readCursor(cursor, list, ['number', 'number', 'text'])
     const items = await store.pageFacts({
       ...query,
       limit: limit + 1,
-      ...(at !== undefined && id !== undefined && { after: { at, id } }),
+      ...(place !== undefined && { after: { at: place[0], sequence: place[1], id: place[2] } }),
     })
-    const placeOf = (fact: DeviceFact) => [fact.at, fact.id] as const
+    const placeOf = ({ at, sequence, id }: DeviceFact) => [at, sequence, id] as const
     await answerPage(ctx, { list, limit, items, placeOf, view: factView })
   }
 

@@ -1,3 +1,4 @@
+import { jsonSize } from '../runtime/json-size.ts'
 import type { DefinitionsState } from '../schemas/definitions-state.ts'
 import type { FactState } from '../schemas/fact-state.ts'
 import type { DeviceFact, FactType } from '../schemas/facts.ts'
@@ -40,8 +41,14 @@ export interface FactStore {
     readonly skip?: number
   }): Promise<readonly DueDevice[]>
 
-  /** Facts of an account, newest first by `at`, then id. Those of hidden devices are left out. */
+  /** Facts of an account, newest first by `at`, then sequence, then id. Those of hidden devices are left out. */
   pageFacts(query: FactsQuery): Promise<readonly DeviceFact[]>
+
+  /** The facts with these ids that belong to no hidden device, in any order. */
+  findFacts(query: {
+    readonly accountId: string
+    readonly ids: readonly string[]
+  }): Promise<readonly DeviceFact[]>
 
   /** The ids of those facts that are stored and belong to no hidden device. */
   heldFacts(query: {
@@ -68,12 +75,15 @@ export interface FactStore {
     readonly deviceIds: readonly string[]
   }): Promise<ReadonlyMap<string, DefinitionsState>>
 
-  /** Devices that are in a geofence, or for which a rule is raised, in the order of their ids. Hidden ones are left out. */
+  /** Devices that are in a geofence, or for which a rule is raised, in the order of their ids, in pages. Hidden ones are left out. */
   devicesWith(query: {
     readonly accountId: string
     readonly definitionId: string
     /** For a rule: a change has dropped everything raised before it. */
     readonly revision?: number
+    /** The last device of the page before. */
+    readonly after?: string
+    readonly limit: number
   }): Promise<readonly DeviceSince[]>
 }
 
@@ -150,7 +160,7 @@ export type FactsQuery = {
   readonly to?: number
   readonly limit: number
   /** The last fact of the page before. */
-  readonly after?: Pick<DeviceFact, 'at' | 'id'>
+  readonly after?: Pick<DeviceFact, 'at' | 'sequence' | 'id'>
 }
 
 const MOST_REMEMBERED_ERASURES = 8
@@ -193,6 +203,20 @@ export function standingSince(
   const raised = rules.standings[definitionId]
   return revision === undefined || raised?.revision === revision ? raised?.raisedAt : undefined
 }
+
+/** About the size of a state as JSON. Most are plain, and known. */
+export function stateSize(state: FactState): number {
+  const { alarms, definitions } = state
+  if (alarms !== undefined) return jsonSize(state)
+  if (definitions === undefined) return PLAIN_STATE
+  const { geofences, rules } = definitions
+  if (rules.stop !== undefined) return jsonSize(state)
+  for (const id in geofences.standings) if (id !== '') return jsonSize(state)
+  for (const id in rules.standings) if (id !== '') return jsonSize(state)
+  return PLAIN_STATE
+}
+
+const PLAIN_STATE = 600
 
 /** The geofences that the device is in, and the rules that are raised for it. */
 export function definitionsHolding({ definitions }: FactState): readonly string[] {

@@ -1,4 +1,5 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import { readPages } from '../../runtime/read-pages.ts'
 import { isListed } from '../../schemas/device-id.ts'
 import type { DeviceSince } from '../../store/facts.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,31 +13,55 @@ import { SINCE } from './standings.ts'
 
 type Stores = Pick<Store, 'devicesWith' | 'findDevices' | 'findGeofence' | 'findRule'>
 
-/** Devices in a geofence, or for which a rule is raised, that the caller may see; none of one that is disabled or gone. */
+type Definitions = { readonly geofenceId?: string; readonly ruleId?: string }
+
+/** Devices read in a turn. */
+const READ_AT_ONCE = 500
+
+/** The ids of the devices in a geofence, and for which a rule is raised, that the caller may see. */
 export async function devicesOf(
   store: Omit<Stores, 'findDevices'>,
   caller: Caller,
-  { geofenceId, ruleId }: { readonly geofenceId?: string; readonly ruleId?: string },
-): Promise<readonly DeviceSince[]> {
+  { geofenceId, ruleId }: Definitions,
+): Promise<ReadonlySet<string>> {
+  let ids: ReadonlySet<string> | undefined
+  for (const definition of [
+    ...(geofenceId === undefined ? [] : [{ geofenceId }]),
+    ...(ruleId === undefined ? [] : [{ ruleId }]),
+  ]) {
+    const own = new Set<string>()
+    for await (const page of pagesOf(store, caller, definition)) {
+      for (const { deviceId } of page) if (ids?.has(deviceId) !== false) own.add(deviceId)
+    }
+    ids = own
+  }
+  return ids ?? new Set()
+}
+
+/** None of a definition that is disabled or gone. */
+async function* pagesOf(
+  store: Omit<Stores, 'findDevices'>,
+  caller: Caller,
+  { geofenceId, ruleId }: Definitions,
+  from?: string,
+): AsyncGenerator<readonly DeviceSince[], void> {
   const { accountId } = caller
-  const lists: (readonly DeviceSince[])[] = []
-  if (geofenceId !== undefined) {
-    const geofence = await store.findGeofence({ accountId, id: geofenceId })
-    const isOn = geofence?.enabled === true
-    lists.push(isOn ? await store.devicesWith({ accountId, definitionId: geofence.id }) : [])
-  }
-  if (ruleId !== undefined) {
-    const rule = await store.findRule({ accountId, id: ruleId })
-    const isOn = rule?.enabled === true
-    const query = isOn && { accountId, definitionId: rule.id, revision: rule.revision }
-    lists.push(query === false ? [] : await store.devicesWith(query))
-  }
-  const [first = [], ...others] = lists
-  const inOthers = others.map((list) => new Set(list.map(({ deviceId }) => deviceId)))
+  const definition =
+    geofenceId === undefined
+      ? await store.findRule({ accountId, id: ruleId ?? '' })
+      : await store.findGeofence({ accountId, id: geofenceId })
+  if (definition?.enabled !== true) return
+  const { id: definitionId, revision } = definition
+  const query = { accountId, definitionId, ...(geofenceId === undefined && { revision }) }
   const visible = deviceList(caller)
-  return first.filter(
-    ({ deviceId }) => isListed(visible, deviceId) && inOthers.every((ids) => ids.has(deviceId)),
+  const pages = readPages<DeviceSince>(READ_AT_ONCE, ({ limit, after = { deviceId: from } }) =>
+    store.devicesWith({
+      ...query,
+      limit,
+      ...(after.deviceId !== undefined && { after: after.deviceId }),
+    }),
   )
+  for await (const page of pages) yield page.filter(({ deviceId }) => isListed(visible, deviceId))
 }
 
 /** Answers a page of the devices in a geofence, or for which a rule is raised. */
@@ -56,9 +81,11 @@ export async function answerDevicesWith(
   const { accountId } = caller
   const list = { name: 'devices of a definition', accountId, filter: definition }
   const [after] = readCursor(cursor, list, ['text']) ?? []
-  const all = await devicesOf(store, caller, definition)
-  const left = after === undefined ? all : all.filter(({ deviceId }) => deviceId > after)
-  const some = left.slice(0, limit + 1)
+  const some: DeviceSince[] = []
+  for await (const page of pagesOf(store, caller, definition, after)) {
+    some.push(...page.slice(0, limit + 1 - some.length))
+    if (some.length > limit) break
+  }
   const deviceIds = some.map(({ deviceId }) => deviceId)
   const devices = await store.findDevices({ accountId, deviceIds })
   const names = new Map(devices.map(({ status, settings }) => [status.deviceId, settings.name]))

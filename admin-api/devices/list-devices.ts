@@ -49,9 +49,7 @@ export function deviceListRoutes({ store, clock }: { store: Store; clock: Clock 
     const [lastId, lastValue] = readCursor(cursor, list, ['text', 'number or none']) ?? []
     const { geofenceId, ruleId } = filter
     const isAny = geofenceId === undefined && ruleId === undefined
-    const wanted = isAny
-      ? undefined
-      : new Set((await devicesOf(store, caller, filter)).map(({ deviceId }) => deviceId))
+    const wanted = isAny ? undefined : await devicesOf(store, caller, filter)
     const places = await placesOf(
       {
         accountId,

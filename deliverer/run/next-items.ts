@@ -8,7 +8,7 @@ import { deviceIdOf, itemOf, positionItem, factItem, type Item } from '../item.t
 import type { Told } from '../render/told.ts'
 import { wants } from '../wanted.ts'
 
-export type ItemStore = Pick<Store, 'findDevices' | 'findPosition' | 'pageFacts'>
+export type ItemStore = Pick<Store, 'findDevices' | 'findPosition' | 'findFacts'>
 
 /** Items for a receiver, and the marks after them. */
 export type NextItems = {
@@ -33,8 +33,6 @@ type ItemsQuery = {
 const MOST_AT_ONCE = 500
 /** After so many entries the place is saved. */
 const MOST_PASSED_OVER = 50_000
-const ULID_TIME_SIGNS = 10
-const ULID_ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
 /** Finds the items that a subscription sends, with the names of their devices. */
 export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore }) {
@@ -112,16 +110,17 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
       ids: readonly string[],
     ): Promise<readonly Told[]> {
       const found: Item[] = []
-      for (const id of ids) {
-        if (source === 'positions') {
+      if (source === 'facts') {
+        const facts = await store.findFacts({ accountId, ids })
+        const byId = new Map(facts.map((fact) => [fact.id, fact]))
+        for (const id of ids) {
+          const fact = byId.get(id)
+          if (fact !== undefined) found.push(factItem(fact))
+        }
+      } else {
+        for (const id of ids) {
           const position = await store.findPosition({ accountId, recordId: id })
           if (position !== undefined) found.push(positionItem(position))
-        } else {
-          const at = timeIn(id)
-          // The page after an id that is just greater begins with this one.
-          const after = { at, id: `${id}!` }
-          const [fact] = await store.pageFacts({ accountId, from: at, after, limit: 1 })
-          if (fact?.id === id) found.push(factItem(fact))
         }
       }
       return (await tell(accountId, found)).map(({ told }) => told)
@@ -130,11 +129,3 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
 }
 
 export type ItemReader = ReturnType<typeof itemReader>
-
-/** The time of a ULID; that of a fact is its `at`. */
-function timeIn(id: string): number {
-  return [...id.slice(0, ULID_TIME_SIGNS)].reduce(
-    (time, sign) => time * 32 + Math.max(0, ULID_ALPHABET.indexOf(sign)),
-    0,
-  )
-}

@@ -11,6 +11,9 @@ const CORRUPT = 11
 const FULL = 13
 const CANTOPEN = 14
 const PROTOCOL = 15
+const TOOBIG = 18
+const CONSTRAINT = 19
+const MISMATCH = 20
 const NOTADB = 26
 const CONSTRAINT_UNIQUE = 2067
 
@@ -57,6 +60,12 @@ export function isRefusedByDisk(error: unknown): boolean {
 /** Whether a row was refused because another one has the same unique values. */
 export function isNotUnique(error: unknown): boolean {
   return error instanceof DependencyError && extendedCode(error.cause) === CONSTRAINT_UNIQUE
+}
+
+/** Whether data was refused for its own sake: other data can be written, and the same never. */
+export function isRefused(error: unknown): boolean {
+  if (!(error instanceof DependencyError)) return error instanceof RangeError
+  return [TOOBIG, CONSTRAINT, MISMATCH].includes(causeCode(error) ?? 0)
 }
 
 function causeCode(error: unknown): number | undefined {

@@ -1,7 +1,9 @@
 import {
+  BSON,
   MongoBulkWriteError,
   MongoClientClosedError,
   MongoError,
+  MongoInvalidArgumentError,
   MongoNetworkError,
   MongoNotConnectedError,
   MongoServerSelectionError,
@@ -86,6 +88,33 @@ export function duplicatesOf(error: unknown): readonly number[] | undefined {
   if (writeErrors.some(({ code }) => code !== DUPLICATE_KEY)) return undefined
   if (error.result.getWriteConcernError() !== undefined) return undefined
   return writeErrors.map(({ index }) => index)
+}
+
+/**
+ * Codes of writes that the server refuses for the document's sake, so never accepts: invalid or too long (2, 16, 22),
+ * against the collection's validation (121), larger than 16 MB (10334, 17419, 17420).
+ */
+const REFUSED_CODES = new Set<unknown>([2, 16, 22, 121, 10_334, 17_419, 17_420])
+
+/** Whether the driver refuses to send something: it cannot be encoded, or is larger than 16 MB. */
+export function isRefusedByDriver(error: unknown): boolean {
+  if (error instanceof RangeError || error instanceof BSON.BSONError) return true
+  return error instanceof MongoInvalidArgumentError && /larger than/.test(error.message)
+}
+
+/**
+ * The errors of the writes of a bulk that the server refused for their own sake, by their positions, if all others are
+ * written or failed because of a unique index; undefined: try again.
+ */
+export function refusalsOf(error: unknown): ReadonlyMap<number, unknown> | undefined {
+  if (!(error instanceof MongoBulkWriteError)) return undefined
+  const writeErrors = [error.writeErrors].flat()
+  if (writeErrors.length === 0 || error.result.getWriteConcernError() !== undefined)
+    return undefined
+  const isKnown = writeErrors.every(({ code }) => code === DUPLICATE_KEY || REFUSED_CODES.has(code))
+  if (!isKnown) return undefined
+  const refused = writeErrors.filter(({ code }) => code !== DUPLICATE_KEY)
+  return new Map(refused.map((one) => [one.index, one]))
 }
 
 function isRetriable(error: MongoError): boolean {

@@ -1,6 +1,7 @@
 import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import type { JudgeDevice } from '../facts.ts'
+import { readOutbox, writeOutbox } from './outbox.ts'
 import { stateDocument, stateIn, type StateDocument } from './fact-documents.ts'
 
 export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
@@ -9,6 +10,8 @@ export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
   readonly isCleanUp: boolean
   /** From memory: another process may have changed it since. */
   readonly isRemembered: boolean
+  /** The length of the state as JSON. */
+  readonly bytes: number
 }
 
 export function knownState(document: StateDocument): KnownState {
@@ -17,9 +20,10 @@ export function knownState(document: StateDocument): KnownState {
     state: stateIn(document),
     partition,
     revision,
-    outbox: outbox.map((fact) => JSON.parse(fact) as DeviceFact),
+    outbox: readOutbox(outbox),
     isCleanUp: cleanUp === true,
     isRemembered: false,
+    bytes: document.state.length,
   }
 }
 
@@ -34,6 +38,8 @@ export type FactChange = {
   readonly isCleanUp: boolean
   /** The judging stopped early. */
   readonly isPartial: boolean
+  /** The length of the state and its facts as JSON. */
+  readonly bytes: number
 }
 
 /** Undefined if nothing changes and nothing is left to complete. */
@@ -49,13 +55,14 @@ export function changeOf(
   if (judged === undefined && outbox.length === 0 && !isCleanUp) return undefined
   const facts = [...outbox, ...(judged?.facts ?? [])]
   const document = stateDocument(device, state, place)
-  const sent = facts.map((fact) => JSON.stringify(fact))
+  const waiting = writeOutbox(facts)
   return {
-    document: facts.length === 0 ? document : { ...document, due: 0, outbox: sent },
+    document: facts.length === 0 ? document : { ...document, due: 0, outbox: waiting },
     state,
     from: before?.revision,
     facts,
     isCleanUp,
     isPartial: judged?.isPartial === true,
+    bytes: waiting.reduce((sum, { length }) => sum + length, document.state.length),
   }
 }

@@ -2,6 +2,7 @@ import type { Collection, Db } from 'mongodb'
 import { lifeOf, type FactState } from '../../schemas/fact-state.ts'
 import { definitionIdOf, type DeviceFact } from '../../schemas/facts.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
+import { hasIndex } from './status-upgrade.ts'
 import { definitionsHolding, stateSeenAt } from '../facts.ts'
 
 /** `_id` is `accountId/deviceId`. As text: names of alarms may be no names of fields. */
@@ -33,6 +34,8 @@ export type FactDocument = {
   /** The geofence or rule that it is about. */
   readonly definitionId?: string
   readonly at: number
+  /** Absent if version 0.3.0 inserted it: it comes after others of its time. */
+  readonly sequence?: number
   readonly decidedAt: Date
   /** The life of its device, as in the state. */
   readonly life: string
@@ -72,17 +75,22 @@ export async function makeFactIndexes({ states, facts }: FactCollections): Promi
       partialFilterExpression: { holding: { $exists: true } },
     },
   ])
+  const order = { at: 1, sequence: 1, _id: 1 } as const
   await facts.createIndexes([
-    { name: 'account', key: { accountId: 1, at: 1, _id: 1 } },
-    { name: 'type', key: { accountId: 1, type: 1, at: 1, _id: 1 } },
-    { name: 'device', key: { accountId: 1, deviceId: 1, at: 1, _id: 1 } },
+    { name: 'newest', key: { accountId: 1, ...order } },
+    { name: 'newest_of_type', key: { accountId: 1, type: 1, ...order } },
+    { name: 'newest_of_device', key: { accountId: 1, deviceId: 1, ...order } },
     {
-      name: 'definition',
-      key: { accountId: 1, definitionId: 1, at: 1, _id: 1 },
+      name: 'newest_of_definition',
+      key: { accountId: 1, definitionId: 1, ...order },
       partialFilterExpression: { definitionId: { $exists: true } },
     },
     { name: 'decided', key: { decidedAt: 1 } },
   ])
+  // Version 0.3.0 listed facts of one time by their ids. Its processes make these again when they start.
+  for (const older of ['account', 'type', 'device', 'definition']) {
+    if (await hasIndex(facts, older)) await facts.dropIndex(older)
+  }
 }
 
 /** The keys of an account's devices: account ids have no slash, and a 0 follows it. */
@@ -111,7 +119,7 @@ export function stateDocument(
 }
 
 export function factDocument(fact: DeviceFact, life: string): FactDocument {
-  const { id, accountId, deviceId, type, at, decidedAt } = fact
+  const { id, accountId, deviceId, type, at, sequence, decidedAt } = fact
   const definitionId = definitionIdOf(fact)
   return {
     _id: `${accountId}/${id}`,
@@ -120,6 +128,7 @@ export function factDocument(fact: DeviceFact, life: string): FactDocument {
     type,
     ...(definitionId !== undefined && { definitionId }),
     at,
+    sequence,
     decidedAt: new Date(decidedAt),
     life,
     fact: JSON.stringify(fact),

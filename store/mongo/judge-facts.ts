@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
+import { turnTaker } from '../../runtime/end-of-turn.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import {
@@ -8,12 +9,13 @@ import {
   type EntriesRead,
   type FactStore,
   type FactsBatch,
+  type FailedDevice,
   type JudgeDevice,
   type JudgedFacts,
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
 import { READ } from './collections.ts'
-import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
+import { duplicatesOf, isDuplicateKey, isRefusedByDriver, refusalsOf } from './driver-errors.ts'
 import { changeOf, knownState, type FactChange, type KnownState } from './fact-changes.ts'
 import {
   BEGUN,
@@ -37,7 +39,12 @@ export type FactWrites = Pick<
   | 'expireFacts'
 >
 
-const REMEMBERED = 50_000
+/** Of states as JSON; in memory it is two to four times as much. */
+const REMEMBERED_BYTES = 32 * 2 ** 20
+/** States read at once. */
+const READ_AT_ONCE = 250
+/** Of states and facts as JSON, written at once: or those of one device. */
+const WRITTEN_AT_ONCE_BYTES = 2 ** 20
 /** By then a process that decided facts before an erasure has almost certainly inserted them. */
 const CLEANED_UP_AFTER_MS = 60_000
 
@@ -58,8 +65,8 @@ export function factWrites({
    * state that would not change is read again.
    */
   const remembered = new LRUCache<string, KnownState>({
-    maxSize: REMEMBERED,
-    sizeCalculation: () => 1,
+    maxSize: REMEMBERED_BYTES,
+    sizeCalculation: ({ bytes }) => Math.max(bytes, LEAST_BYTES),
   })
 
   async function offsets(): Promise<ReadonlyMap<number, ProgressDocument>> {
@@ -67,40 +74,85 @@ export function factWrites({
     return new Map(found.map((document) => [document._id, document]))
   }
 
-  async function judgeNow({ read, devices, publish }: FactsBatch): Promise<JudgedFacts> {
-    const decided: DeviceFact[] = []
+  async function judgeNow({ devices, ...batch }: FactsBatch): Promise<JudgedFacts> {
+    const outcome: Outcome = { facts: [], failed: [] }
+    for (let at = 0; at < devices.length; at += READ_AT_ONCE) {
+      await judgeSome(devices.slice(at, at + READ_AT_ONCE), batch, outcome)
+    }
+    return outcome
+  }
+
+  async function judgeSome(
+    devices: readonly JudgeDevice[],
+    { read, publish }: Omit<FactsBatch, 'devices'>,
+    outcome: Outcome,
+  ): Promise<void> {
+    const othersTurn = turnTaker()
     let left = devices
-    // Each further round reads states that were remembered, or writes at least one of those that others have changed
-    // meanwhile, here or there.
+    // Each further round reads states that were remembered, writes at least one of those that others have changed
+    // meanwhile, here or there, or continues a judging that stopped early.
     while (left.length > 0) {
       const before = await found(left)
       const revision = randomUUID()
-      const changes = left.flatMap((device) => {
-        const own = before.get(deviceKey(device))
-        const partition = read?.partition ?? own?.partition ?? 0
-        return changeOf(device, own, { partition, revision }) ?? []
-      })
-      for (const { document, isCleanUp } of changes) {
-        if (isCleanUp) await removeOtherLives(document)
+      const done = new Set<string>()
+      let changes: FactChange[] = []
+      let bytes = 0
+      const writeChanges = async () => {
+        for (const key of await writeWhole({ changes, revision, publish }, outcome)) done.add(key)
+        changes = []
+        bytes = 0
       }
-      const written = await write(changes, revision)
-      await complete(written, publish)
-      for (const { document, state } of written) {
-        const { _id, partition } = document
-        const known = { state, partition, revision, outbox: [], isCleanUp: false }
-        remembered.set(_id, { ...known, isRemembered: true })
-      }
-      decided.push(...written.flatMap(({ facts }) => facts))
-      const changed = new Set(changes.map(({ document }) => document._id))
-      const done = new Set(
-        written.flatMap(({ document, isPartial }) => (isPartial ? [] : document._id)),
-      )
-      left = left.filter((device) => {
+      for (const device of left) {
         const key = deviceKey(device)
-        return changed.has(key) ? !done.has(key) : before.get(key)?.isRemembered === true
-      })
+        const own = before.get(key)
+        const partition = read?.partition ?? own?.partition ?? 0
+        const change = changeOf(device, own, { partition, revision })
+        if (change !== undefined) {
+          changes.push(change)
+          bytes += change.bytes
+          if (bytes > WRITTEN_AT_ONCE_BYTES) await writeChanges()
+        } else if (own?.isRemembered !== true) done.add(key)
+        await othersTurn()
+      }
+      await writeChanges()
+      left = left.filter((device) => !done.has(deviceKey(device)))
     }
-    return { facts: decided, failed: [] }
+  }
+
+  /** Writes and completes changes. Returns the keys of the devices for which nothing is left to do. */
+  async function writeWhole(
+    {
+      changes,
+      revision,
+      publish,
+    }: {
+      changes: readonly FactChange[]
+      revision: string
+      publish: FactsBatch['publish']
+    },
+    outcome: Outcome,
+  ): Promise<string[]> {
+    if (changes.length === 0) return []
+    for (const { document, isCleanUp } of changes) {
+      if (isCleanUp) await removeOtherLives(document)
+    }
+    const { written, refused } = await write(changes, revision)
+    await complete(written, publish)
+    for (const { document, state } of written) {
+      const { _id, partition } = document
+      const known = { state, partition, revision, outbox: [], isCleanUp: false }
+      remembered.set(_id, { ...known, isRemembered: true, bytes: document.state.length })
+    }
+    for (const { facts } of written) for (const fact of facts) outcome.facts.push(fact)
+    for (const { change, error } of refused) {
+      const { accountId, deviceId } = change.document
+      outcome.failed.push({ accountId, deviceId, error })
+    }
+    const ended = [
+      ...written.filter(({ isPartial }) => !isPartial),
+      ...refused.map(({ change }) => change),
+    ]
+    return ended.map(({ document }) => document._id)
   }
 
   /** Until they are written, they are not remembered: what fails is read again. */
@@ -120,22 +172,25 @@ export function factWrites({
     return known
   }
 
-  /** Returns the changes that were written: nobody else had changed the state meanwhile. */
-  async function write(
-    changes: readonly FactChange[],
-    revision: string,
-  ): Promise<readonly FactChange[]> {
-    if (changes.length === 0) return []
+  /**
+   * Returns the changes that were written, and those that never can be. Of the others, another process has changed the
+   * state meanwhile.
+   */
+  async function write(changes: readonly FactChange[], revision: string): Promise<Written> {
     const writes = changes.map(({ document, from }): AnyBulkWriteOperation<StateDocument> =>
       from === undefined
         ? { insertOne: { document } }
         : { replaceOne: { filter: { _id: document._id, revision: from }, replacement: document } },
     )
+    let refusals: ReadonlyMap<number, unknown> = new Map()
     try {
       const { insertedCount, modifiedCount } = await states.bulkWrite(writes, { ordered: false })
-      if (insertedCount + modifiedCount === changes.length) return changes
+      if (insertedCount + modifiedCount === changes.length) return { written: changes, refused: [] }
     } catch (error) {
-      if (duplicatesOf(error) === undefined) throw error
+      if (isRefusedByDriver(error)) return writeSingly(changes, revision, error)
+      const refused = refusalsOf(error)
+      if (refused === undefined) throw error
+      refusals = refused
     }
     const ids = changes.map(({ document }) => document._id)
     const own = await states
@@ -143,7 +198,31 @@ export function factWrites({
       .project<Pick<StateDocument, '_id'>>({ _id: 1 })
       .toArray()
     const written = new Set(own.map(({ _id }) => _id))
-    return changes.filter(({ document }) => written.has(document._id))
+    return {
+      written: changes.filter(({ document }) => written.has(document._id)),
+      refused: changes.flatMap((change, index) =>
+        refusals.has(index) ? [{ change, error: refusals.get(index) }] : [],
+      ),
+    }
+  }
+
+  /** The driver sends nothing of a bulk if it refuses one of the writes. */
+  async function writeSingly(
+    changes: readonly FactChange[],
+    revision: string,
+    error: unknown,
+  ): Promise<Written> {
+    const [change] = changes
+    if (change !== undefined && changes.length === 1) {
+      return { written: [], refused: [{ change, error }] }
+    }
+    const all = { written: [] as FactChange[], refused: [] as Written['refused'][number][] }
+    for (const one of changes) {
+      const { written, refused } = await write([one], revision)
+      all.written.push(...written)
+      all.refused.push(...refused)
+    }
+    return all
   }
 
   async function complete(
@@ -242,8 +321,10 @@ export function factWrites({
           facts: [],
           isCleanUp: false,
           isPartial: false,
+          bytes: 0,
         }
-        if ((await write([change], place.revision)).length === 1) return removeOtherLives(document)
+        const { written } = await write([change], place.revision)
+        if (written.length === 1) return removeOtherLives(document)
       }
     },
 
@@ -266,6 +347,16 @@ export function factWrites({
       remembered.clear()
     },
   }
+}
+
+/** So that devices without much of a state are not remembered without end. */
+const LEAST_BYTES = 400
+
+type Outcome = { readonly facts: DeviceFact[]; readonly failed: FailedDevice[] }
+
+type Written = {
+  readonly written: readonly FactChange[]
+  readonly refused: readonly { readonly change: FactChange; readonly error: unknown }[]
 }
 
 /** Inserts the documents whose `_id` is not taken. */

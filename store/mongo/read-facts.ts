@@ -3,6 +3,7 @@ import type { DeviceFact } from '../../schemas/facts.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import {
   standingSince,
+  type DeviceSince,
   type DueDevice,
   type FactStore,
   type FactsQuery,
@@ -21,6 +22,7 @@ import {
 export type FactReads = Pick<
   FactStore,
   | 'pageFacts'
+  | 'findFacts'
   | 'heldFacts'
   | 'watchSettings'
   | 'judgedDevices'
@@ -52,17 +54,25 @@ export function factReads({
     return documents.filter((one) => one.life === (lives.get(deviceKey(one)) ?? one.life))
   }
 
+  /** Of a fact that has been removed meanwhile: its place if this version has inserted it. */
+  async function placeOf(
+    accountId: string,
+    { at, sequence, id }: NonNullable<FactsQuery['after']>,
+  ): Promise<FactPlace> {
+    const _id = `${accountId}/${id}`
+    return (await facts.findOne({ _id }, READ)) ?? { _id, at, sequence }
+  }
+
   return {
     async pageFacts(query) {
       const hidden = await hiddenDevices(query.accountId)
       const page: DeviceFact[] = []
-      let { after } = query
+      let after = query.after && (await placeOf(query.accountId, query.after))
       for (;;) {
         const limit = query.limit - page.length
-        const filter = filtering({ ...query, ...(after !== undefined && { after }) }, hidden)
         const documents = await facts
-          .find(filter, READ)
-          .sort({ at: -1, _id: -1 })
+          .find(filtering(query, hidden, after), READ)
+          .sort({ at: -1, sequence: -1, _id: -1 })
           .limit(limit)
           .toArray()
         for (const { fact } of await living(documents)) page.push(JSON.parse(fact) as DeviceFact)
@@ -70,8 +80,17 @@ export function factReads({
         if (last === undefined || documents.length < limit || page.length === query.limit) {
           return page
         }
-        after = JSON.parse(last.fact) as DeviceFact
+        after = last
       }
+    },
+
+    async findFacts({ accountId, ids }) {
+      const hidden = new Set(await hiddenDevices(accountId))
+      const _id = { $in: ids.map((id) => `${accountId}/${id}`) }
+      const found = await living(await facts.find({ _id }, READ).toArray())
+      return found.flatMap(({ deviceId, fact }) =>
+        hidden.has(deviceId) ? [] : [JSON.parse(fact) as DeviceFact],
+      )
     },
 
     async heldFacts({ accountId, facts: asked }) {
@@ -142,24 +161,39 @@ export function factReads({
       )
     },
 
-    async devicesWith({ accountId, definitionId, revision }) {
+    async devicesWith({ accountId, definitionId, revision, after, limit }) {
       const hidden = new Set(await hiddenDevices(accountId))
-      const documents = await states
-        .find({ accountId, holding: definitionId }, READ)
-        .sort({ _id: 1 })
-        .project<Pick<StateDocument, 'deviceId' | 'state'>>({ deviceId: 1, state: 1 })
-        .toArray()
-      return documents.flatMap(({ deviceId, ...document }) => {
-        const { definitions } = stateIn(document)
-        const since = definitions && standingSince(definitions, definitionId, revision)
-        return since === undefined || hidden.has(deviceId) ? [] : [{ deviceId, since }]
-      })
+      const devices: DeviceSince[] = []
+      let last = deviceKey({ accountId, deviceId: after ?? '' })
+      for (;;) {
+        const documents = await states
+          .find({ accountId, holding: definitionId, _id: { $gt: last } }, READ)
+          .sort({ _id: 1 })
+          .limit(limit)
+          .project<Pick<StateDocument, '_id' | 'deviceId' | 'state'>>({ deviceId: 1, state: 1 })
+          .toArray()
+        for (const { deviceId, ...document } of documents) {
+          const { definitions } = stateIn(document)
+          const since = definitions && standingSince(definitions, definitionId, revision)
+          if (since !== undefined && !hidden.has(deviceId)) devices.push({ deviceId, since })
+        }
+        const end = documents.at(-1)
+        if (end === undefined || documents.length < limit || devices.length >= limit) break
+        last = end._id
+      }
+      return devices.slice(0, limit)
     },
   }
 }
 
-function filtering(query: FactsQuery, hidden: readonly string[]): Filter<FactDocument> {
-  const { accountId, devices, deviceId, type, definitionId, from, to, after } = query
+type FactPlace = Pick<FactDocument, '_id' | 'at' | 'sequence'>
+
+function filtering(
+  query: FactsQuery,
+  hidden: readonly string[],
+  after: FactPlace | undefined,
+): Filter<FactDocument> {
+  const { accountId, devices, deviceId, type, definitionId, from, to } = query
   const conditions: Filter<FactDocument>[] = [{ accountId }]
   if (deviceId !== undefined) conditions.push({ deviceId })
   if (type !== undefined) conditions.push({ type })
@@ -167,10 +201,16 @@ function filtering(query: FactsQuery, hidden: readonly string[]): Filter<FactDoc
   if (from !== undefined) conditions.push({ at: { $gte: from } })
   if (to !== undefined) conditions.push({ at: { $lt: to } })
   if (after !== undefined) {
-    const { at } = after
-    conditions.push({
-      $or: [{ at: { $lt: at } }, { at, _id: { $lt: `${accountId}/${after.id}` } }],
-    })
+    const { _id, at, sequence } = after
+    const others: Filter<FactDocument>[] =
+      sequence === undefined
+        ? [{ at, sequence: null as never, _id: { $lt: _id } }]
+        : [
+            { at, sequence: { $lt: sequence } },
+            { at, sequence: null as never },
+            { at, sequence, _id: { $lt: _id } },
+          ]
+    conditions.push({ at: { $lte: at } }, { $or: [{ at: { $lt: at } }, ...others] })
   }
   for (const filter of listed(devices)) conditions.push(filter as Filter<FactDocument>)
   if (hidden.length > 0) conditions.push({ deviceId: { $nin: [...hidden] } })

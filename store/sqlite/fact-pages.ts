@@ -12,7 +12,7 @@ export function factPages(
     const found = database
       .prepare<{ fact: string }>(
         `SELECT fact FROM facts WHERE ${clauses.map(({ sql }) => sql).join(' AND ')}
-         ORDER BY at DESC, id DESC LIMIT ?`,
+         ORDER BY at DESC, sequence DESC, id DESC LIMIT ?`,
       )
       .all(...clauses.flatMap(({ values }) => values), query.limit)
     return found.map(({ fact }) => JSON.parse(fact) as DeviceFact)
@@ -28,7 +28,7 @@ function filtering(query: FactsQuery, hidden: readonly string[]): Clause[] {
   if (definitionId !== undefined) add('definition_id = ?', definitionId)
   if (from !== undefined) add('at >= ?', from)
   if (to !== undefined) add('at < ?', to)
-  if (after !== undefined) add('(at, id) < (?, ?)', after.at, after.id)
+  if (after !== undefined) add('(at, sequence, id) < (?, ?, ?)', after.at, after.sequence, after.id)
   if (devices !== undefined) {
     // Not by an index of devices, because each of its ranges would be sorted.
     const ranges = deviceRanges(devices)

@@ -1,6 +1,6 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
 import type { EntriesRead } from '../facts.ts'
-import { WRITTEN_AFTER_ENTRIES, type FactStates } from './fact-states.ts'
+import { WRITTEN_AFTER_ENTRIES, type FactStates, type StateChange } from './fact-states.ts'
 
 type ProgressRow = {
   readonly log_partition: number
@@ -27,18 +27,22 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
     return known
   }
 
+  function rowAfter({ partition, lastOffset, lastEvent }: EntriesRead): ProgressRow {
+    const before = judged().get(partition)
+    return {
+      log_partition: partition,
+      last_offset: lastOffset,
+      event_offset: lastEvent?.offset ?? before?.event_offset ?? null,
+      event_id: lastEvent?.id ?? before?.event_id ?? null,
+    }
+  }
+
   return {
     /** By partition. */
     judged: judged as () => ReadonlyMap<number, ProgressRow>,
 
-    move({ partition, lastOffset, lastEvent }: EntriesRead): void {
-      const before = judged().get(partition)
-      judged().set(partition, {
-        log_partition: partition,
-        last_offset: lastOffset,
-        event_offset: lastEvent?.offset ?? before?.event_offset ?? null,
-        event_id: lastEvent?.id ?? before?.event_id ?? null,
-      })
+    move(read: EntriesRead): void {
+      judged().set(read.partition, rowAfter(read))
     },
 
     /** In a transaction: writes where judging begins. */
@@ -46,10 +50,15 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
       write.run(partition, offset, null, null)
     },
 
-    /** In a transaction: writes the progress up to the first entry whose state the file lacks. */
-    save(): void {
-      for (const { log_partition, last_offset, event_offset, event_id } of judged().values()) {
-        const written = states.writtenUpTo(log_partition) ?? last_offset
+    /**
+     * In the transaction that writes states: writes the progress up to the first entry whose state the file then
+     * lacks; `read`: entries that are judged with it.
+     */
+    save(changes: readonly StateChange[], read?: EntriesRead): void {
+      const rows = new Map(judged())
+      if (read !== undefined) rows.set(read.partition, rowAfter(read))
+      for (const { log_partition, last_offset, event_offset, event_id } of rows.values()) {
+        const written = states.writtenUpTo(log_partition, changes) ?? last_offset
         write.execute(log_partition, written, event_offset, event_id)
         inFile.set(log_partition, written)
       }
@@ -57,11 +66,11 @@ export function factProgress(database: Database, states: Pick<FactStates, 'writt
 
     /** Entries that change no state, such as imported history, move the file's progress too. */
     isFileBehind({ partition, lastOffset }: EntriesRead): boolean {
-      if (states.writtenUpTo(partition) !== undefined) return false
+      if (states.writtenUpTo(partition, []) !== undefined) return false
       return lastOffset - (inFile.get(partition) ?? -1) > WRITTEN_AFTER_ENTRIES
     },
 
-    /** After a failed transaction, or a change of the table: everything is as in the file. */
+    /** After a change of the table: everything is as in the file. */
     forget(): void {
       known = undefined
     },

@@ -1,13 +1,21 @@
 import { LRUCache } from 'lru-cache'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import type { FactState } from '../../schemas/fact-state.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import { definitionsHolding, stateSeenAt, type DueDevice } from '../facts.ts'
+import { definitionsHolding, stateSeenAt, stateSize, type DueDevice } from '../facts.ts'
 import type { DeviceName } from './device-statuses.ts'
 
 /** A device's state, and what the file has of it. */
 export type KnownState = DeviceName & {
   readonly state: FactState | undefined
+  readonly partition: number
+}
+
+/** A state to write. */
+export type StateChange = {
+  readonly known: KnownState
+  readonly state: FactState
   readonly partition: number
 }
 
@@ -17,32 +25,43 @@ export type KnownState = DeviceName & {
  */
 export type FactStates = {
   find(device: DeviceName): KnownState
-  /** `after`: the progress in the partition before the entries that changed it. */
+  /** A state that may be written later. `after`: the progress in the partition before the entries that changed it. */
   change(known: KnownState, state: FactState, partition: number, after: number): void
-  /** In a transaction: writes these states. */
-  write(states: Iterable<KnownState>): void
-  /** In a transaction: writes all states that the file lacks. */
-  writeAll(): void
-  /** The states that must be written now; `upTo`: the progress in the partition. */
-  overdue(partition: number, upTo: number): readonly KnownState[]
-  /** As far as the file has the states of a partition; undefined: it lacks none. */
-  writtenUpTo(partition: number): number | undefined
+  /** Writes states in a transaction, which `also` has a part in. If it fails, everything is as before. */
+  write(changes: readonly StateChange[], also?: () => void): void
+  /** Some of the states that must be written now; `upTo`: the progress in the partition. */
+  overdue(partition: number, upTo: number): readonly StateChange[]
+  /** Whether more must be written before more is judged. */
+  isFull(): boolean
+  /** As far as the file has the states of a partition, once it has `written`; undefined: it lacks none. */
+  writtenUpTo(partition: number, written: readonly StateChange[]): number | undefined
   /** The state of a device, without remembering it. */
   peek(device: DeviceName): FactState | undefined
   /** Writes the states that the file lacks and that its readers would miss: where the row, deadline or holding differs. */
-  settle(): void
-  dueDevices(query: { now: number; limit: number; partition: number; skip?: number }): DueDevice[]
-  /** After a failed transaction, or a change of the table from outside: everything not written is lost. */
-  forget(): void
+  settle(): Promise<void>
+  dueDevices(query: {
+    now: number
+    limit: number
+    partition: number
+    skip?: number
+  }): Promise<DueDevice[]>
+  /** The states that the file lacks, in pieces. */
+  unwritten(): Iterable<readonly StateChange[]>
+  unwrittenOf(device: DeviceName): StateChange | undefined
+  /** After a change of its row from outside, unless its state is not written. */
+  reread(device: DeviceName): void
+  /** Gives up a state that cannot be written: the device has the file's again. */
+  giveUp(device: DeviceName): void
 }
 
-const REMEMBERED = 50_000
+/** Bytes of JSON; in memory it is two to four times as much. */
+const MOST_REMEMBERED = 32 * 2 ** 20
+const MOST_UNWRITTEN = 16 * 2 ** 20
 /** After a crash, this many entries are judged again at most. */
 export const WRITTEN_AFTER_ENTRIES = 200_000
 const WRITTEN_AFTER_MS = 10 * 60_000
-const MOST_UNWRITTEN = 25_000
 /** So that nobody waits for a long transaction. */
-const WRITTEN_AT_ONCE = 1_000
+const WRITTEN_AT_ONCE = { states: 500, bytes: 2 ** 20 }
 
 type Stored = {
   readonly due: number | null
@@ -53,11 +72,14 @@ type Known = DeviceName & {
   readonly key: string
   state: FactState | undefined
   partition: number
+  /** About the size of the state as JSON. */
+  bytes: number
   /** Undefined: the file has no state. */
   stored: Stored | undefined
   /** Undefined: the file has this state. */
   unwritten: { readonly after: number; readonly since: number } | undefined
 }
+type Unwritten = Known & { readonly state: FactState }
 type StateRow = { readonly partition: number; readonly due: number | null; readonly state: string }
 
 export function factStates(database: Database, clock: { now(): number }): FactStates {
@@ -77,11 +99,15 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
     `SELECT account_id AS accountId, device_id AS deviceId FROM states
      WHERE log_partition = ? AND due <= ? ORDER BY due LIMIT ? OFFSET ?`,
   )
-  const cache = new LRUCache<string, Known>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+  const cache = new LRUCache<string, Known>({
+    maxSize: MOST_REMEMBERED,
+    sizeCalculation: ({ bytes }) => bytes,
+  })
   /** In the order of their first unwritten change. */
-  const unwritten = new Map<string, Known>()
+  const unwritten = new Map<string, Unwritten>()
+  let unwrittenBytes = 0
   /** Unwritten states that readers of the file would miss. */
-  const missed = new Set<Known>()
+  const missed = new Set<Unwritten>()
 
   function find(device: DeviceName): Known {
     const key = deviceKey(device)
@@ -94,17 +120,19 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
 
   function inFile({ accountId, deviceId }: DeviceName, key: string): Known {
     const row = read.get(accountId, deviceId)
-    const none = { state: undefined, stored: undefined, unwritten: undefined }
+    const none = { state: undefined, stored: undefined, unwritten: undefined, bytes: NO_STATE }
     if (row === undefined) return { key, accountId, deviceId, partition: 0, ...none }
     const { partition, due } = row
     const state = JSON.parse(row.state) as FactState
     const stored = { due, partition, holding: definitionsHolding(state) }
-    return { key, accountId, deviceId, partition, state, stored, unwritten: undefined }
+    const bytes = row.state.length
+    return { key, accountId, deviceId, partition, state, bytes, stored, unwritten: undefined }
   }
 
-  function writeOne(known: Known): void {
-    const { accountId, deviceId, state, partition, stored } = known
-    if (state === undefined) return
+  /** Returns what to remember once the transaction has succeeded. */
+  function writeOne({ known, state, partition }: StateChange): () => void {
+    const changed = known as Known
+    const { accountId, deviceId, stored } = changed
     const text = JSON.stringify(state)
     const seenAt = stateSeenAt(state)
     if (stored !== undefined && stored.due === state.due && stored.partition === partition) {
@@ -114,65 +142,87 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
     const before = stored?.holding ?? []
     for (const id of holding) if (!before.includes(id)) hold.execute(accountId, id, deviceId)
     for (const id of before) if (!holding.includes(id)) holdNoMore.execute(accountId, id, deviceId)
-    known.stored = { due: state.due, partition, holding }
-    known.unwritten = undefined
-    if (unwritten.delete(known.key)) cache.set(known.key, known)
-    missed.delete(known)
-  }
-
-  function write(states: Iterable<KnownState>): void {
-    for (const known of states) writeOne(known as Known)
-  }
-
-  function forget(): void {
-    cache.clear()
-    unwritten.clear()
-    missed.clear()
-  }
-
-  function writeNow(states: readonly Known[]): void {
-    if (states.length === 0) return
-    try {
-      database.transaction(() => write(states))
-    } catch (error) {
-      forget()
-      throw error
+    return () => {
+      forgetUnwritten(changed)
+      changed.state = state
+      changed.partition = partition
+      changed.stored = { due: state.due, partition, holding }
+      changed.bytes = text.length
+      // Deleted first, because the cache takes the size of a value only once.
+      cache.delete(changed.key)
+      cache.set(changed.key, changed)
     }
   }
+
+  function write(changes: readonly StateChange[], also: () => void = nothing): void {
+    const remember = database.transaction(() => {
+      const written = changes.map(writeOne)
+      also()
+      return written
+    })
+    for (const one of remember) one()
+  }
+
+  function forgetUnwritten(known: Known): void {
+    if (known.unwritten === undefined) return
+    known.unwritten = undefined
+    unwritten.delete(known.key)
+    unwrittenBytes -= known.bytes
+    missed.delete(known as Unwritten)
+  }
+
+  /** Each piece in its turn; what was written meanwhile is left out. */
+  async function writeInTurns(states: readonly Unwritten[]): Promise<void> {
+    for (const piece of piecesOf(states)) {
+      const left = piece.filter((one) => one.unwritten !== undefined)
+      if (left.length === 0) continue
+      write(left.map(changeOf))
+      await endOfTurn()
+    }
+  }
+
+  const settle = () => writeInTurns([...missed])
 
   return {
     find,
     write,
-    forget,
+    settle,
 
     change(known, state, partition, after) {
       const changed = known as Known
-      changed.state = state
-      changed.partition = partition
+      const bytes = stateSize(state)
       if (changed.unwritten === undefined) {
         changed.unwritten = { after, since: clock.now() }
-        unwritten.set(changed.key, changed)
-      }
-      if (isMissed(changed, state)) missed.add(changed)
-      else if (missed.size > 0) missed.delete(changed)
+        unwritten.set(changed.key, changed as Unwritten)
+        cache.delete(changed.key)
+        unwrittenBytes += bytes
+      } else unwrittenBytes += bytes - changed.bytes
+      changed.state = state
+      changed.partition = partition
+      changed.bytes = bytes
+      if (isMissed(changed, state)) missed.add(changed as Unwritten)
+      else if (missed.size > 0) missed.delete(changed as Unwritten)
     },
-
-    writeAll: () => write([...unwritten.values()]),
 
     overdue(partition, upTo) {
       const [first] = unwritten.values()
       if (first?.unwritten === undefined) return []
       const { after, since } = first.unwritten
       const isOverdue =
-        unwritten.size > MOST_UNWRITTEN ||
+        unwrittenBytes > MOST_UNWRITTEN ||
         (first.partition === partition && upTo - after > WRITTEN_AFTER_ENTRIES) ||
         clock.now() - since > WRITTEN_AFTER_MS
-      return isOverdue ? [...take(WRITTEN_AT_ONCE, unwritten.values())] : []
+      if (!isOverdue) return []
+      const [piece = []] = piecesOf(unwritten.values())
+      return piece.map(changeOf)
     },
 
-    writtenUpTo(partition) {
+    isFull: () => unwrittenBytes > MOST_UNWRITTEN,
+
+    writtenUpTo(partition, written) {
+      const others = new Set(written.map(({ known }) => known))
       for (const known of unwritten.values()) {
-        if (known.partition === partition) return known.unwritten?.after
+        if (known.partition === partition && !others.has(known)) return known.unwritten?.after
       }
       return undefined
     },
@@ -182,23 +232,49 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
       return (unwritten.get(key) ?? cache.peek(key) ?? inFile(device, key)).state
     },
 
-    settle: () => writeNow([...missed]),
-
-    dueDevices({ now, limit, partition, skip = 0 }) {
-      writeNow([...missed])
+    async dueDevices({ now, limit, partition, skip = 0 }) {
+      await settle()
       for (;;) {
         const found = due.all(partition, now, limit, skip)
         // A report may have moved the deadline since the state was written.
         const moved = found.flatMap((device) => {
           const known = unwritten.get(deviceKey(device))
-          const at = known?.state?.due ?? null
+          const at = known?.state.due ?? null
           return known === undefined || (at !== null && at <= now) ? [] : [known]
         })
         if (moved.length === 0) return found
-        writeNow(moved)
+        await writeInTurns(moved)
       }
     },
+
+    *unwritten() {
+      for (const piece of piecesOf([...unwritten.values()])) yield piece.map(changeOf)
+    },
+
+    unwrittenOf(device) {
+      const known = unwritten.get(deviceKey(device))
+      return known && changeOf(known)
+    },
+
+    reread: (device) => void cache.delete(deviceKey(device)),
+
+    giveUp(device) {
+      const known = unwritten.get(deviceKey(device))
+      if (known !== undefined) forgetUnwritten(known)
+      cache.delete(deviceKey(device))
+    },
   }
+}
+
+/** What a device that has no state costs. */
+const NO_STATE = 100
+
+function nothing(): void {
+  // No other part in the transaction.
+}
+
+function changeOf(known: Unwritten): StateChange {
+  return { known, state: known.state, partition: known.partition }
 }
 
 /** A deadline that has moved to later is looked at when the file's has passed. */
@@ -211,11 +287,17 @@ function isMissed({ stored, partition }: Known, state: FactState): boolean {
   )
 }
 
-function* take<Item>(count: number, items: Iterable<Item>): Generator<Item> {
-  let left = count
-  for (const item of items) {
-    if (left <= 0) return
-    left -= 1
-    yield item
+/** As many as one transaction writes. */
+function* piecesOf<State extends Known>(states: Iterable<State>): Generator<State[]> {
+  let piece: State[] = []
+  let bytes = 0
+  for (const state of states) {
+    piece.push(state)
+    bytes += state.bytes
+    if (piece.length < WRITTEN_AT_ONCE.states && bytes < WRITTEN_AT_ONCE.bytes) continue
+    yield piece
+    piece = []
+    bytes = 0
   }
+  if (piece.length > 0) yield piece
 }

@@ -70,4 +70,16 @@ export const FACTS_SCHEMA = [
    INSERT INTO holding SELECT account_id, standing.key, device_id
      FROM states, json_each(state, '$.definitions.rules.standings') AS standing
      WHERE standing.value ->> '$.raisedAt' IS NOT NULL;`,
+
+  // Facts of one time are listed by their sequence.
+  `ALTER TABLE facts ADD COLUMN sequence INTEGER AS (fact ->> '$.sequence') VIRTUAL;
+   DROP INDEX facts_by_account;
+   DROP INDEX facts_by_type;
+   DROP INDEX facts_by_device;
+   DROP INDEX facts_by_definition;
+   CREATE INDEX facts_by_account ON facts (account_id, at, sequence, id);
+   CREATE INDEX facts_by_type ON facts (account_id, type, at, sequence, id);
+   CREATE INDEX facts_by_device ON facts (account_id, device_id, at, sequence, id);
+   CREATE INDEX facts_by_definition ON facts (account_id, definition_id, at, sequence, id)
+     WHERE definition_id IS NOT NULL;`,
 ]

@@ -1,14 +1,18 @@
 import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { isRefused } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import {
   definitionsHolding,
   erasedState,
   standingSince,
   stateSeenAt,
+  type DeviceSince,
   type DueDevice,
+  type EntriesRead,
   type FactStore,
+  type FailedDevice,
   type JudgedFacts,
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
@@ -16,12 +20,17 @@ import { sqliteFactLog, type SqliteFactLog } from './fact-log.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
 import { factPages } from './fact-pages.ts'
 import { factProgress } from './fact-progress.ts'
-import { factStates, type KnownState } from './fact-states.ts'
+import { factStates, type StateChange } from './fact-states.ts'
 import { sqliteWatchSettings } from './watch-settings.ts'
 
 export const FACTS_FILE = 'facts.sqlite'
 
 const REMOVED_AT_ONCE = 1_000
+const EXPIRED_AT_ONCE = 500
+/** A transaction writes this much of facts, as JSON, or those of one judging. */
+const MOST_FACTS_BYTES = 2 ** 20
+/** Others wait no longer for their turn. */
+const LONGEST_TURN_MS = 20
 
 const NOTHING: JudgedFacts = { facts: [], failed: [] }
 
@@ -66,6 +75,7 @@ export function sqliteFacts({
     definitionsStates: async (query) => facts().definitionsStates(query),
     devicesWith: async (query) => facts().devicesWith(query),
     heldFacts: async (query) => facts().heldFacts(query),
+    findFacts: async (query) => facts().findFacts(query),
     factLog: {
       async *tail(options) {
         yield* open().log.tail(options)
@@ -111,13 +121,19 @@ function factsIn(
   const held = database.prepare<{ id: string }>(
     'SELECT id FROM facts WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))',
   )
+  const withIds = database.prepare<{ fact: string }>(
+    'SELECT fact FROM facts WHERE account_id = ? AND id IN (SELECT value FROM json_each(?))',
+  )
   const expire = database.prepare(
     `DELETE FROM facts WHERE place IN
      (SELECT place FROM facts WHERE decided_at < ? LIMIT ${REMOVED_AT_ONCE})`,
   )
-  const expireStates = database.prepare<DueDevice & { state: string }>(
-    `DELETE FROM states WHERE seen_at < ?
-     RETURNING account_id AS accountId, device_id AS deviceId, state`,
+  const expiring = database.prepare<DueDevice>(
+    `SELECT account_id AS accountId, device_id AS deviceId FROM states WHERE seen_at < ?
+     LIMIT ${EXPIRED_AT_ONCE}`,
+  )
+  const expireState = database.prepare<{ state: string }>(
+    'DELETE FROM states WHERE account_id = ? AND device_id = ? AND seen_at < ? RETURNING state',
   )
   const holdNoMore = database.prepare(
     'DELETE FROM holding WHERE account_id = ? AND definition_id = ? AND device_id = ?',
@@ -127,31 +143,54 @@ function factsIn(
      WHERE account_id = ? AND device_id > ? ORDER BY device_id LIMIT ?`,
   )
   const holders = database.prepare<{ deviceId: string }>(
-    `SELECT device_id AS deviceId FROM holding WHERE account_id = ? AND definition_id = ?
-     ORDER BY device_id`,
+    `SELECT device_id AS deviceId FROM holding
+     WHERE account_id = ? AND definition_id = ? AND device_id > ? ORDER BY device_id LIMIT ?`,
   )
   const watchSettings = sqliteWatchSettings(accounts)
   const page = factPages(database)
   const states = factStates(database, clock)
   const progress = factProgress(database, states)
 
-  /** A transaction; if it fails, everything is as in the file. */
-  function writing(work: () => void): void {
+  /**
+   * Writes states with their facts and the progress in one transaction: all or nothing. `read`: entries that are judged
+   * with it.
+   */
+  function write(changes: readonly Decided[], read?: EntriesRead): void {
+    states.write(changes, () => {
+      for (const { facts } of changes) {
+        for (const { fact, text } of facts) {
+          const { id, accountId, deviceId, type, at, decidedAt } = fact
+          insert.execute(id, accountId, deviceId, type, at, decidedAt, text)
+        }
+      }
+      progress.save(changes, read)
+    })
+    if (changes.some(({ facts }) => facts.length > 0)) log.appended()
+  }
+
+  /** Writes each device's state with its facts; those that the file refuses stay as they were. */
+  function writeEach(changes: readonly Decided[], outcome: Outcome, read?: EntriesRead): void {
     try {
-      database.transaction(work)
+      write(changes, read)
+      for (const { facts } of changes) for (const { fact } of facts) outcome.facts.push(fact)
     } catch (error) {
-      states.forget()
-      progress.forget()
-      throw error
+      const [one, ...others] = changes
+      if (one === undefined || !isRefused(error)) throw error
+      if (others.length > 0) for (const change of changes) writeEach([change], outcome)
+      else {
+        const { accountId, deviceId } = one.known
+        outcome.failed.push({ accountId, deviceId, error })
+        // It would be tried again for ever.
+        if (one.facts.length === 0) states.giveUp(one.known)
+      }
+      if (read !== undefined) write([], read)
     }
   }
 
   return {
     writeAll() {
-      writing(() => {
-        states.writeAll()
-        progress.save()
-      })
+      for (const piece of states.unwritten()) states.write(piece)
+      database.transaction(() => progress.save([]))
     },
 
     async factsProgress() {
@@ -170,24 +209,24 @@ function factsIn(
       ),
 
     async seedFacts(seeds) {
-      writing(() => {
+      database.transaction(() => {
         for (const { accountId, deviceId, partition, state } of seeds) {
           const seenAt = stateSeenAt(state)
           seed.run(accountId, deviceId, partition, state.due, seenAt, JSON.stringify(state))
         }
       })
-      states.forget()
+      for (const device of seeds) states.reread(device)
     },
 
     async beginFacts(places) {
-      writing(() => {
-        if (begun.get() !== undefined) return
+      if (begun.get() !== undefined) return
+      database.transaction(() => {
         begin.run()
         for (const [partition, offset] of Object.entries(places)) {
           progress.begin(Number(partition), offset)
         }
-        progress.forget()
       })
+      progress.forget()
     },
 
     async judgeFacts({ read, devices }) {
@@ -199,77 +238,105 @@ function factsIn(
         }
         if (read.lastOffset <= after) return NOTHING
       }
-      const facts: DeviceFact[] = []
-      /** To be written together with the facts. */
-      const decided = new Set<KnownState>()
+      const outcome: Outcome = { facts: [], failed: [] }
+      /** To be written in one transaction. */
+      let decided: Decided[] = []
+      let bytes = 0
+      let turnEnds = performance.now() + LONGEST_TURN_MS
+
+      /** The others are judged in a turn of their own: meanwhile another call may judge, erase or write. */
+      async function yieldTurn(): Promise<void> {
+        if (decided.length > 0) writeEach(decided, outcome)
+        decided = []
+        bytes = 0
+        await endOfTurn()
+        turnEnds = performance.now() + LONGEST_TURN_MS
+      }
+
       for (const device of devices) {
-        const known = states.find(device)
         for (let isPartial = true; isPartial;) {
+          const known = states.find(device)
           const judged = device.judge(known.state)
           // An entry that was judged already changes nothing.
           if (judged === undefined || judged.state === known.state) break
-          states.change(known, judged.state, read?.partition ?? known.partition, after)
-          // Without entries that could be judged again, nothing may wait.
-          if (judged.facts.length > 0 || read === undefined) decided.add(known)
-          for (const fact of judged.facts) facts.push(fact)
+          const { state } = judged
+          const partition = read?.partition ?? known.partition
           isPartial = judged.isPartial === true
+          // Without entries that could be judged again, nothing may wait.
+          if (judged.facts.length === 0 && read !== undefined) {
+            states.change(known, state, partition, after)
+          } else {
+            const facts = judged.facts.map((fact) => ({ fact, text: JSON.stringify(fact) }))
+            for (const { text } of facts) bytes += text.length
+            decided.push({ known, state, partition, facts })
+          }
+          if (isPartial || bytes > MOST_FACTS_BYTES || performance.now() > turnEnds) {
+            await yieldTurn()
+            if (known.state !== state) break
+          }
         }
       }
-      if (read !== undefined) progress.move(read)
-      const overdue = read === undefined ? [] : states.overdue(read.partition, read.lastOffset)
-      const mustWrite = decided.size + overdue.length > 0
-      if (!mustWrite && (read === undefined || !progress.isFileBehind(read))) {
-        return { facts, failed: [] }
+      if (read === undefined) {
+        if (decided.length > 0) writeEach(decided, outcome)
+        return outcome
       }
-      writing(() => {
-        states.write(decided)
-        states.write(overdue)
-        for (const fact of facts) {
-          const { id, accountId, deviceId, type, at, decidedAt } = fact
-          insert.execute(id, accountId, deviceId, type, at, decidedAt, JSON.stringify(fact))
-        }
-        progress.save()
-      })
-      if (facts.length > 0) log.appended()
-      return { facts, failed: [] }
+      const own = new Set(decided.map(({ known }) => known))
+      const overdue = () =>
+        states.overdue(read.partition, read.lastOffset).map((one) => ({ ...one, facts: [] }))
+      const last = [...decided, ...overdue().filter(({ known }) => !own.has(known))]
+      if (last.length > 0 || progress.isFileBehind(read)) writeEach(last, outcome, read)
+      progress.move(read)
+      while (states.isFull()) {
+        await endOfTurn()
+        writeEach(overdue(), outcome)
+      }
+      return outcome
     },
 
     async eraseFacts(erasure) {
       const known = states.find(erasure.event)
       const state = erasedState(known.state, erasure)
       if (state === undefined) return
-      const { partition, offset } = erasure.origin
-      states.change(known, state, partition, offset - 1)
-      writing(() => {
-        states.write([known])
+      const { partition } = erasure.origin
+      const change = { known, state, partition }
+      states.write([change], () => {
         removeFacts.run(known.accountId, known.deviceId)
         log.addErasure(erasure.event)
+        progress.save([change])
       })
       log.appended()
     },
 
-    dueDevices: async (query) => states.dueDevices(query),
+    dueDevices: (query) => states.dueDevices(query),
 
     pageFacts: async (query) => page(query, hiddenDevices(query.accountId)),
 
     async expireFacts(before, signal) {
       log.expire(before)
       while (signal?.aborted !== true && expire.run(before) > 0) await endOfTurn()
-      writing(() => {
-        states.writeAll()
-        progress.save()
-        for (const { accountId, deviceId, state } of expireStates.all(before)) {
-          const holding = definitionsHolding(JSON.parse(state) as FactState)
-          for (const id of holding) holdNoMore.run(accountId, id, deviceId)
-        }
-      })
-      states.forget()
+      while (signal?.aborted !== true) {
+        const silent = expiring.all(before)
+        // The file's states may be older than those that it lacks.
+        states.write(silent.flatMap((device) => states.unwrittenOf(device) ?? []))
+        database.transaction(() => {
+          for (const { accountId, deviceId } of silent) {
+            const gone = expireState.get(accountId, deviceId, before)
+            if (gone === undefined) continue
+            for (const id of definitionsHolding(JSON.parse(gone.state) as FactState)) {
+              holdNoMore.run(accountId, id, deviceId)
+            }
+          }
+        })
+        for (const device of silent) states.reread(device)
+        if (silent.length < EXPIRED_AT_ONCE) return
+        await endOfTurn()
+      }
     },
 
     watchSettings: async (query) => watchSettings(query),
 
     async judgedDevices({ accountId, after = '', limit }) {
-      states.settle()
+      await states.settle()
       return judgedIds.all(accountId, after, limit)
     },
 
@@ -282,21 +349,43 @@ function factsIn(
       )
     },
 
+    async findFacts({ accountId, ids }) {
+      const hidden = new Set(hiddenDevices(accountId))
+      return withIds.all(accountId, JSON.stringify(ids)).flatMap(({ fact: text }) => {
+        const fact = JSON.parse(text) as DeviceFact
+        return hidden.has(fact.deviceId) ? [] : [fact]
+      })
+    },
+
     async heldFacts({ accountId, facts }) {
       const hidden = new Set(hiddenDevices(accountId))
       const shown = facts.flatMap(({ id, deviceId }) => (hidden.has(deviceId) ? [] : [id]))
       return new Set(held.all(accountId, JSON.stringify(shown)).map(({ id }) => id))
     },
 
-    async devicesWith({ accountId, definitionId, revision }) {
-      states.settle()
+    async devicesWith({ accountId, definitionId, revision, after = '', limit }) {
+      await states.settle()
       const hidden = new Set(hiddenDevices(accountId))
-      return holders.all(accountId, definitionId).flatMap(({ deviceId }) => {
-        if (hidden.has(deviceId)) return []
-        const definitions = states.peek({ accountId, deviceId })?.definitions
-        const since = definitions && standingSince(definitions, definitionId, revision)
-        return since === undefined ? [] : [{ deviceId, since }]
-      })
+      const devices: DeviceSince[] = []
+      for (let last: string | undefined = after; last !== undefined; await endOfTurn()) {
+        const some = holders.all(accountId, definitionId, last, limit)
+        last = some.length < limit ? undefined : some.at(-1)?.deviceId
+        for (const { deviceId } of some) {
+          if (hidden.has(deviceId)) continue
+          const definitions = states.peek({ accountId, deviceId })?.definitions
+          const since = definitions && standingSince(definitions, definitionId, revision)
+          if (since !== undefined) devices.push({ deviceId, since })
+        }
+        if (devices.length >= limit) break
+      }
+      return devices.slice(0, limit)
     },
   }
 }
+
+/** A state to write together with its facts. */
+type Decided = StateChange & {
+  readonly facts: readonly { readonly fact: DeviceFact; readonly text: string }[]
+}
+
+type Outcome = { readonly facts: DeviceFact[]; readonly failed: FailedDevice[] }

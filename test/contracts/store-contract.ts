@@ -9,6 +9,7 @@ import { deviceSearchContract } from './store-device-search.ts'
 import { devicesContract } from './store-devices.ts'
 import { erasuresContract } from './store-erasures.ts'
 import { expiryContract } from './store-expiry.ts'
+import { factPiecesContract } from './store-fact-pieces.ts'
 import { factsContract } from './store-facts.ts'
 import { judgedDevicesContract } from './store-judged-devices.ts'
 import { generationsContract } from './store-generations.ts'
@@ -57,6 +58,7 @@ export function storeContract(name: string, open: OpenStore): void {
     operatorsAtOnceContract(suite)
     outdatedContract(suite)
     factsContract(suite)
+    factPiecesContract(suite)
     judgedDevicesContract(suite)
     definitionsContract(suite)
     subscriptionsContract(suite)

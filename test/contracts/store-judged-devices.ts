@@ -36,7 +36,7 @@ export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void
       await store.eraseFacts(erasure)
       const { accountId } = device
       expect((await store.judgedDevices({ accountId, limit: 9 })).length).toBeLessThanOrEqual(1)
-      expect(await store.devicesWith({ accountId, definitionId: 'yard' })).toEqual([])
+      expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
       expect(await store.definitionsStates({ accountId, deviceIds: ['van'] })).toEqual(new Map())
     },
   )
@@ -63,7 +63,7 @@ export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void
     async ({ store, reopen }) => {
       const accountId = newAccountId()
       const who = (from: Store, definitionId = 'yard') =>
-        from.devicesWith({ accountId, definitionId })
+        from.devicesWith({ accountId, definitionId, limit: 9 })
       await judge(store, { accountId, deviceId: 'van' }, inside('yard', T0 + 5))
       await judge(store, { accountId, deviceId: 'car' }, inside('yard', null))
       await judge(store, { accountId, deviceId: 'tug' }, inside('quay'))
@@ -93,7 +93,7 @@ export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void
     await judge(store, { accountId, deviceId: 'tug' }, raised('slow', 2, T0 + 4))
     await judge(store, { accountId, deviceId: 'car' }, raised('fast', 2))
     const who = (revision: number) =>
-      store.devicesWith({ accountId, definitionId: 'slow', revision })
+      store.devicesWith({ accountId, definitionId: 'slow', revision, limit: 9 })
     expect(await who(1)).toEqual([{ deviceId: 'van', since: T0 + 3 }])
     expect(await who(2)).toEqual([{ deviceId: 'tug', since: T0 + 4 }])
   })
@@ -104,7 +104,7 @@ export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void
     await judge(store, device, inside('yard'))
     await store.hideErased(deviceErased(device))
     const { accountId } = device
-    expect(await store.devicesWith({ accountId, definitionId: 'yard' })).toEqual([])
+    expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
   })
 
   alone('settings are read with the labels of all devices that have any', async ({ store }) => {
