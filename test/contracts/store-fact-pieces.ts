@@ -149,7 +149,7 @@ function inPieces(device: Name, count: number): JudgeDevice {
 }
 
 function alarm(device: Name, sequence: number, at: number, n: number): DeviceFact {
-  const random = Buffer.alloc(10, device.deviceId)
+  const random = Buffer.from((device.deviceId + device.accountId).slice(-10))
   random.writeUInt8(n, 0)
   const fact = { ...device, id: ulid(at, random), sequence, at, decidedAt: at, inside: [] }
   return { ...fact, type: 'alarm.reported', alarm: 'sos', late: false }

@@ -159,7 +159,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     await judge(store, one, facts.slice(0, 2))
     await judge(store, two, facts.slice(2))
     await judge(store, newDevice(), [online(newDevice(), 1)])
-    const sorted = [...facts].sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    const sorted = [...facts].sort((a, b) => b.at - a.at || b.sequence - a.sequence)
     const page = (query: Partial<Parameters<Store['pageFacts']>[0]> = {}) =>
       store.pageFacts({ accountId, limit: 9, ...query })
     expect(await page()).toEqual(sorted)

@@ -136,7 +136,7 @@ export async function expectWentOn(store: Store, old: readonly DeviceFact[]): Pr
     expect((fact.at - T0) / 1_000).toBe(8_581)
   }
   for (const { definitionId, name } of await definitionsIn(store)) {
-    const devices = await store.devicesWith({ accountId, definitionId })
+    const devices = await store.devicesWith({ accountId, definitionId, limit: 99 })
     if (name.startsWith('Zone ')) expect(devices).toEqual([])
   }
 }
@@ -161,7 +161,7 @@ export async function expectSubscriptions(store: Store): Promise<void> {
 export async function holdingIn(store: Store): Promise<Readonly<Record<string, string>>> {
   const holding: Record<string, string> = {}
   for (const { definitionId, name } of await definitionsIn(store)) {
-    const devices = await store.devicesWith({ accountId, definitionId })
+    const devices = await store.devicesWith({ accountId, definitionId, limit: 99 })
     holding[name] = devices
       .map(({ deviceId, since }) => `${deviceId} ${since === null ? '?' : (since - T0) / 1_000}`)
       .join(', ')

@@ -124,7 +124,9 @@ test('a geofence made around a parked car is known at the next sweep, and its ca
   expect(inside).toEqual([{ deviceId: 'tracker-1', since: null }])
   await report(40, 500)
   expect((await facts()).at(-1)).toEqual(['geofence.left', 40, []])
-  expect(await store.devicesWith({ accountId: 'acc-1', definitionId: 'depot', limit: 9 })).toEqual([])
+  expect(await store.devicesWith({ accountId: 'acc-1', definitionId: 'depot', limit: 9 })).toEqual(
+    [],
+  )
 })
 
 test('a new rule about silence finds devices that send nothing', async () => {
@@ -141,7 +143,12 @@ test('a new rule about silence finds devices that send nothing', async () => {
   const [type, raisedAt] = (await facts()).at(-1) ?? []
   expect(type).toBe('rule.raised')
   expect(raisedAt).toBeCloseTo(5 + 5 / 60 + 10, 6)
-  const raised = await store.devicesWith({ accountId: 'acc-1', definitionId: 'rule', revision: 1, limit: 9 })
+  const raised = await store.devicesWith({
+    accountId: 'acc-1',
+    definitionId: 'rule',
+    revision: 1,
+    limit: 9,
+  })
   expect(raised).toHaveLength(1)
   expect(
     await store.devicesWith({ accountId: 'acc-1', definitionId: 'rule', revision: 2, limit: 9 }),
