@@ -73,6 +73,16 @@ const SYSTEM: JsonSchema = objectOf(
       type: ['integer', 'null'],
       description: 'Events in the log that could not be read; null while no service reports it',
     },
+    factsLagSeconds: {
+      type: ['number', 'null'],
+      description:
+        'The age of the oldest event from which facts are not decided yet; null while no service reports it',
+    },
+    failingDevices: {
+      type: ['integer', 'null'],
+      description:
+        'Devices from whose latest reports no facts could be decided; null while no service reports it',
+    },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
     spool: objectOf(
@@ -143,6 +153,11 @@ function systemView({ instances, mode }: { instances: readonly InstanceReport[];
     version: VERSION,
     lag: projectors.find(({ lag }) => lag !== undefined)?.lag ?? null,
     deadLetters: projectors.find((one) => one.deadLetters !== undefined)?.deadLetters ?? null,
+    factsLagSeconds:
+      projectors.find((one) => one.factsLagSeconds !== undefined)?.factsLagSeconds ?? null,
+    failingDevices: projectors.some((one) => one.failingDevices !== undefined)
+      ? sum(projectors.map((one) => one.failingDevices ?? 0))
+      : null,
     acceptedPerMinute: sum(instances.map((one) => one.acceptedPerMinute ?? 0)),
     refusedPerMinute: sum(instances.map((one) => one.refusedPerMinute ?? 0)),
     spool: allSpools(instances),

@@ -26,10 +26,10 @@ await runProgram('gps-projector', async (program) => {
     retention: { wanted: config.retention },
   })
   lifecycle.onClose('store', () => store.close())
-  startProjector({ eventLog, store, topic: eventLog.facts }, program)
+  const projector = startProjector({ eventLog, store, topic: eventLog.facts }, program)
   const { projectorPort: port } = config
   if (port !== undefined) {
-    const dependencies = [eventLog, store]
+    const dependencies = [eventLog, store, projector]
     await serveHealth(
       { name: 'projector', port, variable: 'PROJECTOR_PORT', dependencies },
       program,

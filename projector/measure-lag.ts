@@ -14,7 +14,8 @@ type InUse = {
   readonly judged: Offsets | undefined
 }
 
-type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>>
+type MeasuredLag = Required<Pick<InstanceReport, 'lag' | 'deadLetters'>> &
+  Pick<InstanceReport, 'factsLagSeconds'>
 
 /**
  * Measures the lag of the current read models and of the facts, and counts the dead letters, for the metrics. While
@@ -54,10 +55,9 @@ export function lagWatch({
         const { group, applied, judged } = await progressInUse()
         const lag = await eventLog.lag(group, applied)
         const deadLetters = await eventLog.deadLetters.count()
-        if (judged !== undefined) {
-          metrics.factsLag.set((await eventLog.lag(group, judged)).seconds)
-        }
-        last = { lag, deadLetters }
+        const facts = judged && (await eventLog.lag(group, judged))
+        last = { lag, deadLetters, ...(facts !== undefined && { factsLagSeconds: facts.seconds }) }
+        if (facts !== undefined) metrics.factsLag.set(facts.seconds)
         metrics.projectorLagEvents.set(lag.events)
         metrics.projectorLagSeconds.set(lag.seconds)
         metrics.deadLetters.set(deadLetters)

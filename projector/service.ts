@@ -17,6 +17,7 @@ import { lagWatch } from './measure-lag.ts'
 import { projectInUse } from './project-in-use.ts'
 import { projectRejections } from './project-rejections.ts'
 import { applyRetention } from './retention.ts'
+import { watchProgress } from './watch-progress.ts'
 
 const MINUTE_MS = 60 * 1_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -44,7 +45,7 @@ export type ProjectedStore = ReadModels &
 
 /**
  * Starts the projector on an open log and store. When the process stops, it finishes the current
- * batch if the store allows it; otherwise the log delivers that batch again.
+ * batch if the store allows it; otherwise the log delivers that batch again. Returns what tells whether it advances.
  */
 export function startProjector(
   {
@@ -58,7 +59,7 @@ export function startProjector(
     topic?: FactTopic
   },
   program: Program,
-): void {
+): { ready(): Promise<void> } {
   const { config, logger, metrics, lifecycle } = program
   const signal = lifecycle.stopping
   const judging = startFacts({ eventLog, store, topic }, program)
@@ -80,11 +81,14 @@ export function startProjector(
   )
   const lag = lagWatch({ eventLog, store, metrics })
   lifecycle.every('measuring the lag', LAG_EVERY_MS, () => lag.measure())
+  const progress = watchProgress({ eventLog, store, clock })
+  lifecycle.every('watching the progress', LAG_EVERY_MS, () => progress.look())
   const save = (report: InstanceReport) => store.saveInstance(report)
+  const measure = () => ({ ...lag.last(), failingDevices: judging.failures.count() })
   lifecycle.every(
     'instance report',
     REPORT_INSTANCE_EVERY_MS,
-    reportInstance({ service: 'projector', save, measure: () => lag.last(), clock }),
+    reportInstance({ service: 'projector', save, measure, clock }),
   )
   const { retention } = config
   if (typeof retention === 'number') {
@@ -95,4 +99,5 @@ export function startProjector(
       untilSucceeded(() => applyRetention(options), { logger, signal, failure }),
     )
   }
+  return progress
 }

@@ -98,6 +98,11 @@ export function createMetrics() {
       help: 'Age of the oldest event from which facts are not decided yet',
       registers,
     }),
+    factsFailed: new Counter({
+      name: 'gps_facts_failed_total',
+      help: 'Times that a device could not be judged: what it had sent decides nothing',
+      registers,
+    }),
     silenceHeld: measured({
       name: 'gps_silence_held',
       help: '1 while no device is found to be offline, because reports could not be heard, or not for long enough yet; else 0',

@@ -31,6 +31,10 @@ export type InstanceReport = {
   /** Projector: the lag of the current read models, and the number of dead letters. */
   readonly lag?: { readonly events: number; readonly seconds: number }
   readonly deadLetters?: number
+  /** Projector: the age of the oldest event from which facts are not decided yet. */
+  readonly factsLagSeconds?: number
+  /** Projector: the devices that it could not judge when it last tried. */
+  readonly failingDevices?: number
 }
 
 export const INSTANCE_GONE_MS = 30_000

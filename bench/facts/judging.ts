@@ -1,5 +1,7 @@
+import { noteFailures } from '../../projector/facts/device-failures.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
 import { judgeBatches, type JudgeBatch } from '../../projector/facts/judge-batch.ts'
+import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
 import { ulid } from '../../schemas/record-id.ts'
@@ -64,7 +66,13 @@ export async function judgingInto(
       return judged
     },
   }
-  const judging = { store: counting, definitions, hearing, clock, metrics: createMetrics() }
+  const metrics = createMetrics()
+  const failures = noteFailures({
+    clock,
+    metrics,
+    logger: createLogger({ level: 'error', name: 'bench' }),
+  })
+  const judging = { store: counting, definitions, hearing, failures, clock, metrics }
   return (readModels) => judgeBatches(readModels, judging)
 }
 

@@ -4,7 +4,6 @@ import { furthest, includes } from '../../event-log/offsets.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
 import type { PositionEntry } from '../../schemas/log-entry.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
@@ -13,6 +12,8 @@ import type { Generation } from '../../store/generations.ts'
 import type { Change, ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
 import type { Definitions } from './definitions.ts'
 import type { HearingWatch } from './hearing.ts'
+import type { DeviceFailures } from './device-failures.ts'
+import { judgeApart } from './judge-apart.ts'
 import { judgeEntries, type JudgedEntry } from './judge.ts'
 
 export type Judging = {
@@ -21,6 +22,7 @@ export type Judging = {
   readonly hearing: HearingWatch
   readonly clock: Clock
   readonly metrics: Metrics
+  readonly failures: DeviceFailures
   /** Where facts are published; absent: readers find them in the store. */
   readonly topic?: Pick<FactTopic, 'append' | 'erase'> | undefined
 }
@@ -38,8 +40,9 @@ export type JudgeBatch = {
 
 export function judgeBatches(
   readModels: Pick<Generation, 'recordOrigins'>,
-  { store, definitions, hearing, clock, metrics, topic }: Judging,
+  judging: Judging,
 ): JudgeBatch {
+  const { store, definitions, hearing, clock, topic } = judging
   /** The progress as this process knows it, to skip entries that were judged already. */
   let judged: Offsets | undefined
 
@@ -82,13 +85,13 @@ export function judgeBatches(
           accountId,
           deviceId,
           judge(state) {
-            const judging = { accountId, deviceId, definitions: definitions.of(device) }
-            return judgeEntries(state, own, { ...judging, hearing: heard, decidedAt })
+            const by = { definitions: definitions.of(device), hearing: heard }
+            return judgeEntries(state, own, { accountId, deviceId, ...by, decidedAt })
           },
         }
       })
       const last = entries.at(-1)
-      const { facts } = await store.judgeFacts({
+      await judgeApart(judging, {
         read: {
           partition,
           ...(after !== undefined && { after }),
@@ -96,16 +99,10 @@ export function judgeBatches(
           lastEvent: last && { offset: last.origin.offset, id: eventIdOf(last.event) },
         },
         devices: work,
-        publish: topic && ((facts) => topic.append(facts)),
       })
       judged = furthest(judged, { [partition]: lastOffset })
-      countFacts(metrics, facts)
     },
   }
-}
-
-export function countFacts(metrics: Metrics, facts: readonly DeviceFact[]): void {
-  for (const { type } of facts) metrics.facts.inc({ type })
 }
 
 /**

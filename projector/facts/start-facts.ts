@@ -9,6 +9,7 @@ import type { Judging } from './judge-batch.ts'
 import type { JudgingInUse } from '../project-in-use.ts'
 import { beginJudging } from './begin.ts'
 import { followDefinitions } from './definitions.ts'
+import { noteFailures } from './device-failures.ts'
 import { watchHearing } from './hearing.ts'
 import { sweepDeadlines } from './sweep.ts'
 
@@ -31,7 +32,7 @@ export function startFacts(
       Pick<DefinitionStore, 'changedGeofences' | 'changedRules'> &
       Pick<Instances, 'instances' | 'waitingSpools'>
   },
-  { config, lifecycle, metrics }: Program,
+  { config, lifecycle, logger, metrics }: Program,
 ): JudgingInUse {
   const definitions = followDefinitions(store, clock)
   const hearing = watchHearing({
@@ -40,7 +41,8 @@ export function startFacts(
     graceMs: config.factsGraceSeconds * 1_000,
     spoolMaxAgeMs: config.spoolMaxAgeSeconds * 1_000,
   })
-  const judging = { store, definitions, hearing, clock, metrics, topic }
+  const failures = noteFailures({ clock, metrics, logger })
+  const judging = { store, definitions, hearing, failures, clock, metrics, topic }
   const graceMs = config.distributed === undefined ? EMBEDDED_GRACE_MS : KAFKA_GRACE_MS
   const sweep = sweepDeadlines({ ...judging, eventLog, graceMs })
   lifecycle.every('sweep of deadlines', SWEEP_EVERY_MS, sweep)

@@ -1,11 +1,12 @@
 import type { EventLog } from '../../event-log/event-log.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
-import type { JudgeDevice } from '../../store/facts.ts'
-import type { FactStore } from '../../store/facts.ts'
-import { countFacts, type Judging } from './judge-batch.ts'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import type { DueDevice, FactStore, JudgeDevice } from '../../store/facts.ts'
+import { judgeApart } from './judge-apart.ts'
+import type { Judging } from './judge-batch.ts'
 import { judgeTime, lookedAtSoon } from './judge.ts'
 
-const AT_ONCE = 500
+/** In one turn: reports wait meanwhile. */
+const AT_ONCE = 200
 /** With the second until the next sweep, changes are known within 5 s. */
 const REFRESH_EVERY_MS = 4_000
 
@@ -15,25 +16,18 @@ const REFRESH_EVERY_MS = 4_000
  * refused, or spooled. Any process may sweep any partition: states are compared before they are written, and all
  * processes derive the same facts. Call it every second.
  */
-export function sweepDeadlines({
-  store,
-  eventLog,
-  graceMs,
-  definitions,
-  hearing,
-  clock,
-  metrics,
-  topic,
-}: Omit<Judging, 'store'> & {
-  store: Pick<FactStore, 'factsProgress' | 'judgeFacts' | 'dueDevices'>
-  eventLog: Pick<EventLog, 'extent'>
-  graceMs: number
-}): () => Promise<void> {
+export function sweepDeadlines(
+  judging: Omit<Judging, 'store'> & {
+    readonly store: Pick<FactStore, 'factsProgress' | 'judgeFacts' | 'dueDevices'>
+    readonly eventLog: Pick<EventLog, 'extent'>
+    readonly graceMs: number
+  },
+): () => Promise<void> {
+  const { store, eventLog, graceMs, definitions, hearing, failures, clock, metrics } = judging
   /** The end of each partition when it was last read, to be judged up to. */
   const ends = new Map<number, { readonly readAt: number; readonly last: number }>()
   const passed = new Map<number, number>()
   let refreshedAt = -Infinity
-  const publish = topic && ((facts: readonly DeviceFact[]) => topic.append(facts))
 
   async function refresh(now: number): Promise<void> {
     if (now - refreshedAt < REFRESH_EVERY_MS && now >= refreshedAt) return
@@ -47,7 +41,8 @@ export function sweepDeadlines({
           return next === undefined || next === state ? undefined : { state: next, facts: [] }
         },
       }))
-      await store.judgeFacts({ devices, publish })
+      await judgeApart(judging, { devices })
+      await endOfTurn()
     }
   }
 
@@ -72,30 +67,35 @@ export function sweepDeadlines({
     await letPass()
     for (const [partition, time] of passed) {
       const now = Math.min(time, hearing.heardUpTo() - graceMs)
-      for (;;) {
-        const due = await store.dueDevices({ now, limit: AT_ONCE, partition })
-        const decidedAt = clock.now()
-        const devices = due.map(({ accountId, deviceId }): JudgeDevice => {
-          const device = { accountId, deviceId }
-          const judging = {
-            ...device,
-            definitions: definitions.of(device),
-            hearing: hearing.current(),
-            decidedAt,
-          }
-          return {
-            ...device,
-            judge(state) {
-              const judged = state && judgeTime(state, now, judging)
-              return judged?.state === state ? undefined : judged
-            },
-          }
-        })
-        if (devices.length > 0) {
-          countFacts(metrics, (await store.judgeFacts({ devices, publish })).facts)
-        }
-        if (due.length < AT_ONCE) break
-      }
+      await sweepPartition(partition, now)
+    }
+  }
+
+  async function sweepPartition(partition: number, now: number): Promise<void> {
+    // Those that fail remain due, and come first.
+    for (let skip = 0; ;) {
+      const due = await store.dueDevices({ now, limit: AT_ONCE, partition, skip })
+      if (due.length === 0) return
+      const later = due.filter((device) => failures.isLeftForLater(device))
+      const devices = due.filter((device) => !later.includes(device))
+      skip +=
+        later.length +
+        (await judgeApart(judging, { devices: devices.map((one) => passing(one, now)) }))
+      if (due.length < AT_ONCE) return
+      await endOfTurn()
+    }
+  }
+
+  function passing({ accountId, deviceId }: DueDevice, now: number): JudgeDevice {
+    const device = { accountId, deviceId }
+    const decidedAt = clock.now()
+    return {
+      ...device,
+      judge(state) {
+        const by = { definitions: definitions.of(device), hearing: hearing.current() }
+        const judged = state && judgeTime(state, now, { ...device, ...by, decidedAt })
+        return judged?.state === state ? undefined : judged
+      },
     }
   }
 }

@@ -33,6 +33,8 @@ test('unknown values are null until an instance has reported', async () => {
     version: VERSION,
     lag: null,
     deadLetters: null,
+    factsLagSeconds: null,
+    failingDevices: null,
     acceptedPerMinute: 0,
     refusedPerMinute: 0,
     spool: null,
@@ -42,8 +44,18 @@ test('unknown values are null until an instance has reported', async () => {
 })
 
 test('rates are summed, the lag is the newest one reported, and ended instances do not count', async () => {
-  await report('projector', 'a', 9, { lag: { events: 50, seconds: 5 }, deadLetters: 1 })
-  await report('projector', 'b', 3, { lag: { events: 20, seconds: 2.5 }, deadLetters: 3 })
+  await report('projector', 'a', 9, {
+    lag: { events: 50, seconds: 5 },
+    deadLetters: 1,
+    failingDevices: 1,
+    factsLagSeconds: 9,
+  })
+  await report('projector', 'b', 3, {
+    lag: { events: 20, seconds: 2.5 },
+    deadLetters: 3,
+    failingDevices: 2,
+    factsLagSeconds: 7,
+  })
   await report('projector', 'c', 1)
   await report('projector', 'gone', 31, { lag: { events: 9, seconds: 9 }, deadLetters: 9 })
   await report('ingest-api', 'b', 0, { acceptedPerMinute: 1200, refusedPerMinute: 4 })
@@ -54,6 +66,8 @@ test('rates are summed, the lag is the newest one reported, and ended instances 
   expect(told).toMatchObject({
     lag: { events: 20, seconds: 2.5 },
     deadLetters: 3,
+    factsLagSeconds: 7,
+    failingDevices: 3,
     acceptedPerMinute: 1234,
     refusedPerMinute: 4,
   })

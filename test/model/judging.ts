@@ -1,7 +1,9 @@
 import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
+import { noteFailures } from '../../projector/facts/device-failures.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
 import { judgeBatches, type Judging } from '../../projector/facts/judge-batch.ts'
 import { sweepDeadlines } from '../../projector/facts/sweep.ts'
+import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Generation } from '../../store/generations.ts'
@@ -9,6 +11,7 @@ import type { ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 
 export const GRACE_MS = 2_000
+const logger = createLogger({ level: 'silent', name: 'test' })
 
 /** Where a process dies while it projects. */
 export type Crash = 'before projecting' | 'before judging'
@@ -25,7 +28,9 @@ export function startJudging(
     current: () => ({ since: 0, graceMs: 0 }),
     heardUpTo: () => clock.now(),
   }
-  const judging = { store, definitions, hearing, clock, metrics: createMetrics(), topic }
+  const metrics = createMetrics()
+  const failures = noteFailures({ clock, metrics, logger })
+  const judging = { store, definitions, hearing, failures, clock, metrics, topic }
   const extent = async () => [{ partition: 0, first: 0, next: log.length, whole: true }]
   const sweep = sweepDeadlines({ ...judging, eventLog: { extent }, graceMs: GRACE_MS })
 

@@ -52,6 +52,11 @@ await describeWith(['prometheus'], 'facts', () => {
     expect(await firing(briefly)).not.toContain('GpsFactsLag')
   })
 
+  test('GpsFactsFail fires when a device cannot be judged', async () => {
+    expect(await firing({ gps_facts_failed_total: '0x8 1x11' })).toContain('GpsFactsFail')
+    expect(await firing({ gps_facts_failed_total: '4x19' })).not.toContain('GpsFactsFail')
+  })
+
   test('GpsSilenceHeld fires when silences have not been judged for an hour', async () => {
     expect(await firing({ gps_silence_held: '1x80' }, HELD)).toContain('GpsSilenceHeld')
   })

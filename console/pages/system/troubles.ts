@@ -28,6 +28,8 @@ export function troublesOf(system: System, moment: SystemMoment): readonly Troub
     waiting(system),
     fullDisk(system),
     oldBackup(system, moment),
+    factsBehind(system),
+    failingDevices(system),
     deadLetters(system),
     differentVersions(system),
     rejections(system),
@@ -54,6 +56,24 @@ function behind({ lag }: System): Trouble | undefined {
   return {
     wrong: `The map is ${duration(lag.seconds * 1_000)} behind: ${countText(lag.events, 'accepted position')} waiting.`,
     todo: 'They are safe. Check that the projector and its store keep up.',
+  }
+}
+
+/** Facts come after positions: alone they are behind only where something is wrong with them. */
+function factsBehind({ factsLagSeconds, lag }: System): Trouble | undefined {
+  const seconds = (factsLagSeconds ?? 0) - (lag?.seconds ?? 0)
+  if (seconds <= LAG_SECONDS) return undefined
+  return {
+    wrong: `Events are found ${duration(seconds * 1_000)} later than positions are shown.`,
+    todo: 'None is lost. Read the projector’s log.',
+  }
+}
+
+function failingDevices({ failingDevices }: System): Trouble | undefined {
+  if (failingDevices === null || failingDevices === 0) return undefined
+  return {
+    wrong: `No events could be found for ${countText(failingDevices, 'device')}.`,
+    todo: 'Their positions are stored. The projector’s log names them and why; please report it as a fault.',
   }
 }
 

@@ -1,13 +1,16 @@
 import { beginJudging } from '../../../projector/facts/begin.ts'
+import { noteFailures } from '../../../projector/facts/device-failures.ts'
 import { followDefinitions } from '../../../projector/facts/definitions.ts'
 import { watchHearing } from '../../../projector/facts/hearing.ts'
 import { judgeBatches } from '../../../projector/facts/judge-batch.ts'
 import { sweepDeadlines } from '../../../projector/facts/sweep.ts'
+import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics } from '../../../runtime/metrics.ts'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import type { Store } from '../../../store/store.ts'
 
 const GRACE_MS = 2_000
+const logger = createLogger({ level: 'silent', name: 'test' })
 
 /** Judging on a log and a store, at a time that a test sets. */
 export function factsWorld({
@@ -25,9 +28,11 @@ export function factsWorld({
   const definitions = followDefinitions(store, clock)
   const hearing = watchHearing({ store, clock, graceMs, spoolMaxAgeMs: 86_400_000 })
   const metrics = createMetrics()
-  const judging = { store, definitions, hearing, clock, metrics }
+  const failures = noteFailures({ clock, metrics, logger })
+  const judging = { store, definitions, hearing, failures, clock, metrics }
   return {
     metrics,
+    failures,
     hearing,
     judging: {
       ...judging,

@@ -22,6 +22,8 @@ const DISTRIBUTED: System = {
   version: '1.0.0',
   retentionDays: null,
   deadLetters: 0,
+  factsLagSeconds: 0,
+  failingDevices: 0,
   spool: null,
   acceptedPerMinute: 9,
   refusedPerMinute: 0,
@@ -56,6 +58,8 @@ test.each<[wrong: string, change: Partial<System>]>([
   ['The disk has 400.0 MB left.', { storage: { dataBytes: 5e9, freeBytes: 4e8 } }],
   ['The last backup is 3 d 1 h old.', { lastBackupAt: at(73) }],
   ['2 events in the log could not be read.', { deadLetters: 2 }],
+  ['Events are found 2 min later than positions are shown.', { factsLagSeconds: 180 }],
+  ['No events could be found for 3 devices.', { failingDevices: 3 }],
   [
     'Processes run different versions: 1.0.0, 1.1.0.',
     { instances: [instance('ingest-api', '1.1.0'), instance('projector')] },
