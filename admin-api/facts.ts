@@ -224,7 +224,14 @@ export const FACT: JsonSchema = objectOf(
     inside: {
       type: 'array',
       items: { type: 'string' },
-      description: 'The ids of the geofences that the device is in after it',
+      description:
+        'The ids of the geofences that the device is in after it, at most 100: those that it entered last',
+    },
+    suppressed: {
+      type: 'integer',
+      minimum: 1,
+      description:
+        'The number of decisions since the fact before that became no facts, because the device makes too many',
     },
   },
   {
@@ -240,6 +247,7 @@ export const FACT: JsonSchema = objectOf(
       'raisedAt',
       'seconds',
       'position',
+      'suppressed',
     ],
   },
 )

@@ -13,6 +13,7 @@ export type FactState = {
   readonly last?: LastJudged
   readonly liveness?: LivenessState
   readonly alarms?: AlarmState
+  readonly budget?: FactBudget
   readonly definitions?: DefinitionsState
   readonly erased?: ErasedState
 }
@@ -32,7 +33,15 @@ export type LivenessState = {
   readonly due: number | null
 }
 
-/** When each alarm was last reported, by `at`. Late ones are in runs of their own. */
+/** A device makes a bounded number of facts in a time. */
+export type FactBudget = {
+  /** When the whole burst would be left again, by the clock of receipt. */
+  readonly fullAt: number
+  /** The number of decisions since the last fact that became none. */
+  readonly suppressed?: number
+}
+
+/** When each alarm was last reported, by `at` and its key. Late ones are in runs of their own. */
 export type AlarmState = {
   readonly onTime: Readonly<Record<string, number>>
   readonly late: Readonly<Record<string, number>>

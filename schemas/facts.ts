@@ -40,8 +40,10 @@ export type DeviceFact = FactDetails & {
   readonly at: number
   readonly decidedAt: number
   readonly position?: LastPosition
-  /** The ids of the geofences that the device is in after this fact. */
+  /** The ids of the geofences that the device is in after this fact, at most 100: those that it entered last. */
   readonly inside: readonly string[]
+  /** The number of decisions just before this one that became no facts, because the device makes too many. */
+  readonly suppressed?: number
 }
 
 /**

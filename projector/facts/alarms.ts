@@ -1,4 +1,5 @@
 import type { AlarmState } from '../../schemas/fact-state.ts'
+import { alarmKey, alarmNames } from '../../schemas/alarm-names.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
 import type { Attributes } from '../../schemas/report-fields.ts'
 import type { Decision, FactInput, PartJudgement } from './part.ts'
@@ -6,7 +7,7 @@ import type { Decision, FactInput, PartJudgement } from './part.ts'
 /** Reports of one alarm that follow each other within this time are one run, and one fact. */
 const RUN_MS = 5 * 60 * 1_000
 
-/** Kept of a device: trackers have few alarms, but anything may be sent as one. */
+/** Kept of a device, as many as one report may have: trackers have few alarms, but anything may be sent as one. */
 const MOST_RUNS = 16
 
 const NONE: AlarmState = { onTime: {}, late: {} }
@@ -24,14 +25,14 @@ export function judgeAlarms(
   const runs = state ?? NONE
   const before = late ? runs.late : runs.onTime
   const decisions = names
-    .filter((name) => !isSameRun(before[name], at))
+    .filter((name) => !isSameRun(before[alarmKey(name)] ?? before[name], at))
     .map((alarm): Decision => {
       const position = input.kind === 'position' && { position: input.position }
       return { type: 'alarm.reported', at, alarm, late, ...position }
     })
   // Positions that are on time have ascending times.
   const endedBefore = input.kind === 'position' && !late ? at - RUN_MS : -Infinity
-  const after = withReported(before, names, { at, endedBefore })
+  const after = withReported(before, names.map(alarmKey), { at, endedBefore })
   return {
     state: late ? { ...runs, late: after } : { ...runs, onTime: after },
     decisions,
@@ -42,13 +43,7 @@ export function judgeAlarms(
 function alarmsIn(input: Exclude<FactInput, { kind: 'time' }>): readonly string[] {
   const attributes: Attributes | undefined =
     input.kind === 'position' ? input.position.attributes : input.attributes
-  const alarm = attributes?.['alarm']
-  // `false` and an empty text say that there is none.
-  if (alarm === undefined || alarm === false) return []
-  const names = String(alarm)
-    .split(',')
-    .map((name) => name.trim())
-  return [...new Set(names)].filter((name) => name !== '')
+  return alarmNames(attributes?.['alarm'])
 }
 
 function isSameRun(reportedAt: number | undefined, at: number): boolean {
@@ -61,12 +56,12 @@ function isSameRun(reportedAt: number | undefined, at: number): boolean {
  */
 function withReported(
   runs: Readonly<Record<string, number>>,
-  names: readonly string[],
+  keys: readonly string[],
   { at, endedBefore }: { at: number; endedBefore: number },
 ): Readonly<Record<string, number>> {
   const open = Object.entries(runs).filter(
-    ([name, reportedAt]) => reportedAt >= endedBefore && !names.includes(name),
+    ([key, reportedAt]) => reportedAt >= endedBefore && !keys.includes(alarmKey(key)),
   )
-  const reported = names.map((name) => [name, at] as const)
-  return Object.fromEntries([...open, ...reported].slice(-Math.max(MOST_RUNS, names.length)))
+  const reported = keys.map((key) => [key, at] as const)
+  return Object.fromEntries([...open, ...reported].slice(-MOST_RUNS))
 }

@@ -7,6 +7,7 @@ import { factId, type DeviceFact } from '../../schemas/facts.ts'
 import type { PositionEntry, RepeatEntry, SeenEntry } from '../../schemas/log-entry.ts'
 import { withOptionalFields } from '../../schemas/report-fields.ts'
 import type { JudgedDevice } from '../../store/facts.ts'
+import { overspent, spend } from './fact-budget.ts'
 import { judgeAlarms } from './alarms.ts'
 import { insideOf } from './geofences.ts'
 import {
@@ -36,17 +37,32 @@ export type DeviceJudging = {
   readonly decidedAt: number
 }
 
+/** What is decided by one call. */
+type Made = {
+  readonly facts: DeviceFact[]
+  /** About as many as their JSON has. */
+  bytes: number
+}
+
+/** Then the facts made so far are stored first. */
+const MOST_BYTES = 2 ** 20
+/** The common fields of a fact. */
+const FACT_BYTES = 250
+const MOST_INSIDE = 100
 const NO_FACTS: readonly DeviceFact[] = []
 const NEW_DEVICE: FactState = { sequence: 0, applied: {}, due: null }
 
-/** Judges entries of one device, in the order of the log; those that were judged already change nothing. */
+/**
+ * Judges entries of one device, in the order of the log; those that were judged already change nothing. After many
+ * facts it stops early, between two inputs: called again with that state, it goes on.
+ */
 export function judgeEntries(
   before: FactState | undefined,
   entries: readonly JudgedEntry[],
   judging: DeviceJudging,
 ): JudgedDevice {
   let state = before ?? NEW_DEVICE
-  let facts: DeviceFact[] | undefined
+  let made: Made | undefined
   for (const entry of entries) {
     const { partition, offset } = entry.origin
     if (offset <= (state.applied[partition] ?? -1)) continue
@@ -56,25 +72,40 @@ export function judgeEntries(
       state = next
       continue
     }
-    facts ??= []
+    made ??= { facts: [], bytes: 0 }
+    if (isFull(made)) return partial(state, made)
     if (!isWithdrawn(state, entry) && !isBeforeFirstReport(state, entry)) {
       const now = entry.event.receivedAt
-      state = letTimePass(state, now, judging, facts)
+      state = letTimePass(state, now, judging, made)
+      if (isFull(made)) return partial(state, made)
       const input = inputOf(state, entry)
-      state = judge(state, input, judging, facts)
+      state = judge(state, input, judging, made)
       if (input.kind === 'position' && !input.isLate && !input.isRepeat) {
         state = { ...state, last: lastJudged(input.position, entry.origin) }
       }
     }
     state = { ...state, applied: withOffset(state.applied, entry.origin) }
   }
-  return { state, facts: facts ?? NO_FACTS }
+  return { state, facts: made?.facts ?? NO_FACTS }
 }
 
 /** Judges that the time has come to `now` for a device of which nothing has arrived. */
 export function judgeTime(state: FactState, now: number, judging: DeviceJudging): JudgedDevice {
-  const facts: DeviceFact[] = []
-  return { state: letTimePass(state, now, judging, facts), facts }
+  const made: Made = { facts: [], bytes: 0 }
+  const after = letTimePass(state, now, judging, made)
+  return isDue(after, now) ? partial(after, made) : { state: after, facts: made.facts }
+}
+
+function isFull({ bytes }: Made): boolean {
+  return bytes > MOST_BYTES
+}
+
+function partial(state: FactState, { facts }: Made): JudgedDevice {
+  return { state, facts, isPartial: true }
+}
+
+function isDue({ due }: FactState, now: number): boolean {
+  return due !== null && due <= now
 }
 
 /** A state in which the settings, geofences or rules have changed: its deadlines are computed again when it is next looked at. */
@@ -86,27 +117,23 @@ export function lookedAtSoon(state: FactState, now: number): FactState {
   return { ...state, liveness: { ...liveness, due: Math.min(liveness.due, now) }, due }
 }
 
+/** As far as `now`, unless it stops early. */
 function letTimePass(
   before: FactState,
   now: number,
   judging: DeviceJudging,
-  facts: DeviceFact[],
+  made: Made,
 ): FactState {
   let state = before
-  while (state.due !== null && state.due <= now) {
+  while (state.due !== null && state.due <= now && !isFull(made)) {
     const hearing = { ...judging.hearing, now }
-    state = judge(state, { kind: 'time', at: state.due, hearing }, judging, facts)
+    state = judge(state, { kind: 'time', at: state.due, hearing }, judging, made)
   }
   return state
 }
 
 /** The parts, in this order. */
-function judge(
-  state: FactState,
-  input: FactInput,
-  judging: DeviceJudging,
-  facts: DeviceFact[],
-): FactState {
+function judge(state: FactState, input: FactInput, judging: DeviceJudging, made: Made): FactState {
   const { definitions } = judging
   const alarms = judgeAlarms(state.alarms, input)
   const by = definitions.defined ?? NO_DEFINITIONS
@@ -121,16 +148,32 @@ function judge(
     ...defined.decisions.map((decision, n) => ({ decision, inside: insideAfter[n] ?? after })),
     ...liveness.decisions.map((decision) => ({ decision, inside: after })),
   ]
-  let { sequence } = state
+  let { sequence, budget } = state
+  const receivedAt = input.kind === 'time' ? input.at : input.receivedAt
   for (const { decision, inside } of decided) {
+    const left = spend(budget, receivedAt)
+    if (left === undefined) {
+      budget = budget && overspent(budget)
+      continue
+    }
+    const { suppressed } = budget ?? {}
+    budget = left
     sequence += 1
-    facts.push(factOf(decision, sequence, inside, judging, lifeOf(state)))
+    const more = {
+      sequence,
+      inside: inside.slice(-MOST_INSIDE),
+      ...(suppressed !== undefined && { suppressed }),
+    }
+    made.facts.push(factOf(decision, more, judging, lifeOf(state)))
+    made.bytes += bytesOf(decision, input)
   }
+  if (sequence > state.sequence) made.bytes += bytesOfInput(input, after)
   return {
     ...state,
     sequence,
     due: earliest(alarms.due, earliest(defined.due, liveness.due)),
     ...(alarms.state !== undefined && { alarms: alarms.state }),
+    ...(budget !== undefined && { budget }),
     ...(defined.state !== undefined && { definitions: defined.state }),
     ...(liveness.state !== undefined && { liveness: liveness.state }),
   }
@@ -142,13 +185,24 @@ function insideIn(state: DefinitionsState | undefined): readonly string[] {
 
 function factOf(
   decision: Decision,
-  sequence: number,
-  inside: readonly string[],
+  more: Pick<DeviceFact, 'sequence' | 'inside' | 'suppressed'>,
   { accountId, deviceId, decidedAt }: DeviceJudging,
   life: string,
 ): DeviceFact {
-  const numbered = { ...decision, sequence, accountId, deviceId }
-  return { ...numbered, id: factId(numbered, life), decidedAt, inside }
+  const { position, ...details } = decision
+  const fact = { ...details, ...more, accountId, deviceId, decidedAt }
+  return { ...fact, id: factId(fact, life), ...(position !== undefined && { position }) }
+}
+
+function bytesOf({ position, ...details }: Decision, input: FactInput): number {
+  const isOwn = input.kind !== 'position' || position !== input.position
+  return FACT_BYTES + JSON.stringify(isOwn ? { ...details, position } : details).length
+}
+
+/** What the facts of an input have in common is stored once for them. */
+function bytesOfInput(input: FactInput, inside: readonly string[]): number {
+  const position = input.kind === 'position' ? JSON.stringify(input.position).length : 0
+  return position + 30 * Math.min(inside.length, MOST_INSIDE)
 }
 
 /** It was received before an erasure that it follows in the log, or in another partition. */

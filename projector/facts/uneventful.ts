@@ -17,7 +17,7 @@ export function uneventful(
   { event, origin }: PositionEntry,
   { defined = NO_DEFINITIONS, offlineAfterMs }: LivenessDefinitions & { defined?: DefinedBy },
 ): FactState | undefined {
-  const { sequence, applied, last, liveness, alarms, definitions, erased } = state
+  const { sequence, applied, last, liveness, alarms, budget, definitions, erased } = state
   const { recordId, timestamp, receivedAt, attributes } = event
   if (liveness === undefined || last === undefined || definitions === undefined) return undefined
   if (liveness.offlineAt !== undefined || state.due !== liveness.due) return undefined
@@ -51,7 +51,12 @@ export function uneventful(
       rules: { standings, seen: { at: receivedAt } },
     },
   }
-  return alarms === undefined ? next : { ...next, alarms }
+  if (alarms === undefined && budget === undefined) return next
+  return {
+    ...next,
+    ...(alarms !== undefined && { alarms }),
+    ...(budget !== undefined && { budget }),
+  }
 }
 
 /** Neither a rule nor a geofence concerns the device, before and now. */

@@ -248,6 +248,18 @@ test('alarms of other kinds between two reports of one alarm do not end its run,
   ])
 })
 
+test('names of alarms are compared without case, and shown as sent', () => {
+  const alarms = ['SOS,sos,Sos', 'sos'].map((alarm, n) => report(n, { attributes: { alarm } }))
+  expect(told(judged(alarms)).flatMap((fact) => fact[2] ?? [])).toEqual(['SOS'])
+})
+
+test('a report has at most sixteen alarms, of at most 64 characters', () => {
+  const names = Array.from({ length: 128 }, (_, n) => `${n + 1}${'x'.repeat(99)}`)
+  const facts = judged([report(0, { attributes: { alarm: names.join(',') } })])
+  const alarms = told(facts).flatMap((fact) => fact[2] ?? [])
+  expect(alarms).toEqual(names.slice(0, 16).map((name) => name.slice(0, 64)))
+})
+
 test('however many alarms a device invents, its state keeps sixteen', () => {
   let state: FactState | undefined
   for (let n = 0; n < 40; n += 1) {
@@ -265,8 +277,22 @@ test('a timestamp in the future counts as the time of receipt', () => {
   ])
 })
 
-test('`false` and an empty text are no alarm, other values are its name', () => {
-  const none = [false, '', ' , '].map((alarm) => report(0, { attributes: { alarm } }))
+test('what trackers send where there is no alarm is none, as text, number or boolean; other values are its name', () => {
+  const words = [
+    '',
+    ' , ',
+    '0',
+    'False',
+    'no',
+    'NONE',
+    'null',
+    'Normal',
+    'off',
+    'OK',
+    '-',
+    'no, ok',
+  ]
+  const none = [false, 0, ...words].map((alarm) => report(0, { attributes: { alarm } }))
   expect(told(judged(none)).map(([type]) => type)).toEqual(['device.online'])
   const names = [true, 7].map((alarm) => report(0, { attributes: { alarm } }))
   expect(told(judged(names)).flatMap((fact) => fact[2] ?? [])).toEqual(['true', '7'])
