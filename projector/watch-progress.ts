@@ -47,7 +47,7 @@ export function watchProgress({
         const ms = clock.now() - since
         if (ms < LONGEST_STAND_MS) continue
         const seconds = Math.floor(ms / 1_000)
-        throw new DependencyError(`${name} has made no progress for ${seconds} s`, {
+        throw new DependencyError(`${name} has stood still for ${seconds} s`, {
           retriable: true,
         })
       }

@@ -27,21 +27,21 @@ function watched() {
   return { after }
 }
 
-test('where judging has made no progress for 30 s although the log has grown, the projector is not ready', async () => {
+test('where judging has stood still for 30 s although the log has grown, the projector is not ready', async () => {
   const { after } = watched()
   expect(await after(0)).toBe('ready')
   expect(await after(100, { next: 9 })).toBe('ready')
   expect(await after(105, { projected: { 0: 8 } })).toBe('ready')
-  expect(await after(131)).toBe('judging partition 0 has made no progress for 31 s')
+  expect(await after(131)).toBe('judging partition 0 has stood still for 31 s')
   expect(await after(135, { judged: { 0: 6 } })).toBe('ready')
-  expect(await after(165)).toBe('judging partition 0 has made no progress for 30 s')
+  expect(await after(165)).toBe('judging partition 0 has stood still for 30 s')
   expect(await after(170, { judged: { 0: 8 } })).toBe('ready')
 })
 
-test('where projecting has made no progress for 30 s although the log has grown, the projector is not ready', async () => {
+test('where projecting has stood still for 30 s although the log has grown, the projector is not ready', async () => {
   const { after } = watched()
   expect(await after(100, { next: 9, judged: undefined })).toBe('ready')
-  expect(await after(130)).toBe('projecting partition 0 has made no progress for 30 s')
+  expect(await after(130)).toBe('projecting partition 0 has stood still for 30 s')
 })
 
 test('a projector that catches up slowly, or has nothing to do, is ready', async () => {

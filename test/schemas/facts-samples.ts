@@ -41,6 +41,7 @@ export function factsOfAllTypes(changes: { accountId?: string; deviceId?: string
         position: { ...position, attributes: { alarm: 'sos' } },
       }),
       inside: index % 2 === 0 ? [] : ['geofence-1'],
+      ...(details.type === 'alarm.reported' && { suppressed: 3 }),
     }
   })
 }
