@@ -61,6 +61,26 @@ export function parseJson(body: Buffer): unknown {
   }
 }
 
+const [QUOTE, BACKSLASH] = [0x22, 0x5c]
+const OPENING = new Set([0x5b, 0x7b])
+const CLOSING = new Set([0x5d, 0x7d])
+
+/** Whether well-formed JSON has lists and objects within each other to more than this depth. */
+export function isNestedDeeper(json: Buffer, depth: number): boolean {
+  if (json.length <= 2 * depth) return false
+  let level = 0
+  let isText = false
+  for (let at = 0; at < json.length; at += 1) {
+    const byte = json[at]!
+    if (byte === QUOTE) isText = !isText
+    else if (isText) at += byte === BACKSLASH ? 1 : 0
+    else if (OPENING.has(byte)) level += 1
+    else if (CLOSING.has(byte)) level -= 1
+    if (level > depth) return true
+  }
+  return false
+}
+
 /** The bytes after a byte order mark in UTF-8, which a parser of JSON may ignore (RFC 8259, section 8.1). */
 export function withoutByteOrderMark(bytes: Buffer): Buffer {
   const [first, second, third] = BYTE_ORDER_MARK

@@ -4,6 +4,7 @@ import {
   bodyFault,
   cutOffBody,
   emptyBody,
+  isNestedDeeper,
   parseJson,
   requireJson,
   tooLargeBody,
@@ -13,6 +14,8 @@ import type { AdminContext } from './admin-route.ts'
 import { inputOf, type InputOf, type Rules } from './rule.ts'
 
 const USUAL_LIMIT_BYTES = 16 * 1024
+/** A feature of a GeoJSON file has ten. */
+const MOST_NESTED = 64
 
 // Passed on as bytes, not text: a decoder would turn invalid UTF-8 into U+FFFD, and so one device's
 // id into another's. raw-body does not decode when `encoding` is empty.
@@ -50,15 +53,23 @@ export async function readJsonFields<Fields extends Rules>(
   },
 ): Promise<InputOf<Fields>> {
   const absent = mayBeAbsent && !hasBody(ctx)
-  const body = new Map(absent ? [] : Object.entries(await readJsonObject(ctx, limitBytes)))
+  const { json, fields: sent } = absent ? NO_BODY : await readJsonObject(ctx, limitBytes)
+  const body = new Map(Object.entries(sent))
   const known = Object.keys(fields)
   const unknown = [...body.keys()].filter((field) => !known.includes(field))
   const faults = unknown.map((name) => {
     const field = fieldPath([name])
     return { field, message: `${field} is not a field of this call: it takes ${known.join(', ')}` }
   })
-  return inputOf(fields, { read: (field) => body.get(field), now, faults })
+  const input = inputOf(fields, { read: (field) => body.get(field), now, faults })
+  // To write it as JSON again would use up the stack.
+  if (isNestedDeeper(json, MOST_NESTED)) {
+    throw bodyFault(`the body must have at most ${MOST_NESTED} lists and objects within each other`)
+  }
+  return input
 }
+
+const NO_BODY = { json: Buffer.alloc(0), fields: {} }
 
 function hasBody(ctx: AdminContext): boolean {
   return ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length')) > 0
@@ -67,7 +78,7 @@ function hasBody(ctx: AdminContext): boolean {
 async function readJsonObject(
   ctx: AdminContext,
   limitBytes: number,
-): Promise<Record<string, unknown>> {
+): Promise<{ readonly json: Buffer; readonly fields: Record<string, unknown> }> {
   if (!hasBody(ctx)) throw emptyBody()
   requireJson(ctx.request.type.toLowerCase())
   if (!/^(identity)?$/i.test(ctx.get('content-encoding'))) {
@@ -77,11 +88,12 @@ async function readJsonObject(
   if (Number(ctx.get('content-length')) > limitBytes) throw tooLargeBody(limitBytes)
   await bodyParser(bytesOnly(limitBytes))(ctx, () => Promise.resolve())
   const bytes: unknown = ctx.request.body
-  const value = parseJson(Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0))
+  const json = Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0)
+  const value = parseJson(json)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw bodyFault('the body must be a JSON object')
   }
-  return value as Record<string, unknown>
+  return { json, fields: value as Record<string, unknown> }
 }
 
 function bodyError(error: Error & { status?: number; type?: string }, limitBytes: number): Error {

@@ -109,6 +109,7 @@ export function importRoutes(deps: {
       description: DESCRIPTION,
       needs: 'dispatcher session',
       answer: { status: 201, data: IMPORT },
+      errors: ['CONFLICT'],
       handle: begin,
     },
     route({
@@ -146,7 +147,8 @@ export function importRoutes(deps: {
 const DESCRIPTION = `
 For the console's own page, which holds no API key; programs send to the ingest API with a key of the scope
 \`positions:import\`. The service makes such a key, which lives an hour at most and never leaves it, and sends the positions on
-with it. It ends with the import, with the session and with the process.
+with it. It ends with the import, with the session and with the process. An account has at most 20 imports under way: one
+more ends one that has not been used for five minutes, and is a 409 if there is none.
 `.trim()
 
 const REPORTS_EXPECTED = `reports must be a list of 1 to ${MOST_REPORTS} objects`

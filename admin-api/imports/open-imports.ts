@@ -1,5 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { Slots } from '../../runtime/slots.ts'
 import type { Store } from '../../store/store.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { isSessionInForce } from '../http/session-cookie.ts'
@@ -8,7 +10,11 @@ import { createKey } from '../keys/keys.ts'
 const LONGEST_IMPORT_MS = 60 * 60_000
 /** The interval between two checks of the session. */
 const CHECKED_EVERY_MS = 5_000
+const MOST_OPEN = 20
+/** An import that was not used for so long may have to make room: a page that is closed does not end its own. */
+const IDLE_MS = 5 * 60_000
 const NAME = 'Import in the console'
+const TOO_MANY = `an account has at most ${MOST_OPEN} imports under way: wait until one ends, or stop one`
 
 /** An import under way, with its key. */
 export type OpenImport = {
@@ -18,6 +24,7 @@ export type OpenImport = {
   readonly secret: string
   readonly expiresAt: number
   readonly sessionHash: Uint8Array
+  usedAt: number
 }
 
 type Deps = {
@@ -34,15 +41,19 @@ type Deps = {
 export class OpenImports {
   readonly #deps: Deps
   readonly #open = new Map<string, OpenImport>()
+  readonly #places = new Slots({ mostEach: MOST_OPEN })
   #checking: NodeJS.Timeout | undefined
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
+  /** @throws {ApiError} 409 while the account has as many as may be, all of them in use. */
   async begin({ accountId, session }: OperatorCaller): Promise<OpenImport> {
     const { store, clock, stopping } = this.#deps
+    await this.#makeRoom(accountId)
     const expiresAt = clock.now() + LONGEST_IMPORT_MS
+    this.#places.take(accountId)
     const { key, secret } = await createKey({
       store,
       clock,
@@ -50,9 +61,13 @@ export class OpenImports {
       expiresAt,
       name: NAME,
       scopes: ['positions:import'],
+    }).catch((error: unknown) => {
+      this.#places.giveBack(accountId)
+      throw error
     })
     const { tokenHash: sessionHash } = session
-    const begun = { id: key.id, accountId, keyId: key.id, secret, expiresAt, sessionHash }
+    const usedAt = clock.now()
+    const begun = { id: key.id, accountId, keyId: key.id, secret, expiresAt, sessionHash, usedAt }
     if (this.#open.size === 0) {
       stopping.addEventListener('abort', this.#endAll)
       this.#checking = setInterval(this.#check, CHECKED_EVERY_MS).unref()
@@ -64,17 +79,30 @@ export class OpenImports {
   /** Undefined: unknown here, over, or of another session. */
   find(id: string, { session }: OperatorCaller): OpenImport | undefined {
     const found = this.#open.get(id)
-    if (found === undefined || found.expiresAt <= this.#deps.clock.now()) return undefined
-    return Buffer.compare(found.sessionHash, session.tokenHash) === 0 ? found : undefined
+    const now = this.#deps.clock.now()
+    if (found === undefined || found.expiresAt <= now) return undefined
+    if (Buffer.compare(found.sessionHash, session.tokenHash) !== 0) return undefined
+    found.usedAt = now
+    return found
   }
 
   async end({ id, accountId, keyId }: OpenImport): Promise<void> {
     const { store, clock, stopping } = this.#deps
     await store.revokeKey({ accountId, keyId, revokedAt: clock.now() })
-    this.#open.delete(id)
+    if (this.#open.delete(id)) this.#places.giveBack(accountId)
     if (this.#open.size > 0) return
     clearInterval(this.#checking)
     stopping.removeEventListener('abort', this.#endAll)
+  }
+
+  async #makeRoom(accountId: string): Promise<void> {
+    if (!this.#places.areTaken(accountId)) return
+    const before = this.#deps.clock.now() - IDLE_MS
+    const idle = [...this.#open.values()].find(
+      (one) => one.accountId === accountId && one.usedAt <= before,
+    )
+    if (idle !== undefined) await this.end(idle)
+    if (this.#places.areTaken(accountId)) throw new ApiError('CONFLICT', TOO_MANY)
   }
 
   /** Ends the imports whose sessions have ended, or whose time is over. */

@@ -119,3 +119,35 @@ test('an ingest API that does not answer is a 503, and the import can be continu
   expect(answer.headers.get('retry-after')).toMatch(/^\d+$/)
   expect((await keyOf(id))?.revokedAt).toBeUndefined()
 })
+
+test('an account has at most 20 imports under way; another one ends one that nobody has used for five minutes', async () => {
+  await startBoth()
+  const headers = await harness.createSession()
+  const begins = await Promise.all(
+    Array.from({ length: 25 }, () => harness.api('POST', '/imports', { headers })),
+  )
+  const statuses = begins.map(({ status }) => status).sort()
+  expect(statuses).toEqual([...Array<number>(20).fill(201), ...Array<number>(5).fill(409)])
+  const ids = begins.flatMap(({ body }) => (body.data ? [String(body.data['id'])] : []))
+  harness.clock.time += 4 * 60_000
+  for (const id of ids.slice(1)) expect((await send(id, headers, [report(1)])).status).toBe(200)
+  harness.clock.time += 60_000
+  expect((await harness.api('POST', '/imports', { headers })).status).toBe(201)
+  expect((await send(ids[0]!, headers, [report(1)])).status).toBe(404)
+  expect((await harness.api('POST', '/imports', { headers })).body).toMatchObject({
+    code: 409,
+    message: 'an account has at most 20 imports under way: wait until one ends, or stop one',
+  })
+  await harness.api('DELETE', `/imports/${ids[1]}`, { headers })
+  expect((await harness.api('POST', '/imports', { headers })).status).toBe(201)
+})
+
+test('positions that are nested too deep are a 400', async () => {
+  await startBoth()
+  const headers = await harness.createSession()
+  const id = await begin(headers)
+  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+  const body = `{"reports":[{"deviceId":"van","note":"[[","attributes":${deep}}]}`
+  const answer = await harness.api('POST', `/imports/${id}/positions`, { headers, body })
+  expect(answer.body).toMatchObject({ code: 400, details: [{ field: 'body' }] })
+})
