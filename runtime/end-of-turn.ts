@@ -4,6 +4,8 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 const TURN_MS = 10
 /** The same for large requests, beside which small ones must be answered in milliseconds. */
 const PIECE_MS = 1
+/** A piece of the work of one caller, of which there may be many. */
+const OWN_MS = 5
 /** The number of items between two looks at the clock, which cost something too. */
 const ASKED_EVERY = 32
 
@@ -22,7 +24,8 @@ export function turnTaker(): () => Promise<void> {
 
 type Due = { call: (() => void) | undefined }
 let due: Due[] = []
-const waiting: (() => void)[] = []
+/** By party; the first party gets the next turn and then moves to the end. */
+const waiting = new Map<string, (() => void)[]>()
 
 /**
  * Calls a function at the end of this turn of the event loop, before any work that waits in `ownTurn`. Returns
@@ -49,19 +52,38 @@ function callDue(): void {
 }
 
 /**
- * Yields like `endOfTurn`, but each turn runs only one of the pieces of work that wait here: new work waits for
- * one of them, not for all.
+ * Yields like `endOfTurn`, but each turn runs only one of the pieces of work that wait here, and parties take turns:
+ * new work waits for one piece of each party, not for all.
  */
-export function ownTurn(): Promise<void> {
+export function ownTurn(party = ''): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(beginNext)
+    if (waiting.size === 0) setImmediate(beginNext)
+    const line = waiting.get(party)
+    if (line === undefined) waiting.set(party, [resolve])
+    else line.push(resolve)
   })
+}
+
+/** Returns a function that yields in the same way if the work has taken a few milliseconds since the last time. */
+export function ownTurns(party: string): () => Promise<void> {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < OWN_MS) return
+    await ownTurn(party)
+    began = performance.now()
+  }
 }
 
 function beginNext(): void {
   callDue()
-  waiting.shift()?.()
-  if (waiting.length > 0) setImmediate(beginNext)
+  const [next] = waiting
+  if (next === undefined) return
+  const [party, line] = next
+  waiting.delete(party)
+  const proceed = line.shift()
+  if (line.length > 0) waiting.set(party, line)
+  proceed?.()
+  if (waiting.size > 0) setImmediate(beginNext)
 }
 
 /** Maps a list in pieces of a millisecond, each in a turn of its own. */

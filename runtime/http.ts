@@ -6,7 +6,11 @@ import { hasLongUnreadBody, requestIdOf } from './http-request.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 
-export type HttpState = { requestId: string }
+export type HttpState = {
+  requestId: string
+  /** The account, or another party, with whose work that of this request takes turns, once it is known. */
+  party?: string
+}
 export type HttpContext<S extends HttpState = HttpState> = Koa.ParameterizedContext<S>
 export type HttpMiddleware<S extends HttpState = HttpState> = Koa.Middleware<S>
 

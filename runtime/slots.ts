@@ -17,6 +17,11 @@ export class Slots {
     this.#mostEach = mostEach
   }
 
+  /** Whether nobody has one. */
+  get areFree(): boolean {
+    return this.#all === 0
+  }
+
   areTaken(party = ''): boolean {
     return this.#all >= this.#most || (this.#taken.get(party) ?? 0) >= this.#mostEach
   }

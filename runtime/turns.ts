@@ -1,9 +1,13 @@
+import { Slots } from './slots.ts'
+
 /** Gives a turn back; calling it again changes nothing. */
 export type GiveBack = () => void
 
 export type TurnLimits = {
   /** The maximum number of concurrent turns. */
   readonly atOnce: number
+  /** The maximum number of one party; absent: `atOnce`. */
+  readonly atOnceEach?: number
   /** The maximum number of waiters. */
   readonly waiting: number
   /** The maximum number of waiters per party; absent: `waiting`. */
@@ -28,16 +32,18 @@ export class Turns {
   readonly #limits: TurnLimits
   /** Waiters by party; the first party gets the next turn and then moves to the end. */
   readonly #lines = new Map<string, Waiter[]>()
-  #taken = 0
+  readonly #taken: Slots
   #waiting = 0
 
   constructor(limits: TurnLimits) {
     this.#limits = limits
+    const { atOnce, atOnceEach = atOnce } = limits
+    this.#taken = new Slots({ most: atOnce, mostEach: atOnceEach })
   }
 
   /** Whether no turn is taken or waited for. */
   get isIdle(): boolean {
-    return this.#taken === 0 && this.#waiting === 0
+    return this.#taken.areFree && this.#waiting === 0
   }
 
   /** @throws the error from `refusal`. */
@@ -52,12 +58,12 @@ export class Turns {
 
   /** @throws the error from `refusal`. */
   async take(party = ''): Promise<GiveBack> {
-    if (this.#taken < this.#limits.atOnce) this.#taken += 1
+    if (!this.#taken.areTaken(party)) this.#taken.take(party)
     // A turn is handed over directly: it is never free in between.
     else await this.#wait(party)
     let isReturned = false
     return () => {
-      if (!isReturned) this.#handOn()
+      if (!isReturned) this.#handOn(party)
       isReturned = true
     }
   }
@@ -96,20 +102,19 @@ export class Turns {
     longest.at(-1)?.turnAway()
   }
 
-  #handOn(): void {
-    const [line] = this.#lines.values()
-    const next = line?.[0]
-    if (next === undefined) {
-      this.#taken -= 1
-      return
+  #handOn(from: string): void {
+    this.#taken.giveBack(from)
+    for (const [party, [next]] of this.#lines) {
+      if (next === undefined || this.#taken.areTaken(party)) continue
+      this.#leave(next)
+      const waiters = this.#lines.get(party)
+      if (waiters !== undefined) {
+        this.#lines.delete(party)
+        this.#lines.set(party, waiters)
+      }
+      this.#taken.take(party)
+      return next.proceed()
     }
-    this.#leave(next)
-    const waiters = this.#lines.get(next.party)
-    if (waiters !== undefined) {
-      this.#lines.delete(next.party)
-      this.#lines.set(next.party, waiters)
-    }
-    next.proceed()
   }
 
   #leave(waiter: Waiter): void {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { ownTurns } from '../../runtime/end-of-turn.ts'
 import { openPages } from '../../runtime/read-pages.ts'
 import type { Geofence } from '../../schemas/geofence.ts'
 import type { Store } from '../../store/store.ts'
@@ -63,10 +64,13 @@ export async function exportGeofences(
   async function* texts(): AsyncGenerator<string, void> {
     yield '{"type":"FeatureCollection","features":['
     let separator = '\n'
+    const turn = ownTurns(accountId)
     for await (const page of pages) {
-      const features = page.map((geofence) => JSON.stringify(featureOf(geofence, caller)))
-      yield separator + features.join(',\n')
-      separator = ',\n'
+      for (const geofence of page) {
+        yield separator + JSON.stringify(featureOf(geofence, caller))
+        separator = ',\n'
+        await turn()
+      }
     }
     yield '\n]}\n'
   }

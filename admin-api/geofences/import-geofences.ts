@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
+import { ownTurns } from '../../runtime/end-of-turn.ts'
 import { ApiError, describeFaults, type Fault } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
@@ -51,7 +52,12 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
   ): Promise<void> {
     const { accountId } = caller
     const createdAt = clock.now()
-    const read = features.map((feature, index) => readFeature(feature, { index, now: createdAt }))
+    const read: Read[] = []
+    const turn = ownTurns(accountId)
+    for (const [index, feature] of features.entries()) {
+      read.push(readFeature(feature, { index, now: createdAt }))
+      await turn()
+    }
     const made = read.flatMap((one, index): { index: number; geofence: NewGeofence }[] => {
       if ('faults' in one) return []
       const id = ulid(createdAt, randomBytes(10))

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts'
 import { onceAnswered, type AdminContext, type AdminRoute, type Input } from './admin-route.ts'
 import { readJsonFields } from './body.ts'
 import { actorId, identifyCaller, type Caller } from './caller.ts'
-import type { CallerLimits } from './caller-limits.ts'
+import type { CallerLimits, LimitedCaller } from './caller-limits.ts'
 import { compressAnswer } from './compress.ts'
 import type { LookUp } from './known-secrets.ts'
 import { readQuery } from './query.ts'
@@ -36,7 +36,7 @@ export type CallDependencies = {
 /** A call whose caller is known. */
 type Identified = {
   /** Identifies the caller to the limits. */
-  readonly limitedAs: string
+  readonly limitedAs: LimitedCaller
   /** Checks the caller's rights, then reads the input and handles the call. */
   readonly serve: (endTurn: () => void) => Promise<void>
 }
@@ -63,6 +63,7 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
       route.needs === 'share' ? await ofShare(ctx, route) : await ofCaller(ctx, route)
     if (isEndless) return serve(noTurn)
     let isOver = false
+    ctx.state.party = limitedAs.party
     const giveBack = await deps.limits.begin(limitedAs)
     const end = () => {
       if (!isOver) giveBack()
@@ -85,8 +86,9 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     route: AdminRoute & { needs: 'share' },
   ): Promise<Identified> {
     const share = await deps.identifyShare(ctx)
+    const address = `address ${clientOf(ctx.ip)}`
     return {
-      limitedAs: `address ${clientOf(ctx.ip)}`,
+      limitedAs: { party: address, caller: address },
       serve: async (endTurn) => route.handle(ctx, share, await readInput(ctx, endTurn)),
     }
   }
@@ -96,7 +98,10 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     route: Exclude<AdminRoute, { needs: 'nobody' | 'share' }>,
   ): Promise<Identified> {
     const caller = await identifyCaller(ctx, deps)
-    return { limitedAs: actorId(caller), serve: (endTurn) => serve(ctx, route, caller, endTurn) }
+    const actor = actorId(caller)
+    // Signing in and out, and the page's own look at its session, wait for no others.
+    const limitedAs = { party: isOfSession ? actor : caller.accountId, caller: actor }
+    return { limitedAs, serve: (endTurn) => serve(ctx, route, caller, endTurn) }
   }
 
   async function serve(

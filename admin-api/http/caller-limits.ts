@@ -1,40 +1,55 @@
+import { unavailable } from '../../runtime/errors.ts'
 import type { RateLimit } from '../../runtime/rate-counters.ts'
 import { Turns, type GiveBack, type TurnLimits } from '../../runtime/turns.ts'
-import { callRate, tooMany } from './call-rate.ts'
+import { callRate } from './call-rate.ts'
 
 const AT_ONCE = 8
-const WAITING = 32
+/** The others of an account find room beside a caller with many calls, or with files that it reads slowly. */
+const AT_ONCE_EACH = 6
+const WAITING = 128
+const WAITING_EACH = 32
 const WAITS_MS = 10_000
 
-/**
- * Limits each caller's concurrent calls and call rate in this process, so that no caller holds up
- * the others.
- *
- * @throws {ApiError} 429 with `Retry-After`.
- */
+/** Who makes a call. */
+export type LimitedCaller = {
+  /** Whose calls are limited together: those of an account, whatever its number of keys and operators. */
+  readonly party: string
+  /** The key, operator or client address. */
+  readonly caller: string
+}
+
+/** Limits the concurrent calls of each account, and each caller's call rate, so that nobody holds up the others. */
 export type CallerLimits = {
-  /** Begins a call; the returned function ends it. */
-  begin(callerId: string): Promise<GiveBack>
+  /**
+   * Begins a call; the returned function ends it.
+   * @throws {ApiError} 429 beyond the rate, 503 if too many calls wait, or this one did so for too long.
+   */
+  begin(caller: LimitedCaller): Promise<GiveBack>
 }
 
 export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLimits {
   const rate = callRate(calls, 'calls')
   const turns = new PartyTurns({
     atOnce: AT_ONCE,
+    atOnceEach: AT_ONCE_EACH,
     waiting: WAITING,
+    waitingEach: WAITING_EACH,
     waitsMs: WAITS_MS,
-    refusal: () => tooMany(`at most ${AT_ONCE} calls run at the same time for one caller`, 1),
+    refusal: () =>
+      unavailable(
+        `at most ${AT_ONCE} calls of an account are worked on at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
+      ),
   })
 
   return {
-    async begin(callerId) {
-      await rate.count(callerId)
-      return turns.take(callerId)
+    async begin({ party, caller }) {
+      await rate.count(caller)
+      return turns.take(party, caller)
     },
   }
 }
 
-/** Limits the concurrent turns of each party by itself; a party without turns takes no memory. */
+/** Limits the concurrent turns of each party by itself, in which its members take turns; a party without turns takes no memory. */
 export class PartyTurns {
   readonly #limits: TurnLimits
   readonly #busy = new Map<string, Turns>()
@@ -44,10 +59,10 @@ export class PartyTurns {
   }
 
   /** @throws the error from `refusal`. */
-  async take(party: string): Promise<GiveBack> {
+  async take(party: string, member = ''): Promise<GiveBack> {
     const turns = this.#busy.get(party) ?? new Turns(this.#limits)
     this.#busy.set(party, turns)
-    const giveBack = await turns.take()
+    const giveBack = await turns.take(member)
     return () => {
       giveBack()
       if (turns.isIdle) this.#busy.delete(party)

@@ -21,13 +21,14 @@ export function takesGzip(ctx: AdminContext): boolean {
  * length would reveal their content (BREACH).
  */
 export async function compressAnswer(ctx: AdminContext): Promise<void> {
-  if (!takesGzip(ctx) || typeof ctx.body !== 'object' || ctx.body === null) return
-  if (ctx.method === 'HEAD') return
+  if (!takesGzip(ctx) || ctx.method === 'HEAD') return
+  const isText = typeof ctx.body === 'string' && ctx.type === 'application/json'
+  if (!isText && (typeof ctx.body !== 'object' || ctx.body === null)) return
   if (ctx.body instanceof Readable) {
     if (ctx.type === 'application/json') compressList(ctx, ctx.body)
     return
   }
-  const json = Buffer.from(JSON.stringify(ctx.body))
+  const json = Buffer.from(isText ? String(ctx.body) : JSON.stringify(ctx.body))
   if (json.length < LEAST_BYTES) return
   const body = await compressed(json, { level: 4 })
   ctx.body = body

@@ -1,3 +1,4 @@
+import { ownTurns } from '../../runtime/end-of-turn.ts'
 import { succeed } from '../../runtime/http.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
@@ -25,7 +26,13 @@ export function placesRoute({ placeNames }: { placeNames: PlaceNames }): AdminRo
     { query }: Input<InputOf<typeof PARAMETERS>>,
   ): Promise<void> {
     const nameOf = await placeNames.of(accountId)
-    succeed(ctx, { items: (query.at ?? []).map(nameOf) })
+    const items: ReturnType<typeof nameOf>[] = []
+    const turn = ownTurns(accountId)
+    for (const at of query.at ?? []) {
+      items.push(nameOf(at))
+      await turn()
+    }
+    succeed(ctx, { items })
   }
 
   return route({

@@ -1,4 +1,3 @@
-import Flatbush from 'flatbush'
 import pointInPolygon from 'point-in-polygon-hao'
 import { orient2d } from 'robust-predicates'
 import { MOST_VERTICES, type LonLat, type PolygonRing } from '../geofence.ts'
@@ -26,8 +25,10 @@ function faultsOfPolygon(rings: readonly PolygonRing[], field: string): ShapeFau
   const faults = named.flatMap(({ ring, field }) => faultOfRing(ring, field) ?? [])
   const [outer, ...holes] = named
   if (faults.length > 0 || outer === undefined) return faults
+  if (holes.length === 0) return []
   const shell = unwrapped(outer.ring)
-  return holes.flatMap(({ ring, field }) => faultOfHole(ring, field, shell) ?? [])
+  const around = edgesOf(shell)
+  return holes.flatMap(({ ring, field }) => faultOfHole(ring, field, shell, around) ?? [])
 }
 
 function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
@@ -66,7 +67,12 @@ function faultOfRing(ring: PolygonRing, field: string): ShapeFault | undefined {
 }
 
 /** A hole may touch the outer ring, but not cross it. */
-function faultOfHole(hole: PolygonRing, field: string, shell: PolygonRing): ShapeFault | undefined {
+function faultOfHole(
+  hole: PolygonRing,
+  field: string,
+  shell: PolygonRing,
+  around: Edges,
+): ShapeFault | undefined {
   const [[first] = [0]] = shell
   const inner = unwrapped(hole)
   const [[begin] = [0]] = inner
@@ -81,12 +87,12 @@ function faultOfHole(hole: PolygonRing, field: string, shell: PolygonRing): Shap
       message: `${vertex} must be inside the outer ring, of which it is a hole`,
     }
   }
-  const around = edgesOf(shell)
-  const leaving = edgesOf(moved(inner, turn ?? 0)).find((edge) =>
-    around.some((other) => cross(edge, other)),
+  const own = edgesOf(moved(inner, turn ?? 0))
+  const leaving = own.at.findIndex((_, n) =>
+    around.at.some((_, other) => cross(own, n, around, other)),
   )
-  if (leaving === undefined) return undefined
-  const vertex = `${field}[${leaving.at}]`
+  if (leaving === -1) return undefined
+  const vertex = `${field}[${own.at[leaving]}]`
   const message = `the edge that begins at ${vertex} must not leave the outer ring`
   return { field: vertex, message }
 }
@@ -102,73 +108,97 @@ function outsideAt(ring: PolygonRing, shell: PolygonRing): number {
   )
 }
 
-/** `at`: the number of its first position in the ring. */
-type Edge = { readonly at: number; readonly from: LonLat; readonly to: LonLat }
+/** Flat, because all pairs of a thousand may have to be compared: each has x and y of its beginning and of its end. */
+type Edges = {
+  readonly ends: Float64Array
+  /** The number of each one's first position in the ring. */
+  readonly at: readonly number[]
+}
 
 /** Without those of no length: many exports repeat a position. */
-function edgesOf(ring: PolygonRing): readonly Edge[] {
-  return ring.flatMap((from, at) => {
-    const to = ring[at + 1]
-    return to === undefined || isSame(from, to) ? [] : [{ at, from, to }]
-  })
+function edgesOf(ring: PolygonRing): Edges {
+  const at: number[] = []
+  const ends = new Float64Array(4 * ring.length)
+  for (let n = 0; n + 1 < ring.length; n += 1) {
+    const [from, to] = [ring[n]!, ring[n + 1]!]
+    if (!isSame(from, to)) ends.set([...from, ...to], 4 * (at.push(n) - 1))
+  }
+  return { ends, at }
 }
 
-/** Two edges of a ring that meet elsewhere than neighbours do. */
-function crossingOf(edges: readonly Edge[]): readonly [number, number] | undefined {
-  const index = new Flatbush(edges.length)
-  for (const { from, to } of edges) {
-    index.add(
-      Math.min(from[0], to[0]),
-      Math.min(from[1], to[1]),
-      Math.max(from[0], to[0]),
-      Math.max(from[1], to[1]),
-    )
+/**
+ * Two edges of a ring that meet elsewhere than neighbours do: the first such edge, and the first that it meets. From
+ * west to east, each edge is compared with those that begin before it ends.
+ */
+function crossingOf(edges: Edges): readonly [number, number] | undefined {
+  const { ends, at } = edges
+  const west = at.map((_, n) => Math.min(ends[4 * n]!, ends[4 * n + 2]!))
+  const fromWest = at.map((_, n) => n).sort((a, b) => west[a]! - west[b]!)
+  let first = Infinity
+  let second = Infinity
+  for (let place = 0; place < fromWest.length; place += 1) {
+    const one = fromWest[place]!
+    const east = Math.max(ends[4 * one]!, ends[4 * one + 2]!)
+    for (let next = place + 1; next < fromWest.length; next += 1) {
+      const other = fromWest[next]!
+      if (west[other]! > east) break
+      const n = Math.min(one, other)
+      const m = Math.max(one, other)
+      if (n > first || (n === first && m >= second) || !meets(edges, n, m)) continue
+      first = n
+      second = m
+    }
   }
-  index.finish()
-  for (const [n, edge] of edges.entries()) {
-    const { from, to } = edge
-    const found = index.search(
-      Math.min(from[0], to[0]),
-      Math.min(from[1], to[1]),
-      Math.max(from[0], to[0]),
-      Math.max(from[1], to[1]),
-      (other) => other > n && meets(edges, n, other),
-    )
-    const other = found.sort((a, b) => a - b)[0]
-    if (other !== undefined) return [edge.at, edges[other]?.at ?? 0]
-  }
-  return undefined
+  return first === Infinity ? undefined : [at[first]!, at[second]!]
 }
 
-function meets(edges: readonly Edge[], n: number, other: number): boolean {
-  const [a, b] = [edges[n], edges[other]]
-  if (a === undefined || b === undefined) return false
-  if (other === n + 1) return goesBack(a, b)
-  if (n === 0 && other === edges.length - 1) return goesBack(b, a)
-  return touch(a, b)
+function meets({ ends, at }: Edges, n: number, other: number): boolean {
+  if (other === n + 1) return goesBack(ends, n, other)
+  if (n === 0 && other === at.length - 1) return goesBack(ends, other, n)
+  return touch(ends, n, other)
 }
 
 /** Whether the second of two neighbours lies on the first. */
-function goesBack(first: Edge, second: Edge): boolean {
-  if (side(first, second.to) !== 0) return false
-  const along =
-    (first.to[0] - first.from[0]) * (second.to[0] - second.from[0]) +
-    (first.to[1] - first.from[1]) * (second.to[1] - second.from[1])
-  return along < 0
+function goesBack(ends: Float64Array, first: number, second: number): boolean {
+  const [a, b] = [4 * first, 4 * second]
+  const [ax, ay] = [ends[a + 2]! - ends[a]!, ends[a + 3]! - ends[a + 1]!]
+  const [bx, by] = [ends[b + 2]! - ends[b]!, ends[b + 3]! - ends[b + 1]!]
+  return ax * bx + ay * by < 0 && side(ends, first, ends[b + 2]!, ends[b + 3]!) === 0
 }
 
-/** Whether two edges whose boxes overlap have a point in common. */
-function touch(a: Edge, b: Edge): boolean {
-  return side(a, b.from) * side(a, b.to) <= 0 && side(b, a.from) * side(b, a.to) <= 0
+/** Whether two edges have a point in common. */
+function touch(ends: Float64Array, a: number, b: number): boolean {
+  return (
+    sides(ends, a, ends, b) <= 0 &&
+    sides(ends, b, ends, a) <= 0 &&
+    overlap(ends, a, b, 0) &&
+    overlap(ends, a, b, 1)
+  )
+}
+
+/** Whether two edges share a longitude (axis 0) or a latitude (axis 1): one may lie beyond the other, on its line. */
+function overlap(ends: Float64Array, a: number, b: number, axis: 0 | 1): boolean {
+  const [a0, a1] = [ends[4 * a + axis]!, ends[4 * a + axis + 2]!]
+  const [b0, b1] = [ends[4 * b + axis]!, ends[4 * b + axis + 2]!]
+  return Math.min(a0, a1) <= Math.max(b0, b1) && Math.min(b0, b1) <= Math.max(a0, a1)
 }
 
 /** Whether each of two edges has an end on either side of the other. */
-function cross(a: Edge, b: Edge): boolean {
-  return side(a, b.from) * side(a, b.to) < 0 && side(b, a.from) * side(b, a.to) < 0
+function cross(a: Edges, n: number, b: Edges, m: number): boolean {
+  return sides(a.ends, n, b.ends, m) < 0 && sides(b.ends, m, a.ends, n) < 0
 }
 
-function side({ from, to }: Edge, [x, y]: LonLat): number {
-  return Math.sign(orient2d(from[0], from[1], to[0], to[1], x, y))
+/** Negative where the ends of another edge are on different sides of an edge, positive where they are on one. */
+function sides(ends: Float64Array, n: number, others: Float64Array, m: number): number {
+  const at = 4 * m
+  return (
+    side(ends, n, others[at]!, others[at + 1]!) * side(ends, n, others[at + 2]!, others[at + 3]!)
+  )
+}
+
+function side(ends: Float64Array, n: number, x: number, y: number): number {
+  const at = 4 * n
+  return Math.sign(orient2d(ends[at]!, ends[at + 1]!, ends[at + 2]!, ends[at + 3]!, x, y))
 }
 
 function isSame(a: LonLat, b: LonLat): boolean {

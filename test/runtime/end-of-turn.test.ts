@@ -34,6 +34,14 @@ test('pieces of work take turns, one in each turn of the event loop', async () =
   expect(new Set(turnsOfPieces).size).toBe(9)
 })
 
+test('a party with many pieces of work delays another by one of them', async () => {
+  const done: string[] = []
+  const work = (party: string) => ownTurn(party).then(() => done.push(party))
+  const many = Array.from({ length: 4 }, () => work('a'))
+  await Promise.all([...many, work('b'), work('c')])
+  expect(done).toEqual(['a', 'b', 'c', 'a', 'a', 'a'])
+})
+
 test('calls due at the end of a turn run before work that waits for its turn', async () => {
   const done: string[] = []
   const work = ownTurn().then(() => done.push('work'))

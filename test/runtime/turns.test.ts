@@ -91,3 +91,26 @@ test('the longest line gives way to a shorter one when there is no room', async 
   expect(order).toEqual(['a1', 'b1', 'c1', 'a2'])
   expect(turns.isIdle).toBe(true)
 })
+
+test('a party has no more turns at a time than it may; a free one waits for others', async () => {
+  const turns = new Turns({ atOnce: 3, atOnceEach: 2, waiting: 4, refusal })
+  const begun: string[] = []
+  const take = (party: string) =>
+    turns.take(party).then((giveBack) => {
+      begun.push(party)
+      return giveBack
+    })
+  const [first, second] = [take('a'), take('a')]
+  void take('a').catch(() => undefined)
+  await first
+  await second
+  const other = await take('b')
+  expect(begun).toEqual(['a', 'a', 'b'])
+  other()
+  await take('c')
+  expect(begun).toEqual(['a', 'a', 'b', 'c'])
+  ;(await first)()
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(begun).toEqual(['a', 'a', 'b', 'c', 'a'])
+})

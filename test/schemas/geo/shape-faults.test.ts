@@ -279,3 +279,16 @@ function pointsInCommon([p, q]: Segment, [r, s]: Segment): number {
   if (low > high) return 0
   return low === high ? 1 : 2
 }
+
+test('a comb of long teeth whose boxes all overlap is a ring, and one tooth across the others is a fault', () => {
+  const teeth = Array.from({ length: 499 }, (_, n): LonLat[] => [
+    [n / 1000, 0],
+    [n / 1000 + 5.0005, 10],
+  ]).flat()
+  const comb: PolygonRing = [...teeth, [1, -1], [-1, -1], [0, 0]]
+  expect(fault(comb)).toEqual([])
+  const crossed = [...comb.slice(0, 500), [0, 5] as const, ...comb.slice(501)]
+  expect(fault(crossed)).toMatchObject([
+    { message: expect.stringContaining('must not meet') as unknown },
+  ])
+})
