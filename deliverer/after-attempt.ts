@@ -55,12 +55,21 @@ export function afterAttempt(
   if (isSuccess(attempt.status)) return succeeded(counted, attempt)
   if (isTooMuch(attempt)) return counted
   const { status } = attempt
-  const isRefusal = status !== undefined && REFUSALS.includes(status)
-  if (!isRefusal || setAsideInARow >= MOST_SET_ASIDE_IN_A_ROW) return failed(counted, attempt)
-  const refusals = (progress.attempt?.refusals ?? 0) + 1
-  if (refusals >= TRIES_OF_AN_ITEM) return setAside(counted, attempt)
+  if (status === undefined || !REFUSALS.includes(status)) return failed(counted, attempt)
+  const before = progress.attempt
+  const [refusedId = ''] = attempt.ids
+  const refusals = before?.refusedId === refusedId ? before.refusals + 1 : 1
+  const isOver = refusals >= TRIES_OF_AN_ITEM
+  const left = isOver ? setAside(counted, attempt) : counted
+  if (setAsideInARow >= MOST_SET_ASIDE_IN_A_ROW) {
+    // The next item finds out whether the receiver has been mended.
+    const after = failed(left, attempt)
+    return isOver ? after : { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
+  }
+  if (isOver) return withoutAttempt(left)
   const nextAt = attempt.now + pauseAfter(refusals, attempt)
-  return { ...counted, attempt: { failures: progress.attempt?.failures ?? 0, refusals, nextAt } }
+  const failures = before?.failures ?? 0
+  return { ...counted, attempt: { failures, refusals, refusedId, nextAt } }
 }
 
 function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): SubscriptionProgress {
@@ -113,7 +122,7 @@ function failed(
     failingSince,
     lastError: error,
     warned: WARNED_AFTER_MS.filter((ms) => failingMs >= ms).length,
-    attempt: { failures, refusals: progress.attempt?.refusals ?? 0, nextAt },
+    attempt: { ...progress.attempt, failures, refusals: progress.attempt?.refusals ?? 0, nextAt },
     ...(isOver && { disabledAt: now }),
   }
 }
@@ -123,7 +132,7 @@ function setAside(progress: SubscriptionProgress, attempt: AttemptMade): Subscri
   const aside = attempt.ids.map((id) => ({ id, at, status }))
   const others = progress.setAside.filter(({ id }) => !attempt.ids.includes(id))
   return {
-    ...passed(withoutAttempt(progress), attempt),
+    ...passed(progress, attempt),
     setAside: [...others, ...aside].slice(-MOST_SHOWN),
     setAsideInARow: progress.setAsideInARow + 1,
   }

@@ -259,7 +259,7 @@ function withTarget(
   }
 }
 
-/** Without a failure. */
+/** Without a failure, and with all tries of an item before it. */
 export function healthy({
   attempt: _attempt,
   failingSince: _failingSince,
@@ -267,7 +267,7 @@ export function healthy({
   warned: _warned,
   ...progress
 }: DeviceSubscription['progress']): DeviceSubscription['progress'] {
-  return progress
+  return { ...progress, setAsideInARow: 0 }
 }
 
 function withoutNull<T>(fields: object): T {

@@ -69,3 +69,28 @@ test('a refused batch is not counted as a failure', () => {
     'mark',
   ])
 })
+
+test('tries are counted for each item: one that is sent again has three of its own', () => {
+  const once = after(newProgress('mark'), { status: 422, ids: ['next'] })
+  const asked = { ...once, resend: ['again'] }
+  const again = { status: 422, ids: ['again'], moves: undefined } as unknown as AttemptMade
+  const twice = after(asked, again, again)
+  expect([twice.setAside, twice.resend]).toEqual([[], ['again']])
+  const thrice = after(twice, again)
+  expect([thrice.setAside.map(({ id }) => id), thrice.resend]).toEqual([['again'], []])
+  expect(after(thrice, { status: 422, ids: ['next'] }).attempt?.refusals).toBe(1)
+})
+
+test('after 100 refused items one that is bad does not keep a mended receiver from the next', () => {
+  const broken = { ...newProgress('mark'), setAsideInARow: 100 }
+  const bad = { status: 422, ids: ['bad'] }
+  const twice = after(broken, bad, bad)
+  expect(twice).toMatchObject({ mark: 'mark', failingSince: T0, attempt: { failures: 2 } })
+  const thrice = after(twice, bad)
+  // The receiver counts as failing until it takes one.
+  expect(thrice).toMatchObject({ mark: 'next', failingSince: T0, attempt: { failures: 3 } })
+  expect(thrice.setAside.map(({ id }) => id)).toEqual(['bad'])
+  const mended = after(thrice, { status: 200, ids: ['good'], moves: { from: 'next', to: 'last' } })
+  expect(mended).toMatchObject({ mark: 'last', setAsideInARow: 0 })
+  expect(mended.failingSince).toBeUndefined()
+})

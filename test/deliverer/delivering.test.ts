@@ -150,6 +150,23 @@ describe('a webhook', () => {
     expect(receiver.ids().at(-1)).toEqual([ids[2]])
   })
 
+  test('that is replaced during a request leaves its failure behind: the new one is tried at once', async () => {
+    let end = (_status: number) => {}
+    const old = await startReceiver(() => new Promise<number>((resolve) => (end = resolve)))
+    const receiver = await startReceiver()
+    const [fact] = await deliveries.appendFacts(1)
+    const { id } = await deliveries.subscribe({ kind: 'webhook', url: old.url })
+    await deliveries.startDeliverer().refresh()
+    await eventually(() => old.received.length === 1)
+    await deliveries.replaceTarget(id, { kind: 'webhook', url: receiver.url })
+    end(500)
+    await eventually(() => receiver.received.length === 1)
+    expect(receiver.ids()).toEqual([[fact]])
+    expect(deliveries.attempts.map(({ subscription }) => subscription.progress)).not.toContainEqual(
+      expect.objectContaining({ failingSince: expect.anything() }),
+    )
+  })
+
   test('sends a fact again that shares its millisecond with a thousand others', async () => {
     const receiver = await startReceiver()
     const { id } = await deliveries.subscribe({ kind: 'webhook', url: receiver.url, batch: 500 })

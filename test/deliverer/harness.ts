@@ -286,6 +286,18 @@ export async function startDeliveries() {
       return operators.map(({ id }) => id)
     },
 
+    /** As `PATCH` does, of a subscription without a failure. */
+    async replaceTarget(id: string, target: SubscriptionTarget): Promise<void> {
+      const changed = await store.changeSubscription({ accountId, id }, (before) => ({
+        ...before,
+        changedAt: before.changedAt + 1,
+        revision: before.revision + 1,
+        target: shownTarget(target),
+        sealed: secrets.seal(JSON.stringify({ target, signing: [] }), id),
+      }))
+      if (changed === undefined || changed === 'refused') throw new Error('not changed')
+    },
+
     /** Changes the progress as operators do. */
     async command(id: string, change: (progress: SubscriptionProgress) => SubscriptionProgress) {
       const changed = await store.changeSubscription({ accountId, id }, (before) => ({
