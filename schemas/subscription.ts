@@ -89,10 +89,11 @@ export type SubscriptionProgress = {
   readonly mark: string
   /** The only process that may deliver, until then. */
   readonly lease?: { readonly owner: string; readonly until: number }
-  /** Failed attempts in a row, how often the next item alone was refused, and when the next attempt is due. */
+  /** Failed attempts in a row, how often this item alone was refused, and when the next attempt is due. */
   readonly attempt?: {
     readonly failures: number
     readonly refusals: number
+    readonly refusedId?: string
     readonly nextAt: number
   }
   /** Since when the receiver has been failing, and why it last did. */
@@ -152,6 +153,8 @@ export type SubscriptionDelivery = DeliveryOutcome & {
   readonly at: number
   /** The items in it. */
   readonly ids: readonly string[]
+  /** Their devices, if the receiver's answer has a text: it may repeat what was sent. Earlier versions noted none. */
+  readonly deviceIds?: readonly string[]
   /** 1: the first. */
   readonly attempt: number
 }

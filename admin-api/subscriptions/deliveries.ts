@@ -20,12 +20,16 @@ import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { requireSubscription } from './subscription-fields.ts'
 
+const DAY_MS = 24 * 3_600_000
+/** Also covers a request that had just been rendered when the device was erased. */
+const CLOCKS_DIFFER_BY_MS = 60_000
+
 /** The latest requests of a subscription, and what each of them came to. */
 export function deliveriesRoute({
   store,
   clock,
 }: {
-  store: Pick<Store, 'findSubscription' | 'pageDeliveries'>
+  store: Pick<Store, 'findSubscription' | 'pageDeliveries' | 'erasuresOf' | 'retentionDays'>
   clock: Clock
 }): AdminRoute {
   async function list(
@@ -46,9 +50,31 @@ export function deliveriesRoute({
     await answerPage(ctx, {
       list: of,
       limit,
-      items: found.filter(({ at }) => at >= oldest),
+      items: await withoutErased(
+        accountId,
+        found.filter(({ at }) => at >= oldest),
+      ),
       placeOf: ({ number }) => [number],
       view: deliveryView,
+    })
+  }
+
+  /** A receiver may repeat what it got: answers to deliveries about a device that has been erased since are left out. */
+  async function withoutErased(
+    accountId: string,
+    deliveries: readonly SubscriptionDelivery[],
+  ): Promise<SubscriptionDelivery[]> {
+    const days = (await store.retentionDays()) ?? Infinity
+    const oldest = clock.now() - days * DAY_MS
+    const deviceIds = [...new Set(deliveries.flatMap(({ deviceIds: own = [] }) => own))]
+    const erasures =
+      deviceIds.length === 0 ? new Map() : await store.erasuresOf({ accountId, deviceIds })
+    return deliveries.map((delivery) => {
+      const { at, deviceIds: own } = delivery
+      const isShown =
+        at >= oldest &&
+        own?.every((id) => at > (erasures.get(id)?.erasedAt ?? -Infinity) + CLOCKS_DIFFER_BY_MS)
+      return isShown === true ? delivery : { ...delivery, answer: '' }
     })
   }
 
@@ -82,7 +108,10 @@ export const OUTCOME = {
   status: { type: 'integer', description: 'The status of the answer; absent: there was none' },
   error: { type: 'string', description: 'Why there was no answer' },
   milliseconds: { type: 'integer' },
-  answer: { type: 'string', description: 'Its beginning, 1 KiB at most' },
+  answer: {
+    type: 'string',
+    description: 'Its beginning, 1 KiB at most; empty once a device of the delivery is erased',
+  },
 }
 
 const DELIVERY: JsonSchema = objectOf(

@@ -6,6 +6,7 @@ import type {
   SubscriptionSecrets,
 } from '../../schemas/subscription.ts'
 import { afterAttempt, isSuccess, isTooMuch } from '../after-attempt.ts'
+import { deviceIdOf } from '../item.ts'
 import type { Told } from '../render/told.ts'
 import type { Sent } from '../send/send-items.ts'
 import { mailedIn } from './mail-pace.ts'
@@ -92,7 +93,7 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
     await finish(claimed, {
       write,
       at: begunAt,
-      ids,
+      told: told.slice(0, count),
       attempt: (claimed.progress.attempt?.failures ?? 0) + 1,
       keep: keep && isDone,
       outcome: deliveryOutcome(answer),
@@ -131,14 +132,14 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
       write,
       keep,
       at,
-      ids,
+      told,
       attempt,
       outcome,
     }: {
       readonly write: (progress: SubscriptionProgress, isSame: boolean) => SubscriptionProgress
       readonly keep: boolean
       readonly at: number
-      readonly ids: readonly string[]
+      readonly told: readonly Told[]
       readonly attempt: number
       readonly outcome: DeliveryOutcome
     },
@@ -153,8 +154,11 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
     state.isStale = false
     const { accountId, id: subscriptionId } = key
     const number = written.progress.deliveries
+    const ids = told.map(({ item }) => item.id)
+    const named = outcome.answer === '' ? [] : told.flatMap(({ item }) => deviceIdOf(item) ?? [])
+    const deviceIds = [...new Set(named)]
     await store
-      .saveDelivery({ accountId, subscriptionId, number, at, ids, attempt, ...outcome })
+      .saveDelivery({ accountId, subscriptionId, number, at, ids, deviceIds, attempt, ...outcome })
       .catch((error: unknown) => {
         parts.logger.warn({ err: error, subscriptionId }, 'a delivery could not be listed')
       })

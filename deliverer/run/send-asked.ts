@@ -45,7 +45,7 @@ export function askedSender(
           write,
           keep: false,
           at: now,
-          ids: [id],
+          told,
           attempt: 1,
           outcome,
         })

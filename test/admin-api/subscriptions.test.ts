@@ -307,6 +307,27 @@ test('a test answers with what the receiver answered the deliverer', async () =>
   expect((await asked).body.data).toEqual(outcome)
 })
 
+test('an erased device is not found in what receivers have answered, nor before it is removed', async () => {
+  const id = idOf(await create())
+  const [position] = await harness.project({ deviceId: 'echoed' })
+  const delivery = { accountId: 'acc-1', subscriptionId: id, ids: ['item'], attempt: 1 }
+  const made = { ...delivery, status: 200, milliseconds: 3, at: harness.clock.now() }
+  const about = (number: number, ...deviceIds: string[]) =>
+    harness.store.saveDelivery({ ...made, number, deviceIds, answer: `got ${deviceIds.join()}` })
+  await about(1, 'other')
+  await about(2, 'other', 'echoed')
+  // As an earlier version stored it.
+  await harness.store.saveDelivery({ ...made, number: 3, answer: 'got echoed' })
+  const answers = async () => {
+    const { body } = await ask('GET', `/subscriptions/${id}/deliveries`)
+    return body.data?.items?.map(({ answer }) => answer)
+  }
+  expect(await answers()).toEqual(['', 'got other,echoed', 'got other'])
+  expect(position).toBeDefined()
+  expect((await ask('DELETE', '/devices/echoed')).status).toBe(202)
+  expect(await answers()).toEqual(['', '', 'got other'])
+})
+
 test('deliveries are listed page by page, the newest first', async () => {
   const id = idOf(await create())
   for (const number of [1, 2, 3]) {
