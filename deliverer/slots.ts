@@ -33,14 +33,20 @@ export function requestSlots({ total, perAccount }: SlotLimits = LIMITS) {
     else byAccount.set(accountId, own)
   }
 
+  /** Accounts take turns: of those that wait, the one with the fewest requests under way is next. */
   function beginNext(): void {
-    for (let place = 0; place < waiting.length && taken.all < total;) {
-      const next = waiting[place]
-      if (next !== undefined && isFree(next)) {
-        waiting.splice(place, 1)
-        next.begin()
-      } else place += 1
+    for (;;) {
+      const free = waiting.filter(isFree)
+      const fewest = Math.min(...free.map(underWay))
+      const next = free.find((one) => underWay(one) === fewest)
+      if (next === undefined) return
+      waiting.splice(waiting.indexOf(next), 1)
+      next.begin()
     }
+  }
+
+  function underWay({ accountId }: Waiting): number {
+    return byAccount.get(accountId)?.all ?? 0
   }
 
   return {

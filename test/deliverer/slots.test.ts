@@ -29,6 +29,29 @@ test('an account has at most 8 requests under way, and all accounts 64', async (
   expect(begun).toHaveLength(65)
 })
 
+test('accounts take turns: one does not wait for all that others had asked before', async () => {
+  const slots = requestSlots({ total: 4, perAccount: 3 })
+  const begun: { accountId: string; end: () => void }[] = []
+  const take = (accountId: string) => {
+    slots.take({ accountId, isFailing: false }).then(
+      (end) => begun.push({ accountId, end }),
+      () => undefined,
+    )
+  }
+  for (let n = 0; n < 50; n += 1) take(n % 2 === 0 ? 'one' : 'other')
+  take('victim')
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  begun[0]!.end()
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  expect(begun.map(({ accountId }) => accountId)).toEqual([
+    'one',
+    'other',
+    'one',
+    'other',
+    'victim',
+  ])
+})
+
 test('failing receivers have half of the slots at most, of an account and in all: others need not wait for them', async () => {
   const { begun, take, settled } = taking(requestSlots())
   for (let n = 0; n < 20; n += 1) take('one', true)
