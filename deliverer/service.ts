@@ -26,7 +26,7 @@ const FIGURES_EVERY_MS = 1_000
 export type DelivererStore = ItemStore &
   Pick<
     Store,
-    | 'changeSubscription'
+    | 'changeProgress'
     | 'findSubscription'
     | 'changedSubscriptions'
     | 'saveDelivery'

@@ -1,4 +1,8 @@
-import type { SubscriptionDelivery, DeviceSubscription } from '../schemas/subscription.ts'
+import type {
+  SubscriptionDelivery,
+  DeviceSubscription,
+  SubscriptionProgress,
+} from '../schemas/subscription.ts'
 import type { ChangesPage, ChangesQuery, DefinitionsPage } from './definitions.ts'
 
 type InAccount = { readonly accountId: string; readonly id: string }
@@ -19,6 +23,16 @@ export interface SubscriptionStore {
     query: InAccount,
     next: (before: DeviceSubscription) => DeviceSubscription | undefined,
   ): Promise<DeviceSubscription | 'refused' | undefined>
+  /**
+   * The same for progress alone, without reading the subscription. `revision`: that of the subscription, which a
+   * change of it moves on before the change is answered.
+   */
+  changeProgress(
+    query: InAccount,
+    next: (before: SubscriptionProgress, revision: number) => SubscriptionProgress | undefined,
+  ): Promise<
+    { readonly progress: SubscriptionProgress; readonly revision: number } | 'refused' | undefined
+  >
   /** Returns the deleted one. What was sent for it goes too. */
   deleteSubscription(
     query: InAccount & { readonly deletedAt: number },

@@ -68,12 +68,12 @@ export function deliveriesRoute({
     const oldest = clock.now() - days * DAY_MS
     const deviceIds = [...new Set(deliveries.flatMap(({ deviceIds: own = [] }) => own))]
     const erasures =
-      deviceIds.length === 0 ? new Map() : await store.erasuresOf({ accountId, deviceIds })
+      deviceIds.length === 0 ? undefined : await store.erasuresOf({ accountId, deviceIds })
     return deliveries.map((delivery) => {
       const { at, deviceIds: own } = delivery
       const isShown =
         at >= oldest &&
-        own?.every((id) => at > (erasures.get(id)?.erasedAt ?? -Infinity) + CLOCKS_DIFFER_BY_MS)
+        own?.every((id) => at > (erasures?.get(id)?.erasedAt ?? -Infinity) + CLOCKS_DIFFER_BY_MS)
       return isShown === true ? delivery : { ...delivery, answer: '' }
     })
   }

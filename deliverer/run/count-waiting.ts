@@ -16,7 +16,7 @@ export function waitingCounter({
   items,
   clock,
 }: {
-  store: Pick<SubscriptionStore, 'changeSubscription'>
+  store: Pick<SubscriptionStore, 'changeProgress'>
   items: ItemReader
   clock: Clock
 }) {
@@ -55,14 +55,15 @@ export function waitingCounter({
       const waiting = await counted(subscription, signal)
       countedAt = clock.now()
       if (waiting.count === 0 || waiting.mark === progress.waiting?.mark) return undefined
-      const changed = await store.changeSubscription(subscription, (current) => {
+      const changed = await store.changeProgress(subscription, (current, revisionNow) => {
         const isSame =
-          current.revision === revision &&
-          current.progress.mark === progress.mark &&
-          current.progress.waiting?.mark === progress.waiting?.mark
-        return isSame ? { ...current, progress: { ...current.progress, waiting } } : undefined
+          revisionNow === revision &&
+          current.mark === progress.mark &&
+          current.waiting?.mark === progress.waiting?.mark
+        return isSame ? { ...current, waiting } : undefined
       })
-      return changed === 'refused' ? undefined : changed
+      if (changed === 'refused' || changed === undefined) return undefined
+      return { ...subscription, progress: changed.progress }
     },
   }
 }

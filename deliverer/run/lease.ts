@@ -15,7 +15,7 @@ export function leases({
   owner,
   now,
 }: {
-  store: Pick<SubscriptionStore, 'changeSubscription'>
+  store: Pick<SubscriptionStore, 'changeProgress'>
   owner: string
   now: () => number
 }) {
@@ -31,29 +31,26 @@ export function leases({
       return lease === undefined || lease.owner === owner ? 0 : Math.max(0, lease.until - now())
     },
 
-    /** Undefined: another process has it, or `unless` says no, or the subscription was deleted. */
+    /** Undefined: another process has it, `unless` says no, or the subscription was changed or deleted. */
     async take(
-      key: Key,
-      unless: (current: DeviceSubscription) => boolean,
+      subscription: DeviceSubscription,
+      unless: () => boolean,
     ): Promise<DeviceSubscription | undefined> {
-      const taken = await store.changeSubscription(key, (current) => {
-        const { lease } = current.progress
+      const taken = await store.changeProgress(subscription, (progress, revision) => {
+        const { lease } = progress
         const isHeld = lease !== undefined && lease.owner !== owner && lease.until > now()
-        if (isHeld || unless(current)) return undefined
-        return { ...current, progress: renewed(current.progress) }
+        const isOther = revision !== subscription.revision
+        return isHeld || isOther || unless() ? undefined : renewed(progress)
       })
-      return taken === 'refused' ? undefined : taken
+      if (taken === 'refused' || taken === undefined) return undefined
+      return { ...subscription, progress: taken.progress }
     },
 
     /** Renews it until the returned function is called. */
     keep(key: Key): () => void {
       const timer = setInterval(() => {
         store
-          .changeSubscription(key, (current) =>
-            isOwn(current.progress)
-              ? { ...current, progress: renewed(current.progress) }
-              : undefined,
-          )
+          .changeProgress(key, (progress) => (isOwn(progress) ? renewed(progress) : undefined))
           // The write after the request finds out.
           .catch(() => undefined)
       }, RENEWED_EVERY_MS)
@@ -63,17 +60,17 @@ export function leases({
 
     /**
      * Writes progress if this process still has the lease, and gives it back unless `keep`. Undefined: it has lost it,
-     * and nothing is written.
+     * and nothing is written. `revision`: that of the subscription now.
      */
     async write(
       key: Key,
-      next: (current: DeviceSubscription) => SubscriptionProgress,
+      next: (progress: SubscriptionProgress, revision: number) => SubscriptionProgress,
       { keep }: { keep: boolean },
-    ): Promise<DeviceSubscription | undefined> {
-      const written = await store.changeSubscription(key, (current) => {
-        if (!isOwn(current.progress)) return undefined
-        const progress = withoutLease(next(current))
-        return { ...current, progress: keep ? renewed(progress) : progress }
+    ): Promise<{ readonly progress: SubscriptionProgress; readonly revision: number } | undefined> {
+      const written = await store.changeProgress(key, (current, revision) => {
+        if (!isOwn(current)) return undefined
+        const progress = withoutLease(next(current, revision))
+        return keep ? renewed(progress) : progress
       })
       return written === 'refused' ? undefined : written
     },

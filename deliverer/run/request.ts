@@ -44,7 +44,7 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
     const end = await parts.slots.take({ accountId: key.accountId, isFailing })
     try {
       if (stopping.aborted) return
-      const claimed = await leases.take(key, () => parts.isSuspended(key.accountId))
+      const claimed = await leases.take(subscription, () => parts.isSuspended(key.accountId))
       state.isStale = true
       if (claimed === undefined) return
       state.current = claimed
@@ -146,14 +146,16 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
   ): Promise<void> {
     const written = await leases.write(
       key,
-      ({ progress, revision }) => write(progress, revision === claimed.revision),
+      (progress, revision) => write(progress, revision === claimed.revision),
       { keep },
     )
     if (written === undefined) return
-    state.current = written
-    state.isStale = false
+    const { progress, revision } = written
+    const subscription = { ...claimed, progress }
+    state.current = subscription
+    state.isStale = revision !== claimed.revision
     const { accountId, id: subscriptionId } = key
-    const number = written.progress.deliveries
+    const number = progress.deliveries
     const ids = told.map(({ item }) => item.id)
     const named = outcome.answer === '' ? [] : told.flatMap(({ item }) => deviceIdOf(item) ?? [])
     const deviceIds = [...new Set(named)]
@@ -163,9 +165,9 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
         parts.logger.warn({ err: error, subscriptionId }, 'a delivery could not be listed')
       })
     const isDone = isSuccess(outcome.status)
-    const isFailure = written.progress.failingSince !== undefined
+    const isFailure = progress.failingSince !== undefined
     parts.onAttempt({
-      subscription: written,
+      subscription,
       outcome: isDone ? 'delivered' : isFailure ? 'failed' : 'refused',
       before: claimed.progress,
     })

@@ -25,6 +25,7 @@ export function runSubscription(key: SubscriptionKey, parts: RunnerParts): Runne
   const state: RunnerState = {
     current: undefined,
     isStale: true,
+    isChanged: false,
     waitingSince: undefined,
     wake: new AbortController(),
   }
@@ -53,8 +54,9 @@ export function runSubscription(key: SubscriptionKey, parts: RunnerParts): Runne
 
   async function step(): Promise<boolean> {
     if (state.wake.signal.aborted) state.wake = new AbortController()
-    if (state.isStale || state.current === undefined) {
+    if (state.isStale || state.isChanged || state.current === undefined) {
       state.isStale = false
+      state.isChanged = false
       state.current = await store.findSubscription(key)
     }
     const { current: subscription } = state
@@ -105,7 +107,7 @@ export function runSubscription(key: SubscriptionKey, parts: RunnerParts): Runne
   const done = run()
   return {
     notify() {
-      state.isStale = true
+      state.isChanged = true
       state.wake.abort()
     },
     get current() {

@@ -40,6 +40,8 @@ export type RunnerState = {
   current: DeviceSubscription | undefined
   /** Whether it must be read again. */
   isStale: boolean
+  /** Whether somebody has changed it since it was read. */
+  isChanged: boolean
   /** Since when its oldest known item could have been sent; undefined: none waits. */
   waitingSince: number | undefined
   /** Aborted when somebody has changed it, or the process stops. */

@@ -17,7 +17,7 @@ export function askedSender(
         const kept = new Set(told.map(({ item }) => item.id))
         const gone = ids.filter((id) => !kept.has(id))
         if (gone.length > 0) {
-          const without = ({ progress }: DeviceSubscription) => {
+          const without = (progress: SubscriptionProgress) => {
             return { ...progress, resend: progress.resend.filter((id) => !gone.includes(id)) }
           }
           if ((await leases.write(key, without, { keep: true })) === undefined) return

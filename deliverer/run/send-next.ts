@@ -48,7 +48,7 @@ export function nextSender(
     if (first === undefined && !isGap) {
       state.waitingSince = undefined
       cursor.mark = page.mark
-      if (page.end) await saveCursor()
+      if (page.end) await saveCursor(subscription)
       return
     }
     state.waitingSince = first?.item.since
@@ -75,19 +75,19 @@ export function nextSender(
   }
 
   /** Saves how far nothing was wanted, so that the next start does not read it again. */
-  async function saveCursor(): Promise<void> {
+  async function saveCursor(subscription: DeviceSubscription): Promise<void> {
     const { from, mark, savedAt } = cursor
-    const isCounted = state.current?.progress.waiting !== undefined
+    const isCounted = subscription.progress.waiting !== undefined
     if (mark === from || (!isCounted && clock.now() - savedAt < SAVED_EVERY_MS)) return
     cursor.savedAt = clock.now()
-    const saved = await store.changeSubscription(key, ({ progress, ...stored }) => {
+    const saved = await store.changeProgress(key, (progress, revision) => {
       const isMoved = progress.mark !== from || leases.heldFor(progress) > 0
-      if (isMoved) return undefined
-      return { ...stored, progress: { ...uncounted(withoutLease(progress)), mark } }
+      if (isMoved || revision !== subscription.revision) return undefined
+      return { ...uncounted(withoutLease(progress)), mark }
     })
     if (saved === 'refused' || saved === undefined) state.isStale = true
     else {
-      state.current = saved
+      state.current = { ...subscription, progress: saved.progress }
       cursor.from = mark
     }
   }

@@ -33,6 +33,7 @@ import { rejectionsOf } from './rejections.ts'
 import { rightsOf } from './rights.ts'
 import { sessionsOf } from './sessions.ts'
 import { sharesOf } from './shares.ts'
+import { PROGRESS } from './subscription-progress.ts'
 import { DELIVERIES, SUBSCRIPTIONS, subscriptionsOf } from './subscriptions.ts'
 
 export type BackOffice = Keys &
@@ -55,6 +56,7 @@ export const BACK_OFFICE = [
   GEOFENCE_TOTALS,
   RULES,
   SUBSCRIPTIONS,
+  PROGRESS,
   DELIVERIES,
   ANNOUNCED_ERASURES,
   AUDIT,
@@ -98,7 +100,11 @@ export function openBackOffice(
       totals: open(GEOFENCE_TOTALS),
       subscriptions: open(SUBSCRIPTIONS),
     }),
-    ...subscriptionsOf({ subscriptions: open(SUBSCRIPTIONS), deliveries: open(DELIVERIES) }),
+    ...subscriptionsOf({
+      subscriptions: open(SUBSCRIPTIONS),
+      progress: open(PROGRESS),
+      deliveries: open(DELIVERIES),
+    }),
     ...auditOf(open(AUDIT), { livesOf }),
     ...instancesOf({
       instances: open(INSTANCES),

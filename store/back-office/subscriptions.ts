@@ -7,6 +7,7 @@ import {
 import type { DocumentStore, Kind } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import { changed } from './changing.ts'
+import { subscriptionsWithProgress, type ProgressDocument } from './subscription-progress.ts'
 import { DEFINITION, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
 
 export const SUBSCRIPTIONS: Kind<DefinitionDocument> = { name: 'subscriptions', ...DEFINITION }
@@ -25,29 +26,27 @@ export const DELIVERIES: Kind<DeliveryDocument> = {
 /** Subscriptions and their deliveries, on top of a database's documents. */
 export function subscriptionsOf(open: {
   subscriptions: DocumentStore<DefinitionDocument>
+  progress: DocumentStore<ProgressDocument>
   deliveries: DocumentStore<DeliveryDocument>
 }): SubscriptionStore {
-  const subscriptions = definitionDocuments<DeviceSubscription>(open.subscriptions)
+  const definitions = definitionDocuments<DeviceSubscription>(open.subscriptions)
+  const subscriptions = subscriptionsWithProgress(definitions, open.progress)
   const { deliveries } = open
 
   return {
     async createSubscription(subscription) {
       const { accountId, id, createdAt } = subscription
-      await subscriptions.insert([subscription])
-      const all = await subscriptions.page({ accountId, limit: MOST_SUBSCRIPTIONS + 1 })
+      await subscriptions.insert(subscription)
+      const all = await definitions.page({ accountId, limit: MOST_SUBSCRIPTIONS + 1 })
       if (all.length <= MOST_SUBSCRIPTIONS) return true
       await subscriptions.remove({ accountId, id }, createdAt)
       return false
     },
 
-    pageSubscriptions: subscriptions.page,
-    findSubscription: subscriptions.get,
-
-    changeSubscription: (query, next) =>
-      subscriptions.change<'refused'>(query, async (before) => {
-        const after = next(before)
-        return after === undefined ? { refused: 'refused' } : { next: after }
-      }),
+    pageSubscriptions: async (query) => subscriptions.joined(await definitions.page(query)),
+    findSubscription: (query) => subscriptions.find(query),
+    changeSubscription: subscriptions.change,
+    changeProgress: subscriptions.changeProgress,
 
     async deleteSubscription({ accountId, id, deletedAt }) {
       const deleted = await subscriptions.remove({ accountId, id }, deletedAt)
@@ -57,7 +56,14 @@ export function subscriptionsOf(open: {
       return deleted
     },
 
-    changedSubscriptions: subscriptions.changed,
+    async changedSubscriptions(query) {
+      const page = await definitions.changed(query)
+      const changes = page.changes.map(async ({ definition, ...change }) => {
+        const [joined] = definition === undefined ? [] : await subscriptions.joined([definition])
+        return joined === undefined ? change : { ...change, definition: joined }
+      })
+      return { ...page, changes: await Promise.all(changes) }
+    },
 
     async saveDelivery(delivery) {
       const id = `${delivery.subscriptionId}/${delivery.number % MOST_DELIVERIES}`

@@ -120,6 +120,29 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
+  promise(
+    'progress is written without the subscription, and tells which revision of it is current',
+    async ({ accountId, store }) => {
+      const given = newSubscription({ accountId })
+      await store.createSubscription(given)
+      const changes = ownChanges((query) => store.changedSubscriptions(query), [given])
+      expect(await changes()).toHaveLength(1)
+      const later = (mark: string) =>
+        store.changeProgress(given, (progress) => ({ ...progress, mark }))
+      expect(await later('later')).toEqual({ progress: newProgress('later'), revision: 1 })
+      expect(await store.changeProgress(given, () => undefined)).toBe('refused')
+      expect(await changes()).toEqual([])
+      await store.changeSubscription(given, (one) => ({ ...one, name: 'Renamed', revision: 2 }))
+      expect(await later('last')).toEqual({ progress: newProgress('last'), revision: 2 })
+      const expected = { ...given, name: 'Renamed', revision: 2, progress: newProgress('last') }
+      expect(await store.findSubscription(given)).toEqual(expected)
+      const asOther = { accountId: newAccountId(), id: given.id }
+      expect(await store.changeProgress(asOther, (one) => one)).toBeUndefined()
+      await store.deleteSubscription({ accountId, id: given.id, deletedAt: T0 })
+      expect(await later('after it')).toBeUndefined()
+    },
+  )
+
   promise('an erased device leaves the lists of subscriptions', async ({ accountId, store }) => {
     const given = newSubscription({ accountId, deviceIds: ['tug', 'ferry'] })
     await store.createSubscription(given)

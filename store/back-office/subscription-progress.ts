@@ -1,0 +1,185 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { DeviceSubscription, SubscriptionProgress } from '../../schemas/subscription.ts'
+import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
+import type { SubscriptionStore } from '../subscriptions.ts'
+import { untilDone } from './changing.ts'
+import type { definitionDocuments } from './definition-documents.ts'
+
+/** How far a subscription has come. It is written with every request, the subscription, which may be large, is not. */
+export type ProgressDocument = {
+  /** The subscription's. */
+  readonly id: string
+  readonly accountId: string
+  /** The revision of the subscription that it belongs to. */
+  readonly of: number
+  readonly content: string
+}
+
+export const PROGRESS: Kind<ProgressDocument> = { name: 'subscription_progress', indexes: {} }
+
+/** A deliverer of version 0.3.0 reads the lease in the subscription itself: this one keeps it from delivering. */
+const MOVED = { owner: 'moved', until: Number.MAX_SAFE_INTEGER }
+
+/** A change of a subscription is written first, then its progress. */
+const CHANGED_WITHIN_MS = 200
+const LOOKS_EVERY_MS = 20
+
+type Key = { readonly accountId: string; readonly id: string }
+type Definitions = ReturnType<typeof definitionDocuments<DeviceSubscription>>
+type Stored = {
+  readonly definition: DeviceSubscription
+  readonly document: Revisioned<ProgressDocument>
+}
+
+/** Subscriptions of two documents: the definition, and the progress. */
+export function subscriptionsWithProgress(
+  definitions: Definitions,
+  documents: DocumentStore<ProgressDocument>,
+) {
+  /** The progress is read first: with the one after a change goes the definition after it. */
+  async function read(query: Key): Promise<Stored | undefined> {
+    const document = await documents.get(query.id)
+    const definition = await definitions.get(query)
+    if (definition === undefined) return undefined
+    return { definition, document: document ?? (await moved(definition)) }
+  }
+
+  async function load(query: Key): Promise<Stored | undefined> {
+    for (let waitedMs = 0; ; waitedMs += LOOKS_EVERY_MS) {
+      const stored = await read(query)
+      if (stored === undefined || stored.document.of === stored.definition.revision) return stored
+      if (waitedMs < CHANGED_WITHIN_MS) await pause(LOOKS_EVERY_MS)
+      // The process that changed the definition has ended, or knows of no other document.
+      else await documents.replace({ ...stored.document, of: stored.definition.revision })
+    }
+  }
+
+  /** Moves the progress out of a subscription of version 0.3.0. */
+  async function moved(definition: DeviceSubscription): Promise<Revisioned<ProgressDocument>> {
+    let { progress } = definition
+    await definitions.change<never>(definition, async (before) => {
+      progress = before.progress
+      return { next: withProgress(before, { ...progress, lease: MOVED }) }
+    })
+    const { lease, ...rest } = progress
+    const kept = lease === undefined || lease.owner === MOVED.owner ? rest : progress
+    await documents.insert([documentOf(withProgress(definition, kept))])
+    const document = await documents.get(definition.id)
+    return document ?? { ...documentOf(withProgress(definition, kept)), revision: 0 }
+  }
+
+  const join = ({ definition, document }: Stored): DeviceSubscription =>
+    withProgress(definition, progressIn(document))
+
+  async function replace(
+    document: Revisioned<ProgressDocument>,
+    progress: SubscriptionProgress,
+    of: number,
+  ): Promise<boolean> {
+    return documents.replace({ ...document, of, content: JSON.stringify(progress) })
+  }
+
+  /** Writes progress after the definition that it goes with. */
+  async function follow(
+    definition: DeviceSubscription,
+    next: (progress: SubscriptionProgress) => SubscriptionProgress | undefined,
+  ): Promise<DeviceSubscription> {
+    return untilDone(async () => {
+      const document = await documents.get(definition.id)
+      if (document === undefined) return definition
+      const before = progressIn(document)
+      const progress = next(before) ?? before
+      // Also if it stays the same: a request that has begun before finds out.
+      const isWritten = await replace(document, progress, definition.revision)
+      return isWritten ? withProgress(definition, progress) : undefined
+    })
+  }
+
+  return {
+    async insert(subscription: DeviceSubscription): Promise<void> {
+      await documents.insert([documentOf(subscription)])
+      const { mark } = subscription.progress
+      const left = { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
+      await definitions.insert([withProgress(subscription, { ...left, lease: MOVED })])
+    },
+
+    async find(query: Key): Promise<DeviceSubscription | undefined> {
+      const stored = await load(query)
+      return stored && join(stored)
+    },
+
+    /** The same subscriptions as they are now, without those deleted meanwhile. */
+    async joined(all: readonly DeviceSubscription[]): Promise<DeviceSubscription[]> {
+      const found = await Promise.all(all.map((one) => load(one)))
+      return found.flatMap((stored) => (stored === undefined ? [] : [join(stored)]))
+    },
+
+    change: (query: Key, next: Parameters<SubscriptionStore['changeSubscription']>[1]) =>
+      untilDone(async () => {
+        const stored = await load(query)
+        if (stored === undefined) return { outcome: undefined }
+        const { definition, document } = stored
+        const before = join(stored)
+        const after = next(before)
+        if (after === undefined) return { outcome: 'refused' as const }
+        const changed = withProgress(after, definition.progress)
+        const write = (next: DeviceSubscription) =>
+          definitions.change<'again'>(query, async (current) =>
+            current.revision === definition.revision && current.changedAt === definition.changedAt
+              ? { next }
+              : { refused: 'again' },
+          )
+        if (after.revision === definition.revision) {
+          // Who looks because of the change finds what was asked for.
+          const isWritten = await replace(document, after.progress, definition.revision)
+          if (!isWritten) return undefined
+          const written = await write(changed)
+          if (written === 'again') return undefined
+          return { outcome: written && withProgress(written, after.progress) }
+        }
+        const written = await write(changed)
+        if (written === 'again') return undefined
+        if (written === undefined) return { outcome: undefined }
+        const follows = (progress: SubscriptionProgress) =>
+          next(withProgress(definition, progress))?.progress
+        return { outcome: await follow(written, follows) }
+      }).then(({ outcome }) => outcome),
+
+    changeProgress: (
+      { accountId, id }: Key,
+      next: Parameters<SubscriptionStore['changeProgress']>[1],
+    ) =>
+      untilDone(async () => {
+        const document = (await documents.get(id)) ?? (await load({ accountId, id }))?.document
+        if (document?.accountId !== accountId) return { outcome: undefined }
+        const { of: revision } = document
+        const progress = next(progressIn(document), revision)
+        if (progress === undefined) return { outcome: 'refused' as const }
+        const isWritten = await replace(document, progress, revision)
+        return isWritten ? { outcome: { progress, revision } } : undefined
+      }).then(({ outcome }) => outcome),
+
+    async remove(query: Key, deletedAt: number): Promise<DeviceSubscription | undefined> {
+      const stored = await load(query)
+      const deleted = await definitions.remove(query, deletedAt)
+      if (deleted === undefined) return undefined
+      await documents.remove({ id: query.id })
+      return stored === undefined ? deleted : withProgress(deleted, progressIn(stored.document))
+    },
+  }
+}
+
+function withProgress(
+  subscription: DeviceSubscription,
+  progress: SubscriptionProgress,
+): DeviceSubscription {
+  return { ...subscription, progress }
+}
+
+function documentOf({ id, accountId, revision: of, progress }: DeviceSubscription) {
+  return { id, accountId, of, content: JSON.stringify(progress) }
+}
+
+function progressIn({ content }: ProgressDocument): SubscriptionProgress {
+  return JSON.parse(content) as SubscriptionProgress
+}
