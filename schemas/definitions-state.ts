@@ -33,8 +33,6 @@ export type StartedWait = {
 }
 
 export type RulesState = {
-  /** The newest sign of life. */
-  readonly seen?: { readonly at: number }
   /** By rule; the conditions of those that are absent do not hold. */
   readonly standings: Readonly<Record<string, RuleStanding>>
   /** Kept while a rule about stops applies. */
@@ -56,6 +54,8 @@ export type StopState = {
   readonly last: StopFix
   /** The latest positions that one stop could hold; empty during a stop. */
   readonly window: readonly StopFix[]
+  /** There were too many of them, so that some are missing. */
+  readonly isThinned?: true
   /** A position that leapt away, which the next one may show to be false. */
   readonly leapt?: StopFix
   readonly stopped?: {

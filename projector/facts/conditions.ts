@@ -9,6 +9,8 @@ export type Circumstances = {
   readonly isAbout: (geofenceId: string) => boolean
   readonly valueOf: (field: string) => RuleValue | undefined
   readonly isStopped: boolean | undefined
+  /** Entries that were received before decide nothing by the rule. */
+  readonly inForceSince: (rule: DeviceRule) => number
   /** Since when a rule has applied to the device where it is: a stop or a silence begins then at the earliest. */
   readonly appliedSince: (rule: DeviceRule) => number
 }

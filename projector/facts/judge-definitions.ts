@@ -1,6 +1,7 @@
 import type { DefinitionsState, StartedWait, StopFix } from '../../schemas/definitions-state.ts'
 import type { LastPosition } from '../../schemas/read-models.ts'
 import type { OptionalFields } from '../../schemas/report-fields.ts'
+import type { DeviceRule } from '../../schemas/device-rule.ts'
 import { valueOf, type Circumstances } from './conditions.ts'
 import { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import {
@@ -33,7 +34,7 @@ import {
   withoutOtherRules,
   type RuleDefinitions,
 } from './rules.ts'
-import { judgeStop } from './stops.ts'
+import { judgeStop, type StopVerdict } from './stops.ts'
 
 /** The geofences and rules that a device is judged by. */
 export type JudgedBy = { readonly geofences: GeofenceDefinitions } & RuleDefinitions
@@ -73,9 +74,13 @@ export function judgeDefinitions(
     decisions: [],
   }
   if (input.kind === 'time') return timePassed(run, input, definitions)
-  const heard = withRules(run, hearDevice(run.state.rules, signOf(input), definitions))
+  const sign = signOf(input)
+  const rules = inForceAt(input.receivedAt, run.state, definitions)
+  const heard = withRules(run, hearDevice(run.state.rules, sign, rules))
   const { state, decisions } = judgeInput(heard, input, definitions)
-  const silence = nextSilence(state.rules, circumstancesOf(state, definitions), definitions)
+  const seenAt = Math.max(definitions.seenAt ?? 0, input.receivedAt)
+  const circumstances = circumstancesOf(state, definitions)
+  const silence = nextSilence(state.rules, circumstances, { ...definitions, seenAt })
   return { state, decisions, due: earliest(nextDue(state, definitions), silence) }
 }
 
@@ -105,6 +110,18 @@ export function insideAfterEach(
   return after
 }
 
+/** Entries received before a rule was in force, but judged later, decide nothing by it. */
+function inForceAt(
+  receivedAt: number,
+  state: DefinitionsState,
+  definitions: JudgedBy,
+): readonly DeviceRule[] {
+  const { inForceSince } = circumstancesOf(state, definitions)
+  const { rules } = definitions
+  const isInForce = (rule: DeviceRule) => inForceSince(rule) <= receivedAt
+  return rules.every(isInForce) ? rules : rules.filter(isInForce)
+}
+
 function judgeInput(run: Run, input: PositionInput | HeartbeatInput, definitions: JudgedBy): Run {
   if (input.kind === 'heartbeat' || input.isRepeat) {
     if (input.kind === 'position' && input.isLate) return run
@@ -115,7 +132,8 @@ function judgeInput(run: Run, input: PositionInput | HeartbeatInput, definitions
   const { position, receivedAt } = input
   const at = Math.min(position.timestamp, position.receivedAt)
   const start: StartedWait = { at, receivedAt, position }
-  const passed = passWaits(run, { until: at, clock: 'at' }, definitions)
+  const rules = inForceAt(receivedAt, run.state, definitions)
+  const passed = passWaits(run, { until: at, clock: 'at' }, { ...definitions, rules })
   const { state: geofences, decisions } = judgePlace(
     passed.state.geofences,
     input,
@@ -126,9 +144,13 @@ function judgeInput(run: Run, input: PositionInput | HeartbeatInput, definitions
     decisions: [...passed.decisions, ...decisions],
   }
   if (!definitions.rules.some(({ when }) => 'stopped' in when)) {
-    const { seen, standings } = placed.state.rules
-    const rules = { standings, ...(seen !== undefined && { seen }) }
-    return ruled({ ...placed, state: { geofences, rules } }, start, position, definitions)
+    const { standings } = placed.state.rules
+    return ruled(
+      { ...placed, state: { geofences, rules: { standings } } },
+      start,
+      position,
+      definitions,
+    )
   }
   const { latitude, longitude, accuracy } = position
   const fix: StopFix = {
@@ -138,9 +160,9 @@ function judgeInput(run: Run, input: PositionInput | HeartbeatInput, definitions
     at,
     receivedAt,
   }
-  const { state: stop, isStopped } = judgeStop(placed.state.rules.stop, fix)
+  const { state: stop, ...verdict } = judgeStop(placed.state.rules.stop, fix)
   const stopping: Run = { ...placed, state: { geofences, rules: { ...placed.state.rules, stop } } }
-  return ruled(stopping, start, position, definitions, isStopped)
+  return ruled(stopping, start, position, definitions, verdict)
 }
 
 /** Judges the rules by the fields of an input. */
@@ -149,12 +171,12 @@ function ruled(
   start: StartedWait,
   fields: OptionalFields,
   definitions: JudgedBy,
-  isStopped?: boolean,
+  { isStopped, fixes }: Omit<StopVerdict, 'state'> = { isStopped: undefined, fixes: [] },
 ): Run {
   const known = circumstancesOf(state, definitions)
   const circumstances = { ...known, isStopped, valueOf: (field: string) => valueOf(fields, field) }
-  const stoppedSince = state.rules.stop?.stopped?.first
-  const judged = judgeRules(state.rules, start, circumstances, { ...definitions, stoppedSince })
+  const rules = inForceAt(start.receivedAt, state, definitions)
+  const judged = judgeRules(state.rules, start, circumstances, { rules, fixes })
   return withRules({ state, decisions }, judged)
 }
 
@@ -208,6 +230,8 @@ function circumstancesOf({ geofences }: DefinitionsState, definitions: JudgedBy)
     const known = index.get(id)
     return known !== undefined && applies(known.geofence)
   }
+  const inForceSince = ({ changedAt, labels }: DeviceRule) =>
+    labels === undefined ? changedAt : Math.max(changedAt, selectedSince)
   return {
     isInside(id) {
       const side = geofences.standings[id]?.side
@@ -216,8 +240,10 @@ function circumstancesOf({ geofences }: DefinitionsState, definitions: JudgedBy)
     isAbout,
     valueOf: () => undefined,
     isStopped: undefined,
-    appliedSince({ changedAt, labels, geofenceIds }) {
-      const since = labels === undefined ? changedAt : Math.max(changedAt, selectedSince)
+    inForceSince,
+    appliedSince(rule) {
+      const { geofenceIds } = rule
+      const since = inForceSince(rule)
       if (geofenceIds === undefined) return since
       const insides = geofenceIds.flatMap(
         (id) => insideSince(geofences, id, definitions.geofences) ?? [],

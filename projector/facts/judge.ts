@@ -137,8 +137,9 @@ function judge(state: FactState, input: FactInput, judging: DeviceJudging, made:
   const { definitions } = judging
   const alarms = judgeAlarms(state.alarms, input)
   const by = definitions.defined ?? NO_DEFINITIONS
-  const { isWatched } = definitions
-  const defined = judgeDefinitions(state.definitions, input, { ...by, isWatched })
+  const { isWatched, watchedSince } = definitions
+  const watch = { isWatched, watchedSince, seenAt: state.liveness?.seenAt }
+  const defined = judgeDefinitions(state.definitions, input, { ...by, ...watch })
   const liveness = judgeLiveness(state.liveness, input, definitions)
   const before = insideIn(state.definitions)
   const after = insideIn(defined.state)

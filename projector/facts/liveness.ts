@@ -8,11 +8,16 @@ import {
   type TimeInput,
 } from './part.ts'
 
-export type LivenessDefinitions = {
+export type LivenessDefinitions = Watched & {
   /** The silence after which the device is offline. */
   readonly offlineAfterMs: number
-  /** False for a disabled device and in a suspended account: it never becomes offline. */
+}
+
+export type Watched = {
+  /** False for a disabled device and in a suspended account: it never becomes offline or silent. */
   readonly isWatched: boolean
+  /** When the device was last enabled, or its account resumed: it counts as heard then. */
+  readonly watchedSince?: number | undefined
 }
 
 /** A deadline is looked at no later than this, because the settings may have changed while nobody looked. */
@@ -55,10 +60,11 @@ function endsSilence({ offlineAt }: LivenessState, receivedAt: number): boolean 
 function silence(
   state: LivenessState | undefined,
   { at, hearing }: TimeInput,
-  { offlineAfterMs, isWatched }: LivenessDefinitions,
+  definitions: LivenessDefinitions,
 ): PartJudgement<LivenessState | undefined> {
   if (state === undefined || state.offlineAt !== undefined) return nothing(state)
-  const deadline = state.seenAt + offlineAfterMs
+  const { offlineAfterMs, isWatched } = definitions
+  const deadline = offlineDeadline(state, definitions)
   const held = heldUntil(hearing, offlineAfterMs)
   if (deadline > at) return waiting(state, lookAt(deadline, hearing.now))
   if (!isWatched) return waiting(state, hearing.now + LOOK_AGAIN_MS)
@@ -68,6 +74,14 @@ function silence(
     decisions: [{ type: 'device.offline', at: deadline }],
     due: null,
   }
+}
+
+/** When a device is offline if nothing more is heard from it. */
+export function offlineDeadline(
+  { seenAt }: Pick<LivenessState, 'seenAt'>,
+  { offlineAfterMs, watchedSince = 0 }: LivenessDefinitions,
+): number {
+  return Math.max(seenAt, watchedSince) + offlineAfterMs
 }
 
 /** When a deadline is looked at next. */

@@ -3,17 +3,19 @@ import type {
   RuleStanding,
   RuleValue,
   StartedWait,
+  StopFix,
 } from '../../schemas/definitions-state.ts'
 import { namedRule, type DeviceRule } from '../../schemas/device-rule.ts'
 import { judgeCondition, type Circumstances } from './conditions.ts'
 import type { WaitClock, EndOfWait } from './geofences.ts'
+import type { Watched } from './liveness.ts'
 import { heldUntil, type Decision, type TimeInput } from './part.ts'
 
 /** The enabled rules about a device. */
-export type RuleDefinitions = {
+export type RuleDefinitions = Watched & {
   readonly rules: readonly DeviceRule[]
-  /** False for a disabled device and in a suspended account: it never becomes silent. */
-  readonly isWatched: boolean
+  /** The newest sign of life before this input; undefined: none. */
+  readonly seenAt?: number | undefined
 }
 
 export const NO_RULES: RulesState = { standings: {} }
@@ -64,12 +66,12 @@ export function endRuleWait(
   }
 }
 
-/** Judges the conditions of all rules by an input. `stoppedSince`: the first position of the stop. */
+/** Judges the conditions of these rules by an input. `fixes`: positions of the stop, the first one first. */
 export function judgeRules(
   state: RulesState,
   start: StartedWait,
   circumstances: Circumstances,
-  { rules, stoppedSince }: RuleDefinitions & { readonly stoppedSince?: StartedWait | undefined },
+  { rules, fixes }: { rules: readonly DeviceRule[]; fixes: readonly StopFix[] },
 ): Judged {
   let { standings } = state
   const decisions: Decision[] = []
@@ -88,10 +90,9 @@ export function judgeRules(
       continue
     }
     if (standing?.raisedAt !== undefined) continue
-    const begun =
-      'stopped' in when ? notBefore(circumstances.appliedSince(rule), stoppedSince ?? start) : start
+    const begun = 'stopped' in when ? stopOf(rule, start, { circumstances, fixes }) : start
     const wait = standing?.wait ?? { ...begun, ...shown }
-    if (wait.at + rule.forSeconds * 1_000 > start.at) {
+    if (!hasLasted(wait, rule, start)) {
       if (standing === undefined) standings = { ...standings, [id]: { revision, wait } }
       continue
     }
@@ -106,11 +107,10 @@ export function judgeRules(
 export function hearDevice(
   state: RulesState,
   sign: StartedWait,
-  { rules }: RuleDefinitions,
+  rules: readonly DeviceRule[],
 ): Judged {
   let { standings } = state
   const { receivedAt: at } = sign
-  const seen = { at: Math.max(state.seen?.at ?? -Infinity, at) }
   const decisions: Decision[] = []
   for (const rule of rules) {
     const raisedAt = 'silent' in rule.when ? standings[rule.id]?.raisedAt : undefined
@@ -119,7 +119,7 @@ export function hearDevice(
     standings = without(standings, rule.id)
     decisions.push(cleared(rule, raisedAt, { ...sign, at }, {}))
   }
-  return { state: { ...state, seen, standings }, decisions }
+  return { state: { ...state, standings }, decisions }
 }
 
 /** Judges the rules about silence. `due`: when the next one may have to be raised. */
@@ -162,11 +162,11 @@ export function nextSilence(
 
 /** The silences under way, with the time at which they become too long. */
 function silences(
-  { seen, standings }: RulesState,
+  { standings }: RulesState,
   { isInside, appliedSince }: Pick<Circumstances, 'isInside' | 'appliedSince'>,
-  { rules, isWatched }: RuleDefinitions,
+  { rules, isWatched, watchedSince = 0, seenAt }: RuleDefinitions,
 ) {
-  if (seen === undefined || !isWatched) return []
+  if (seenAt === undefined || !isWatched) return []
   const open = rules.filter(
     ({ id, when, geofenceIds }) =>
       'silent' in when &&
@@ -175,14 +175,29 @@ function silences(
   )
   return open.map((rule) => ({
     rule,
-    deadline: Math.max(seen.at, appliedSince(rule)) + rule.forSeconds * 1_000,
+    deadline: Math.max(seenAt, watchedSince, appliedSince(rule)) + rule.forSeconds * 1_000,
   }))
 }
 
-/** A stop that the device was at before the rule applied to it counts from then on. */
-function notBefore(time: number, start: StartedWait): StartedWait {
-  if (start.at >= time) return start
-  return { ...start, at: time, receivedAt: Math.max(time, start.receivedAt) }
+/** A stop counts from its first position that was received since the rule applies. */
+function stopOf(
+  rule: DeviceRule,
+  start: StartedWait,
+  { circumstances, fixes }: { circumstances: Circumstances; fixes: readonly StopFix[] },
+): StartedWait {
+  const [since, insideSince] = [circumstances.inForceSince(rule), circumstances.appliedSince(rule)]
+  const fix = fixes.find((one) => one.receivedAt >= since && one.at >= insideSince)
+  return fix === undefined ? start : { at: fix.at, receivedAt: fix.receivedAt }
+}
+
+/**
+ * Whether a wait that began with an earlier input is over: by the timestamps of positions, or by the times of
+ * receipt. A heartbeat or a repeat has no timestamp, and the device's clock may be slow.
+ */
+function hasLasted(wait: StartedWait, { forSeconds }: DeviceRule, now: StartedWait): boolean {
+  const ms = forSeconds * 1_000
+  if (wait.receivedAt + ms <= now.receivedAt) return true
+  return now.position !== undefined && wait.at + ms <= now.at
 }
 
 function raised(
@@ -204,16 +219,17 @@ function raised(
 function cleared(
   rule: DeviceRule,
   raisedAt: number,
-  { at, position }: StartedWait,
+  { at: endedAt, position }: StartedWait,
   shown: { readonly value?: RuleValue },
 ): Decision {
+  // A wait ends by the clock of receipt, which may run ahead of the timestamps.
+  const at = Math.max(endedAt, raisedAt)
   return {
     type: 'rule.cleared',
     rule: namedRule(rule),
     ...shown,
     raisedAt,
-    // A wait ends by the clock of receipt, which may run ahead of the timestamps.
-    seconds: Math.max(0, at - raisedAt) / 1_000,
+    seconds: (at - raisedAt) / 1_000,
     at,
     ...(position !== undefined && { position }),
   }

@@ -6,16 +6,23 @@ import { StopWindow } from '../../schemas/geo/stop-window.ts'
 import { metresApart, tripRecord, type TripRecord } from '../../schemas/geo/trip-record.ts'
 
 /**
- * A position is forgotten if those before and after it are nearer to each other than this: a device that reports ten
- * times a second must not have thousands in its state. The last one of a burst remains.
+ * Five minutes of a device that reports once a second: up to this number, stops are exactly those of trips. A device
+ * that reports ten times a second must not have thousands of positions in its state. Beyond this number, a position is
+ * dropped if those before and after it are nearer to each other than `KEPT_EVERY_MS`; the last one of a burst remains.
  */
+const MOST_KEPT = 301
 const KEPT_EVERY_MS = 5_000
 
-/** Finds stops as trips do, position by position. Undefined: a leap, which the next position will explain. */
-export function judgeStop(
-  before: StopState | undefined,
-  fix: StopFix,
-): { readonly state: StopState; readonly isStopped: boolean | undefined } {
+export type StopVerdict = {
+  readonly state: StopState
+  /** Undefined: a leap, which the next position will explain. */
+  readonly isStopped: boolean | undefined
+  /** Positions of the stop: the first one, and all when it is found. */
+  readonly fixes: readonly StopFix[]
+}
+
+/** Finds stops as trips do, position by position. */
+export function judgeStop(before: StopState | undefined, fix: StopFix): StopVerdict {
   const passed: LocatedFix[] = []
   const leaps = new LeapFilter<LocatedFix>((one) => passed.push(one))
   if (before !== undefined) {
@@ -27,15 +34,18 @@ export function judgeStop(
   let state = before
   for (const one of taken) state = take(state, one)
   const leapt = leaps.held?.fix
-  const { last, window, stopped }: StopState = state ?? { last: fix, window: [fix] }
+  const { last, window, isThinned, stopped }: StopState = state ?? { last: fix, window: [fix] }
+  const isFound = stopped !== undefined && before?.stopped?.first.at !== stopped.first.at
   return {
     state: {
       last,
       window,
+      ...(isThinned && { isThinned }),
       ...(leapt !== undefined && { leapt }),
       ...(stopped !== undefined && { stopped }),
     },
     isStopped: leapt === undefined ? stopped !== undefined : undefined,
+    fixes: stopped === undefined ? [] : isFound ? [...(before?.window ?? []), fix] : [stopped.first],
   }
 }
 
@@ -62,9 +72,20 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
     return { last: fix, window: [], stopped: { first: first.fix, middle } }
   }
   const window = records.slice(left).map((one) => one.fix)
-  const before = window.at(-3)
-  if (before === undefined || fix.at - before.at >= KEPT_EVERY_MS) return { last: fix, window }
-  return { last: fix, window: [...window.slice(0, -2), fix] }
+  if (window.length > MOST_KEPT || (state?.isThinned === true && window.length > 2)) {
+    return { last: fix, window: thin(window), isThinned: true }
+  }
+  return { last: fix, window }
+}
+
+function thin(window: readonly StopFix[]): StopFix[] {
+  const kept: StopFix[] = []
+  for (const fix of window) {
+    const before = kept.at(-2)
+    if (before !== undefined && fix.at - before.at < KEPT_EVERY_MS) kept.pop()
+    kept.push(fix)
+  }
+  return kept
 }
 
 /** The number of records that have left the window, and the middle of a stop that the others are. */

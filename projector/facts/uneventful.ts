@@ -5,7 +5,7 @@ import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { PositionEntry } from '../../schemas/log-entry.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import { isNewSince } from './geofences.ts'
-import { lookAt, type LivenessDefinitions } from './liveness.ts'
+import { lookAt, offlineDeadline, type LivenessDefinitions } from './liveness.ts'
 import { NO_DEFINITIONS, type DefinedBy } from './judge-definitions.ts'
 
 /**
@@ -15,7 +15,7 @@ import { NO_DEFINITIONS, type DefinedBy } from './judge-definitions.ts'
 export function uneventful(
   state: FactState,
   { event, origin }: PositionEntry,
-  { defined = NO_DEFINITIONS, offlineAfterMs }: LivenessDefinitions & { defined?: DefinedBy },
+  { defined = NO_DEFINITIONS, ...watch }: LivenessDefinitions & { defined?: DefinedBy },
 ): FactState | undefined {
   const { sequence, applied, last, liveness, alarms, budget, definitions, erased } = state
   const { recordId, timestamp, receivedAt, attributes } = event
@@ -23,14 +23,13 @@ export function uneventful(
   if (liveness.offlineAt !== undefined || state.due !== liveness.due) return undefined
   let { due } = liveness
   if (due !== null && due <= receivedAt) {
-    const deadline = liveness.seenAt + offlineAfterMs
+    const deadline = offlineDeadline(liveness, watch)
     if (deadline <= receivedAt) return undefined
     due = lookAt(deadline, receivedAt)
   }
   if (erased !== undefined || attributes?.['alarm'] !== undefined) return undefined
-  const { seen, standings, stop } = definitions.rules
-  const isNewest = receivedAt > liveness.seenAt && seen !== undefined && receivedAt > seen.at
-  if (!isNewest || comparePositionTimes(event, last) <= 0) return undefined
+  const { standings, stop } = definitions.rules
+  if (receivedAt <= liveness.seenAt || comparePositionTimes(event, last) <= 0) return undefined
   if (stop !== undefined || !isEmpty(standings)) return undefined
   if (!isElsewhere(definitions.geofences, event, defined)) return undefined
   const { latitude, longitude, accuracy } = event
@@ -48,7 +47,7 @@ export function uneventful(
             : { latitude, longitude, accuracy, receivedAt },
         standings: definitions.geofences.standings,
       },
-      rules: { standings, seen: { at: receivedAt } },
+      rules: { standings },
     },
   }
   if (alarms === undefined && budget === undefined) return next
