@@ -100,6 +100,8 @@ export type WatchSettings = {
   readonly accountId: string
   readonly deviceId: string
   readonly disabled: boolean
+  /** When the device was last enabled; absent: it was never disabled, or enabled by version 0.3.0. */
+  readonly enabledSince?: number
   readonly expectedIntervalSeconds?: number
   readonly labels?: readonly string[]
   /** With the labels: when the settings last changed. */

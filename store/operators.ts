@@ -7,6 +7,8 @@ export type Account = {
   readonly id: string
   readonly name: string
   readonly suspended: boolean
+  /** When its last suspension was lifted. */
+  readonly resumedAt?: number
   readonly createdAt: number
 }
 
@@ -76,7 +78,12 @@ export interface Operators {
   /** Oldest first. */
   pageAccounts(query: { limit: number; after?: PlaceByAge }): Promise<Account[]>
   /** A suspended account's keys and operators are refused; its data is kept. */
-  suspendAccount(query: { accountId: string; suspended: boolean }): Promise<Account | undefined>
+  suspendAccount(query: {
+    accountId: string
+    suspended: boolean
+    /** Now, in milliseconds since the epoch, where this lifts a suspension: its devices count as heard then. */
+    resumedAt?: number
+  }): Promise<Account | undefined>
 
   /**
    * Does nothing if the operator no longer exists. Ends the operator's oldest sessions when there are
@@ -114,8 +121,20 @@ export async function operatorAddresses(
 export async function suspendedAccounts(
   store: Pick<Operators, 'pageAccounts'>,
 ): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>()
+  const accounts = await interruptedAccounts(store)
+  return new Set([...accounts.values()].flatMap(({ id, suspended }) => (suspended ? id : [])))
+}
+
+/** The accounts that are suspended, or have been, by their ids. */
+export async function interruptedAccounts(
+  store: Pick<Operators, 'pageAccounts'>,
+): Promise<ReadonlyMap<string, Account>> {
+  const accounts = new Map<string, Account>()
   const pages = readPages<Account>(READ_AT_ONCE, (page) => store.pageAccounts(page))
-  for await (const page of pages) for (const { id, suspended } of page) if (suspended) ids.add(id)
-  return ids
+  for await (const page of pages) {
+    for (const account of page) {
+      if (account.suspended || account.resumedAt !== undefined) accounts.set(account.id, account)
+    }
+  }
+  return accounts
 }

@@ -76,7 +76,8 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
     if (suspended && accountId === caller.accountId) {
       throw new ApiError('CONFLICT', 'your own account would be closed to you: ask somebody else')
     }
-    const account = requireAccount(await store.suspendAccount({ accountId, suspended }))
+    const change = { accountId, suspended, resumedAt: clock.now() }
+    const account = requireAccount(await store.suspendAccount(change))
     if (before.suspended !== suspended) {
       const action = suspended ? 'account.suspended' : 'account.resumed'
       await recordOfAccount(ctx, caller, {

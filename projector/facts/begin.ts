@@ -1,5 +1,6 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { endOf, hasReached } from '../../event-log/offsets.ts'
+import type { Clock } from '../../runtime/clock.ts'
 import { readPages } from '../../runtime/read-pages.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
 import type { SeededState, FactStore } from '../../store/facts.ts'
@@ -20,10 +21,12 @@ export function beginJudging({
   store,
   eventLog,
   definitions,
+  clock,
 }: {
   store: Pick<FactStore, 'factsProgress' | 'seedFacts' | 'beginFacts'>
   eventLog: Pick<EventLog, 'extent'>
   definitions: Definitions
+  clock: Clock
 }): (readModels: Seeded) => Promise<boolean> {
   let end: Offsets | undefined
   let hasBegun = false
@@ -34,13 +37,9 @@ export function beginJudging({
     end ??= endOf(await eventLog.extent())
     const checkpoint = await readModels.checkpoint()
     if (!hasReached(checkpoint, end)) return false
-    // The last sign that the service could hear at all: devices silent at that time are offline.
-    let heardAt = 0
+    const now = clock.now()
     for await (const page of statuses(readModels)) {
-      for (const { lastReceivedAt } of page) heardAt = Math.max(heardAt, lastReceivedAt)
-    }
-    for await (const page of statuses(readModels)) {
-      await store.seedFacts(page.flatMap((status) => seedOf(status, heardAt, definitions) ?? []))
+      await store.seedFacts(page.flatMap((status) => seedOf(status, now, definitions) ?? []))
     }
     await store.beginFacts(checkpoint)
     return true
@@ -55,19 +54,23 @@ async function* statuses(readModels: Seeded): AsyncGenerator<readonly DeviceStat
   }
 }
 
-/** A device of which only imported positions are known has not reported yet. */
+/**
+ * A device is offline if its status says so, also a disabled one. One of which only imported positions are known has
+ * not reported yet.
+ */
 function seedOf(
   status: DeviceStatus,
-  heardAt: number,
+  now: number,
   definitions: Definitions,
 ): SeededState | undefined {
   const { accountId, deviceId, applied, lastKeyAt, lastPosition } = status
   if (lastKeyAt === 0) return undefined
-  const { offlineAfterMs, isWatched } = definitions.of(status)
+  const { offlineAfterMs, defined } = definitions.of(status)
   const deadline = lastKeyAt + offlineAfterMs
-  const isOffline = isWatched && deadline <= heardAt
-  const due = isOffline ? null : deadline
-  const seen = { seenAt: lastKeyAt, due }
+  const isOffline = deadline < now
+  const seen = { seenAt: lastKeyAt, due: isOffline ? null : deadline }
+  // The first sweep finds when a rule about silence must be judged.
+  const isSoon = defined?.rules.some(({ when }) => 'silent' in when) === true
   const [partition = 0] = Object.keys(applied).map(Number)
   const origin = status.lastOrigin ?? { partition, offset: applied[partition] ?? 0 }
   const { recordId, receivedAt, timestamp } = lastPosition
@@ -78,7 +81,7 @@ function seedOf(
     state: {
       sequence: 0,
       applied,
-      due,
+      due: isSoon ? now : seen.due,
       last: { recordId, timestamp, receivedAt, origin },
       definitions: seededDefinitions(lastPosition),
       liveness: isOffline ? { ...seen, offlineAt: deadline } : seen,

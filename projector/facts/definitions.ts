@@ -4,7 +4,7 @@ import { readPages } from '../../runtime/read-pages.ts'
 import { isSelected, type DeviceSelection } from '../../schemas/selection.ts'
 import type { DefinitionStore } from '../../store/definitions.ts'
 import { KnownDefinitions } from './known-definitions.ts'
-import { suspendedAccounts, type Operators } from '../../store/operators.ts'
+import { interruptedAccounts, type Account, type Operators } from '../../store/operators.ts'
 import type { FactStore, WatchSettings } from '../../store/facts.ts'
 import type { DeviceDefinitions } from './judge.ts'
 import { offlineAfter } from './liveness.ts'
@@ -22,7 +22,6 @@ export type Definitions = {
 
 /** For devices without settings, in accounts without geofences and rules. */
 const WATCHED: DeviceDefinitions = { offlineAfterMs: offlineAfter(undefined), isWatched: true }
-const UNWATCHED: DeviceDefinitions = { ...WATCHED, isWatched: false }
 
 const DEVICES_AT_ONCE = 1_000
 
@@ -34,7 +33,7 @@ export function followDefinitions(
 ): Definitions {
   const known = new KnownDefinitions(store, clock)
   let settings: ReadonlyMap<string, WatchSettings> = new Map()
-  let suspended: ReadonlySet<string> = new Set()
+  let interrupted: ReadonlyMap<string, Account> = new Map()
   let isPrepared = false
   /** Devices that `refresh` has yet to return. */
   let changed: readonly DeviceName[] = []
@@ -43,18 +42,28 @@ export function followDefinitions(
     const silences = await known.refresh()
     const devices = await store.watchSettings({ labels: known.hasLabels })
     const next = new Map(devices.map((device) => [deviceKey(device), device]))
-    suspended = await suspendedAccounts(store)
+    const resumed = await readAccounts()
     const differing = [...next, ...settings].filter(
       ([key]) => !isSame(next.get(key), settings.get(key)),
     )
     changed = [...changed, ...new Map(differing).values()]
     // At first too: the rules may have been made while no projector was running.
-    for (const accountId of silences) changed = [...changed, ...(await devicesOf(accountId))]
+    for (const accountId of new Set([...silences, ...resumed]))
+      changed = [...changed, ...(await devicesOf(accountId))]
     settings = next
     isPrepared = true
   }
 
-  /** A rule about silence concerns devices that send nothing. */
+  /** Returns the accounts that have been resumed: all their deadlines begin again. */
+  async function readAccounts(): Promise<readonly string[]> {
+    const before = interrupted
+    interrupted = await interruptedAccounts(store)
+    return [...interrupted.values()].flatMap(({ id, suspended, resumedAt }) =>
+      !suspended && isPrepared && before.get(id)?.resumedAt !== resumedAt ? id : [],
+    )
+  }
+
+  /** A rule about silence, or a resumed account, concerns devices that send nothing. */
   async function devicesOf(accountId: string): Promise<readonly DeviceName[]> {
     const devices: DeviceName[] = []
     const pages = readPages<DeviceName>(DEVICES_AT_ONCE, ({ limit, after }) =>
@@ -85,12 +94,14 @@ export function followDefinitions(
   return {
     of(device) {
       const own = settings.size === 0 ? undefined : settings.get(deviceKey(device))
-      if (own === undefined && known.of(device.accountId) === undefined) {
-        return suspended.has(device.accountId) ? UNWATCHED : WATCHED
+      const account = interrupted.get(device.accountId)
+      if (own === undefined && account === undefined && known.of(device.accountId) === undefined) {
+        return WATCHED
       }
       return {
         offlineAfterMs: offlineAfter(own?.expectedIntervalSeconds),
-        isWatched: own?.disabled !== true && !suspended.has(device.accountId),
+        isWatched: own?.disabled !== true && account?.suspended !== true,
+        watchedSince: Math.max(own?.enabledSince ?? 0, account?.resumedAt ?? 0),
         ...definedFor(device, own),
       }
     },

@@ -1,7 +1,21 @@
 import type { Clock } from '../../runtime/clock.ts'
-import { INSTANCE_GONE_MS } from '../../schemas/instance-report.ts'
+import { INSTANCE_GONE_MS, type InstanceReport } from '../../schemas/instance-report.ts'
 import type { Instances } from '../../store/back-office.ts'
 import type { Hearing } from './part.ts'
+
+/**
+ * Since when there has been a ready instance without interruption, as far as their reports show. One that has not
+ * reported since another became ready may have ended before.
+ */
+function readyWithoutGap(reports: readonly InstanceReport[], freshSince: number): number {
+  const newestFirst = [...reports].sort((a, b) => b.reportedAt - a.reportedAt)
+  let since = Infinity
+  for (const { reportedAt, readySince = Infinity } of newestFirst) {
+    if (reportedAt < freshSince || (since !== Infinity && reportedAt < since)) break
+    since = Math.min(since, readySince)
+  }
+  return since
+}
 
 /** A sweep later than this means that the machine slept, and that reports of that time may still arrive. */
 const SLEPT_MS = 30_000
@@ -23,13 +37,17 @@ export function watchHearing({
   clock,
   graceMs,
   spoolMaxAgeMs,
+  isEmbedded,
 }: {
   store: Pick<Instances, 'instances' | 'waitingSpools'>
   clock: Clock
   /** FACTS_GRACE_SECONDS */
   graceMs: number
   spoolMaxAgeMs: number
+  /** The ingest API runs in this process: reports from before its start are of one that has ended. */
+  isEmbedded: boolean
 }): HearingWatch {
+  const startedAt = clock.now()
   let lookedAt: number | undefined
   let readySince = Infinity
   let heardUpTo = -Infinity
@@ -44,10 +62,9 @@ export function watchHearing({
       const now = clock.now()
       const reports = await store.instances({ reportedSince: now - INSTANCE_GONE_MS })
       const ingest = reports.filter(({ service }) => service === 'ingest-api')
-      const fresh = ingest.filter(({ reportedAt }) => reportedAt >= now - FRESH_MS)
       const waiting = await store.waitingSpools({ reportedSince: now - spoolMaxAgeMs })
-      const since = Math.min(...fresh.map((one) => one.readySince ?? Infinity))
-      readySince = waiting > 0 ? Infinity : since
+      const freshSince = Math.max(now - FRESH_MS, isEmbedded ? startedAt : -Infinity)
+      readySince = waiting > 0 ? Infinity : readyWithoutGap(ingest, freshSince)
       heardUpTo = Math.min(...ingest.map(({ reportedAt }) => reportedAt))
       noteSleep(clock.now())
       lookedAt = clock.now()

@@ -40,6 +40,8 @@ export function startFacts(
     clock,
     graceMs: config.factsGraceSeconds * 1_000,
     spoolMaxAgeMs: config.spoolMaxAgeSeconds * 1_000,
+    // The ingest API of the embedded process has started with it.
+    isEmbedded: config.distributed === undefined,
   })
   const failures = noteFailures({ clock, metrics, logger })
   const judging = { store, definitions, hearing, failures, clock, metrics, topic }
@@ -52,6 +54,6 @@ export function startFacts(
       await definitions.prepare()
       await hearing.look()
     },
-    begin: beginJudging({ store, eventLog, definitions }),
+    begin: beginJudging({ store, eventLog, definitions, clock }),
   }
 }

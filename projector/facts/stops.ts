@@ -35,7 +35,6 @@ export function judgeStop(before: StopState | undefined, fix: StopFix): StopVerd
   for (const one of taken) state = take(state, one)
   const leapt = leaps.held?.fix
   const { last, window, isThinned, stopped }: StopState = state ?? { last: fix, window: [fix] }
-  const isFound = stopped !== undefined && before?.stopped?.first.at !== stopped.first.at
   return {
     state: {
       last,
@@ -45,8 +44,18 @@ export function judgeStop(before: StopState | undefined, fix: StopFix): StopVerd
       ...(stopped !== undefined && { stopped }),
     },
     isStopped: leapt === undefined ? stopped !== undefined : undefined,
-    fixes: stopped === undefined ? [] : isFound ? [...(before?.window ?? []), fix] : [stopped.first],
+    fixes: stopped === undefined ? [] : fixesOf(stopped.first, before, taken),
   }
+}
+
+function fixesOf(
+  first: StopFix,
+  before: StopState | undefined,
+  taken: readonly LocatedFix[],
+): readonly StopFix[] {
+  if (before?.stopped?.first.at === first.at) return [first]
+  const fixes = [...(before?.window ?? []), ...taken.map(({ fix }) => fix)]
+  return fixes.filter(({ at }) => at >= first.at)
 }
 
 type LocatedFix = TripRecord & { readonly fix: StopFix }

@@ -42,17 +42,22 @@ export function accountsOf({
     },
 
     /** Lifting a suspension ends earlier sessions, which may have gone unchecked since. */
-    async suspendAccount({ accountId, suspended }) {
+    async suspendAccount({ accountId, suspended, resumedAt }) {
       const account = await changed(accounts, accountId, (before) => ({
         ...before,
         suspended,
-        ...(before.suspended && !suspended && { resumed: (before.resumed ?? 0) + 1 }),
+        ...(before.suspended &&
+          !suspended && {
+            resumed: (before.resumed ?? 0) + 1,
+            ...(resumedAt !== undefined && { resumedAt }),
+          }),
       }))
       return account && accountOf(account)
     },
   }
 }
 
-export function accountOf({ id, name, suspended, createdAt }: AccountDocument): Account {
-  return { id, name, suspended, createdAt }
+export function accountOf(document: AccountDocument): Account {
+  const { id, name, suspended, resumedAt, createdAt } = document
+  return { id, name, suspended, ...(resumedAt !== undefined && { resumedAt }), createdAt }
 }

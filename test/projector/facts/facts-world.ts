@@ -18,15 +18,17 @@ export function factsWorld({
   store,
   clock,
   graceMs = 0,
+  isEmbedded = false,
 }: {
   eventLog: EventLog
   store: Store
   clock: { time: number; now(): number }
   /** FACTS_GRACE_SECONDS */
   graceMs?: number
+  isEmbedded?: boolean
 }) {
   const definitions = followDefinitions(store, clock)
-  const hearing = watchHearing({ store, clock, graceMs, spoolMaxAgeMs: 86_400_000 })
+  const hearing = watchHearing({ store, clock, graceMs, spoolMaxAgeMs: 86_400_000, isEmbedded })
   const metrics = createMetrics()
   const failures = noteFailures({ clock, metrics, logger })
   const judging = { store, definitions, hearing, failures, clock, metrics }
@@ -40,7 +42,7 @@ export function factsWorld({
         await definitions.prepare()
         await hearing.look()
       },
-      begin: beginJudging({ store, eventLog, definitions }),
+      begin: beginJudging({ store, eventLog, definitions, clock }),
     },
     sweep: sweepDeadlines({ ...judging, eventLog, graceMs: GRACE_MS }),
     judgeBatches,
@@ -48,10 +50,15 @@ export function factsWorld({
     /** An ingest API reports that it has been ready since then. */
     async ingestReports({
       readySince = 0,
+      instanceId = 'ingest',
       ...more
-    }: { readySince?: number | undefined; spool?: { id: string; events: number } } = {}) {
+    }: {
+      readySince?: number | undefined
+      instanceId?: string
+      spool?: { id: string; events: number }
+    } = {}) {
       await store.saveInstance({
-        instanceId: 'ingest',
+        instanceId,
         service: 'ingest-api',
         version: '1.0.0',
         host: 'quay',

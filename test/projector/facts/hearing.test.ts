@@ -5,8 +5,10 @@ import { factsWorld } from './facts-world.ts'
 
 const clock = { time: T0, now: () => clock.time }
 let world: ReturnType<typeof factsWorld>
+let opened: Parameters<Parameters<typeof logAndStoreForEachTest>[0]>[0]
 
-logAndStoreForEachTest((opened) => {
+logAndStoreForEachTest((given) => {
+  opened = given
   clock.time = T0
   world = factsWorld({ ...opened, clock, graceMs: 600_000 })
 })
@@ -61,5 +63,30 @@ test('a sweep that comes more than 30 s late means that the machine slept', asyn
   // Even before the next sweep: an entry may be judged first.
   expect(world.hearing.current().since).toBe(clock.time)
   await world.ingestReports()
+  expect(await heardSince()).toBe(clock.time)
+})
+
+test('after a restart, an instance that has ended does not count as ready for the time between', async () => {
+  await world.ingestReports({ readySince: T0 - 3_600_000 })
+  clock.time += 11_000
+  await world.ingestReports({ instanceId: 'next', readySince: clock.time })
+  expect(await heardSince()).toBe(clock.time)
+})
+
+test('an instance that starts beside another one interrupts nothing', async () => {
+  await world.ingestReports({ readySince: T0 - 3_600_000 })
+  clock.time += 5_000
+  await world.ingestReports({ instanceId: 'next', readySince: clock.time })
+  clock.time += 5_000
+  await world.ingestReports({ readySince: T0 - 3_600_000 })
+  expect(await heardSince()).toBe(T0 - 3_600_000)
+})
+
+test('the embedded process hears nothing before its own ingest API has reported', async () => {
+  await world.ingestReports({ readySince: T0 - 3_600_000 })
+  clock.time += 11_000
+  world = factsWorld({ ...opened, clock, isEmbedded: true })
+  expect(await heardSince()).toBe(Infinity)
+  await world.ingestReports({ instanceId: 'next', readySince: clock.time })
   expect(await heardSince()).toBe(clock.time)
 })

@@ -5,6 +5,7 @@ import type { FactState } from '../../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../../schemas/facts.ts'
 import type { PositionReported } from '../../../schemas/position-reported.ts'
 import { deviceSeen, positionReported, T0 } from '../../samples.ts'
+import { definitions, rule } from './judging.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -154,6 +155,38 @@ test('a disabled device, or one of a suspended account, never becomes offline', 
   expect(told(judged([report(0), 3 * HOUR, report(5 * HOUR)], unwatched))).toEqual([
     ['device.online', 0],
   ])
+})
+
+test('a device that is enabled, or whose account is resumed, counts as heard then, without a fact of its own', () => {
+  const enabled = { ...usual, definitions: { ...usual.definitions, watchedSince: T0 + 5 * HOUR } }
+  expect(told(judged([report(0), 359 * MINUTE], enabled))).toEqual([['device.online', 0]])
+  expect(told(judged([report(0), 360 * MINUTE], enabled))).toEqual([
+    ['device.online', 0],
+    ['device.offline', 360],
+  ])
+})
+
+test('a device that was offline when it was disabled is offline when it is enabled', () => {
+  const offline = judgeEntries(undefined, [report(0)], usual).state
+  const { state } = judgeTime(offline, T0 + 2 * HOUR, usual)
+  const enabled = { ...usual, definitions: { ...usual.definitions, watchedSince: T0 + 5 * HOUR } }
+  const later = judgeTime({ ...state, due: T0 + 5 * HOUR }, T0 + 9 * HOUR, enabled)
+  expect(later.facts).toEqual([])
+  expect(later.state.liveness).toMatchObject({ offlineAt: T0 + HOUR })
+})
+
+test('a rule about silence sees a device of which nothing has arrived since it was seeded', () => {
+  const [silent, depot] = [rule({ when: { silent: true }, forSeconds: 600 }), definitions()]
+  const seeded: FactState = {
+    sequence: 0,
+    applied: {},
+    due: T0,
+    liveness: { seenAt: T0 - HOUR, offlineAt: T0 - 1, due: null },
+    definitions: { geofences: { standings: {} }, rules: { standings: {} } },
+  }
+  const defined = { geofences: depot.geofences, rules: [silent] }
+  const judging = { ...usual, definitions: { ...usual.definitions, defined } }
+  expect(told(judgeTime(seeded, T0, judging).facts)).toEqual([['rule.raised', -50]])
 })
 
 test('silence is not judged until the service has listened long enough; then the deadline is the true one', () => {

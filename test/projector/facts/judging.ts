@@ -123,6 +123,7 @@ export class JudgedDevice {
   due: number | null = null
   definitions: JudgedBy
   hearing: Omit<Hearing, 'now'> = { since: -Infinity, graceMs: 0 }
+  #seenAt: number | undefined
 
   constructor(known: JudgedBy) {
     this.definitions = known
@@ -167,7 +168,11 @@ export class JudgedDevice {
   }
 
   #judge(input: Input): readonly Decision[] {
-    const judged = judgeDefinitions(this.state, input, this.definitions)
+    const judged = judgeDefinitions(this.state, input, {
+      ...this.definitions,
+      seenAt: this.#seenAt,
+    })
+    if (input.kind !== 'time') this.#seenAt = Math.max(this.#seenAt ?? 0, input.receivedAt)
     // As it is stored.
     this.state = judged.state && (JSON.parse(JSON.stringify(judged.state)) as DefinitionsState)
     this.due = judged.due

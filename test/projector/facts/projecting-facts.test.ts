@@ -203,6 +203,7 @@ test('facts begin at the end of the log after an upgrade: devices known by then 
     at(0, { deviceId: 'imported', imported: true }),
     at(2 * HOUR, { deviceId: 'alive' }),
   ])
+  clock.time = T0 + 2 * HOUR
   const opened = world()
   await project(opened)
   expect(await facts()).toEqual([])

@@ -246,14 +246,14 @@ test('the last of several positions within seconds begins a stop, however long n
   expect(device.judge(at(400))).toEqual([`raised ${stopped.id} @1`])
 })
 
-test('a stop from before its rule was made counts from then on', () => {
+test('a stop from before its rule was made counts from the first position received since then', () => {
   const earlier = rule({ when: { stopped: true } })
   const device = new JudgedDevice(definitions({ rules: [earlier] }))
   device.judge(...Array.from({ length: 12 }, (_, n) => at(n * 60)))
   const later = rule({ when: { stopped: true }, forSeconds: 600, changedAt: T0 + 700_000 })
   device.definitions = definitions({ rules: [earlier, later] })
   expect(device.judge(at(720))).toEqual([])
-  expect(device.passTime(5_000)).toEqual([`raised ${later.id} @1300`])
+  expect(device.passTime(5_000)).toEqual([`raised ${later.id} @1320`])
 })
 
 test('a stop from before its rule was changed is not raised early if nothing arrives', () => {
@@ -263,8 +263,8 @@ test('a stop from before its rule was changed is not raised early if nothing arr
   const changed = { ...earlier, revision: 2, changedAt: T0 + 700_000 }
   device.definitions = definitions({ rules: [changed] })
   device.judge(at(720))
-  expect(device.passTime(700 + 3_599)).toEqual([])
-  expect(device.passTime(700 + 3_600)).toEqual([`raised ${changed.id} @4300`])
+  expect(device.passTime(720 + 3_599)).toEqual([])
+  expect(device.passTime(720 + 3_600)).toEqual([`raised ${changed.id} @4320`])
 })
 
 test('a stop over the edge of a geofence counts for its rules from each entry on', () => {
@@ -289,7 +289,7 @@ test('a device that gets the label of a rule again while it rests and is silent:
   device.judge(heartbeat(500))
   device.passTime(1_000)
   device.definitions = definitions({ rules, labels: ['truck'], selectedSince: T0 + 1_000_000 })
-  expect(device.judge(at(1_010))).toEqual([`raised ${stopped.id} @1000`])
+  expect(device.judge(at(1_010))).toEqual([`raised ${stopped.id} @1010`])
   expect(device.passTime(1_130)).toEqual([`raised ${silent.id} @1130`])
 })
 
@@ -367,4 +367,58 @@ test('a disabled device, and one of a suspended account, never becomes silent', 
   const device = new JudgedDevice(definitions({ rules: [silent], isWatched: false }))
   device.judge(at(0))
   expect(device.passTime(10_000)).toEqual([])
+})
+
+test('what was received before a rule was in force neither raises, clears, begins nor ends a wait', () => {
+  const fast = rule({ when: { field: 'speed', above: 30 }, changedAt: T0 + 100_000 })
+  const long = rule({ ...fast, id: 'rule-long', forSeconds: 60 })
+  const device = new JudgedDevice(definitions({ rules: [fast, long] }))
+  const earlier = [at(0, { speed: 40 }), at(99.999, { speed: 40 })]
+  expect(device.judge(...earlier)).toEqual([])
+  expect(device.state?.rules.standings).toEqual({})
+  expect(device.judge(at(100, { speed: 40 }))).toEqual([`raised ${fast.id} @100`])
+  // From a spool: received before, and judged afterwards.
+  const drained = [at(90, { speed: 20 }), heartbeat(95)]
+  expect(device.judge(...drained)).toEqual([])
+  expect(device.judge(at(171, { speed: 40 }))).toEqual(['raised rule-long @160'])
+})
+
+test('entries judged again after a crash decide nothing by a rule with a label that the device got since', () => {
+  const fast = rule({ when: { field: 'speed', above: 30 }, labels: ['truck'] })
+  const since = { labels: ['truck'], selectedSince: T0 + 100_000 }
+  const device = new JudgedDevice(definitions({ rules: [fast], ...since }))
+  expect(device.judge(at(50, { speed: 40 }), at(60, { speed: 0 }))).toEqual([])
+  expect(device.judge(at(110, { speed: 40 }))).toEqual([`raised ${fast.id} @110`])
+})
+
+test('a heartbeat or a repeat of a device whose clock is slow does not end `forSeconds` early', () => {
+  const fast = rule({ when: { field: 'speed', above: 30 }, forSeconds: 60 })
+  const low = rule({ when: { field: 'battery', below: 0.2 }, forSeconds: 60 })
+  const device = new JudgedDevice(definitions({ rules: [fast, low] }))
+  // Its clock is ten minutes slow.
+  const first = at(0, { speed: 31, battery: 0.1, received: 600 })
+  const repeat = { ...first, isRepeat: true, receivedAt: T0 + 630_000 }
+  expect(device.judge(first, heartbeat(620, { battery: 0.1 }), repeat)).toEqual([])
+  expect(device.judge(heartbeat(659, { battery: 0.1 }))).toEqual([])
+  expect(device.passTime(660)).toEqual([`raised ${fast.id} @60`, `raised ${low.id} @60`])
+})
+
+test('a rule is never cleared before it was raised', () => {
+  const low = rule({ when: { field: 'battery', below: 0.2 } })
+  const device = new JudgedDevice(definitions({ rules: [low] }))
+  device.judge(at(0, { battery: 0.5, received: 600 }), heartbeat(610, { battery: 0.1 }))
+  // By the device's clock, which is slow, this position precedes the heartbeat.
+  const [cleared] = device.decide(at(20, { battery: 0.9, received: 620 }))
+  expect(cleared).toMatchObject({ type: 'rule.cleared', at: T0 + 610_000, seconds: 0 })
+})
+
+test('a device counts as heard when it is enabled or its account resumed', () => {
+  const silent = rule({ when: { silent: true }, forSeconds: 120 })
+  const device = new JudgedDevice(definitions({ rules: [silent], isWatched: false }))
+  device.judge(at(0))
+  expect(device.passTime(1_000)).toEqual([])
+  device.definitions = { ...definitions({ rules: [silent] }), watchedSince: T0 + 1_000_000 }
+  device.lookAgain(1_004)
+  expect(device.passTime(1_119)).toEqual([])
+  expect(device.passTime(1_120)).toEqual([`raised ${silent.id} @1120`])
 })
