@@ -64,7 +64,6 @@ export function isNotUnique(error: unknown): boolean {
 
 /** Whether data was refused for its own sake: other data can be written, and the same never. */
 export function isRefused(error: unknown): boolean {
-  if (!(error instanceof DependencyError)) return error instanceof RangeError
   return [TOOBIG, CONSTRAINT, MISMATCH].includes(causeCode(error) ?? 0)
 }
 

@@ -98,7 +98,9 @@ const REFUSED_CODES = new Set<unknown>([2, 16, 22, 121, 10_334, 17_419, 17_420])
 
 /** Whether the driver refuses to send something: it cannot be encoded, or is larger than 16 MB. */
 export function isRefusedByDriver(error: unknown): boolean {
-  if (error instanceof RangeError || error instanceof BSON.BSONError) return true
+  // By its name: an error of Node's may come from another realm.
+  if ((error as Partial<Error>).name === 'RangeError') return true
+  if (error instanceof BSON.BSONError) return true
   return error instanceof MongoInvalidArgumentError && /larger than/.test(error.message)
 }
 
