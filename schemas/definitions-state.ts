@@ -10,7 +10,12 @@ export type DefinitionsState = {
 
 export type GeofencesState = {
   /** The last position judged. */
-  readonly last?: Coordinates & { readonly accuracy?: number; readonly receivedAt: number }
+  readonly last?: Coordinates & {
+    readonly accuracy?: number
+    readonly receivedAt: number
+    /** Soon after a change: when the latest change came into force that it was judged by. */
+    readonly knew?: number
+  }
   /** By geofence; the device is outside those that are absent. */
   readonly standings: Readonly<Record<string, GeofenceStanding>>
 }

@@ -48,7 +48,10 @@ export type Geofence = GeofenceContent & {
   readonly revision: number
   /** When an operator last changed it. */
   readonly changedAt: number
-  /** When its shape, its devices or `enabled` last changed: devices that were inside by then enter without a fact. */
+  /**
+   * When its shape, its devices, `confirmSeconds` or `enabled` last changed: devices that were inside by then enter
+   * without a fact.
+   */
   readonly inForceSince: number
 }
 

@@ -133,7 +133,8 @@ function judgeInput(run: Run, input: PositionInput | HeartbeatInput, definitions
   const at = Math.min(position.timestamp, position.receivedAt)
   const start: StartedWait = { at, receivedAt, position }
   const rules = inForceAt(receivedAt, run.state, definitions)
-  const passed = passWaits(run, { until: at, clock: 'at' }, { ...definitions, rules })
+  const by = { ...definitions, rules }
+  const passed = passWaits(run, { until: at, clock: 'at', received: receivedAt }, by)
   const { state: geofences, decisions } = judgePlace(
     passed.state.geofences,
     input,
@@ -183,13 +184,22 @@ function ruled(
 /** Ends the waits up to a time, the earliest first. */
 function passWaits(
   run: Run,
-  { until, clock }: { readonly until: number; readonly clock: WaitClock },
+  {
+    until,
+    clock,
+    received,
+  }: {
+    readonly until: number
+    readonly clock: WaitClock
+    /** When the input was received that ends them, if one does. */
+    readonly received?: number
+  },
   definitions: JudgedBy,
 ): Run {
   let passed = run
   for (;;) {
     const { geofences, rules } = passed.state
-    const place = nextEnd(geofences, definitions.geofences, clock)
+    const place = nextEnd(geofences, definitions.geofences, clock, received)
     const rule = nextRuleEnd(rules, definitions, clock)
     const isPlace = place !== undefined && (rule === undefined || place.end <= rule.end)
     const next = isPlace ? place : rule

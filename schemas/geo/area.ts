@@ -30,6 +30,7 @@ export type Area = {
   readonly boxes: readonly Box[]
   /** The shorter side of its bounding box. */
   readonly shorterSideMetres: number
+  readonly squareMetres: number
   /** Its edge is part of it. */
   contains(place: Coordinates): boolean
   /** The distance from its edge, inside or outside, or `atMost` if that is less. */
@@ -51,6 +52,8 @@ function circle({ latitude, longitude, radius }: CircleShape): Area {
   return {
     boxes: boxesAround({ latitude, longitude, radius }),
     shorterSideMetres: 2 * radius,
+    squareMetres:
+      Math.PI * (2 * EARTH_RADIUS_METRES * Math.sin(radius / EARTH_RADIUS_METRES / 2)) ** 2,
     contains: (place) => metresBetween(centre, place) <= radius,
     metresFromEdge: (place, atMost) =>
       Math.min(atMost, Math.abs(metresBetween(centre, place) - radius)),
@@ -86,6 +89,7 @@ function polygon(rings: readonly PolygonRing[]): Area {
       radians(box.north - box.south) * EARTH_RADIUS_METRES,
       metresBetween({ latitude, longitude: box.west }, { latitude, longitude: box.east }),
     ),
+    squareMetres: holes.reduce((rest, hole) => rest - squareMetresIn(hole), squareMetresIn(outer)),
     contains({ latitude, longitude }) {
       return pointInPolygon([longitudeNear(middle, longitude), latitude], contours) !== false
     },
@@ -97,6 +101,18 @@ function polygon(rings: readonly PolygonRing[]): Area {
       return nearest
     },
   }
+}
+
+/** On the sphere, between edges that are straight in longitude and latitude. */
+function squareMetresIn(ring: PolygonRing): number {
+  let sum = 0
+  for (const [n, [east, north]] of ring.entries()) {
+    const [west, south] = ring[n - 1] ?? [east, north]
+    const half = radians(north - south) / 2
+    const middle = Math.sin(radians(north + south) / 2)
+    sum += radians(east - west) * middle * (half === 0 ? 1 : Math.sin(half) / half)
+  }
+  return Math.abs(sum) * EARTH_RADIUS_METRES ** 2
 }
 
 /** The ring a whole turn further, if that is nearer to the longitude. */

@@ -4,18 +4,24 @@ import type { Coordinates } from './distance.ts'
 import type { Geofence } from '../geofence.ts'
 
 /** A geofence with its areas: several of a multipolygon. */
-export type PreparedGeofence = { readonly geofence: Geofence; readonly areas: readonly Area[] }
+export type PreparedGeofence = {
+  readonly geofence: Geofence
+  readonly areas: readonly Area[]
+  /** Of its areas together. */
+  readonly squareMetres: number
+}
 
 /** The enabled geofences of an account, found by place. */
 export class GeofenceIndex {
   /** When the latest of them came into force. */
   readonly newest: number
   readonly #byId: ReadonlyMap<string, PreparedGeofence>
+  /** The smallest geofence first. */
   readonly #boxed: readonly PreparedGeofence[]
   readonly #boxes: Flatbush | undefined
 
   constructor(geofences: Iterable<PreparedGeofence>) {
-    const enabled = [...geofences].filter(({ geofence }) => geofence.enabled)
+    const enabled = [...geofences].filter(({ geofence }) => geofence.enabled).sort(bySize)
     this.#byId = new Map(enabled.map((one) => [one.geofence.id, one]))
     this.newest = enabled.reduce((last, { geofence }) => Math.max(last, geofence.inForceSince), 0)
     const boxes = enabled.flatMap((one) =>
@@ -40,23 +46,27 @@ export class GeofenceIndex {
     return isIn(longitude) || (Math.abs(longitude) === 180 && isIn(-longitude))
   }
 
-  /** The geofences whose boxes contain the place. */
-  around({ latitude, longitude }: Coordinates): Iterable<PreparedGeofence> {
-    const found = this.#boxes?.search(longitude, latitude, longitude, latitude) ?? NONE
-    if (found.length <= 1 && Math.abs(longitude) !== 180) {
-      return found.map((n) => this.#boxed[n] as PreparedGeofence)
+  /** The geofences whose boxes contain the place, the smallest first; of the same size by their ids. */
+  *around({ latitude, longitude }: Coordinates): Generator<PreparedGeofence, void> {
+    const found = this.#boxes?.search(longitude, latitude, longitude, latitude) ?? []
+    if (Math.abs(longitude) === 180) {
+      // The 180th meridian is at -180° too.
+      found.push(...(this.#boxes?.search(-longitude, latitude, -longitude, latitude) ?? []))
     }
-    // The 180th meridian is at -180° too.
-    const other =
-      Math.abs(longitude) === 180
-        ? (this.#boxes?.search(-longitude, latitude, -longitude, latitude) ?? NONE)
-        : NONE
-    return new Set([...found, ...other].map((n) => this.#boxed[n] as PreparedGeofence))
+    let before: PreparedGeofence | undefined
+    for (const n of found.length < 2 ? found : Uint32Array.from(found).sort()) {
+      const one = this.#boxed[n] as PreparedGeofence
+      if (one !== before) yield one
+      before = one
+    }
   }
 }
 
-const NONE: readonly number[] = []
-
 export function prepared(geofence: Geofence): PreparedGeofence {
-  return { geofence, areas: areasOf(geofence.shape) }
+  const areas = areasOf(geofence.shape)
+  return { geofence, areas, squareMetres: areas.reduce((sum, area) => sum + area.squareMetres, 0) }
+}
+
+function bySize(a: PreparedGeofence, b: PreparedGeofence): number {
+  return a.squareMetres - b.squareMetres || (a.geofence.id < b.geofence.id ? -1 : 1)
 }

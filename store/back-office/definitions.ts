@@ -169,6 +169,7 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
   }
 }
 
-function reachOf({ shape, deviceIds, labels, enabled }: GeofenceContent) {
-  return { shape, deviceIds, labels, enabled }
+/** What decides where a device is; the name and the properties are only told. */
+function reachOf({ shape, deviceIds, labels, confirmSeconds, enabled }: GeofenceContent) {
+  return { shape, deviceIds, labels, confirmSeconds, enabled }
 }

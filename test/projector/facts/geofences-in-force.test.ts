@@ -1,0 +1,124 @@
+import { expect, test } from '@jest/globals'
+import type { GeofenceShape } from '../../../schemas/geofence.ts'
+import { T0 } from '../../samples.ts'
+import { at, definitions, DEGREE_METRES, geofence, HOME, JudgedDevice } from './judging.ts'
+
+function circle(radius: number, north = 0): GeofenceShape {
+  const latitude = HOME.latitude + north / DEGREE_METRES
+  return { type: 'circle', latitude, longitude: HOME.longitude, radius }
+}
+
+const MADE = 1_000
+const depot = geofence({ inForceSince: T0 + MADE * 1_000 })
+const known = definitions({ geofences: [depot] })
+
+test('what was received before a geofence was made, judged with it after a crash, neither enters nor leaves', () => {
+  const device = new JudgedDevice(known)
+  // Its very first position, a visit that was over by then, and another one.
+  const visits = [0, 500, 0, 500, 0, 500].map((north, n) => at(n * 100, { north }))
+  expect(device.judge(...visits)).toEqual([])
+  expect(device.inside).toEqual([])
+  expect(device.judge(at(MADE + 60, { north: 500 }), at(MADE + 120))).toEqual([
+    `entered ${depot.id} @${MADE + 120}`,
+  ])
+})
+
+test.each([
+  ['its first position', [at(0)]],
+  ['a later one', [at(0, { north: 500 }), at(100)]],
+])('a device that was inside when a geofence was made, by %s, is in it without a fact', (_, by) => {
+  const device = new JudgedDevice(known)
+  expect(device.judge(...by)).toEqual([])
+  expect(device.inside).toEqual([depot.id])
+  expect(device.judge(at(MADE + 60))).toEqual([])
+  expect(device.decide(at(MADE + 120, { north: 500 }))).toMatchObject([
+    { type: 'geofence.left', enteredAt: null, seconds: null },
+  ])
+})
+
+test('what was received before a change neither ends nor begins a visit by the changed geofence', () => {
+  const device = new JudgedDevice(
+    definitions({ geofences: [geofence({ ...depot, inForceSince: 0 })] }),
+  )
+  device.judge(at(0))
+  device.definitions = definitions({
+    geofences: [{ ...depot, shape: circle(60, 3_000), revision: 2 }],
+  })
+  expect(device.judge(at(100), at(200, { north: 3_000 }), at(300))).toEqual([])
+  expect(device.decide(at(MADE + 60))).toMatchObject([{ type: 'geofence.left', enteredAt: T0 }])
+})
+
+test('what was received before a geofence was in force, but judged later, neither begins nor ends a wait of it', () => {
+  const slow = { ...depot, confirmSeconds: 60 }
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(MADE - 10, { north: 500 }))
+  expect(device.judge(at(MADE + 10))).toEqual([])
+  // Received before, by a clock that is ahead, through a spool: it follows in the log.
+  const early = at(MADE + 100, { received: MADE - 5 })
+  const input = { ...early, position: { ...early.position, receivedAt: T0 + (MADE + 100) * 1_000 } }
+  expect(device.judge(input)).toEqual([])
+  expect(device.judge(at(MADE + 110))).toEqual([`entered ${slow.id} @${MADE + 10}`])
+})
+
+test('a wait to enter does not survive that the geofence is moved away', () => {
+  const slow = geofence({ confirmSeconds: 3_600 })
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(0, { north: 500 }), at(60))
+  const away = { ...slow, shape: circle(60, 1_500_000), revision: 2, inForceSince: T0 + 100_000 }
+  device.definitions = definitions({ geofences: [away] })
+  expect(device.passTime(10_000)).toEqual([])
+  expect(device.judge(at(11_000), at(12_000, { north: 500 }))).toEqual([])
+  expect(device.inside).toEqual([])
+})
+
+test('a wait to enter ends without a fact when `confirmSeconds` is shortened: the device is inside by then', () => {
+  const slow = geofence({ confirmSeconds: 3_600 })
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(0, { north: 500 }), at(60))
+  const quick = { ...slow, confirmSeconds: 30, revision: 2, inForceSince: T0 + 100_000 }
+  device.definitions = definitions({ geofences: [quick] })
+  expect(device.judge(at(120))).toEqual([])
+  expect(device.inside).toEqual([slow.id])
+  expect(device.passTime(10_000)).toEqual([])
+  expect(device.judge(at(10_010, { north: 500 }))).toEqual([])
+  expect(device.passTime(10_050)).toEqual([`left ${slow.id} @10010`])
+})
+
+test('a wait to leave begins anew with the first position after a change, and takes the new `confirmSeconds`', () => {
+  const slow = geofence({ confirmSeconds: 3_600 })
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(0))
+  expect(device.passTime(3_600)).toEqual([`entered ${slow.id} @0`])
+  device.judge(at(4_000, { north: 500 }))
+  const quick = { ...slow, confirmSeconds: 30, revision: 2, inForceSince: T0 + 4_100_000 }
+  device.definitions = definitions({ geofences: [quick] })
+  expect(device.judge(at(4_200, { north: 500 }))).toEqual([])
+  expect(device.passTime(4_230)).toEqual([`left ${slow.id} @4200`])
+})
+
+test('another name and other properties change nothing for a device that waits', () => {
+  const slow = geofence({ confirmSeconds: 60 })
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(0, { north: 500 }), at(60))
+  const renamed = { ...slow, name: 'Yard', properties: { a: 'b' }, revision: 2 }
+  device.definitions = definitions({
+    geofences: [{ ...renamed, changedAt: T0 + 90_000 }],
+    selectedSince: T0 + 90_000,
+  })
+  expect(device.judge(at(120))).toEqual([`entered ${slow.id} @60`])
+})
+
+test('an inaccurate and then an accurate fix in the first seconds of a geofence: it is entered', () => {
+  const device = new JudgedDevice(known)
+  device.judge(at(MADE - 60, { north: 500 }))
+  expect(device.judge(at(MADE + 5, { accuracy: 150 }))).toEqual([])
+  expect(device.judge(at(MADE + 15))).toEqual([`entered ${depot.id} @${MADE + 15}`])
+})
+
+test('a process that did not know a geofence yet has judged the visit: the device is in it without a fact', () => {
+  const device = new JudgedDevice(definitions())
+  device.judge(at(MADE + 2))
+  device.definitions = known
+  expect(device.judge(at(MADE + 10))).toEqual([])
+  expect(device.inside).toEqual([depot.id])
+})
