@@ -6,12 +6,12 @@ import type { Program } from '../runtime/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/instance.ts'
 import type { Instances, Outdated } from '../store/back-office.ts'
-import type { DefinitionStore } from '../store/definitions.ts'
+import type { AdoptionStore, DefinitionStore } from '../store/definitions.ts'
 import type { FactStore } from '../store/facts.ts'
 import type { Operators } from '../store/operators.ts'
 import type { Rejections } from '../store/rejections.ts'
 import type { Generations } from '../store/generations.ts'
-import type { Erasures, ReadModels } from '../store/read-models.ts'
+import type { Devices, Erasures, ReadModels } from '../store/read-models.ts'
 import { startFacts } from './facts/start-facts.ts'
 import { lagWatch } from './measure-lag.ts'
 import { projectInUse } from './project-in-use.ts'
@@ -40,7 +40,8 @@ export type ProjectedStore = ReadModels &
   Outdated &
   FactStore &
   Pick<Operators, 'pageAccounts'> &
-  Pick<DefinitionStore, 'changedGeofences' | 'changedRules'> &
+  Pick<DefinitionStore, 'changedGeofences' | 'changedRules' | keyof AdoptionStore> &
+  Pick<Devices, 'placeDevices'> &
   Pick<Instances, 'saveInstance' | 'instances' | 'waitingSpools'>
 
 /**

@@ -2,6 +2,29 @@ import type { DeviceRule, RuleContent } from '../schemas/device-rule.ts'
 import type { Geofence, GeofenceContent } from '../schemas/geofence.ts'
 import type { PlaceByAge } from './back-office.ts'
 
+/** How far the devices inside the new and changed geofences of an account have been found. */
+export type Adoption = {
+  readonly accountId: string
+  /** Done for the geofences that came into force up to then. */
+  readonly upTo: number
+  /** Devices are being looked for in the geofences that came into force from `from` to `to`. */
+  readonly running?: AdoptionRun
+}
+
+export type AdoptionRun = {
+  readonly from: number
+  readonly to: number
+  readonly done: number
+  readonly total: number
+}
+
+export interface AdoptionStore {
+  /** Undefined: not even begun. */
+  adoption(accountId: string): Promise<Adoption | undefined>
+  /** `upTo` never goes back. */
+  saveAdoption(adoption: Adoption): Promise<void>
+}
+
 type InAccount = { readonly accountId: string; readonly id: string }
 
 /** A change of a definition; `next` is called again if another change came between. */
@@ -23,7 +46,7 @@ export type DefinitionsPage = {
 }
 
 /** The geofences and rules that operators define. Another account never sees them. */
-export interface DefinitionStore {
+export interface DefinitionStore extends AdoptionStore {
   /** Creates each or refuses it. `revision`, `changedAt` and `inForceSince` are those of a new one. */
   createGeofences(
     geofences: readonly NewGeofence[],

@@ -7,13 +7,13 @@ import {
   type Geofence,
   type GeofenceShape,
 } from '../../schemas/geofence.ts'
-import type { GeofenceRefused } from '../../store/definitions.ts'
+import type { Adoption, AdoptionRun, GeofenceRefused } from '../../store/definitions.ts'
 import type { Caller } from '../http/caller.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import { PROPERTIES, SHAPE } from './geofence-rules.ts'
 import { SELECTION_PROPERTIES, selectionView } from './selection-rules.ts'
 
-export function geofenceView(geofence: Geofence, caller: Caller) {
+export function geofenceView(geofence: Geofence, caller: Caller, adoption?: Adoption) {
   const { id, name, externalId, shape, properties, confirmSeconds, enabled } = geofence
   const { revision, createdAt, changedAt } = geofence
   return {
@@ -28,7 +28,19 @@ export function geofenceView(geofence: Geofence, caller: Caller) {
     revision,
     createdAt: isoTime(createdAt),
     changedAt: isoTime(changedAt),
+    ...adoptingView(geofence, adoption),
   }
+}
+
+/** Shown while devices that are in the geofence already are being looked for. */
+function adoptingView(
+  { enabled, inForceSince }: Geofence,
+  adoption: Adoption | undefined,
+): { readonly adopting?: Pick<AdoptionRun, 'done' | 'total'> } {
+  const { running } = adoption ?? {}
+  if (!enabled || running === undefined) return {}
+  const { from, to, done, total } = running
+  return from <= inForceSince && inForceSince <= to ? { adopting: { done, total } } : {}
 }
 
 export const GEOFENCE: JsonSchema = objectOf(
@@ -45,8 +57,16 @@ export const GEOFENCE: JsonSchema = objectOf(
     revision: { type: 'integer', description: 'Grows with every change' },
     createdAt: TIME,
     changedAt: TIME,
+    adopting: objectOf(
+      { done: { type: 'integer' }, total: { type: 'integer' } },
+      {
+        title: 'Adopting',
+        description:
+          'Only while it is new or changed, and the devices in its neighbourhood are not yet all looked at: those inside already are then in it, without a fact',
+      },
+    ),
   },
-  { title: 'Geofence', optional: ['externalId', 'properties', 'deviceIds', 'labels'] },
+  { title: 'Geofence', optional: ['externalId', 'properties', 'deviceIds', 'labels', 'adopting'] },
 )
 
 export const GEOFENCE_NAME: JsonSchema = objectOf(

@@ -75,11 +75,12 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       refuseWithFile(query)
       return exportGeofences(ctx, caller, { store })
     }
+    const adoption = await store.adoption(caller.accountId)
     const page = { limit: limit ?? DEFAULT_LIMIT, ...(cursor !== undefined && { cursor }) }
     await listById({
       name: 'geofences',
       page: (query) => store.pageGeofences(query),
-      view: (geofence) => geofenceView(geofence, caller),
+      view: (geofence) => geofenceView(geofence, caller, adoption),
     })(ctx, caller, { query: page })
   }
 
@@ -112,7 +113,8 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
   async function show(ctx: AdminContext, caller: Caller): Promise<void> {
     const { accountId } = caller
     const id = pathParameter(ctx, 'id')
-    succeed(ctx, geofenceView(requireGeofence(await store.findGeofence({ accountId, id })), caller))
+    const geofence = requireGeofence(await store.findGeofence({ accountId, id }))
+    succeed(ctx, geofenceView(geofence, caller, await store.adoption(accountId)))
   }
 
   async function listDevices(ctx: AdminContext, caller: Caller, { query }: Input<PageQuery>) {

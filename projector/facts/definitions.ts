@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { readPages } from '../../runtime/read-pages.ts'
 import { isSelected, type DeviceSelection } from '../../schemas/selection.ts'
 import type { DefinitionStore } from '../../store/definitions.ts'
-import { KnownDefinitions } from './known-definitions.ts'
+import { KnownDefinitions, type ChangedGeofence } from './known-definitions.ts'
 import { interruptedAccounts, type Account, type Operators } from '../../store/operators.ts'
 import type { FactStore, WatchSettings } from '../../store/facts.ts'
 import type { DeviceDefinitions } from './judge.ts'
@@ -18,6 +18,8 @@ export type Definitions = {
   prepare(): Promise<void>
   /** Reads them again. Returns the devices whose deadlines may have changed; at first, all with settings. */
   refresh(): Promise<readonly DeviceName[]>
+  /** The geofences that refreshes have found changed since the last call. */
+  takeChangedGeofences(): readonly ChangedGeofence[]
 }
 
 /** For devices without settings, in accounts without geofences and rules. */
@@ -105,6 +107,8 @@ export function followDefinitions(
         ...definedFor(device, own),
       }
     },
+
+    takeChangedGeofences: () => known.takeChangedGeofences(),
 
     async prepare() {
       if (!isPrepared) await read()

@@ -116,7 +116,8 @@ export function endWait(
   }
   const { side, wait, since = null } = standing
   if (side === 'inside') {
-    const { [id]: _left, ...standings } = state.standings
+    const kept = Object.entries(state.standings).filter(([one]) => one !== id)
+    const standings = Object.fromEntries(kept)
     return { state: { ...state, standings }, decisions: [left(known.geofence, wait, since)], wait }
   }
   const standings = { ...state.standings, [id]: { side: 'inside', since: wait.at } as const }
@@ -144,7 +145,7 @@ export function judgePlace(
   const waitFor = ({ confirmSeconds }: Geofence) => (confirmSeconds === 0 ? undefined : start)
   const { last, standings: own } = withAdopted(before, definitions)
   const standings = new Map(Object.entries(own))
-  const decisions: (Decision & { readonly definition: { readonly id: string } })[] = []
+  const decisions: Decision[] = []
 
   for (const id of [...standings.keys()].sort()) {
     const [standing, known] = [standings.get(id), definitionOf(id, definitions)]

@@ -16,6 +16,12 @@ type OfAccount = {
   enabledRules?: readonly DeviceRule[] | undefined
 }
 
+/** A geofence in which devices must be looked for: it is new, or another shape, selection or time applies. */
+export type ChangedGeofence = PreparedGeofence & {
+  /** It was there before this process, and may have been looked at. */
+  readonly wasThere: boolean
+}
+
 /** The geofences and rules of all accounts, as of the last refresh. */
 export class KnownDefinitions {
   readonly #geofences: ChangesFollower<Geofence>
@@ -23,6 +29,8 @@ export class KnownDefinitions {
   readonly #accounts = new Map<string, OfAccount>()
   /** The account of each geofence and rule. */
   readonly #holders = new Map<string, string>()
+  #changed: ChangedGeofence[] = []
+  #isRead = false
 
   constructor(store: Changes, clock: Clock) {
     this.#geofences = new ChangesFollower((query) => store.changedGeofences(query), { clock })
@@ -38,8 +46,15 @@ export class KnownDefinitions {
         const account = this.#accountOf(id, definition)
         if (account === undefined) continue
         account.index = undefined
+        const before = account.geofences.get(id)?.geofence
         if (definition === undefined) account.geofences.delete(id)
-        else account.geofences.set(id, prepared(definition))
+        else {
+          const known = prepared(definition)
+          account.geofences.set(id, known)
+          if (definition.enabled && definition.inForceSince !== before?.inForceSince) {
+            this.#changed.push({ ...known, wasThere: !this.#isRead })
+          }
+        }
         await turnEnds()
       }
     }
@@ -55,7 +70,15 @@ export class KnownDefinitions {
         }
       }
     }
+    this.#isRead = true
     return silences
+  }
+
+  /** Since the last call. */
+  takeChangedGeofences(): readonly ChangedGeofence[] {
+    const changed = this.#changed
+    this.#changed = []
+    return changed
   }
 
   /** Undefined: the account has neither geofences nor rules. */

@@ -2,11 +2,13 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
 import type { Program } from '../../runtime/program.ts'
 import type { Instances } from '../../store/back-office.ts'
-import type { DefinitionStore } from '../../store/definitions.ts'
+import type { AdoptionStore, DefinitionStore } from '../../store/definitions.ts'
 import type { FactStore } from '../../store/facts.ts'
 import type { Operators } from '../../store/operators.ts'
+import type { Devices } from '../../store/read-models.ts'
 import type { Judging } from './judge-batch.ts'
 import type { JudgingInUse } from '../project-in-use.ts'
+import { adoptDevices } from './adopt.ts'
 import { beginJudging } from './begin.ts'
 import { followDefinitions } from './definitions.ts'
 import { noteFailures } from './device-failures.ts'
@@ -14,6 +16,7 @@ import { watchHearing } from './hearing.ts'
 import { sweepDeadlines } from './sweep.ts'
 
 const SWEEP_EVERY_MS = 1_000
+const ADOPT_EVERY_MS = 1_000
 /** How long an entry may be on its way into the log. */
 const EMBEDDED_GRACE_MS = 2_000
 const KAFKA_GRACE_MS = 10_000
@@ -29,7 +32,8 @@ export function startFacts(
     topic?: Judging['topic']
     store: FactStore &
       Pick<Operators, 'pageAccounts'> &
-      Pick<DefinitionStore, 'changedGeofences' | 'changedRules'> &
+      Pick<DefinitionStore, 'changedGeofences' | 'changedRules' | keyof AdoptionStore> &
+      Pick<Devices, 'placeDevices'> &
       Pick<Instances, 'instances' | 'waitingSpools'>
   },
   { config, lifecycle, logger, metrics }: Program,
@@ -48,6 +52,11 @@ export function startFacts(
   const graceMs = config.distributed === undefined ? EMBEDDED_GRACE_MS : KAFKA_GRACE_MS
   const sweep = sweepDeadlines({ ...judging, eventLog, graceMs })
   lifecycle.every('sweep of deadlines', SWEEP_EVERY_MS, sweep)
+  lifecycle.every(
+    'adoption of devices',
+    ADOPT_EVERY_MS,
+    adoptDevices({ ...judging, signal: lifecycle.stopping }),
+  )
   return {
     ...judging,
     async prepare() {

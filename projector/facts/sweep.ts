@@ -1,6 +1,7 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { DueDevice, FactStore, JudgeDevice } from '../../store/facts.ts'
+import { adopted } from './adopt.ts'
 import { judgeApart } from './judge-apart.ts'
 import type { Judging } from './judge-batch.ts'
 import { judgeTime, lookedAtSoon } from './judge.ts'
@@ -37,7 +38,7 @@ export function sweepDeadlines(
       const devices = changed.slice(at, at + AT_ONCE).map((device): JudgeDevice => ({
         ...device,
         judge(state) {
-          const next = state && lookedAtSoon(state, now)
+          const next = state && adopted(lookedAtSoon(state, now), definitions.of(device), now)
           return next === undefined || next === state ? undefined : { state: next, facts: [] }
         },
       }))

@@ -4,6 +4,7 @@ import { verticesOf, type Geofence, type GeofenceContent } from '../../schemas/g
 import type { DeviceSubscription } from '../../schemas/subscription.ts'
 import type { DefinitionStore, GeofenceRefused, NewGeofence, RuleRefused } from '../definitions.ts'
 import type { DocumentStore } from '../documents.ts'
+import { adoptionsOf, type AdoptionDocument } from './adoptions.ts'
 import { definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
 import { geofenceTotals, type GeofenceTotals } from './geofence-totals.ts'
 
@@ -12,6 +13,7 @@ export function definitionsOf(open: {
   geofences: DocumentStore<DefinitionDocument>
   rules: DocumentStore<DefinitionDocument>
   totals: DocumentStore<GeofenceTotals>
+  adoptions: DocumentStore<AdoptionDocument>
   subscriptions: DocumentStore<DefinitionDocument>
 }): DefinitionStore {
   const geofences = definitionDocuments<Geofence>(open.geofences)
@@ -145,6 +147,8 @@ export function definitionsOf(open: {
 
     changedGeofences: geofences.changed,
     changedRules: rules.changed,
+
+    ...adoptionsOf(open.adoptions),
   }
 }
 

@@ -7,6 +7,7 @@ import type { Rejections } from '../rejections.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
+import { ADOPTIONS } from './adoptions.ts'
 import { auditOf } from './audit.ts'
 import { GEOFENCES, RULES } from './definition-documents.ts'
 import { definitionsOf } from './definitions.ts'
@@ -54,6 +55,7 @@ export const BACK_OFFICE = [
   SHARES,
   GEOFENCES,
   GEOFENCE_TOTALS,
+  ADOPTIONS,
   RULES,
   SUBSCRIPTIONS,
   PROGRESS,
@@ -98,6 +100,7 @@ export function openBackOffice(
       geofences: open(GEOFENCES),
       rules: open(RULES),
       totals: open(GEOFENCE_TOTALS),
+      adoptions: open(ADOPTIONS),
       subscriptions: open(SUBSCRIPTIONS),
     }),
     ...subscriptionsOf({

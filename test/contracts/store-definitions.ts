@@ -15,6 +15,21 @@ import type { StoreSuite } from './store-suite.ts'
 
 export function definitionsContract({ promise, shared }: StoreSuite): void {
   promise(
+    'how far devices have been looked for in changed geofences is kept, and never goes back',
+    async ({ accountId, store }) => {
+      expect(await store.adoption(accountId)).toBeUndefined()
+      const running = { from: T0, to: T0 + 5, done: 50, total: 900 }
+      await store.saveAdoption({ accountId, upTo: T0 - 1, running })
+      expect(await store.adoption(accountId)).toEqual({ accountId, upTo: T0 - 1, running })
+      await store.saveAdoption({ accountId, upTo: T0 + 5 })
+      await store.saveAdoption({ accountId, upTo: T0 })
+      await shared.reopen()
+      expect(await shared.store.adoption(accountId)).toEqual({ accountId, upTo: T0 + 5 })
+      expect(await shared.store.adoption(newAccountId())).toBeUndefined()
+    },
+  )
+
+  promise(
     'a geofence is found by its id and external id, also after a restart',
     async ({ accountId }) => {
       // Names that a database would read as operators or paths, and one that is no field of an object.
@@ -141,11 +156,13 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
       expect(await change(T0 + 2, { name: 'New' })).toMatchObject(renamed)
       const disabled = { revision: 3, changedAt: T0 + 3, inForceSince: T0 + 3 }
       expect(await change(T0 + 3, { enabled: false })).toMatchObject(disabled)
+      const slower = { revision: 4, inForceSince: T0 + 4 }
+      expect(await change(T0 + 4, { confirmSeconds: 90 })).toMatchObject(slower)
       const without = newGeofence({ accountId })
       await store.changeGeofence({
         accountId,
         id: given.id,
-        changedAt: T0 + 4,
+        changedAt: T0 + 5,
         next: () => without,
       })
       expect(await store.findGeofence(given)).not.toHaveProperty('properties')

@@ -72,6 +72,23 @@ test('a geofence is made, read, listed, changed and deleted, and each change is 
   expect(gone.body.message).toBe('there is no geofence with this id')
 })
 
+test('a new geofence shows how far devices have been looked for in it, until that has ended', async () => {
+  const { id, accountId } = { ...(await made()), accountId: 'acc-1' }
+  harness.clock.time += 1
+  const other = await made()
+  const to = harness.clock.now()
+  const seen = async (one: string) => (await ask('GET', `/geofences/${one}`)).body.data
+  expect(await seen(id)).not.toHaveProperty('adopting')
+  const running = { from: to, to, done: 50, total: 9_000 }
+  await harness.store.saveAdoption({ accountId, upTo: to - 1, running })
+  const adopting = { done: 50, total: 9_000 }
+  expect(await seen(other.id)).toMatchObject({ adopting })
+  expect(await seen(id)).not.toHaveProperty('adopting')
+  expect((await ask('GET', '/geofences?limit=1')).body.data?.items).toMatchObject([{ adopting }])
+  await harness.store.saveAdoption({ accountId, upTo: to })
+  expect(await seen(other.id)).not.toHaveProperty('adopting')
+})
+
 test('the names of all geofences are one list without shapes, however many there are', async () => {
   const features = Array.from({ length: 600 }, (_, n) => ({
     type: 'Feature',

@@ -1,3 +1,4 @@
+import { adoptDevices } from '../../../projector/facts/adopt.ts'
 import { beginJudging } from '../../../projector/facts/begin.ts'
 import { noteFailures } from '../../../projector/facts/device-failures.ts'
 import { followDefinitions } from '../../../projector/facts/definitions.ts'
@@ -19,6 +20,7 @@ export function factsWorld({
   clock,
   graceMs = 0,
   isEmbedded = false,
+  signal,
 }: {
   eventLog: EventLog
   store: Store
@@ -26,6 +28,8 @@ export function factsWorld({
   /** FACTS_GRACE_SECONDS */
   graceMs?: number
   isEmbedded?: boolean
+  /** Ends an adoption. */
+  signal?: AbortSignal
 }) {
   const definitions = followDefinitions(store, clock)
   const hearing = watchHearing({ store, clock, graceMs, spoolMaxAgeMs: 86_400_000, isEmbedded })
@@ -44,6 +48,7 @@ export function factsWorld({
       },
       begin: beginJudging({ store, eventLog, definitions, clock }),
     },
+    adopt: adoptDevices({ ...judging, ...(signal !== undefined && { signal }) }),
     sweep: sweepDeadlines({ ...judging, eventLog, graceMs: GRACE_MS }),
     judgeBatches,
 

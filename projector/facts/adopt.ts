@@ -1,0 +1,175 @@
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
+import { readPages } from '../../runtime/read-pages.ts'
+import type { FactState } from '../../schemas/fact-state.ts'
+import type { Box } from '../../schemas/geo/area.ts'
+import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
+import type { AdoptionStore } from '../../store/definitions.ts'
+import type { FactStore, JudgeDevice } from '../../store/facts.ts'
+import type { DevicePlace, Devices } from '../../store/read-models.ts'
+import { withAdopted, withoutOthers } from './geofences.ts'
+import type { ChangedGeofence } from './known-definitions.ts'
+import { judgeApart } from './judge-apart.ts'
+import type { Judging } from './judge-batch.ts'
+import { lookedAtSoon, type DeviceDefinitions } from './judge.ts'
+
+/** Some milliseconds of work: reports have their turn in between. */
+const ADOPTED_AT_ONCE = 50
+const PLACES_AT_ONCE = 1_000
+const SAVED_EVERY_MS = 1_000
+/** The clocks of two processes may differ, and a geofence may be stored some time after it was made. */
+const OVERLAP_MS = 60_000
+/** Devices are looked for in each of so few boxes, otherwise in one around all of them. */
+const MOST_BOXES = 4
+
+/** The changed geofences of an account, and the devices in their boxes. */
+type Run = {
+  readonly accountId: string
+  readonly upTo: number
+  readonly from: number
+  readonly to: number
+  readonly deviceIds: readonly string[]
+  done: number
+  savedAt: number
+}
+
+/**
+ * Finds the devices that are inside new and changed geofences, also those that send nothing. Every process does so
+ * once it knows a change, because it may have judged reports without it until then; an adoption that was interrupted
+ * begins again at the next start. Call it every second.
+ */
+export function adoptDevices(
+  judging: Pick<Judging, 'definitions' | 'clock' | 'topic' | 'failures' | 'metrics'> & {
+    readonly store: Pick<FactStore, 'factsProgress' | 'judgeFacts'> &
+      Pick<Devices, 'placeDevices'> &
+      AdoptionStore
+    readonly signal?: AbortSignal
+  },
+): () => Promise<void> {
+  const { store, definitions, clock, signal } = judging
+  const runs = new Map<string, Run>()
+  const waiting = new Map<string, ChangedGeofence[]>()
+
+  function collect(): void {
+    for (const changed of definitions.takeChangedGeofences()) {
+      const { accountId } = changed.geofence
+      const own = waiting.get(accountId)
+      if (own === undefined) waiting.set(accountId, [changed])
+      else own.push(changed)
+    }
+  }
+
+  async function begin(): Promise<void> {
+    for (const [accountId, changed] of waiting) {
+      if (runs.has(accountId)) continue
+      const run = await runOf(accountId, changed)
+      if (run !== undefined) runs.set(accountId, run)
+      waiting.delete(accountId)
+    }
+  }
+
+  async function runOf(
+    accountId: string,
+    changed: readonly ChangedGeofence[],
+  ): Promise<Run | undefined> {
+    const { upTo = 0 } = (await store.adoption(accountId)) ?? {}
+    const geofences = changed.filter(
+      ({ wasThere, geofence }) => !wasThere || geofence.inForceSince > upTo - OVERLAP_MS,
+    )
+    if (geofences.length === 0) return undefined
+    const times = geofences.map(({ geofence }) => geofence.inForceSince)
+    const [from, to] = [Math.min(...times), Math.max(...times)]
+    const deviceIds = await devicesIn(accountId, boxesOf(geofences))
+    return { accountId, upTo, from, to, deviceIds, done: 0, savedAt: -Infinity }
+  }
+
+  async function devicesIn(accountId: string, boxes: readonly Box[]): Promise<readonly string[]> {
+    const ids = new Set<string>()
+    for (const bbox of boxes) {
+      const pages = readPages<DevicePlace>(PLACES_AT_ONCE, (page) =>
+        store.placeDevices({ accountId, bbox, ...page }),
+      )
+      for await (const page of pages) for (const { deviceId } of page) ids.add(deviceId)
+    }
+    return [...ids]
+  }
+
+  async function goOn(run: Run): Promise<void> {
+    const { accountId, deviceIds } = run
+    const now = clock.now()
+    const devices = deviceIds
+      .slice(run.done, run.done + ADOPTED_AT_ONCE)
+      .map((deviceId): JudgeDevice => {
+        const device = { accountId, deviceId }
+        return {
+          ...device,
+          judge(state) {
+            const next = state && adopted(state, definitions.of(device), now)
+            return next === undefined || next === state ? undefined : { state: next, facts: [] }
+          },
+        }
+      })
+    await judgeApart(judging, { devices })
+    run.done += devices.length
+    if (run.done < deviceIds.length) return save(run, now)
+    await store.saveAdoption({ accountId, upTo: run.to })
+    runs.delete(accountId)
+  }
+
+  /** So that operators see how far it is. */
+  async function save(run: Run, now: number): Promise<void> {
+    if (Math.abs(now - run.savedAt) < SAVED_EVERY_MS) return
+    run.savedAt = now
+    const { accountId, upTo, from, to, done, deviceIds } = run
+    await store.saveAdoption({
+      accountId,
+      upTo,
+      running: { from, to, done, total: deviceIds.length },
+    })
+  }
+
+  return async function adopt() {
+    collect()
+    if (waiting.size + runs.size === 0 || (await store.factsProgress()) === undefined) return
+    do {
+      await begin()
+      // Each account in turn.
+      for (const run of [...runs.values()]) {
+        await goOn(run)
+        await endOfTurn()
+      }
+      collect()
+    } while (waiting.size + runs.size > 0 && signal?.aborted !== true)
+  }
+}
+
+/** The state of a device that is also in the geofences that came into force around its last position. No fact follows. */
+export function adopted(
+  state: FactState,
+  { defined }: Pick<DeviceDefinitions, 'defined'>,
+  now: number,
+): FactState {
+  if (state.definitions === undefined || defined === undefined) return state
+  const { geofences: before } = state.definitions
+  const geofences = withAdopted(withoutOthers(before, defined.geofences), defined.geofences)
+  if (geofences === before) return state
+  const next = { ...state, definitions: { ...state.definitions, geofences } }
+  // A rule about silence may apply there.
+  return defined.rules.length === 0 ? next : lookedAtSoon(next, now)
+}
+
+function boxesOf(geofences: readonly PreparedGeofence[]): readonly Box[] {
+  const boxes = geofences.flatMap(({ areas }) => areas.flatMap((area) => area.boxes))
+  const [first] = boxes
+  if (first === undefined || boxes.length <= MOST_BOXES) return boxes
+  return [
+    boxes.reduce(
+      (all, { west, south, east, north }) => ({
+        west: Math.min(all.west, west),
+        south: Math.min(all.south, south),
+        east: Math.max(all.east, east),
+        north: Math.max(all.north, north),
+      }),
+      first,
+    ),
+  ]
+}
