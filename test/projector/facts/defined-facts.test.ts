@@ -191,3 +191,21 @@ test('devices known before judging began are inside the geofences around them wi
   await report(3, 500)
   expect(await facts()).toEqual([['geofence.left', 3, []]])
 })
+
+test('resuming an account makes no fact, and all its deadlines begin again then', async () => {
+  const account = { id: 'acc-1', name: 'Fleet', suspended: false, createdAt: T0 }
+  await store.createAccount(account)
+  await project()
+  await report(1, 0)
+  const device = { accountId: 'acc-1', deviceId: 'tracker-1', expectedIntervalSeconds: 30 }
+  await store.changeDeviceSettings({ ...device, changedAt: clock.time })
+  await store.suspendAccount({ accountId: 'acc-1', suspended: true })
+  await sweep(3)
+  await sweep(20)
+  const resumedAt = T0 + 30 * MINUTE
+  await store.suspendAccount({ accountId: 'acc-1', suspended: false, resumedAt })
+  for (const minutes of [30.1, 30.5, 34.8]) await sweep(minutes)
+  expect(await facts()).toEqual([['device.online', 1, []]])
+  for (const minutes of [35.2, 35.5]) await sweep(minutes)
+  expect((await facts()).at(-1)).toEqual(['device.offline', 35, []])
+})
