@@ -1,14 +1,17 @@
 import { unavailable } from '../../runtime/errors.ts'
 import type { RateLimit } from '../../runtime/rate-counters.ts'
+import { Slots } from '../../runtime/slots.ts'
 import { Turns, type GiveBack, type TurnLimits } from '../../runtime/turns.ts'
-import { callRate } from './call-rate.ts'
+import { callRate, tooMany } from './call-rate.ts'
 
+/** Of an account. */
 const AT_ONCE = 8
 /** The others of an account find room beside a caller with many calls, or with files that it reads slowly. */
 const AT_ONCE_EACH = 6
 const WAITING = 128
-const WAITING_EACH = 32
 const WAITS_MS = 10_000
+/** Of one caller: 8 under way, worked on or next in turn, and 32 more. */
+const CALLS_EACH = 40
 
 /** Who makes a call. */
 export type LimitedCaller = {
@@ -22,7 +25,8 @@ export type LimitedCaller = {
 export type CallerLimits = {
   /**
    * Begins a call; the returned function ends it.
-   * @throws {ApiError} 429 beyond the rate, 503 if too many calls wait, or this one did so for too long.
+   * @throws {ApiError} 429 beyond the caller's rate or number of calls; 503 if too many calls of the account wait, or
+   * this one did so for too long.
    */
   begin(caller: LimitedCaller): Promise<GiveBack>
 }
@@ -33,18 +37,33 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
     atOnce: AT_ONCE,
     atOnceEach: AT_ONCE_EACH,
     waiting: WAITING,
-    waitingEach: WAITING_EACH,
     waitsMs: WAITS_MS,
     refusal: () =>
       unavailable(
         `at most ${AT_ONCE} calls of an account are worked on at a time, ${AT_ONCE_EACH} of one caller, please try again later`,
       ),
   })
+  const begun = new Slots({ mostEach: CALLS_EACH })
 
   return {
     async begin({ party, caller }) {
       await rate.count(caller)
-      return turns.take(party, caller)
+      // Calls of the session are a party of their own.
+      const member = `${party} ${caller}`
+      if (begun.areTaken(member)) {
+        throw tooMany(`one caller may have ${CALLS_EACH} calls under way and waiting`, 1)
+      }
+      begun.take(member)
+      try {
+        const giveBack = await turns.take(party, caller)
+        return () => {
+          giveBack()
+          begun.giveBack(member)
+        }
+      } catch (error) {
+        begun.giveBack(member)
+        throw error
+      }
     },
   }
 }
