@@ -15,6 +15,7 @@ import { runSubscriptions } from './run/run-subscriptions.ts'
 import { httpClient } from './send/http-client.ts'
 import { smtpMailer } from './send/mailer.ts'
 import { itemSender } from './send/send-items.ts'
+import { mailSender } from './send/send-mail.ts'
 import { requestSlots } from './slots.ts'
 import { adminWarnings } from './warn-admins.ts'
 
@@ -30,6 +31,7 @@ export type DelivererStore = ItemStore &
     | 'findSubscription'
     | 'changedSubscriptions'
     | 'saveDelivery'
+    | 'takeMail'
     | 'pageAccounts'
     | 'pageOperators'
     | 'saveInstance'
@@ -62,13 +64,14 @@ export function startDeliverer(
     await http.close()
   })
   let suspended: ReadonlySet<string> | undefined
-  const warnAdmins = adminWarnings({ store, mailer, logger })
+  const sendMail = mailSender({ store, mailer, consoleUrl })
+  const warnAdmins = adminWarnings({ store, sendMail: mailer && sendMail, clock, logger })
   const running = runSubscriptions({
     store: store as Store,
     items: itemReader({ feeds, store }),
     leases: leases({ store, owner, now: () => clock.now() }),
     secrets,
-    send: itemSender({ store, http, mailer, consoleUrl }),
+    send: itemSender({ http, sendMail, consoleUrl }),
     slots: requestSlots(),
     clock,
     pause: realPause,

@@ -1,18 +1,23 @@
+import type { Clock } from '../runtime/clock.ts'
+import { hasSignedIn } from '../store/operators.ts'
 import type { Store } from '../store/store.ts'
 import { isoTime } from '../schemas/iso-8601.ts'
 import type { AttemptReport } from './run/runner-state.ts'
-import type { Mailer } from './send/mailer.ts'
+import type { SendMail } from './send/send-mail.ts'
 
 const MOST_ADMINS = 50
 
 /** Mails the admins of an account when a receiver has failed for a while, and when its subscription is disabled. */
 export function adminWarnings({
   store,
-  mailer,
+  sendMail,
+  clock,
   logger,
 }: {
   store: Pick<Store, 'pageOperators'>
-  mailer: Mailer | undefined
+  /** Absent: there is no mail server. */
+  sendMail: SendMail | undefined
+  clock: Clock
   logger: { warn(fields: object, message: string): void }
 }) {
   return async function warnAdmins({ subscription, before }: AttemptReport): Promise<void> {
@@ -25,9 +30,11 @@ export function adminWarnings({
       { subscriptionId, failingSince: isoTime(failingSince) },
       isDisabled ? 'subscription disabled' : 'subscription failing',
     )
-    if (mailer === undefined) return
+    if (sendMail === undefined) return
     const operators = await store.pageOperators({ accountId, limit: 1_000 })
-    const admins = operators.filter(({ role }) => role === 'admin').slice(0, MOST_ADMINS)
+    const admins = operators
+      .filter((one) => one.role === 'admin' && hasSignedIn(one))
+      .slice(0, MOST_ADMINS)
     if (admins.length === 0) return
     const state = isDisabled ? 'was switched off' : 'is failing'
     const subject = `The notification “${name}” ${state}`
@@ -36,7 +43,8 @@ export function adminWarnings({
       : `${subject} since ${isoTime(failingSince)}: ${lastError}. Nothing is lost: it goes on trying.\n`
     const html = `<!doctype html><meta charset="utf-8"><p>${escaped(text)}</p>`
     const to = admins.map(({ email }) => email)
-    const { failure } = await mailer.send(to, { subject, text, html })
+    const mail = { subject, text, html }
+    const { failure } = await sendMail({ accountId, to, mail, now: clock.now() })
     if (failure !== undefined)
       logger.warn({ subscriptionId, failure }, 'admins could not be mailed')
   }

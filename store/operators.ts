@@ -26,6 +26,8 @@ export type Operator = {
   readonly passwordHash: string
   /** The password was made, not chosen. A new one ends this. */
   readonly mustChangePassword?: true
+  /** Whether the operator has ever signed in; absent: an earlier version stored it, and did not note it. */
+  readonly signedIn?: boolean
   readonly createdAt: number
 }
 
@@ -104,16 +106,23 @@ export type OperatorKept = 'last admin' | 'last platform operator'
 
 const READ_AT_ONCE = 1_000
 
-/** The e-mail addresses of an account's operators, in small letters. */
+/** A password that somebody else made, and nobody has changed, says that they have not. */
+export function hasSignedIn({ signedIn, mustChangePassword }: Operator): boolean {
+  return signedIn ?? mustChangePassword !== true
+}
+
+/** The e-mail addresses of an account's operators, in small letters, and whether each has signed in. */
 export async function operatorAddresses(
   store: Pick<Operators, 'pageOperators'>,
   accountId: string,
-): Promise<ReadonlySet<string>> {
-  const addresses = new Set<string>()
+): Promise<ReadonlyMap<string, boolean>> {
+  const addresses = new Map<string, boolean>()
   const pages = readPages<Operator>(READ_AT_ONCE, (page) =>
     store.pageOperators({ accountId, ...page }),
   )
-  for await (const page of pages) for (const { email } of page) addresses.add(email.toLowerCase())
+  for await (const page of pages) {
+    for (const one of page) addresses.set(one.email.toLowerCase(), hasSignedIn(one))
+  }
   return addresses
 }
 

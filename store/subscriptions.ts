@@ -40,6 +40,16 @@ export interface SubscriptionStore {
   /** The subscriptions of all accounts in the order of their versions; `changedAt` stays where only progress was made. */
   changedSubscriptions(query: ChangesQuery): Promise<ChangesPage<DeviceSubscription>>
 
+  /**
+   * Counts a mail of an account before it is sent: 0. Otherwise how long to wait, and nothing is counted: the account
+   * has sent `MOST_MAILS_AN_HOUR`, or this address (`asks`) has been asked to sign in within a day.
+   */
+  takeMail(mail: {
+    readonly accountId: string
+    readonly at: number
+    readonly asks?: string
+  }): Promise<number>
+
   /** Kept for `DELIVERIES_KEPT_MS`, the last `MOST_DELIVERIES` of each subscription. */
   saveDelivery(delivery: SubscriptionDelivery): Promise<void>
   /** Newest first. `before`: the number of the last one of the page before. */

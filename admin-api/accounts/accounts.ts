@@ -57,6 +57,7 @@ export function accountRoutes({ store, clock, turns }: AccountDependencies): Adm
       role: 'admin',
       platform: false,
       passwordHash,
+      signedIn: false,
       createdAt,
     }
     if (!(await store.createAccount(account, operator))) throw emailTaken()

@@ -54,6 +54,7 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
       role,
       platform: platform ?? false,
       passwordHash,
+      signedIn: false,
       ...(isMade && { mustChangePassword: true }),
       createdAt,
     }

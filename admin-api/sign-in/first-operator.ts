@@ -53,6 +53,7 @@ export async function ensureFirstOperator({
       role: 'admin',
       platform: true,
       passwordHash: await hashPassword(password),
+      signedIn: false,
       createdAt,
     },
   })

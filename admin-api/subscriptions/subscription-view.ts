@@ -14,7 +14,8 @@ import { HOURS } from './parse-hours.ts'
 export function subscriptionView(subscription: DeviceSubscription, caller: Caller) {
   const { id, name, source, types, geofenceIds, ruleIds, hours, everySeconds } = subscription
   const { maxAgeSeconds, target, progress, revision, createdAt, changedAt } = subscription
-  const { failingSince, lastError, attempt, succeededAt, setAside, mark, waiting } = progress
+  const { failingSince, lastError, notice, attempt, succeededAt, setAside, mark, waiting } =
+    progress
   return {
     id,
     name,
@@ -31,6 +32,7 @@ export function subscriptionView(subscription: DeviceSubscription, caller: Calle
     state: subscriptionState(subscription, { suspended: false }),
     ...(failingSince !== undefined && { failingSince: isoTime(failingSince) }),
     ...(failingSince !== undefined && lastError !== undefined && { lastError }),
+    ...(notice !== undefined && { notice }),
     ...(attempt !== undefined && { nextAttemptAt: isoTime(attempt.nextAt) }),
     ...(succeededAt !== undefined && { lastDeliveredAt: isoTime(succeededAt) }),
     ...(waiting !== undefined && { waiting: { count: waiting.count, more: waiting.more } }),
@@ -90,6 +92,10 @@ const PROPERTIES = {
   },
   failingSince: TIME,
   lastError: { type: 'string', description: 'Why the last attempt failed' },
+  notice: {
+    type: 'string',
+    description: 'What to know of the last delivery, although it succeeded',
+  },
   nextAttemptAt: TIME,
   lastDeliveredAt: TIME,
   waiting: objectOf(
@@ -125,6 +131,7 @@ const OPTIONAL = [
   'maxAgeSeconds',
   'failingSince',
   'lastError',
+  'notice',
   'nextAttemptAt',
   'lastDeliveredAt',
   'waiting',

@@ -7,6 +7,7 @@ import { realPause } from '../../deliverer/run/pauses.ts'
 import { runSubscriptions } from '../../deliverer/run/run-subscriptions.ts'
 import { httpClient } from '../../deliverer/send/http-client.ts'
 import { itemSender } from '../../deliverer/send/send-items.ts'
+import { mailSender } from '../../deliverer/send/send-mail.ts'
 import { requestSlots } from '../../deliverer/slots.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
@@ -118,6 +119,7 @@ async function deliver(
   })
   const end = await feeds.positions.markAt('end')
   const http = httpClient({ networks: [parseNetwork('127.0.0.0/8')!] })
+  const sendMail = mailSender({ store, mailer: undefined, consoleUrl: undefined })
   const running = runSubscriptions({
     store,
     secrets,
@@ -125,7 +127,7 @@ async function deliver(
     logger,
     items: itemReader({ feeds, store }),
     leases: leases({ store, owner: 'bench', now: () => clock.now() }),
-    send: itemSender({ store, http, mailer: undefined, consoleUrl: undefined }),
+    send: itemSender({ http, sendMail, consoleUrl: undefined }),
     slots: requestSlots(),
     pause: realPause,
     random: Math.random,

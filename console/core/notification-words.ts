@@ -98,6 +98,7 @@ export function stateText(
     state,
     failingSince = '',
     lastError,
+    notice,
     lastDeliveredAt,
     waiting,
     setAside,
@@ -110,7 +111,7 @@ export function stateText(
   if (state === 'active') {
     const sent =
       lastDeliveredAt === undefined ? 'Nothing sent yet' : `Last sent ${when(lastDeliveredAt)}`
-    return sent + waitText(waiting) + aside
+    return sent + (notice === undefined ? '' : `; ${notice}`) + waitText(waiting) + aside
   }
   const begun = state === 'disabled' ? 'Disabled, failing since' : 'Failing since'
   const status = /^status (\d+)$/.exec(lastError ?? '')?.[1]

@@ -57,7 +57,7 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
   async function attempt(claimed: DeviceSubscription, given: Attempt): Promise<void> {
     const { told, markAfter, moves, end = false, keep, gapToldAt } = given
     const begunAt = clock.now()
-    const { answer, count } = await sendKept(claimed, { told, markAfter })
+    const { answer, count, notice } = await sendKept(claimed, { told, markAfter })
     const ids = told.slice(0, count).map(({ item }) => item.id)
     const { status, failure: error, retryAfterMs } = answer
     const now = clock.now()
@@ -83,9 +83,10 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
     const write = (progress: SubscriptionProgress, isSame: boolean): SubscriptionProgress => {
       // The failure of a target that has been replaced is not the new one's.
       if (!isSame && !isDone) return { ...progress, deliveries: progress.deliveries + 1 }
-      const next = afterAttempt(progress, made)
+      const next = withoutNotice(afterAttempt(progress, made))
       return {
         ...next,
+        ...(notice !== undefined && { notice }),
         ...(isDone && gapToldAt !== undefined && { gapToldAt }),
         ...(claimed.target.kind === 'email' && isDone && { mailedAt: mailedIn(progress, now) }),
       }
@@ -185,6 +186,13 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
       return Math.max(1, Math.min(batch, most))
     },
   }
+}
+
+function withoutNotice({
+  notice: _notice,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return progress
 }
 
 export type Requester = ReturnType<typeof requester>

@@ -2,6 +2,8 @@ import { createTransport } from 'nodemailer'
 import type { Mail } from '../render/mail.ts'
 import type { Answer } from './http-client.ts'
 
+/** RFC 3834: no automatic answers, please. */
+const GENERATED = { 'Auto-Submitted': 'auto-generated' }
 const WITHIN_MS = 15_000
 
 export type Mailer = {
@@ -28,7 +30,7 @@ export function smtpMailer({ url, from }: { url: string; from: string }): Mailer
   return {
     async send(to, mail) {
       const begun = performance.now()
-      const outcome = await transport.sendMail({ to: [...to], ...mail }).then(
+      const outcome = await transport.sendMail({ to: [...to], headers: GENERATED, ...mail }).then(
         () => ({ status: 250, text: '' }),
         (error: unknown) => {
           const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }

@@ -3,13 +3,12 @@ import type {
   SubscriptionSecrets,
   SubscriptionTarget,
 } from '../../schemas/subscription.ts'
-import { operatorAddresses, type Operators } from '../../store/operators.ts'
 import { chatRequest } from '../render/chats.ts'
 import { mailOf } from '../render/mail.ts'
 import type { Told } from '../render/told.ts'
 import { fittingItems, webhookBody, webhookItem } from '../render/webhook.ts'
 import type { Answer, HttpClient, OutboundRequest } from './http-client.ts'
-import type { Mailer } from './mailer.ts'
+import type { SendMail } from './send-mail.ts'
 import { signedHeaders } from './sign.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -29,26 +28,20 @@ export type Sent = {
   readonly answer: Answer
   /** The number of items, from the first one on, that were in it. */
   readonly count: number
+  /** What operators should know although it succeeded. */
+  readonly notice?: string | undefined
 }
 
 /** Sends items in the way of their subscription's target. */
 export function itemSender({
-  store,
   http,
-  mailer,
+  sendMail,
   consoleUrl,
 }: {
-  store: Pick<Operators, 'pageOperators'>
   http: HttpClient
-  mailer: Mailer | undefined
+  sendMail: SendMail
   consoleUrl: string | undefined
 }) {
-  /** The addresses that still belong to operators of the account. */
-  async function recipients(accountId: string, to: readonly string[]): Promise<readonly string[]> {
-    const known = await operatorAddresses(store, accountId)
-    return to.filter((address) => known.has(address.toLowerCase()))
-  }
-
   async function post(request: OutboundRequest, target: SubscriptionTarget): Promise<Answer> {
     const answer = await http.post(request)
     return { ...answer, text: withoutSecrets(answer.text, target) }
@@ -75,24 +68,17 @@ export function itemSender({
         }
       }
       case 'email': {
-        const to = await recipients(subscription.accountId, target.to)
-        if (to.length === 0) return { answer: NO_RECIPIENT, count: told.length }
         const mail = mailOf(told, { zone, consoleUrl })
-        const answer = (await mailer?.send(to, mail)) ?? NO_MAIL
-        return { answer, count: told.length }
+        const { accountId } = subscription
+        const sent = await sendMail({ accountId, to: target.to, mail, now: sending.now })
+        const { notice, ...answer } = sent
+        return { answer, count: told.length, notice }
       }
     }
   }
 }
 
 export type SendItems = ReturnType<typeof itemSender>
-
-const NO_MAIL: Answer = { failure: 'SMTP_URL is not set', text: '', milliseconds: 0 }
-const NO_RECIPIENT: Answer = {
-  failure: 'none of the addresses belongs to an operator of this account any longer',
-  text: '',
-  milliseconds: 0,
-}
 
 function webhookRequest(
   { url, headers, batch }: Extract<SubscriptionTarget, { kind: 'webhook' }>,

@@ -28,6 +28,7 @@ import {
   SHARES,
   SPOOLS,
 } from './kinds.ts'
+import { MAILS, mailsOf } from './mails.ts'
 import { byEmail } from './operator-documents.ts'
 import { addOperator, operatorsOf } from './operators.ts'
 import { rejectionsOf } from './rejections.ts'
@@ -60,6 +61,7 @@ export const BACK_OFFICE = [
   SUBSCRIPTIONS,
   PROGRESS,
   DELIVERIES,
+  MAILS,
   ANNOUNCED_ERASURES,
   AUDIT,
   INSTANCES,
@@ -108,6 +110,7 @@ export function openBackOffice(
       progress: open(PROGRESS),
       deliveries: open(DELIVERIES),
     }),
+    ...mailsOf(open(MAILS)),
     ...auditOf(open(AUDIT), { livesOf }),
     ...instancesOf({
       instances: open(INSTANCES),

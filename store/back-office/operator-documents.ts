@@ -20,6 +20,7 @@ export function documentOf({
   role,
   passwordHash,
   mustChangePassword,
+  signedIn,
   createdAt,
 }: Operator): OperatorDocument {
   return {
@@ -31,6 +32,7 @@ export function documentOf({
     createdAt,
     ...(role === 'dispatcher' && { dispatcher: true }),
     ...(mustChangePassword && { mustChangePassword }),
+    ...(signedIn !== undefined && { signedIn }),
   }
 }
 
@@ -42,6 +44,7 @@ export function operatorOf(
     dispatcher,
     passwordHash,
     mustChangePassword,
+    signedIn,
     createdAt,
   }: OperatorDocument,
   rights: (operatorId: string) => Rights,
@@ -57,5 +60,6 @@ export function operatorOf(
     passwordHash,
     createdAt,
     ...(mustChangePassword && { mustChangePassword }),
+    ...(signedIn !== undefined && { signedIn }),
   }
 }

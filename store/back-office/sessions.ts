@@ -2,6 +2,7 @@ import { readPages } from '../../runtime/read-pages.ts'
 import type { Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { accountOf } from './accounts.ts'
+import { changed } from './changing.ts'
 import {
   hashText,
   type AccountDocument,
@@ -40,6 +41,9 @@ export function sessionsOf({
       const session = { id: hashText(tokenHash), operatorId, createdAt, lastSeenAt, resumed }
       await sessions.insert([session])
       await endOldest(sessions, session)
+      if (operator === undefined || (operator.signedIn ?? operator.mustChangePassword !== true))
+        return
+      await changed(operators, operatorId, (current) => ({ ...current, signedIn: true }))
     },
 
     async findSession(tokenHash) {

@@ -28,7 +28,7 @@ export function subscriptionsOf(open: {
   subscriptions: DocumentStore<DefinitionDocument>
   progress: DocumentStore<ProgressDocument>
   deliveries: DocumentStore<DeliveryDocument>
-}): SubscriptionStore {
+}): Omit<SubscriptionStore, 'takeMail'> {
   const definitions = definitionDocuments<DeviceSubscription>(open.subscriptions)
   const subscriptions = subscriptionsWithProgress(definitions, open.progress)
   const { deliveries } = open

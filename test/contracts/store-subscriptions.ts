@@ -177,6 +177,24 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
+  promise(
+    'an account has 60 mails an hour, and an address is asked to sign in once a day',
+    async ({ accountId, store }) => {
+      const HOUR_MS = DAY_MS / 24
+      const asks = 'bo@example.org'
+      const take = (at: number, asked?: string) =>
+        store.takeMail({ accountId, at, ...(asked !== undefined && { asks: asked }) })
+      expect(await take(T0, asks)).toBe(0)
+      expect(await take(T0 + 1, asks)).toBe(DAY_MS - 1)
+      for (let n = 1; n < 60; n += 1) expect(await take(T0 + n)).toBe(0)
+      expect(await take(T0 + 100)).toBe(HOUR_MS - 100)
+      expect(await store.takeMail({ accountId: newAccountId(), at: T0 + 100 })).toBe(0)
+      expect(await take(T0 + HOUR_MS)).toBe(0)
+      expect(await take(T0 + HOUR_MS)).toBe(1)
+      expect(await take(T0 + DAY_MS, asks)).toBe(0)
+    },
+  )
+
   promise('of each subscription the last 1000 deliveries are kept', async ({ store }) => {
     const subscriptionId = randomUUID()
     for (const number of [1, 2, MOST_DELIVERIES + 1]) {

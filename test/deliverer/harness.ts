@@ -11,6 +11,7 @@ import { httpClient } from '../../deliverer/send/http-client.ts'
 import type { ResolveName } from '../../deliverer/send/resolve-name.ts'
 import type { Mailer } from '../../deliverer/send/mailer.ts'
 import { itemSender } from '../../deliverer/send/send-items.ts'
+import { mailSender } from '../../deliverer/send/send-mail.ts'
 import { requestSlots } from '../../deliverer/slots.ts'
 import type { Feed, Feeds } from '../../event-log/feeds.ts'
 import { openFeeds } from '../../event-log/follow/open-feeds.ts'
@@ -38,6 +39,7 @@ import { ownDirectory } from '../own-directory.ts'
 import { deviceErased, positionReported, T0 } from '../samples.ts'
 
 export const accountId = 'acc-1'
+const consoleUrl = 'https://gps.example.org'
 
 export type Received = {
   readonly path: string
@@ -186,7 +188,7 @@ export async function startDeliveries() {
       stopping: stopping.signal,
       items: itemReader({ feeds: countingFeeds(feeds), store: countingStore() }),
       leases: leases({ store, owner, now: () => clock.now() }),
-      send: itemSender({ store, http, mailer, consoleUrl: 'https://gps.example.org' }),
+      send: itemSender({ http, sendMail: mailSender({ store, mailer, consoleUrl }), consoleUrl }),
       slots: requestSlots(),
       isSuspended: (id) => suspended.has(id),
       onAttempt: (attempt) => attempts.push(attempt),

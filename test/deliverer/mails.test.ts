@@ -94,6 +94,77 @@ test('a former operator gets no more mails; a subscription without recipients fa
   expect(server.received).toHaveLength(1)
 })
 
+test('only operators who have signed in get mail; another is asked to once a day, and the subscription says so', async () => {
+  const deliveries = await startDeliveries()
+  const server = await startMailServer()
+  const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
+  closeAfterwards(() => mailer.close())
+  await deliveries.addOperators(['ana@example.org'])
+  const bo = {
+    id: 'bo',
+    accountId,
+    email: 'bo@example.org',
+    role: 'viewer',
+    platform: false,
+    passwordHash: '',
+    signedIn: false,
+    createdAt: T0,
+  } as const
+  await deliveries.store.createOperator(bo)
+  const to = ['ana@example.org', 'bo@example.org']
+  const { id } = await deliveries.subscribe({ kind: 'email', to })
+  await deliveries.startDeliverer({ mailer }).refresh()
+  let sent = 0
+  const mailNext = async (mails: number) => {
+    await deliveries.appendFacts(1, { deviceId: 'van-of-ana' })
+    await deliveries.idle()
+    await deliveries.pass(60_000)
+    sent += 1
+    await eventually(() => deliveries.attempts.length === sent)
+    expect(server.received).toHaveLength(mails)
+    return (await deliveries.find(id)).progress.notice
+  }
+  expect(await mailNext(2)).toBe('a recipient who has not signed in yet gets mail from then on')
+  const [asking, first] = server.received
+  expect([asking!.to, first!.to]).toEqual([['bo@example.org'], ['ana@example.org']])
+  expect(asking!.content).toContain('Sign in to get notifications')
+  expect(asking!.content).not.toContain('van-of-ana')
+  for (const { content } of server.received)
+    expect(content).toContain('Auto-Submitted: auto-generated')
+  await mailNext(3)
+  expect(server.received[2]!.to).toEqual(['ana@example.org'])
+  const session = { tokenHash: Buffer.alloc(32), createdAt: T0, lastSeenAt: T0 }
+  await deliveries.store.createSession({ ...session, operatorId: 'bo' })
+  expect(await mailNext(4)).toBeUndefined()
+  expect(server.received[3]!.to).toEqual(to)
+})
+
+test('tests and mails of an account share 60 an hour: beyond it a delivery fails with the reason', async () => {
+  const deliveries = await startDeliveries()
+  const server = await startMailServer()
+  const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
+  closeAfterwards(() => mailer.close())
+  const to = ['ana@example.org']
+  await deliveries.addOperators(to)
+  for (let n = 0; n < 59; n += 1) await deliveries.store.takeMail({ accountId, at: T0 + n })
+  const { id } = await deliveries.subscribe({ kind: 'email', to })
+  const deliverer = deliveries.startDeliverer({ mailer })
+  await deliverer.refresh()
+  const tested = async (test: string) => {
+    await deliveries.command(id, (progress) => ({ ...progress, test: { id: test } }))
+    await deliverer.refresh()
+    await eventually(async () => {
+      const { progress } = await deliveries.find(id)
+      return progress.test?.id === test && progress.test.outcome !== undefined
+    })
+    return (await deliveries.find(id)).progress.test?.outcome?.error
+  }
+  expect(await tested('one')).toBeUndefined()
+  const reason = 'the account has sent as many mails as it may in an hour'
+  expect(await tested('two')).toBe(reason)
+  expect(server.received).toHaveLength(1)
+})
+
 test('an hour has 20 mails at most; then one waits until the first is an hour old', () => {
   const minutes = (n: number) => T0 + n * 60_000
   const mailedAt = Array.from({ length: 20 }, (_, n) => minutes(n))
