@@ -76,6 +76,7 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
       (await all<FactView>(`/facts?deviceId=${encodeURIComponent(deviceId)}`)).sort(
         (one, other) => one.sequence - other.sequence,
       ),
+    allFacts: () => all<FactView>('/facts'),
     positionIfAny: (recordId: string) => ifAny(get<PositionView>(`/positions/${recordId}`)),
     /** A metric of the admin API's process. */
     async metric(name: string): Promise<number | undefined> {

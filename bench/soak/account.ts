@@ -1,0 +1,82 @@
+import type { signIn } from '../../test/deployments.ts'
+
+const GEOFENCES = 1_000
+const RULES = 100
+const DEGREE_METRES = 111_195
+/** A device changes between the inside and the outside of its geofence after this many reports. */
+const TURNS_PER_VISIT = 4
+
+type Operator = Awaited<ReturnType<typeof signIn>>
+
+/** 1000 geofences, 100 rules in them, and 20 subscriptions of which five fail. */
+export async function defineAll(operator: Operator, receiversUrl: string): Promise<void> {
+  const features = Array.from({ length: GEOFENCES }, (_, n) => ({
+    type: 'Feature',
+    properties: { name: `Depot ${n}`, radius: 300 },
+    geometry: { type: 'Point', coordinates: [longitudeOf(n), latitudeOf(n)] },
+  }))
+  const { results } = await operator.call<{ results: { id?: string }[] }>(
+    'POST',
+    '/geofences/import',
+    { type: 'FeatureCollection', features },
+  )
+  const ids = results.flatMap(({ id }) => id ?? [])
+  if (ids.length < GEOFENCES) throw new Error(`${ids.length} of ${GEOFENCES} geofences were made`)
+  for (let n = 0; n < RULES; n += 1) {
+    const when = [
+      { field: 'speed', above: 10 + (n % 5) },
+      { stopped: true },
+      { field: 'battery', below: 0.2 },
+      { inside: ids[n] },
+    ][n % 4]
+    await operator.call('POST', '/rules', {
+      name: `Rule ${n}`,
+      when,
+      forSeconds: n % 3 === 0 ? 0 : 60,
+      geofenceIds: ids.slice(10 * n, 10 * n + 10),
+    })
+  }
+  const subscribe = (path: string, content: object) =>
+    operator.call('POST', '/subscriptions', {
+      name: path,
+      source: 'facts',
+      target: { kind: 'webhook', url: `${receiversUrl}${path}`, batch: 100 },
+      ...content,
+    })
+  await subscribe('/all', { start: 'start' })
+  await subscribe('/hangs', {})
+  for (let n = 0; n < 4; n += 1) await subscribe('/fails', {})
+  for (let n = 0; n < 9; n += 1) {
+    await subscribe(`/geofence-${n}`, { geofenceIds: ids.slice(10 * n, 10 * n + 10) })
+  }
+  for (let n = 0; n < 5; n += 1) {
+    const deviceIds = Array.from({ length: 100 }, (_, at) => deviceName(n + 5 * at))
+    await subscribe(`/positions-${n}`, { source: 'positions', deviceIds })
+  }
+}
+
+/** Report number `turn` of a device: inside its geofence, or beside it; fast, slow or parked. */
+export function reportOf(device: number, turn: number): object {
+  const isAway = Math.floor((turn + device) / TURNS_PER_VISIT) % 2 === 1
+  return {
+    deviceId: deviceName(device),
+    latitude: latitudeOf(device) + (isAway ? 600 / DEGREE_METRES : 0),
+    longitude: longitudeOf(device) + (turn % TURNS_PER_VISIT) / 100_000,
+    speed: (turn * 7 + device) % 20,
+    battery: 0.1 + ((turn + device) % 90) / 100,
+    accuracy: 4.5,
+  }
+}
+
+function deviceName(device: number): string {
+  return `soak-${device}`
+}
+
+/** The geofences are two kilometres apart. */
+function latitudeOf(n: number): number {
+  return 48 + (Math.floor((n % GEOFENCES) / 40) * 2_000) / DEGREE_METRES
+}
+
+function longitudeOf(n: number): number {
+  return 10 + ((n % 40) * 3_000) / DEGREE_METRES
+}
