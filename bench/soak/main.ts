@@ -100,12 +100,11 @@ async function soak({ minutes, rate }: { minutes: number; rate: number }): Promi
       progress(`${Math.round(100 * done)} %: ${next - DEVICES} reports, ${underWay.size} under way`)
     }
     if (done < (stages[0] ?? 1)) continue
-    const heapMB = Math.round(((await reader.metric('nodejs_heap_size_used_bytes')) ?? NaN) / 1e6)
     const { p50, p99, max } = percentiles(latencies)
     latencies = []
     process.stdout.write(
-      `${Math.round(100 * (stages.shift() ?? 1))} % of ${minutes} min: memory ${residentMB(program.process.pid)} MB, ` +
-        `heap ${heapMB} MB; submits since before: ` +
+      `${Math.round(100 * (stages.shift() ?? 1))} % of ${minutes} min: memory ${residentMB(program.process.pid)} MB; ` +
+        `submits since before: ` +
         `p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)}, max ${max.toFixed(1)} ms; lag ` +
         `${await reader.metric('gps_projector_lag_seconds')} s, of facts ${await reader.metric('gps_facts_lag_seconds')} s\n`,
     )

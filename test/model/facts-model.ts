@@ -12,7 +12,23 @@ export type ExpectedFact = readonly [
   detail: string,
 ]
 
+/** Operators disable a device, or enable it again. */
+export type Switch = {
+  readonly kind: 'switch'
+  readonly at: number
+  readonly deviceId: string
+  readonly enabled: boolean
+  /** Until then, the projector had let time pass. */
+  readonly passed: number
+}
+
+/** A deadline falls where it depends on the machine whether it or the change of the settings comes first. */
+export class Ambiguous extends Error {}
+
 type Device = {
+  isDisabled?: boolean
+  /** When it reported, or was enabled. */
+  heardAt?: number
   seenAt?: number
   offlineAt?: number
   last?: readonly [at: number, receivedAt: number, offset: number]
@@ -27,13 +43,23 @@ type Device = {
  * The facts that these entries must give until `end`, one entry after the other, with no batches, stores or crashes:
  * every device is offline after an hour.
  */
-export function expectedFacts(entries: readonly ProjectionEntry[], end: number): ExpectedFact[] {
+export function expectedFacts(
+  entries: readonly (ProjectionEntry | Switch)[],
+  end: number,
+): ExpectedFact[] {
   const devices = new Map<string, Device>()
   for (const entry of entries) {
+    if (entry.kind === 'switch') {
+      const device = devices.get(entry.deviceId) ?? fresh(-Infinity)
+      devices.set(entry.deviceId, device)
+      changeSettings(entry, device)
+      continue
+    }
     const { deviceId } = entry.event
     const known = devices.get(deviceId)
     if (entry.kind === 'erasure') {
-      devices.set(deviceId, fresh(entry.event.erasedAt))
+      const { isDisabled = false } = known ?? {}
+      devices.set(deviceId, { ...fresh(entry.event.erasedAt), isDisabled })
       continue
     }
     if (entry.kind === 'position' && entry.event.imported === true) {
@@ -62,11 +88,23 @@ function tell(deviceId: string, device: Device, type: string, at: number, detail
 }
 
 function silence(deviceId: string, device: Device, now: number): void {
-  if (device.seenAt === undefined || device.offlineAt !== undefined) return
-  const deadline = device.seenAt + HOUR
+  const { heardAt, offlineAt, isDisabled = false } = device
+  if (heardAt === undefined || offlineAt !== undefined || isDisabled) return
+  const deadline = heardAt + HOUR
   if (deadline > now) return
   device.offlineAt = deadline
   tell(deviceId, device, 'device.offline', deadline)
+}
+
+function changeSettings({ at, deviceId, enabled, passed }: Switch, device: Device): void {
+  if ((device.isDisabled ?? false) === !enabled) return
+  const deadline = (device.heardAt ?? Infinity) + HOUR
+  if (!enabled && device.offlineAt === undefined && deadline > passed && deadline <= at) {
+    throw new Ambiguous()
+  }
+  silence(deviceId, device, passed)
+  device.isDisabled = !enabled
+  if (enabled && device.heardAt !== undefined) device.heardAt = Math.max(device.heardAt, at)
 }
 
 function sign(deviceId: string, device: Device, receivedAt: number): void {
@@ -76,6 +114,7 @@ function sign(deviceId: string, device: Device, receivedAt: number): void {
     delete device.offlineAt
   }
   device.seenAt = Math.max(device.seenAt ?? 0, receivedAt)
+  device.heardAt = Math.max(device.heardAt ?? 0, receivedAt)
 }
 
 function reportAlarms(

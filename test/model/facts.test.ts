@@ -1,16 +1,32 @@
 import { randomInt } from 'node:crypto'
-import { expect, test } from '@jest/globals'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import type { PositionReported } from '../../schemas/position-reported.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
-import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../store/store.ts'
 import { newAccountId } from '../contracts/store-samples.ts'
 import { deviceErased, deviceSeen, positionReported, T0 } from '../samples.ts'
-import { temporaryDirectory } from '../temporary-directory.ts'
-import { GRACE_MS, startJudging } from './judging.ts'
-import { expectedFacts, type ExpectedFact } from './facts-model.ts'
+import { DependencyError } from '../../runtime/errors.ts'
+import {
+  armFault,
+  copyFiles,
+  disarm,
+  FaultyDatabase,
+  isDead,
+  killProcess,
+  newProcess,
+  type StatementFault,
+} from './faulty-driver.ts'
+import { Ambiguous, expectedFacts, type ExpectedFact, type Switch } from './facts-model.ts'
+
+jest.unstable_mockModule('@photostructure/sqlite', () => ({ DatabaseSync: FaultyDatabase }))
+
+const { openSqliteStore } = await import('../../store/sqlite/sqlite-store.ts')
+const { GRACE_MS, startJudging } = await import('./judging.ts')
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 60)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
@@ -21,6 +37,8 @@ type Event =
   | { kind: 'repeat'; of: number }
   | { kind: 'seen'; alarm?: string }
   | { kind: 'erase' }
+  | { kind: 'disable' }
+  | { kind: 'enable' }
 type Step = {
   readonly event: Event
   readonly device: number
@@ -36,6 +54,7 @@ type Work =
   | 'kill'
   | 'sweep'
   | 'rebuild'
+  | { readonly fault: StatementFault; readonly nth: number; readonly at: 'project' | 'sweep' }
 
 const alarms = fc.option(fc.constantFrom('sos', 'fall', 'sos,fall'), { nil: undefined })
 const events: fc.Arbitrary<Event> = fc.oneof(
@@ -58,6 +77,10 @@ const events: fc.Arbitrary<Event> = fc.oneof(
     }) as fc.Arbitrary<Event>,
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'erase' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('disable' as const, 'enable' as const) }),
+  },
 )
 const steps = fc.array(
   fc.record({
@@ -69,9 +92,16 @@ const steps = fc.array(
   { minLength: 1, maxLength: 14 },
 )
 const works = fc.array(
-  fc.constantFrom<Work>(
-    ...(['nothing', 'nothing', 'project', 'project', 'sweep'] as const),
-    ...(['crash before projecting', 'crash before judging', 'kill', 'kill', 'rebuild'] as const),
+  fc.oneof(
+    fc.constantFrom<Work>(
+      ...(['nothing', 'nothing', 'project', 'project', 'sweep'] as const),
+      ...(['crash before projecting', 'crash before judging', 'kill', 'kill', 'rebuild'] as const),
+    ),
+    fc.record<Exclude<Work, string>>({
+      fault: fc.constantFrom('dies before', 'dies after', 'busy', 'full', 'done, but fails'),
+      nth: fc.integer({ min: 1, max: 30 }),
+      at: fc.constantFrom('project', 'sweep'),
+    }),
   ),
   { minLength: 14, maxLength: 14 },
 )
@@ -79,43 +109,90 @@ const works = fc.array(
 const accountId = newAccountId()
 const clock = { time: T0, now: () => clock.time }
 
+const MEMORY = '/dev/shm'
+/** A change of the settings is followed at the next sweep. */
+const FOLLOWED_MS = 5_000
+
 /** Puts the steps into the log, working between them; then projects and sweeps until nothing is left to decide. */
 async function run(taken: readonly Step[], work: readonly Work[]) {
-  const directory = await temporaryDirectory()
-  const stores: Store[] = []
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'gps-facts-'))
   const log: ProjectionEntry[] = []
-  const start = async () => {
-    const store = openSqliteStore({ directory: directory.path, clock })
-    stores.push(store)
-    return startJudging(store, log, { clock })
+  const story: (ProjectionEntry | Switch)[] = []
+  let lives = 0
+  const directory = () => join(folder, String(lives))
+  const start = () => {
+    newProcess(() => copyFiles(directory(), join(folder, String(lives + 1))))
+    return startJudging(openSqliteStore({ directory: directory(), clock }), log, { clock })
+  }
+  mkdirSync(directory())
+  let judging = start()
+  const revive = async () => {
+    await Promise.allSettled([judging.store.close()])
+    rmSync(directory(), { recursive: true })
+    lives += 1
+    judging = start()
+  }
+  async function doWork(now: Work | undefined): Promise<void> {
+    if (now === undefined || now === 'nothing') return
+    if (now === 'sweep') return judging.sweep()
+    if (now === 'rebuild') return judging.rebuild()
+    if (now === 'project') return judging.project()
+    if (now === 'crash before projecting') return judging.project({ crash: 'before projecting' })
+    if (now === 'crash before judging') return judging.project({ crash: 'before judging' })
+    if (now === 'kill') {
+      await judging.project()
+      killProcess()
+      return
+    }
+    armFault(now.fault, now.nth)
+    try {
+      await judging[now.at]()
+    } catch (error) {
+      if (!(error instanceof DependencyError)) throw error
+    }
+    disarm()
   }
   try {
-    let judging = await start()
     await judging.store.beginFacts({})
-    for (const [n, step] of taken.entries()) {
-      clock.time += step.after
-      log.push(entryOf(step, log))
-      const now = work[n]
-      if (now === 'sweep') await judging.sweep()
-      else if (now === 'rebuild') await judging.rebuild()
-      else if (now === 'crash before projecting')
-        await judging.project({ crash: 'before projecting' })
-      else if (now === 'crash before judging') await judging.project({ crash: 'before judging' })
-      else if (now !== 'nothing') await judging.project()
-      // Its store stays open: what it has not written by now is lost.
-      if (now === 'kill') judging = await start()
+    for (const [n, { after, ...step }] of taken.entries()) {
+      clock.time += after
+      const { kind } = step.event
+      if (kind === 'disable' || kind === 'enable') {
+        await judging.sweep()
+        const passed = clock.time - GRACE_MS
+        clock.time += FOLLOWED_MS
+        const deviceId = `device-${step.device}`
+        const enabled = kind === 'enable'
+        await setEnabled(judging.store, deviceId, enabled)
+        story.push({ kind: 'switch', at: clock.time, deviceId, enabled, passed })
+        await judging.sweep()
+      } else {
+        const entry = entryOf(step.event, step, log)
+        log.push(entry)
+        story.push(entry)
+      }
+      await doWork(work[n])
+      if (isDead()) await revive()
     }
     clock.time += 24 * 60 * MINUTE
     await judging.sweep()
-    return { log, facts: await judging.store.pageFacts({ accountId, limit: 1_000 }) }
+    return { story, facts: await judging.store.pageFacts({ accountId, limit: 1_000 }) }
   } finally {
-    for (const store of stores) await store.close()
-    await directory.remove()
+    disarm()
+    await judging.store.close()
+    rmSync(folder, { recursive: true })
   }
 }
 
+async function setEnabled(store: Store, deviceId: string, enabled: boolean): Promise<void> {
+  const life = (await store.livesOf({ accountId, deviceIds: [deviceId] })).get(deviceId)
+  const change = { accountId, deviceId, life, changedAt: clock.time, disabled: !enabled }
+  if ((await store.changeDeviceSettings(change)) === undefined) throw new Error('not changed')
+}
+
 function entryOf(
-  { event, device, jitter }: Step,
+  event: Exclude<Event, { kind: 'disable' | 'enable' }>,
+  { device, jitter }: Pick<Step, 'device' | 'jitter'>,
   earlier: readonly ProjectionEntry[],
 ): ProjectionEntry {
   const origin = { partition: 0, offset: earlier.length }
@@ -169,12 +246,23 @@ function inOrder(facts: readonly ExpectedFact[]): ExpectedFact[] {
   return [...facts].sort((a, b) => (a[0] === b[0] ? a[1] - b[1] : a[0] < b[0] ? -1 : 1))
 }
 
+function expectedOf(story: readonly (ProjectionEntry | Switch)[]): ExpectedFact[] | undefined {
+  try {
+    return inOrder(expectedFacts(story, clock.time - GRACE_MS))
+  } catch (error) {
+    if (error instanceof Ambiguous) return undefined
+    throw error
+  }
+}
+
 test(`facts are those of the model through any batches, crashes, sweeps and rebuilds: ${RUNS} runs, seed ${SEED}`, async () => {
   await fc.assert(
     fc.asyncProperty(steps, works, async (taken, work) => {
-      const { log, facts } = await run(taken, work)
-      expect(told(facts)).toEqual(inOrder(expectedFacts(log, clock.time - GRACE_MS)))
+      const { story, facts } = await run(taken, work)
+      expect(new Set(facts.map(({ id }) => id)).size).toBe(facts.length)
+      const expected = expectedOf(story)
+      if (expected !== undefined) expect(told(facts)).toEqual(expected)
     }),
-    { numRuns: RUNS, seed: SEED },
+    { numRuns: RUNS, seed: SEED, endOnFailure: process.env['QUICK'] !== undefined },
   )
 }, 1_800_000)
