@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
+import { isRefusedByDisk } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { FactState } from '../../schemas/fact-state.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import { definitionsHolding, stateSeenAt, stateSize, type DueDevice } from '../facts.ts'
@@ -82,7 +83,12 @@ type Known = DeviceName & {
 type Unwritten = Known & { readonly state: FactState }
 type StateRow = { readonly partition: number; readonly due: number | null; readonly state: string }
 
-export function factStates(database: Database, clock: { now(): number }): FactStates {
+/** `onForgotten`: what the file lacked must be judged again. */
+export function factStates(
+  database: Database,
+  clock: { now(): number },
+  onForgotten: () => void,
+): FactStates {
   const read = database.prepare<StateRow>(
     'SELECT log_partition AS "partition", due, state FROM states WHERE account_id = ? AND device_id = ?',
   )
@@ -155,12 +161,26 @@ export function factStates(database: Database, clock: { now(): number }): FactSt
   }
 
   function write(changes: readonly StateChange[], also: () => void = nothing): void {
-    const remember = database.transaction(() => {
-      const written = changes.map(writeOne)
-      also()
-      return written
-    })
-    for (const one of remember) one()
+    try {
+      const remember = database.transaction(() => {
+        const written = changes.map(writeOne)
+        also()
+        return written
+      })
+      for (const one of remember) one()
+    } catch (error) {
+      // A commit that failed may have been done: everything is as in the file.
+      if (isRefusedByDisk(error)) forgetAll()
+      throw error
+    }
+  }
+
+  function forgetAll(): void {
+    cache.clear()
+    unwritten.clear()
+    unwrittenBytes = 0
+    missed.clear()
+    onForgotten()
   }
 
   function forgetUnwritten(known: Known): void {

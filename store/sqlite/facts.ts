@@ -150,7 +150,7 @@ function factsIn(
   )
   const watchSettings = sqliteWatchSettings(accounts)
   const page = factPages(database)
-  const states = factStates(database, clock)
+  const states = factStates(database, clock, () => progress.forget())
   const progress = factProgress(database, states)
 
   /**
