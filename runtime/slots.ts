@@ -1,4 +1,4 @@
-export type SlotLimits = {
+type SlotLimits = {
   /** All of them; absent: as many as the parties may have. */
   readonly most?: number
   /** Those of one party. */

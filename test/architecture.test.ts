@@ -20,6 +20,7 @@ const ports = [
   'store/operators.ts',
   'store/definitions.ts',
   'store/facts.ts',
+  'store/follow-changes.ts',
   'store/rejections.ts',
   'store/subscriptions.ts',
 ]
@@ -64,6 +65,8 @@ const allowed: Record<string, readonly string[]> = {
     'schemas/',
     'event-log/fact-log.ts',
     'event-log/offsets.ts',
+    'runtime/clock.ts',
+    'runtime/json-size.ts',
     'runtime/rate-counters.ts',
     ...forAdapters,
   ],

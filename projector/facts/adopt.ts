@@ -8,8 +8,7 @@ import type { FactStore, JudgeDevice } from '../../store/facts.ts'
 import type { DevicePlace, Devices } from '../../store/read-models.ts'
 import { withAdopted, withoutOthers } from './geofences.ts'
 import type { ChangedGeofence } from './known-definitions.ts'
-import { judgeApart } from './judge-apart.ts'
-import type { Judging } from './judge-batch.ts'
+import { judgeApart, type Judging } from './judge-apart.ts'
 import { lookedAtSoon, type DeviceDefinitions } from './judge.ts'
 
 /** Some milliseconds of work: reports have their turn in between. */

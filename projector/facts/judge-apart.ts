@@ -1,6 +1,22 @@
+import type { FactTopic } from '../../event-log/fact-log.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import type { Metrics } from '../../runtime/metrics.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import type { FactsBatch, FailedDevice, JudgeDevice } from '../../store/facts.ts'
-import type { Judging } from './judge-batch.ts'
+import type { FactStore, FactsBatch, FailedDevice, JudgeDevice } from '../../store/facts.ts'
+import type { Definitions } from './definitions.ts'
+import type { DeviceFailures } from './device-failures.ts'
+import type { HearingWatch } from './hearing.ts'
+
+export type Judging = {
+  readonly store: Pick<FactStore, 'factsProgress' | 'lastJudged' | 'judgeFacts' | 'eraseFacts'>
+  readonly definitions: Definitions
+  readonly hearing: HearingWatch
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly failures: DeviceFailures
+  /** Where facts are published; absent: readers find them in the store. */
+  readonly topic?: Pick<FactTopic, 'append' | 'erase'> | undefined
+}
 
 /**
  * Judges devices and stores what is decided. What fails for the sake of one device leaves the others alone. Returns

@@ -1,31 +1,14 @@
 import type { LogBatch, LogEntry } from '../../event-log/event-log.ts'
-import type { FactTopic } from '../../event-log/fact-log.ts'
 import { furthest, includes } from '../../event-log/offsets.ts'
-import type { Clock } from '../../runtime/clock.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { PositionEntry } from '../../schemas/log-entry.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
-import type { FactStore, JudgeDevice } from '../../store/facts.ts'
+import type { JudgeDevice } from '../../store/facts.ts'
 import type { Generation } from '../../store/generations.ts'
 import type { Change, ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
-import type { Definitions } from './definitions.ts'
-import type { HearingWatch } from './hearing.ts'
-import type { DeviceFailures } from './device-failures.ts'
-import { judgeApart } from './judge-apart.ts'
+import { judgeApart, type Judging } from './judge-apart.ts'
 import { judgeEntries, type JudgedEntry } from './judge.ts'
-
-export type Judging = {
-  readonly store: Pick<FactStore, 'factsProgress' | 'lastJudged' | 'judgeFacts' | 'eraseFacts'>
-  readonly definitions: Definitions
-  readonly hearing: HearingWatch
-  readonly clock: Clock
-  readonly metrics: Metrics
-  readonly failures: DeviceFailures
-  /** Where facts are published; absent: readers find them in the store. */
-  readonly topic?: Pick<FactTopic, 'append' | 'erase'> | undefined
-}
 
 /** The second step of projecting: facts are decided from what a batch has stored. */
 export type JudgeBatch = {

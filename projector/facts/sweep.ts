@@ -2,8 +2,7 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { DueDevice, FactStore, JudgeDevice } from '../../store/facts.ts'
 import { adopted } from './adopt.ts'
-import { judgeApart } from './judge-apart.ts'
-import type { Judging } from './judge-batch.ts'
+import { judgeApart, type Judging } from './judge-apart.ts'
 import { judgeTime, lookedAtSoon } from './judge.ts'
 
 /** In one turn: reports wait meanwhile. */

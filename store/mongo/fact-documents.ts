@@ -43,7 +43,7 @@ export type FactDocument = {
 }
 
 /** `_id`: the partition, or `BEGUN`. */
-export type ProgressDocument = {
+export type FactProgressDocument = {
   readonly _id: number
   readonly upTo: number
   readonly offset?: number
@@ -55,7 +55,7 @@ export const BEGUN = -1
 export type FactCollections = {
   readonly states: Collection<StateDocument>
   readonly facts: Collection<FactDocument>
-  readonly progress: Collection<ProgressDocument>
+  readonly progress: Collection<FactProgressDocument>
 }
 
 export function openFactCollections(db: Db): FactCollections {

@@ -23,7 +23,7 @@ import {
   stateDocument,
   stateIn,
   type FactCollections,
-  type ProgressDocument,
+  type FactProgressDocument,
   type StateDocument,
 } from './fact-documents.ts'
 
@@ -69,7 +69,7 @@ export function factWrites({
     sizeCalculation: ({ bytes }) => Math.max(bytes, LEAST_BYTES),
   })
 
-  async function offsets(): Promise<ReadonlyMap<number, ProgressDocument>> {
+  async function offsets(): Promise<ReadonlyMap<number, FactProgressDocument>> {
     const found = await progress.find({}, READ).toArray()
     return new Map(found.map((document) => [document._id, document]))
   }
