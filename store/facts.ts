@@ -3,6 +3,7 @@ import type { DefinitionsState } from '../schemas/definitions-state.ts'
 import type { FactState } from '../schemas/fact-state.ts'
 import type { DeviceFact, FactType } from '../schemas/facts.ts'
 import type { AppliedEvents, Offsets } from '../schemas/read-models.ts'
+import type { ChangesPage, ChangesQuery } from './definitions.ts'
 import type { ErasureEntry } from './read-models.ts'
 
 /**
@@ -59,8 +60,8 @@ export interface FactStore {
   /** Removes facts that were decided before, and states of devices not seen since then. */
   expireFacts(before: number, signal?: AbortSignal): Promise<void>
 
-  /** The settings that judging depends on, of all devices where they differ from the default; labels if they matter. */
-  watchSettings(query: { readonly labels: boolean }): Promise<readonly WatchSettings[]>
+  /** The settings that judging depends on, in the order of their versions: absent where all have the default. */
+  watchSettings(query: ChangesQuery): Promise<ChangesPage<WatchSettings>>
 
   /** Devices of an account that have a state, in the order of their ids. */
   judgedDevices(query: {
@@ -104,8 +105,15 @@ export type WatchSettings = {
   readonly enabledSince?: number
   readonly expectedIntervalSeconds?: number
   readonly labels?: readonly string[]
-  /** With the labels: when the settings last changed. */
-  readonly changedAt?: number
+  /** When the labels last changed; not the name, or anything else. */
+  readonly labelledSince?: number
+}
+
+/** Whether anything differs from the settings of a device that operators have not changed. */
+export function hasSettings(settings: WatchSettings): boolean {
+  const { disabled, enabledSince, expectedIntervalSeconds, labels } = settings
+  const differing = enabledSince ?? expectedIntervalSeconds ?? labels
+  return disabled || differing !== undefined
 }
 
 export type FactsBatch = {

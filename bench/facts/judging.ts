@@ -1,4 +1,5 @@
 import { noteFailures } from '../../projector/facts/device-failures.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
 import { judgeBatches, type JudgeBatch } from '../../projector/facts/judge-batch.ts'
 import { createLogger } from '../../runtime/logger.ts'
@@ -49,7 +50,11 @@ export async function judgingInto(
     }
   }
   // As if they were stored, which would take an fsync each.
-  const definitions = followDefinitions({ ...store, watchSettings: async () => settings }, clock)
+  const changes = settings.map((definition, n) => {
+    return { id: deviceKey(definition), version: n + 1, changedAt: 0, definition }
+  })
+  const watchSettings = async () => ({ changes, last: changes.length, isEnd: true })
+  const definitions = followDefinitions({ ...store, watchSettings }, clock)
   await definitions.prepare()
   const hearing = {
     look: async () => undefined,

@@ -2,7 +2,8 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { readPages } from '../../runtime/read-pages.ts'
 import { isSelected, type DeviceSelection } from '../../schemas/selection.ts'
-import type { DefinitionStore } from '../../store/definitions.ts'
+import type { ChangedDefinition, DefinitionStore } from '../../store/definitions.ts'
+import { ChangesFollower } from '../../store/follow-changes.ts'
 import { KnownDefinitions, type ChangedGeofence } from './known-definitions.ts'
 import { interruptedAccounts, type Account, type Operators } from '../../store/operators.ts'
 import type { FactStore, WatchSettings } from '../../store/facts.ts'
@@ -34,26 +35,32 @@ export function followDefinitions(
   clock: Clock,
 ): Definitions {
   const known = new KnownDefinitions(store, clock)
-  let settings: ReadonlyMap<string, WatchSettings> = new Map()
+  const follower = new ChangesFollower<WatchSettings>((query) => store.watchSettings(query), {
+    clock,
+  })
+  const settings = new Map<string, WatchSettings>()
   let interrupted: ReadonlyMap<string, Account> = new Map()
   let isPrepared = false
   /** Devices that `refresh` has yet to return. */
-  let changed: readonly DeviceName[] = []
+  let changed: DeviceName[] = []
 
   async function read(): Promise<void> {
     const silences = await known.refresh()
-    const devices = await store.watchSettings({ labels: known.hasLabels })
-    const next = new Map(devices.map((device) => [deviceKey(device), device]))
+    for await (const changes of follower.changes()) for (const change of changes) take(change)
     const resumed = await readAccounts()
-    const differing = [...next, ...settings].filter(
-      ([key]) => !isSame(next.get(key), settings.get(key)),
-    )
-    changed = [...changed, ...new Map(differing).values()]
     // At first too: the rules may have been made while no projector was running.
-    for (const accountId of new Set([...silences, ...resumed]))
-      changed = [...changed, ...(await devicesOf(accountId))]
-    settings = next
+    for (const accountId of new Set([...silences, ...resumed])) {
+      changed = changed.concat(await devicesOf(accountId))
+    }
     isPrepared = true
+  }
+
+  function take({ id, definition }: ChangedDefinition<WatchSettings>): void {
+    const before = settings.get(id)
+    if (definition === undefined) settings.delete(id)
+    else settings.set(id, definition)
+    const device = definition ?? before
+    if (device !== undefined && !isSame(before, definition)) changed.push(device)
   }
 
   /** Returns the accounts that have been resumed: all their deadlines begin again. */
@@ -79,14 +86,14 @@ export function followDefinitions(
     const { accountId, deviceId } = device
     const account = known.of(accountId)
     if (account === undefined) return {}
-    const { labels = [], changedAt = 0 } = own ?? {}
+    const { labels = [], labelledSince = 0 } = own ?? {}
     const selectable = { deviceId, labels }
     return {
       defined: {
         geofences: {
           index: account.index,
           applies: (geofence: DeviceSelection) => isSelected(geofence, selectable),
-          selectedSince: changedAt,
+          selectedSince: labelledSince,
         },
         rules: account.rules.filter((rule) => isSelected(rule, selectable)),
       },

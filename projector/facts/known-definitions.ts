@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import type { DeviceRule } from '../../schemas/device-rule.ts'
+import type { DeviceSelection } from '../../schemas/selection.ts'
 import type { Geofence } from '../../schemas/geofence.ts'
 import type { DefinitionStore } from '../../store/definitions.ts'
 import { ChangesFollower } from '../../store/follow-changes.ts'
@@ -41,6 +42,7 @@ export class KnownDefinitions {
   async refresh(): Promise<ReadonlySet<string>> {
     const silences = new Set<string>()
     const turnEnds = turnTaker()
+    const named = sharedNames()
     for await (const changes of this.#geofences.changes()) {
       for (const { id, definition } of changes) {
         const account = this.#accountOf(id, definition)
@@ -49,7 +51,7 @@ export class KnownDefinitions {
         const before = account.geofences.get(id)?.geofence
         if (definition === undefined) account.geofences.delete(id)
         else {
-          const known = prepared(definition)
+          const known = prepared({ ...definition, ...named(definition) })
           account.geofences.set(id, known)
           if (definition.enabled && definition.inForceSince !== before?.inForceSince) {
             this.#changed.push({ ...known, wasThere: !this.#isRead })
@@ -64,7 +66,7 @@ export class KnownDefinitions {
         if (account === undefined) continue
         account.enabledRules = undefined
         if (definition === undefined) account.rules.delete(id)
-        else account.rules.set(id, definition)
+        else account.rules.set(id, { ...definition, ...named(definition) })
         if (definition !== undefined && 'silent' in definition.when) {
           silences.add(definition.accountId)
         }
@@ -92,15 +94,6 @@ export class KnownDefinitions {
     return { index: account.index, rules: account.enabledRules }
   }
 
-  /** Whether any of them is about devices with labels. */
-  get hasLabels(): boolean {
-    return [...this.#accounts.values()].some(
-      ({ geofences, rules }) =>
-        [...rules.values()].some(({ labels }) => labels !== undefined) ||
-        [...geofences.values()].some(({ geofence }) => geofence.labels !== undefined),
-    )
-  }
-
   /** Undefined: it was deleted before this process knew it. */
   #accountOf(
     id: string,
@@ -114,4 +107,16 @@ export class KnownDefinitions {
     this.#accounts.set(accountId, account)
     return account
   }
+}
+
+/** Many definitions may name the same devices: each id is kept once. */
+function sharedNames() {
+  const ids = new Map<string, string>()
+  const shared = (id: string) => {
+    const known = ids.get(id)
+    if (known === undefined) ids.set(id, id)
+    return known ?? id
+  }
+  return ({ deviceIds }: DeviceSelection) =>
+    deviceIds !== undefined && { deviceIds: deviceIds.map(shared) }
 }

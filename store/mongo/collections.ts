@@ -85,6 +85,13 @@ export type DeviceSettingsDocument = DeviceSettings & {
   readonly deviceId: string
   /** Absent if it was last changed before this field existed. */
   readonly changedAt?: Date
+  /** When the labels last changed, and when the device was last enabled; absent if version 0.3.0 did it. */
+  readonly labelsChangedAt?: Date
+  readonly enabledAt?: Date
+  /** Absent since a change until a follower has numbered it; see `watchSettings`. */
+  readonly version?: number
+  /** The `changedAt` that the version is for: 0.3.0, which may be running beside this version, leaves both alone. */
+  readonly numberedAt?: Date
   /** Another one with each erasure; the document of an erased device stays, although nothing is set. */
   readonly life?: string
 }

@@ -7,7 +7,7 @@ import { isSameLife } from '../erasing-devices.ts'
 import type { Devices, LabelCount, LabelledDevice } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
 import { listed } from './device-search.ts'
-import { sameLife } from './hidden-devices.ts'
+import { sameLife, UNNUMBERED } from './hidden-devices.ts'
 import { DEFAULT_SETTINGS } from './device-settings.ts'
 import { duplicatesOf } from './driver-errors.ts'
 
@@ -119,7 +119,8 @@ function write(
         labels: before ?? { $exists: false },
       },
       update: {
-        ...(labels.length === 0 ? { $unset: { labels: true } } : { $set: { labels } }),
+        $set: { labelsChangedAt: new Date(changedAt), ...(labels.length > 0 && { labels }) },
+        $unset: { ...UNNUMBERED, ...(labels.length === 0 && { labels: true }) },
         $setOnInsert: { accountId, deviceId, ...DEFAULT_SETTINGS },
         $max: { changedAt: new Date(changedAt) },
       },

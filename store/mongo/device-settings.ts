@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Collection } from 'mongodb'
 import type { DeviceErased } from '../../schemas/device-erased.ts'
 import { sortedLabels } from '../../schemas/labels.ts'
@@ -5,7 +6,7 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import type { DeviceSettings } from '../../schemas/read-models.ts'
 import type { DeviceInterval, Devices } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
-import { NO_SETTINGS, sameLife } from './hidden-devices.ts'
+import { NO_SETTINGS, sameLife, UNNUMBERED } from './hidden-devices.ts'
 import { isDuplicateKey } from './driver-errors.ts'
 
 const READ_WITHIN_MS = 5_000
@@ -63,7 +64,9 @@ export async function expireSettings(
 ): Promise<void> {
   const filter = { _id, disabled: { $ne: true }, life: { $exists: false } }
   const { deletedCount } = await deviceSettings.deleteOne(filter)
-  if (deletedCount === 0) await deviceSettings.updateOne({ _id }, { $unset: NO_SETTINGS })
+  if (deletedCount === 0) {
+    await deviceSettings.updateOne({ _id }, { $unset: { ...NO_SETTINGS, ...UNNUMBERED } })
+  }
 }
 
 /** The ids of the account's disabled devices. */
@@ -96,12 +99,26 @@ async function changeSettings(
   { accountId, deviceId, life, changedAt, disabled, labels, ...values }: Change,
 ): Promise<DeviceSettings> {
   const stored = labels?.length === 0 ? null : labels && sortedLabels(labels)
-  const { $set, $unset } = namedValues({ ...values, disabled, labels: stored })
+  const before = await deviceSettings.findOne(
+    { _id: deviceKey({ accountId, deviceId }) },
+    { ...READ, projection: { disabled: 1, labels: 1 } },
+  )
+  const isRelabelled = stored !== undefined && !isDeepStrictEqual(stored, before?.labels ?? null)
+  const times = {
+    ...(isRelabelled && { labelsChangedAt: new Date(changedAt) }),
+    ...(disabled === false && before?.disabled === true && { enabledAt: new Date(changedAt) }),
+  }
+  const { $set, $unset } = namedValues({ ...values, disabled, labels: stored, ...times })
   const $setOnInsert = { accountId, deviceId, ...(disabled === undefined && DEFAULT_SETTINGS) }
   const document = await deviceSettings.findOneAndUpdate(
     // A document of another life does not match, and inserting a second one fails.
     { _id: deviceKey({ accountId, deviceId }), ...sameLife(life) },
-    { $set, $unset, $setOnInsert, $max: { changedAt: new Date(changedAt) } },
+    {
+      $set,
+      $unset: { ...$unset, ...UNNUMBERED },
+      $setOnInsert,
+      $max: { changedAt: new Date(changedAt) },
+    },
     { upsert: true, returnDocument: 'after' },
   )
   return settingsOf(document)

@@ -116,6 +116,9 @@ type Settings = Collection<DeviceSettingsDocument>
 /** Removes all settings but `disabled`, which every document has. */
 export const NO_SETTINGS = { name: true, expectedIntervalSeconds: true, labels: true } as const
 
+/** Part of each change, so that those who follow the settings number it. */
+export const UNNUMBERED = { version: true } as const
+
 /** Matches a document that a change of this life may change. */
 export function sameLife(life: string | undefined): Filter<DeviceSettingsDocument> {
   // `null` matches absence, as `isSameLife` does.
@@ -145,7 +148,7 @@ export async function beginLife(
       { _id: deviceKey({ accountId, deviceId }) },
       {
         $set: { disabled: false, life: randomUUID() },
-        $unset: NO_SETTINGS,
+        $unset: { ...NO_SETTINGS, ...UNNUMBERED, enabledAt: true },
         // Later than the erasure, so that another delivery of its event keeps settings made from now on.
         $max: { changedAt: new Date(erasedAt + 1) },
         $setOnInsert: { accountId, deviceId },

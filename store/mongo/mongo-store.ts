@@ -8,6 +8,7 @@ import { databaseOf, openClient, mongoOutage, guarded } from './mongo-client.ts'
 import { disabledDevices } from './device-settings.ts'
 import { mongoDevices } from './devices.ts'
 import { mongoDocuments } from './documents.ts'
+import { versionsOf } from './versions.ts'
 import { mongoErasures } from './erasures.ts'
 import { openFactCollections } from './fact-documents.ts'
 import { mongoFacts } from './facts.ts'
@@ -151,6 +152,7 @@ export async function openMongoStore({
       collections: openFactCollections(db),
       clock,
       deviceSettings: collections.deviceSettings,
+      settingsVersions: versionsOf(db, 'device_settings'),
       hiddenDevices: async (accountId) => {
         const { hiddenDevices } = collections
         const { deviceStatuses } = await readModels()

@@ -7,9 +7,9 @@ import {
   type DueDevice,
   type FactStore,
   type FactsQuery,
-  type WatchSettings,
 } from '../facts.ts'
 import { READ, type DeviceSettingsDocument } from './collections.ts'
+import { mongoWatchSettings } from './watch-settings.ts'
 import { listed } from './device-search.ts'
 import {
   ofAccount,
@@ -18,6 +18,7 @@ import {
   type FactDocument,
   type StateDocument,
 } from './fact-documents.ts'
+import type { Versions } from './versions.ts'
 
 export type FactReads = Pick<
   FactStore,
@@ -34,10 +35,12 @@ export type FactReads = Pick<
 export function factReads({
   collections: { states, facts },
   deviceSettings,
+  settingsVersions,
   hiddenDevices,
 }: {
   collections: FactCollections
   deviceSettings: Collection<DeviceSettingsDocument>
+  settingsVersions: Versions
   hiddenDevices: (accountId: string) => Promise<readonly string[]>
 }): FactReads {
   type OfLife = Pick<FactDocument, 'accountId' | 'deviceId' | 'life'>
@@ -104,40 +107,7 @@ export function factReads({
       return new Set((await living(found)).map(({ _id }) => _id.slice(accountId.length + 1)))
     },
 
-    // The condition on the account lets the indexes serve, which begin with it.
-    async watchSettings({ labels }) {
-      const accountId = { $gt: '' }
-      const read = (filter: Filter<DeviceSettingsDocument>) =>
-        deviceSettings
-          .find({ accountId, ...filter }, READ)
-          .project<WatchSettings>({
-            _id: 0,
-            accountId: 1,
-            deviceId: 1,
-            disabled: 1,
-            expectedIntervalSeconds: 1,
-          })
-          .toArray()
-      const disabled = await read({ disabled: true })
-      const watched = [...disabled, ...(await read({ expectedIntervalSeconds: { $exists: true } }))]
-      if (!labels) return watched
-      const documents = await deviceSettings
-        .find({ accountId, labels: { $exists: true } }, READ)
-        .toArray()
-      const known = documents.map((document): WatchSettings => {
-        const { disabled, expectedIntervalSeconds, labels = [], changedAt } = document
-        return {
-          accountId: document.accountId,
-          deviceId: document.deviceId,
-          disabled,
-          ...(expectedIntervalSeconds !== undefined && { expectedIntervalSeconds }),
-          labels,
-          changedAt: changedAt?.getTime() ?? 0,
-        }
-      })
-      const ids = new Set(known.map(deviceKey))
-      return [...watched.filter((device) => !ids.has(deviceKey(device))), ...known]
-    },
+    watchSettings: mongoWatchSettings(deviceSettings, settingsVersions),
 
     async judgedDevices({ accountId, after, limit }) {
       const range = ofAccount(accountId)

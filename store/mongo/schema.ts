@@ -106,6 +106,8 @@ async function makeDeviceIndexes({ deviceSettings, hiddenDevices }: Collections)
       key: { accountId: 1, labels: 1, deviceId: 1 },
       partialFilterExpression: { labels: { $exists: true } },
     },
+    { name: 'version', key: { version: 1, changedAt: -1 } },
+    { name: 'changed_at', key: { changedAt: -1 } },
     {
       name: 'life',
       key: { changedAt: 1 },

@@ -42,4 +42,27 @@ export const ACCOUNTS_SCHEMA = [
   // Another one with each erasure; the row of an erased device stays, although nothing is set.
   `ALTER TABLE device_settings ADD COLUMN life TEXT;
    CREATE INDEX erased_settings ON device_settings (changed_at) WHERE life IS NOT NULL;`,
+
+  // settings_changes: one row for each device whose settings exist, or were removed less than a day ago; a change gives
+  // it the next version.
+  `ALTER TABLE device_settings ADD COLUMN labels_changed_at INTEGER;
+   ALTER TABLE device_settings ADD COLUMN enabled_at INTEGER;
+   CREATE TABLE settings_changes (
+     version INTEGER PRIMARY KEY AUTOINCREMENT,
+     account_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     at INTEGER NOT NULL DEFAULT (unixepoch()),
+     UNIQUE (account_id, device_id)
+   ) STRICT;
+   INSERT INTO settings_changes (account_id, device_id)
+     SELECT account_id, device_id FROM device_settings;
+   CREATE TRIGGER settings_inserted AFTER INSERT ON device_settings BEGIN
+     REPLACE INTO settings_changes (account_id, device_id) VALUES (NEW.account_id, NEW.device_id);
+   END;
+   CREATE TRIGGER settings_updated AFTER UPDATE ON device_settings BEGIN
+     REPLACE INTO settings_changes (account_id, device_id) VALUES (NEW.account_id, NEW.device_id);
+   END;
+   CREATE TRIGGER settings_deleted AFTER DELETE ON device_settings BEGIN
+     REPLACE INTO settings_changes (account_id, device_id) VALUES (OLD.account_id, OLD.device_id);
+   END;`,
 ]

@@ -37,6 +37,8 @@ type Row = {
   readonly expected_interval_seconds: number | null
   readonly changed_at: number
   readonly labels: string | null
+  readonly labels_changed_at: number | null
+  readonly enabled_at: number | null
 }
 
 /** CROSS: looks up each device, however many others there are. */
@@ -57,7 +59,11 @@ export function sqliteDeviceSettings(database: Database, lives: DeviceLives): Se
      WHERE account_id = ? AND expected_interval_seconds IS NOT NULL AND device_id > ?
      ORDER BY device_id LIMIT ${INTERVALS_AT_ONCE}`,
   )
-  const save = database.prepare('REPLACE INTO device_settings VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const save = database.prepare(
+    `REPLACE INTO device_settings (account_id, device_id, name, disabled, expected_interval_seconds,
+       changed_at, labels, life, labels_changed_at, enabled_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
   const remove = database.prepare(
     `DELETE FROM device_settings
      WHERE account_id = ? AND device_id = ? AND disabled = 0 AND life IS NULL`,
@@ -81,16 +87,23 @@ export function sqliteDeviceSettings(database: Database, lives: DeviceLives): Se
     if (!isSameLife(life, current)) return undefined
     const row = find.get(accountId, deviceId)
     const before = row === undefined ? DEFAULT_SETTINGS : settings(row)
+    // If the processes' clocks differ, the later time counts.
+    const changedAt = Math.max(row?.changed_at ?? 0, change.changedAt)
+    const disabled = change.disabled ?? before.disabled
+    const labels = labelText(change.labels ?? before.labels ?? [])
+    const isRelabelled = labels !== (row?.labels ?? null)
+    const labelledAt = row?.labels_changed_at ?? row?.changed_at ?? null
     save.run(
       accountId,
       deviceId,
       changed(before.name, change.name),
-      Number(change.disabled ?? before.disabled),
+      Number(disabled),
       changed(before.expectedIntervalSeconds, change.expectedIntervalSeconds),
-      // If the processes' clocks differ, the later time counts.
-      Math.max(row?.changed_at ?? 0, change.changedAt),
-      labelText(change.labels ?? before.labels ?? []),
+      changedAt,
+      labels,
       current ?? null,
+      isRelabelled ? changedAt : labelledAt,
+      before.disabled && !disabled ? changedAt : (row?.enabled_at ?? null),
     )
     return findSettings({ accountId, deviceId })
   }

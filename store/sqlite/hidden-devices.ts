@@ -101,12 +101,19 @@ export function sqliteDeviceLives(database: Database): DeviceLives {
   const begin = database.prepare(
     `INSERT INTO device_settings (account_id, device_id, disabled, changed_at, life)
      VALUES (?, ?, 0, ?, ?) ON CONFLICT (account_id, device_id) DO UPDATE SET
-       name = NULL, disabled = 0, expected_interval_seconds = NULL, labels = NULL,
+       name = NULL, disabled = 0, expected_interval_seconds = NULL, labels = NULL, enabled_at = NULL,
        changed_at = max(changed_at, excluded.changed_at), life = excluded.life`,
   )
   const remove = database.prepare(
     `DELETE FROM device_settings WHERE life IS NOT NULL AND changed_at < ? AND disabled = 0
        AND name IS NULL AND expected_interval_seconds IS NULL AND labels IS NULL`,
+  )
+  // Processes that follow the changes have seen them.
+  const removeChanges = database.prepare(
+    `DELETE FROM settings_changes WHERE at < unixepoch() - 86400 AND NOT EXISTS (
+       SELECT 1 FROM device_settings AS settings
+       WHERE settings.account_id = settings_changes.account_id
+         AND settings.device_id = settings_changes.device_id)`,
   )
 
   return {
@@ -129,6 +136,7 @@ export function sqliteDeviceLives(database: Database): DeviceLives {
 
     remove(erasedBefore) {
       remove.run(erasedBefore)
+      removeChanges.run()
     },
   }
 }

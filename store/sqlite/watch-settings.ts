@@ -1,51 +1,64 @@
 import { deviceKey } from '../../schemas/position-reported.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import type { WatchSettings } from '../facts.ts'
+import type { ChangesPage, ChangesQuery } from '../definitions.ts'
+import { hasSettings, type WatchSettings } from '../facts.ts'
 import { labelsIn } from './device-labels.ts'
 
-type SettingsRow = {
+type ChangeRow = {
+  readonly version: number
+  readonly at: number
   readonly account_id: string
   readonly device_id: string
-  readonly disabled: number
+  /** Null: there are no settings any more. */
+  readonly disabled: number | null
+  readonly enabled_at: number | null
   readonly expected_interval_seconds: number | null
+  readonly labels: string | null
+  readonly labels_changed_at: number | null
+  readonly changed_at: number
 }
-type LabelledRow = SettingsRow & { readonly labels: string; readonly changed_at: number }
 
-/** The settings that decide when a device is silent, and with `labels` which definitions it has. */
+const READ_AT_ONCE = 500
+
+/** The settings that judging depends on, in the order of their changes. */
 export function sqliteWatchSettings(
   accounts: Database,
-): (query: { readonly labels: boolean }) => WatchSettings[] {
-  const labelled = accounts.prepare<LabelledRow>(
-    `SELECT account_id, device_id, disabled, expected_interval_seconds, labels, changed_at
-     FROM device_settings WHERE labels IS NOT NULL`,
-  )
-  const settings = accounts.prepare<SettingsRow>(
-    `SELECT account_id, device_id, disabled, expected_interval_seconds FROM device_settings
-     WHERE disabled = 1
-     UNION SELECT account_id, device_id, disabled, expected_interval_seconds FROM device_settings
-     WHERE expected_interval_seconds IS NOT NULL`,
+): (query: ChangesQuery) => ChangesPage<WatchSettings> {
+  const changes = accounts.prepare<ChangeRow>(
+    `SELECT version, at, account_id, device_id, disabled, enabled_at, expected_interval_seconds,
+       labels, labels_changed_at, changed_at
+     FROM settings_changes LEFT JOIN device_settings USING (account_id, device_id)
+     WHERE version > ? ORDER BY version LIMIT ${READ_AT_ONCE}`,
   )
 
-  return ({ labels }) => {
-    const watched = settings.all().map(watchedIn)
-    if (!labels) return watched
-    const known = labelled.all().map((row): WatchSettings => ({
-      ...watchedIn(row),
-      labels: labelsIn(row.labels),
-      changedAt: row.changed_at,
-    }))
-    const ids = new Set(known.map(deviceKey))
-    return [...watched.filter((device) => !ids.has(deviceKey(device))), ...known]
+  return ({ after, isKnown }) => {
+    const rows = changes.all(after)
+    return {
+      changes: rows.flatMap((row) => {
+        const { version, at } = row
+        const settings = watchedIn(row)
+        const id = deviceKey(settings)
+        if (isKnown(id, version)) return []
+        const change = { id, version, changedAt: at * 1_000 }
+        return [hasSettings(settings) ? { ...change, definition: settings } : change]
+      }),
+      last: rows.at(-1)?.version ?? after,
+      isEnd: rows.length < READ_AT_ONCE,
+    }
   }
 }
 
-function watchedIn(row: SettingsRow): WatchSettings {
+function watchedIn(row: ChangeRow): WatchSettings {
+  const { expected_interval_seconds: expectedIntervalSeconds, enabled_at: enabledSince } = row
   return {
     accountId: row.account_id,
     deviceId: row.device_id,
     disabled: row.disabled === 1,
-    ...(row.expected_interval_seconds !== null && {
-      expectedIntervalSeconds: row.expected_interval_seconds,
+    ...(enabledSince !== null && { enabledSince }),
+    ...(expectedIntervalSeconds !== null && { expectedIntervalSeconds }),
+    ...(row.labels !== null && {
+      labels: labelsIn(row.labels),
+      labelledSince: row.labels_changed_at ?? row.changed_at,
     }),
   }
 }

@@ -1,11 +1,13 @@
 import { expect } from '@jest/globals'
 import { factId, type DeviceFact } from '../../schemas/facts.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 import type { FactState } from '../../schemas/fact-state.ts'
 import type { JudgeDevice } from '../../store/facts.ts'
 import { WentBackError, type ErasureEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { DECISIONS_ALIKE } from '../projector/facts/decisions-alike.ts'
 import { positionReported, T0 } from '../samples.ts'
+import { ownChanges } from './store-definitions.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
 
@@ -246,13 +248,14 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     await store.changeDeviceSettings({ ...plain, name: 'Van', changedAt: T0 })
     await store.changeDeviceSettings({ ...slow, expectedIntervalSeconds: 600, changedAt: T0 })
     await store.changeDeviceSettings({ ...off, disabled: true, changedAt: T0 })
-    const byDevice = (a: Name, b: Name) => (a.deviceId < b.deviceId ? -1 : 1)
-    expect([...(await store.watchSettings({ labels: false }))].sort(byDevice)).toEqual(
-      [
-        { ...slow, disabled: false, expectedIntervalSeconds: 600 },
-        { ...off, disabled: true },
-      ].sort(byDevice),
+    const own = ownChanges(
+      (query) => store.watchSettings(query),
+      [slow, off].map((device) => ({ id: deviceKey(device) })),
     )
+    const found = (await own()).map(({ definition }) => definition)
+    expect(found).toHaveLength(2)
+    expect(found).toContainEqual({ ...slow, disabled: false, expectedIntervalSeconds: 600 })
+    expect(found).toContainEqual({ ...off, disabled: true })
   })
 
   promise('published facts are those that were stored', async ({ store }) => {

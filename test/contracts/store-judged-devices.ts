@@ -3,6 +3,8 @@ import type { DefinitionsState } from '../../schemas/definitions-state.ts'
 import type { FactState } from '../../schemas/fact-state.ts'
 import type { Store } from '../../store/store.ts'
 import { positionReported, T0 } from '../samples.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import { ownChanges } from './store-definitions.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
 
@@ -107,25 +109,48 @@ export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void
     expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
   })
 
-  alone('settings are read with the labels of all devices that have any', async ({ store }) => {
+  promise('settings are followed with the times of what matters to judging', async ({ store }) => {
     const accountId = newAccountId()
     const device = (deviceId: string) => ({ accountId, deviceId })
+    const all = ['plain', 'slow', 'red', 'both'].map((deviceId) => ({
+      id: deviceKey(device(deviceId)),
+    }))
+    const changes = ownChanges((query) => store.watchSettings(query), all)
+    const settings = async () =>
+      [...(await changes())]
+        .sort((a, b) => (a.id < b.id ? -1 : 1))
+        .map(({ id, definition }) => definition ?? id)
+    const change = (deviceId: string, fields: object, changedAt: number) =>
+      store.changeDeviceSettings({ ...device(deviceId), ...fields, changedAt })
     const labels = ['red', 'big "one"']
-    await store.changeDeviceSettings({ ...device('plain'), name: 'Van', changedAt: T0 })
-    await store.changeDeviceSettings({
-      ...device('slow'),
-      expectedIntervalSeconds: 60,
-      changedAt: T0,
-    })
-    await store.changeDeviceSettings({ ...device('red'), labels, changedAt: T0 + 1 })
-    const both = { ...device('both'), disabled: true, labels: ['red'], changedAt: T0 + 2 }
-    await store.changeDeviceSettings(both)
-    const found = await store.watchSettings({ labels: true })
-    expect([...found].sort((a, b) => (a.deviceId < b.deviceId ? -1 : 1))).toEqual([
-      both,
-      { ...device('red'), disabled: false, labels: [...labels].sort(), changedAt: T0 + 1 },
-      { ...device('slow'), disabled: false, expectedIntervalSeconds: 60 },
+    await change('plain', { name: 'Van' }, T0)
+    await change('slow', { expectedIntervalSeconds: 60 }, T0)
+    await change('red', { labels }, T0 + 1)
+    await change('both', { disabled: true, labels: ['red'] }, T0 + 2)
+    const both = { ...device('both'), disabled: true, labels: ['red'], labelledSince: T0 + 2 }
+    const sorted = [...labels].sort()
+    const red = { ...device('red'), disabled: false, labels: sorted, labelledSince: T0 + 1 }
+    const slow = { ...device('slow'), disabled: false, expectedIntervalSeconds: 60 }
+    expect(await settings()).toEqual([both, deviceKey(device('plain')), red, slow])
+    expect(await settings()).toEqual([])
+    // None of these is about the labels.
+    await change('both', { name: 'New', labels: ['red'] }, T0 + 10)
+    await change('both', { disabled: false }, T0 + 11)
+    await change('red', { name: 'New', expectedIntervalSeconds: 9 }, T0 + 12)
+    const enabled = { ...both, disabled: false, enabledSince: T0 + 11 }
+    expect(await settings()).toEqual([enabled, { ...red, expectedIntervalSeconds: 9 }])
+    const relabelled = { accountId, deviceIds: ['red', 'both'], changedAt: T0 + 20 }
+    await store.changeLabels({ ...relabelled, add: ['red'], remove: [] })
+    expect(await settings()).toEqual([])
+    await store.changeLabels({ ...relabelled, add: ['blue'], remove: ['red', 'big "one"'] })
+    const blue = { labels: ['blue'], labelledSince: T0 + 20 }
+    expect(await settings()).toEqual([
+      { ...enabled, ...blue },
+      { ...red, expectedIntervalSeconds: 9, ...blue },
     ])
+    // By a clock that is behind.
+    await change('slow', { expectedIntervalSeconds: null }, T0 - 3_600_000)
+    expect(await settings()).toEqual([deviceKey(device('slow'))])
   })
 }
 
