@@ -1,3 +1,4 @@
+import type { DefinitionsPage } from './definitions.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 
 // Other data of operators, and what services report: shares, audit, instances. None of it comes from the log.
@@ -40,7 +41,7 @@ export interface Shares {
    */
   createShare(share: Share, tokenHash: Uint8Array): Promise<boolean>
   /** Newest first; expired ones are listed for another week. */
-  pageShares(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<Share[]>
+  pageShares(query: DefinitionsPage): Promise<Share[]>
   /** Also finds expired ones: the caller decides. */
   findShare(
     tokenHash: Uint8Array,

@@ -33,16 +33,22 @@ export type DefinitionChange<Content> = InAccount & {
   readonly next: (before: Content) => Content
 }
 
+/** The definitions of the account would have more than `MOST_DEFINITION_BYTES` together. */
+export type TooLarge = 'too large'
+
 /** Why a geofence is not stored. */
-export type GeofenceRefused = 'external id taken' | 'too many geofences' | 'too many vertices'
+export type GeofenceRefused =
+  'external id taken' | 'too many geofences' | 'too many vertices' | TooLarge
 
 /** Why a rule is not stored. */
-export type RuleRefused = 'too many rules' | { readonly unknownGeofence: string }
+export type RuleRefused = 'too many rules' | TooLarge | { readonly unknownGeofence: string }
 
 export type DefinitionsPage = {
   readonly accountId: string
   readonly limit: number
   readonly after?: PlaceByAge
+  /** Ends the page early, after the definition with which it has this size: only an empty page is behind the last one. */
+  readonly mostBytes?: number
 }
 
 /** The geofences and rules that operators define. Another account never sees them. */

@@ -1,4 +1,4 @@
-import type { PlaceByAge } from './back-office.ts'
+import type { DefinitionsPage } from './definitions.ts'
 
 // The API keys: the part of the store's port that decides who may report and read.
 
@@ -85,7 +85,7 @@ export interface Keys {
   /** `secretHash`: SHA-256 of the secret; the secret itself never reaches the store. */
   createKey(key: ApiKey, secretHash: Uint8Array): Promise<void>
   /** Newest first. */
-  pageKeys(query: { accountId: string; limit: number; after?: PlaceByAge }): Promise<ApiKey[]>
+  pageKeys(query: DefinitionsPage): Promise<ApiKey[]>
   findKey(query: { accountId: string; keyId: string }): Promise<ApiKey | undefined>
   /** Returns the revoked key; an earlier revocation is kept. */
   revokeKey(query: {

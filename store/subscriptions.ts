@@ -3,21 +3,21 @@ import type {
   DeviceSubscription,
   SubscriptionProgress,
 } from '../schemas/subscription.ts'
-import type { ChangesPage, ChangesQuery, DefinitionsPage } from './definitions.ts'
+import type { ChangesPage, ChangesQuery, DefinitionsPage, TooLarge } from './definitions.ts'
 
 type InAccount = { readonly accountId: string; readonly id: string }
 
 /** Subscriptions with their progress, and what was sent for them. Another account never sees them. */
 export interface SubscriptionStore {
-  /** False, and nothing is stored, if the account has `MOST_SUBSCRIPTIONS`. */
-  createSubscription(subscription: DeviceSubscription): Promise<boolean>
+  /** Stores nothing if the account has `MOST_SUBSCRIPTIONS`, or its definitions are too large. */
+  createSubscription(subscription: DeviceSubscription): Promise<'stored' | 'too many' | TooLarge>
   /** Newest first. */
   pageSubscriptions(query: DefinitionsPage): Promise<DeviceSubscription[]>
   findSubscription(query: InAccount): Promise<DeviceSubscription | undefined>
   /**
    * Replaces a subscription by `next(subscription)`, by compare-and-set of the whole: `next` is called again if
-   * another change came between. Returns `refused`, and changes nothing, if `next` returns undefined; undefined if
-   * there is no such subscription.
+   * another change came between. Returns `refused`, and changes nothing, if `next` returns undefined or the account's
+   * definitions would be too large; undefined if there is no such subscription.
    */
   changeSubscription(
     query: InAccount,

@@ -7,8 +7,9 @@ import type { AdminContext, JsonSchema } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
 import { selectionView } from './selection-rules.ts'
 
-/** Few enough to write in a turn even if each has all vertices. */
 const READ_AT_ONCE = 50
+/** Few enough to write in a turn. */
+const BYTES_AT_ONCE = 512 * 1024
 
 /** RFC 7946: a collection of features, a circle as a point with a radius, as the import takes it. */
 export const GEOFENCE_FEATURES: JsonSchema = {
@@ -54,8 +55,10 @@ export async function exportGeofences(
   { store }: { store: Pick<Store, 'pageGeofences'> },
 ): Promise<void> {
   const { accountId } = caller
-  const pages = await openPages<Geofence>(READ_AT_ONCE, (page) =>
-    store.pageGeofences({ accountId, ...page }),
+  const pages = await openPages<Geofence>(
+    READ_AT_ONCE,
+    (page) => store.pageGeofences({ accountId, ...page }),
+    { mostBytes: BYTES_AT_ONCE },
   )
   ctx.set('Content-Type', 'application/geo+json')
   ctx.set('Content-Disposition', 'attachment; filename="geofences.geojson"')

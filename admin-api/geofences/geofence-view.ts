@@ -1,6 +1,7 @@
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import {
+  MOST_DEFINITION_BYTES,
   MOST_GEOFENCES,
   MOST_VERTICES_OF_ACCOUNT,
   verticesOf,
@@ -98,6 +99,8 @@ export function requireGeofence<Found>(found: Found | undefined): Found {
 export const EXTERNAL_ID_TAKEN =
   'another geofence has this externalId: change it with PUT /api/v1/geofences/by-external-id/…'
 
+export const TOO_LARGE = `too large: the geofences, rules and subscriptions of an account have at most ${MOST_DEFINITION_BYTES / 1024 / 1024} MiB together: remove some, or name fewer devices by labels`
+
 /** The message for a geofence that the account has no room for. */
 export function refusedMessage(refused: GeofenceRefused): string {
   switch (refused) {
@@ -107,6 +110,8 @@ export function refusedMessage(refused: GeofenceRefused): string {
       return `an account has at most ${MOST_GEOFENCES} geofences: delete some first`
     case 'too many vertices':
       return `the geofences of an account have at most ${MOST_VERTICES_OF_ACCOUNT} vertices together: delete or simplify some first`
+    case 'too large':
+      return TOO_LARGE
   }
 }
 

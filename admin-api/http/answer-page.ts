@@ -29,14 +29,21 @@ type Shown<Item> = {
 
 /**
  * Answers one page of a list. `items` holds one more than `limit` if there are more, so that the
- * last page is marked as such.
+ * last page is marked as such; `hasMore` says so of a page that ends early.
  */
 export async function answerPage<Item>(
   ctx: AdminContext,
-  { list, limit, items, placeOf, view }: Shown<Item> & { readonly limit: number },
+  {
+    list,
+    limit,
+    items,
+    hasMore = items.length > limit,
+    placeOf,
+    view,
+  }: Shown<Item> & { readonly limit: number; readonly hasMore?: boolean },
 ): Promise<void> {
   const page = items.slice(0, limit)
-  const last = items.length > limit ? page.at(-1) : undefined
+  const last = hasMore ? page.at(-1) : undefined
   await answerInParts(ctx, {
     name: 'items',
     parts: viewedInParts(page, view),
@@ -44,7 +51,13 @@ export async function answerPage<Item>(
   })
 }
 
-/** Answers a page of a list in the caller's account, after the last item seen. */
+/** A page read from the store ends after the item with which it has this size: items may be large. */
+const PAGE_BYTES = 1024 * 1024
+
+/**
+ * Answers a page of a list in the caller's account, after the last item seen. Of large items it holds fewer than
+ * `limit`.
+ */
 export function listById<Item extends PlaceByAge>({
   name,
   page,
@@ -56,6 +69,7 @@ export function listById<Item extends PlaceByAge>({
     readonly accountId: string
     readonly limit: number
     readonly after?: PlaceByAge
+    readonly mostBytes?: number
   }) => Promise<readonly Item[]>
   readonly view: (item: Item) => object
 }) {
@@ -69,12 +83,18 @@ export function listById<Item extends PlaceByAge>({
     const items = await page({
       accountId,
       limit: limit + 1,
+      mostBytes: PAGE_BYTES,
       ...(createdAt !== undefined && id !== undefined && { after: { id, createdAt } }),
     })
+    const after = items.at(-1)
+    const hasMore =
+      items.length > limit ||
+      (after !== undefined && (await page({ accountId, limit: 1, after })).length > 0)
     await answerPage(ctx, {
       list,
       limit,
       items,
+      hasMore,
       placeOf: ({ createdAt, id }) => [createdAt, id],
       view,
     })

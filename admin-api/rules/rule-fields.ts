@@ -10,6 +10,7 @@ import {
 } from '../../schemas/device-rule.ts'
 import { unreachableThresholds } from '../../schemas/rule-threshold.ts'
 import type { RuleRefused } from '../../store/definitions.ts'
+import { TOO_LARGE } from '../geofences/geofence-view.ts'
 import { SELECTION, SELECTION_PROPERTIES, selectionView } from '../geofences/selection-rules.ts'
 import type { Caller } from '../http/caller.ts'
 import { nameRule } from '../http/name-rule.ts'
@@ -90,6 +91,7 @@ export function requireStoredRule(outcome: DeviceRule | RuleRefused): DeviceRule
     const message = `an account has at most ${MOST_RULES} rules: delete some first`
     throw invalidParams([{ field: 'when', message }])
   }
+  if (outcome === 'too large') throw invalidParams([{ field: 'when', message: TOO_LARGE }])
   if (!('unknownGeofence' in outcome)) return outcome
   const id = JSON.stringify(outcome.unknownGeofence)
   const message = `when and geofenceIds must name geofences that exist; there is none with the id ${id}`

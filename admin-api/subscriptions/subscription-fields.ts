@@ -6,6 +6,8 @@ import {
   SOURCES,
   type SubscriptionContent,
 } from '../../schemas/subscription.ts'
+import type { TooLarge } from '../../store/definitions.ts'
+import { TOO_LARGE } from '../geofences/geofence-view.ts'
 import { SELECTION } from '../geofences/selection-rules.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { choice, list, parsedParts, text, wholeNumber, type InputOf } from '../http/rule.ts'
@@ -119,9 +121,16 @@ export function requireFitting({
   if (faults.length > 0) throw invalidParams(faults)
 }
 
-export function tooManySubscriptions(): ApiError {
+/** @throws {ApiError} 400 for too many, or definitions that are too large. */
+export function requireStoredSubscription(outcome: 'stored' | 'too many' | TooLarge): void {
+  if (outcome === 'stored') return
+  if (outcome === 'too large') throw tooLargeSubscription()
   const message = `an account has at most ${MOST_SUBSCRIPTIONS} subscriptions: delete some first`
-  return invalidParams([{ field: 'name', message }])
+  throw invalidParams([{ field: 'name', message }])
+}
+
+export function tooLargeSubscription(): ApiError {
+  return invalidParams([{ field: 'name', message: TOO_LARGE }])
 }
 
 export function requireSubscription<Found>(found: Found | undefined): Found {

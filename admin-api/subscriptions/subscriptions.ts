@@ -34,7 +34,8 @@ import {
   requireFitting,
   requireSubscription,
   subscriptionFields,
-  tooManySubscriptions,
+  requireStoredSubscription,
+  tooLargeSubscription,
   type SubscriptionChange,
   type SubscriptionInput,
 } from './subscription-fields.ts'
@@ -98,7 +99,7 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       sealed: seal(secrets, id, { target, signing }),
       progress: newProgress(mark),
     }
-    if (!(await store.createSubscription(subscription))) throw tooManySubscriptions()
+    requireStoredSubscription(await store.createSubscription(subscription))
     const details = { ...content, target: subscription.target }
     await record(ctx, caller, 'subscription.created', { id, details, lives })
     const view = subscriptionView(subscription, caller)
@@ -138,7 +139,8 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         ? { ...next, changedAt }
         : { ...withTarget(next, target, requireSecrets(deps)), changedAt }
     })
-    const subscription = requireSubscription(outcome === 'refused' ? undefined : outcome)
+    if (outcome === 'refused') throw tooLargeSubscription()
+    const subscription = requireSubscription(outcome)
     const details = { ...rest, ...(target !== undefined && { target: shownTarget(target) }) }
     await record(ctx, caller, 'subscription.changed', { id: query.id, details, lives })
     succeed(ctx, subscriptionView(subscription, caller))

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import { readPages } from '../../runtime/read-pages.ts'
+import { verticesOf, type GeofenceShape } from '../../schemas/geofence.ts'
 import type {
   ChangesPage,
   ChangesQuery,
@@ -10,6 +11,7 @@ import type {
 } from '../definitions.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
+import type { Amount } from './definition-totals.ts'
 
 /** A geofence, a rule or a subscription, or the remains of a deleted one, for processes that follow the changes. */
 export type DefinitionDocument = {
@@ -28,13 +30,25 @@ export type DefinitionDocument = {
   readonly external?: string
   /** As in the content; absent if version 0.3.0 wrote the document. */
   readonly name?: string
+  /** The sizes of the content; absent as the name. */
+  readonly bytes?: number
+  readonly vertices?: number
   /** As JSON: a database would alter some names of properties, and take long for thousands of numbers. */
   readonly content?: string
 }
 
 export const DEFINITION: Omit<Kind<DefinitionDocument>, 'name'> = {
   isCounted: true,
-  brief: ['accountId', 'createdAt', 'changedAt', 'deletedAt', 'version', 'name'],
+  brief: [
+    'accountId',
+    'createdAt',
+    'changedAt',
+    'deletedAt',
+    'version',
+    'name',
+    'bytes',
+    'vertices',
+  ],
   indexes: {
     oldest: { fields: ['accountId', 'createdAt'] },
     version: { fields: ['version'] },
@@ -55,6 +69,7 @@ type Definition = {
   readonly name: string
   readonly externalId?: string
   readonly deviceIds?: readonly string[]
+  readonly shape?: GeofenceShape
 }
 
 const READ_AT_ONCE = 250
@@ -71,10 +86,9 @@ export function definitionDocuments<D extends Definition>(
   }
 
   async function* all(accountId: string): AsyncGenerator<readonly D[]> {
-    const pages = readPages<Revisioned<DefinitionDocument>>(READ_AT_ONCE, (page) =>
-      documents.find({ index: 'oldest', where: { accountId }, ...page }),
-    )
-    for await (const page of pages) yield page.flatMap((one) => definitionIn<D>(one) ?? [])
+    for await (const page of pagesOf(documents, accountId)) {
+      yield page.flatMap((document) => definitionIn<D>(document) ?? [])
+    }
   }
 
   return {
@@ -87,8 +101,8 @@ export function definitionDocuments<D extends Definition>(
       return definitions.filter(({ id }) => ids.has(id))
     },
 
-    page: async ({ accountId, limit, after }: DefinitionsPage): Promise<D[]> => {
-      const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
+    page: async ({ accountId, after, ...bounds }: DefinitionsPage): Promise<D[]> => {
+      const query = { index: 'oldest', where: { accountId }, order: 'desc', ...bounds } as const
       const page = await documents.find({ ...query, ...(after && { after }) })
       return page.flatMap((document) => definitionIn<D>(document) ?? [])
     },
@@ -235,11 +249,53 @@ export function definitionDocuments<D extends Definition>(
   }
 }
 
+async function* pagesOf(
+  documents: DocumentStore<DefinitionDocument>,
+  accountId: string,
+  brief: { readonly isBrief?: true } = {},
+): AsyncGenerator<readonly Revisioned<DefinitionDocument>[], void> {
+  const query = { index: 'oldest', where: { accountId }, ...brief } as const
+  yield* readPages<Revisioned<DefinitionDocument>>(
+    READ_AT_ONCE,
+    (page) => documents.find({ ...query, ...page }),
+    { mostBytes: MOST_BYTES },
+  )
+}
+
+/** What each of an account's definitions takes up. */
+export async function* amountsIn(
+  documents: DocumentStore<DefinitionDocument>,
+  accountId: string,
+): AsyncGenerator<Amount, void> {
+  for await (const page of pagesOf(documents, accountId, { isBrief: true })) {
+    for (const { id, bytes, vertices } of page) {
+      if (bytes !== undefined && vertices !== undefined) {
+        yield { geofences: vertices > 0 ? 1 : 0, vertices, bytes }
+        continue
+      }
+      const definition = definitionIn<Definition>(await documents.get(id))
+      if (definition !== undefined) yield amountOf(definition)
+    }
+  }
+}
+
 function documentOf(definition: Definition): DefinitionDocument {
   const { id, accountId, createdAt, changedAt, name, externalId } = definition
   const external = externalId && { external: externalOf({ accountId, externalId }) }
   const content = JSON.stringify(definition)
-  return { id, accountId, holder: accountId, createdAt, changedAt, name, content, ...external }
+  const { bytes, vertices } = amountOf(definition)
+  return {
+    ...{ id, accountId, holder: accountId, createdAt, changedAt, name },
+    ...{ bytes, vertices, content, ...external },
+  }
+}
+
+/** Progress is no definition. */
+export function amountOf(definition: Definition & { readonly progress?: unknown }): Amount {
+  const { shape, progress: _progress, ...content } = definition
+  const text = JSON.stringify({ ...content, shape })
+  const vertices = shape === undefined ? 0 : verticesOf(shape)
+  return { geofences: shape === undefined ? 0 : 1, vertices, bytes: Buffer.byteLength(text) }
 }
 
 function definitionIn<D>(document: Revisioned<DefinitionDocument> | undefined): D | undefined {

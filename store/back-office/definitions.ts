@@ -1,55 +1,53 @@
 import { isDeepStrictEqual } from 'node:util'
 import { geofencesOf, MOST_RULES, type DeviceRule } from '../../schemas/device-rule.ts'
-import { verticesOf, type Geofence, type GeofenceContent } from '../../schemas/geofence.ts'
+import type { Geofence, GeofenceContent } from '../../schemas/geofence.ts'
 import type { DeviceSubscription } from '../../schemas/subscription.ts'
 import type { DefinitionStore, GeofenceRefused, NewGeofence, RuleRefused } from '../definitions.ts'
 import type { DocumentStore } from '../documents.ts'
 import { adoptionsOf, type AdoptionDocument } from './adoptions.ts'
-import { definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
-import { geofenceTotals, type GeofenceTotals } from './geofence-totals.ts'
+import { amountOf, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
+import { minus, NOTHING, plus, type DefinitionTotals } from './definition-totals.ts'
 
 /** Geofences and rules, on top of a database's documents. */
 export function definitionsOf(open: {
   geofences: DocumentStore<DefinitionDocument>
   rules: DocumentStore<DefinitionDocument>
-  totals: DocumentStore<GeofenceTotals>
+  totals: DefinitionTotals
   adoptions: DocumentStore<AdoptionDocument>
   subscriptions: DocumentStore<DefinitionDocument>
 }): DefinitionStore {
   const geofences = definitionDocuments<Geofence>(open.geofences)
   const rules = definitionDocuments<DeviceRule>(open.rules)
   const subscriptions = definitionDocuments<DeviceSubscription>(open.subscriptions)
-  const totals = geofenceTotals(open.totals, geofences.all)
+  const { totals } = open
 
   /** All of one account. */
   async function create(
     all: readonly NewGeofence[],
   ): Promise<readonly (Geofence | GeofenceRefused)[]> {
     const accountId = all[0]?.accountId ?? ''
-    const refused = await totals.take(accountId, amountOf(all))
-    if (refused !== undefined) {
-      if (all.length <= 1) return all.map(() => refused)
-      const half = Math.ceil(all.length / 2)
-      return [...(await create(all.slice(0, half))), ...(await create(all.slice(half)))]
-    }
-    const stored = await geofences.insert(
-      all.map((geofence) => {
-        const { createdAt } = geofence
-        return { ...geofence, revision: 1, changedAt: createdAt, inForceSince: createdAt }
-      }),
-    )
+    const whole = all.map((geofence): Geofence => {
+      const { createdAt } = geofence
+      return { ...geofence, revision: 1, changedAt: createdAt, inForceSince: createdAt }
+    })
+    const refused = await totals.take(accountId, whole.map(amountOf))
+    const fitting = whole.filter((_, n) => refused[n] === undefined)
+    const stored = await geofences.insert(fitting)
     const byId = new Map(stored.map((geofence) => [geofence.id, geofence]))
-    const refusedOnes = all.filter(({ id }) => !byId.has(id))
-    if (refusedOnes.length > 0) await totals.giveBack(accountId, amountOf(refusedOnes))
-    return all.map(({ id }) => byId.get(id) ?? 'external id taken')
+    const taken = fitting.filter(({ id }) => !byId.has(id)).map(amountOf)
+    await totals.giveBack(accountId, taken.reduce(plus, NOTHING))
+    return all.map(({ id }, n) => refused[n] ?? byId.get(id) ?? 'external id taken')
   }
 
   async function ruleNaming(
     accountId: string,
     geofenceId: string,
   ): Promise<DeviceRule | undefined> {
-    const all = await rules.page({ accountId, limit: MOST_RULES })
-    return all.find((rule) => geofencesOf(rule).includes(geofenceId))
+    for await (const page of rules.all(accountId)) {
+      const naming = page.find((rule) => geofencesOf(rule).includes(geofenceId))
+      if (naming !== undefined) return naming
+    }
+    return undefined
   }
 
   async function unknownGeofence(rule: DeviceRule): Promise<RuleRefused | undefined> {
@@ -70,7 +68,7 @@ export function definitionsOf(open: {
     findGeofenceByExternalId: geofences.findExternal,
 
     async changeGeofence({ accountId, id, changedAt, next }) {
-      let taken = 0
+      let taken = NOTHING
       const outcome = await geofences.change<GeofenceRefused>({ accountId, id }, async (before) => {
         const content = next(before)
         const after = changedGeofence(before, content, changedAt)
@@ -79,18 +77,13 @@ export function definitionsOf(open: {
           const other = await geofences.findExternal({ accountId, externalId })
           if (other !== undefined) return { refused: 'external id taken' }
         }
-        const vertices = verticesOf(after.shape) - verticesOf(before.shape)
-        if (vertices - taken > 0) {
-          const refused = await totals.take(accountId, { geofences: 0, vertices: vertices - taken })
-          if (refused !== undefined) {
-            await totals.giveBack(accountId, { geofences: 0, vertices: taken })
-            return { refused }
-          }
-        } else await totals.giveBack(accountId, { geofences: 0, vertices: taken - vertices })
-        taken = vertices
+        const more = minus(amountOf(after), amountOf(before))
+        const [refused] = await totals.take(accountId, [minus(more, taken)])
+        if (refused !== undefined) return { refused }
+        taken = more
         return { next: after }
       })
-      if (outcome === undefined) await totals.giveBack(accountId, { geofences: 0, vertices: taken })
+      if (typeof outcome !== 'object') await totals.giveBack(accountId, taken)
       return outcome
     },
 
@@ -107,7 +100,7 @@ export function definitionsOf(open: {
         await geofences.restore(deleted)
         return { namedBy }
       }
-      await totals.giveBack(accountId, { geofences: 1, vertices: verticesOf(deleted.shape) })
+      await totals.giveBack(accountId, amountOf(deleted))
       return { deleted }
     },
 
@@ -116,30 +109,48 @@ export function definitionsOf(open: {
       const whole: DeviceRule = { ...rule, revision: 1, changedAt: createdAt }
       const unknown = await unknownGeofence(whole)
       if (unknown !== undefined) return unknown
+      const { bytes } = amountOf(whole)
+      const isTooLarge = await totals.takeBytes(accountId, bytes)
+      if (isTooLarge !== undefined) return isTooLarge
       await rules.insert([whole])
-      const all = await rules.page({ accountId, limit: MOST_RULES + 1 })
+      const all = await rules.pageNames({ accountId, limit: MOST_RULES + 1 })
       // The geofence may have been deleted before this rule was there.
       const refused = all.length > MOST_RULES ? 'too many rules' : await unknownGeofence(whole)
       if (refused === undefined) return whole
       await rules.remove({ accountId, id }, createdAt)
+      await totals.giveBack(accountId, { ...NOTHING, bytes })
       return refused
     },
 
     pageRules: rules.page,
     findRule: rules.get,
 
-    changeRule: ({ accountId, id, changedAt, next }) =>
-      rules.change<RuleRefused>({ accountId, id }, async (before) => {
+    async changeRule({ accountId, id, changedAt, next }) {
+      let taken = 0
+      const outcome = await rules.change<RuleRefused>({ accountId, id }, async (before) => {
         const { revision, createdAt } = before
         const own = { id, accountId, createdAt }
         const same = { ...next(before), ...own, revision, changedAt: before.changedAt }
         if (isDeepStrictEqual(same, before)) return { next: before }
-        const refused = await unknownGeofence(same)
+        const after = { ...same, revision: revision + 1, changedAt }
+        const more = amountOf(after).bytes - amountOf(before).bytes
+        const refused =
+          (await unknownGeofence(same)) ?? (await totals.takeBytes(accountId, more - taken))
         if (refused !== undefined) return { refused }
-        return { next: { ...same, revision: revision + 1, changedAt } }
-      }),
+        taken = more
+        return { next: after }
+      })
+      if (outcome === undefined || !('revision' in Object(outcome))) {
+        await totals.giveBack(accountId, { ...NOTHING, bytes: taken })
+      }
+      return outcome
+    },
 
-    deleteRule: ({ accountId, id, deletedAt }) => rules.remove({ accountId, id }, deletedAt),
+    async deleteRule({ accountId, id, deletedAt }) {
+      const deleted = await rules.remove({ accountId, id }, deletedAt)
+      if (deleted !== undefined) await totals.giveBack(accountId, amountOf(deleted))
+      return deleted
+    },
 
     async forgetInDefinitions(devices) {
       for (const kind of [geofences, rules, subscriptions]) await kind.forget(devices)
@@ -150,11 +161,6 @@ export function definitionsOf(open: {
 
     ...adoptionsOf(open.adoptions),
   }
-}
-
-function amountOf(all: readonly GeofenceContent[]) {
-  const vertices = all.reduce((sum, { shape }) => sum + verticesOf(shape), 0)
-  return { geofences: all.length, vertices }
 }
 
 /** The same geofence if nothing has changed. */

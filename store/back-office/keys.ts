@@ -20,8 +20,8 @@ export function keysOf(keys: DocumentStore<KeyDocument>): Omit<Keys, 'findGrant'
       await keys.insert([{ ...key, secret: hashText(secretHash) }])
     },
 
-    async pageKeys({ accountId, limit, after }) {
-      const query = { index: 'oldest', where: { accountId }, order: 'desc', limit } as const
+    async pageKeys({ accountId, after, ...bounds }) {
+      const query = { index: 'oldest', where: { accountId }, order: 'desc', ...bounds } as const
       return (await keys.find({ ...query, ...(after && { after }) })).map(apiKeyOf)
     },
 

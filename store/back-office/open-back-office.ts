@@ -9,9 +9,9 @@ import type { OpenDocuments } from '../documents.ts'
 import { accountsOf } from './accounts.ts'
 import { ADOPTIONS } from './adoptions.ts'
 import { auditOf } from './audit.ts'
-import { GEOFENCES, RULES } from './definition-documents.ts'
+import { amountsIn, GEOFENCES, RULES } from './definition-documents.ts'
 import { definitionsOf } from './definitions.ts'
-import { GEOFENCE_TOTALS } from './geofence-totals.ts'
+import { definitionTotals, GEOFENCE_TOTALS } from './definition-totals.ts'
 import { instancesOf } from './instances.ts'
 import { grantsOf, keysOf } from './keys.ts'
 import {
@@ -86,6 +86,14 @@ export function openBackOffice(
   const operators = open(OPERATORS)
   const sessions = open(SESSIONS)
   const keys = open(KEYS)
+  const definitions = {
+    geofences: open(GEOFENCES),
+    rules: open(RULES),
+    subscriptions: open(SUBSCRIPTIONS),
+  }
+  const totals = definitionTotals(open(GEOFENCE_TOTALS), async function* (accountId) {
+    for (const kind of Object.values(definitions)) yield* amountsIn(kind, accountId)
+  })
   const rights = rightsOf({ accounts, operators, service: open(SERVICE) })
   return {
     ...accountsOf({
@@ -98,15 +106,10 @@ export function openBackOffice(
     ...keysOf(keys),
     ...grantsOf({ keys, accounts, disabledDevices }),
     ...sharesOf({ shares: open(SHARES), accounts, livesOf }),
-    ...definitionsOf({
-      geofences: open(GEOFENCES),
-      rules: open(RULES),
-      totals: open(GEOFENCE_TOTALS),
-      adoptions: open(ADOPTIONS),
-      subscriptions: open(SUBSCRIPTIONS),
-    }),
+    ...definitionsOf({ ...definitions, totals, adoptions: open(ADOPTIONS) }),
     ...subscriptionsOf({
-      subscriptions: open(SUBSCRIPTIONS),
+      ...definitions,
+      totals,
       progress: open(PROGRESS),
       deliveries: open(DELIVERIES),
     }),

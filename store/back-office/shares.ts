@@ -43,15 +43,21 @@ export function sharesOf({
       return false
     },
 
-    async pageShares({ accountId, limit, after }) {
+    async pageShares({ accountId, limit, after, mostBytes }) {
       const query = { index: 'oldest', where: { accountId }, order: 'desc' } as const
       const page: Share[] = []
       for (let last = after; ;) {
         const most = Math.min(limit - page.length, READ_AT_ONCE)
-        const part = await shares.find({ ...query, limit: most, ...(last && { after: last }) })
+        const sized = mostBytes !== undefined && { mostBytes }
+        const part = await shares.find({
+          ...query,
+          limit: most,
+          ...sized,
+          ...(last && { after: last }),
+        })
         page.push(...(await shown(part)))
         last = part.at(-1)
-        if (page.length >= limit || part.length < most) return page
+        if (mostBytes !== undefined || page.length >= limit || part.length < most) return page
         await endOfTurn()
       }
     },

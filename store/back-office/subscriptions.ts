@@ -8,7 +8,13 @@ import type { DocumentStore, Kind } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import { changed } from './changing.ts'
 import { subscriptionsWithProgress, type ProgressDocument } from './subscription-progress.ts'
-import { DEFINITION, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
+import {
+  amountOf,
+  DEFINITION,
+  definitionDocuments,
+  type DefinitionDocument,
+} from './definition-documents.ts'
+import { NOTHING, type DefinitionTotals } from './definition-totals.ts'
 
 export const SUBSCRIPTIONS: Kind<DefinitionDocument> = { name: 'subscriptions', ...DEFINITION }
 
@@ -28,29 +34,49 @@ export function subscriptionsOf(open: {
   subscriptions: DocumentStore<DefinitionDocument>
   progress: DocumentStore<ProgressDocument>
   deliveries: DocumentStore<DeliveryDocument>
+  totals: DefinitionTotals
 }): Omit<SubscriptionStore, 'takeMail'> {
   const definitions = definitionDocuments<DeviceSubscription>(open.subscriptions)
   const subscriptions = subscriptionsWithProgress(definitions, open.progress)
-  const { deliveries } = open
+  const { deliveries, totals } = open
 
   return {
     async createSubscription(subscription) {
       const { accountId, id, createdAt } = subscription
+      const amount = amountOf(subscription)
+      const isTooLarge = await totals.takeBytes(accountId, amount.bytes)
+      if (isTooLarge !== undefined) return isTooLarge
       await subscriptions.insert(subscription)
-      const all = await definitions.page({ accountId, limit: MOST_SUBSCRIPTIONS + 1 })
-      if (all.length <= MOST_SUBSCRIPTIONS) return true
+      const all = await definitions.pageNames({ accountId, limit: MOST_SUBSCRIPTIONS + 1 })
+      if (all.length <= MOST_SUBSCRIPTIONS) return 'stored'
       await subscriptions.remove({ accountId, id }, createdAt)
-      return false
+      await totals.giveBack(accountId, amount)
+      return 'too many'
     },
 
     pageSubscriptions: async (query) => subscriptions.joined(await definitions.page(query)),
     findSubscription: (query) => subscriptions.find(query),
-    changeSubscription: subscriptions.change,
     changeProgress: subscriptions.changeProgress,
+
+    async changeSubscription(query, next) {
+      const before = await subscriptions.find(query)
+      const planned = before && next(before)
+      if (before === undefined || planned === undefined) return before && 'refused'
+      const more = amountOf(planned).bytes - amountOf(before).bytes
+      if (more !== 0 && (await totals.takeBytes(query.accountId, more)) !== undefined) {
+        return 'refused'
+      }
+      const outcome = await subscriptions.change(query, next)
+      if (typeof outcome !== 'object') {
+        await totals.giveBack(query.accountId, { ...NOTHING, bytes: more })
+      }
+      return outcome
+    },
 
     async deleteSubscription({ accountId, id, deletedAt }) {
       const deleted = await subscriptions.remove({ accountId, id }, deletedAt)
       if (deleted === undefined) return undefined
+      await totals.giveBack(accountId, amountOf(deleted))
       const where = { subscriptionId: id }
       await deliveries.removeOlder({ index: 'newest', where, than: Number.MAX_SAFE_INTEGER })
       return deleted

@@ -304,3 +304,26 @@ test('geofences are paged with a cursor', async () => {
     { field: 'limit', message: 'limit goes with format=json only: geojson is all geofences' },
   ])
 })
+
+test('a page of large geofences holds fewer than the limit, and each geofence is on one page', async () => {
+  const deviceIds = Array.from({ length: 1_000 }, (_, n) => `${n}`.padStart(100, 'x'))
+  const names = Array.from({ length: 25 }, (_, n) => `Large ${n}`)
+  for (const name of names) expect((await create({ name, deviceIds })).status).toBe(201)
+  const read: string[] = []
+  let pages = 0
+  for (let cursor: unknown = ''; cursor !== null; pages += 1) {
+    const query = cursor === '' ? '' : `&cursor=${String(cursor)}`
+    const { data } = (await ask('GET', `/geofences?limit=1000${query}`)).body
+    expect(JSON.stringify(data).length).toBeLessThan(1.3 * 1024 * 1024)
+    for (const { name } of (data?.items ?? []) as { name: string }[]) read.push(name)
+    cursor = data?.nextCursor ?? null
+  }
+  expect(pages).toBeGreaterThan(2)
+  expect(read.filter((name) => name.startsWith('Large')).sort()).toEqual([...names].sort())
+  const more = Array.from({ length: 150 }, () => create({ deviceIds }))
+  const refused = (await Promise.all(more)).filter(({ status }) => status !== 201)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { status, body } of refused) {
+    expect([status, body.message]).toEqual([400, expect.stringContaining('too large')])
+  }
+})
