@@ -8,7 +8,8 @@ import type { PageQuery } from './query.ts'
 
 export const NEXT_CURSOR: JsonSchema = {
   type: ['string', 'null'],
-  description: 'The `cursor` of the next page; null on the last one',
+  description:
+    'The `cursor` of the next page; null on the last one. A page of large items holds fewer than `limit`',
 }
 
 /** The schema of a list page with these items. */

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { allPages } from '../api/all-pages.ts'
 import { api } from '../api/client.ts'
 import type { ApiSubscription } from '../core/notification-words.ts'
 
@@ -10,10 +11,12 @@ export const troubled = signal<readonly ApiSubscription[]>([])
 
 /** All of the account, the newest first. */
 export async function readSubscriptions(ending?: AbortSignal): Promise<readonly ApiSubscription[]> {
-  const { items } = await api.get('/subscriptions', {
-    query: { limit: MOST },
-    ...(ending && { signal: ending }),
-  })
+  const items = await allPages((cursor) =>
+    api.get('/subscriptions', {
+      query: { limit: MOST, cursor },
+      ...(ending && { signal: ending }),
+    }),
+  )
   troubled.value = items.filter(({ state }) => state === 'failing' || state === 'disabled')
   return items
 }

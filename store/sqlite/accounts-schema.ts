@@ -44,7 +44,7 @@ export const ACCOUNTS_SCHEMA = [
    CREATE INDEX erased_settings ON device_settings (changed_at) WHERE life IS NOT NULL;`,
 
   // settings_changes: one row for each device whose settings exist, or were removed less than a day ago; a change gives
-  // it the next version.
+  // it the next version. No REPLACE: in a trigger the policy of the statement that fires it would count instead.
   `ALTER TABLE device_settings ADD COLUMN labels_changed_at INTEGER;
    ALTER TABLE device_settings ADD COLUMN enabled_at INTEGER;
    CREATE TABLE settings_changes (
@@ -54,15 +54,25 @@ export const ACCOUNTS_SCHEMA = [
      at INTEGER NOT NULL DEFAULT (unixepoch()),
      UNIQUE (account_id, device_id)
    ) STRICT;
+   CREATE INDEX settings_changes_by_time ON settings_changes (at);
    INSERT INTO settings_changes (account_id, device_id)
      SELECT account_id, device_id FROM device_settings;
    CREATE TRIGGER settings_inserted AFTER INSERT ON device_settings BEGIN
-     REPLACE INTO settings_changes (account_id, device_id) VALUES (NEW.account_id, NEW.device_id);
+     DELETE FROM settings_changes
+       WHERE account_id = NEW.account_id AND device_id = NEW.device_id;
+     INSERT INTO settings_changes (account_id, device_id)
+       VALUES (NEW.account_id, NEW.device_id);
    END;
    CREATE TRIGGER settings_updated AFTER UPDATE ON device_settings BEGIN
-     REPLACE INTO settings_changes (account_id, device_id) VALUES (NEW.account_id, NEW.device_id);
+     DELETE FROM settings_changes
+       WHERE account_id = NEW.account_id AND device_id = NEW.device_id;
+     INSERT INTO settings_changes (account_id, device_id)
+       VALUES (NEW.account_id, NEW.device_id);
    END;
    CREATE TRIGGER settings_deleted AFTER DELETE ON device_settings BEGIN
-     REPLACE INTO settings_changes (account_id, device_id) VALUES (OLD.account_id, OLD.device_id);
+     DELETE FROM settings_changes
+       WHERE account_id = OLD.account_id AND device_id = OLD.device_id;
+     INSERT INTO settings_changes (account_id, device_id)
+       VALUES (OLD.account_id, OLD.device_id);
    END;`,
 ]

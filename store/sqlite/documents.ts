@@ -122,17 +122,19 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
     async find(query) {
       if (query.mostBytes === undefined) return rows(query).map(revisioned<D>)
       const found: Revisioned<D>[] = []
-      for (let bytes = 0, { skip = 0, after } = query; ;) {
+      // Behind the first piece, `from` and `skip` are passed already.
+      const { from: _from, skip: _skip, ...rest } = query
+      for (let bytes = 0, next: Query<D> = query; ;) {
         const limit = Math.min(query.limit - found.length, SIZED_AT_ONCE)
-        const part = rows({ ...query, limit, skip, ...(after !== undefined && { after }) })
+        const part = rows({ ...next, limit })
         for (const row of part) {
           found.push(revisioned<D>(row))
           bytes += row.document.length
           if (bytes >= query.mostBytes) return found
         }
         if (part.length < limit || found.length >= query.limit) return found
-        skip = 0
-        after = found.at(-1)
+        const after = found.at(-1)
+        next = { ...rest, ...(after !== undefined && { after }) }
         await endOfTurn()
       }
     },

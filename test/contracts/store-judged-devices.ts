@@ -11,7 +11,7 @@ import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
 type Name = { readonly accountId: string; readonly deviceId: string }
 
 /** What is known of devices by geofences and rules. */
-export function judgedDevicesContract({ promise, alone, log }: StoreSuite): void {
+export function judgedDevicesContract({ promise, log }: StoreSuite): void {
   promise('devices that have a state are listed by their ids, in pages', async ({ store }) => {
     const accountId = newAccountId()
     // In the order of code points, which is not that of UTF-16.

@@ -1,4 +1,5 @@
 import { Fragment } from 'preact'
+import { allPages } from '../../api/all-pages.ts'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
@@ -32,7 +33,11 @@ export function AuditPage() {
     [filter],
   )
   const query = { limit: 1_000 }
-  const keys = useLoad((signal) => api.get('/keys', { query, signal }), []).data?.items ?? []
+  const keys =
+    useLoad(
+      (signal) => allPages((cursor) => api.get('/keys', { query: { ...query, cursor }, signal })),
+      [],
+    ).data ?? []
   const { data } = useLoad((signal) => api.get('/operators', { query, signal }), [])
   const operators = (data?.items ?? []).map(({ id, email }) => [id, email] as const)
   const names = new Map([...operators, ...keys.map(({ id, name }) => [id, name] as const)])

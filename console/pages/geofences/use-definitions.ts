@@ -1,3 +1,4 @@
+import { allPages } from '../../api/all-pages.ts'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import type { ApiRule } from '../../core/rule-words.ts'
@@ -10,14 +11,9 @@ export type ApiGeofence = components['schemas']['Geofence']
 /** The account's geofences, by name. */
 export function useGeofences(): LoadState<readonly ApiGeofence[]> {
   return useLoad(async (signal) => {
-    const all: ApiGeofence[] = []
-    let cursor: string | undefined
-    do {
-      const page = await api.get('/geofences', { query: { limit: 1_000, cursor }, signal })
-      all.push(...page.items)
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
-    return byName(all)
+    const page = (cursor?: string) =>
+      api.get('/geofences', { query: { limit: 1_000, cursor }, signal })
+    return byName(await allPages(page))
   }, [])
 }
 
@@ -32,8 +28,8 @@ export function useGeofenceNames(): LoadState<readonly components['schemas']['Ge
 /** The account's rules, by name. */
 export function useRules(): LoadState<readonly ApiRule[]> {
   return useLoad(async (signal) => {
-    const { items } = await api.get('/rules', { query: { limit: 1_000 }, signal })
-    return byName(items)
+    const page = (cursor?: string) => api.get('/rules', { query: { limit: 1_000, cursor }, signal })
+    return byName(await allPages(page))
   }, [])
 }
 

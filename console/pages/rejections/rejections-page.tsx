@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { CircleCheck } from 'lucide'
+import { allPages } from '../../api/all-pages.ts'
 import { api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
@@ -40,8 +41,11 @@ export function RejectionsPage() {
     [filter],
   )
   const newest = useNewest(filter)
-  const keys = useLoad((signal) => api.get('/keys', { query: { limit: 1_000 }, signal }), [])
-  const names = new Map(keys.data?.items.map(({ id, name }) => [id, name]))
+  const keys = useLoad(
+    (signal) => allPages((cursor) => api.get('/keys', { query: { limit: 1_000, cursor }, signal })),
+    [],
+  )
+  const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
   const items = list.items && withNewest(newest, list.items)
 
   return (
@@ -50,7 +54,7 @@ export function RejectionsPage() {
       list={{ ...list, items: items && groupRejections(items) }}
       columns={rejectionColumns(names)}
       keyOf={({ latest }) => latest.rejectionId}
-      filters={<RejectionFilters filter={filter} keys={keys.data?.items ?? []} />}
+      filters={<RejectionFilters filter={filter} keys={keys.data ?? []} />}
       empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
       above={<RejectionTotals filter={filter} names={names} listed={reportsIn(items ?? [])} />}
     />
