@@ -32,6 +32,8 @@ import { answerSenders } from './endpoints/answer-senders.ts'
 import { appEndpoints } from './endpoints/app-endpoint.ts'
 import { BATCH_CALL, IMPORT_CALL, nativeEndpoint, SUBMIT_CALL } from './endpoints/native.ts'
 import { knownDevices } from './apps/known-devices.ts'
+import { unplacedDevices } from './apps/unplaced-devices.ts'
+import { RecentPositions } from './accept/recent-positions.ts'
 import { ingestDocument } from './openapi.ts'
 
 /** Imports processed at the same time; further ones wait. */
@@ -91,7 +93,8 @@ export function createIngestApp(
   const deviceLimit = new DeviceLimit({ limit: rateLimits.device, openCounters })
   const reportMetrics = new ReportMetrics({ metrics, rejections })
   const admit = admitSenders({ keyCache, failures, usage, clock, trustProxy, testSecret })
-  const accepting = { eventLog, metrics: reportMetrics, clock }
+  const positions = new RecentPositions({ clock: steadyClock })
+  const accepting = { eventLog, metrics: reportMetrics, positions, clock }
   const turns = new WorkTurns({ atOnce: LARGE_AT_ONCE, fromBytes: LARGE_BODY_BYTES })
   const reporting = {
     admit,
@@ -104,8 +107,13 @@ export function createIngestApp(
     nativeEndpoint(BATCH_CALL, reporting),
     nativeEndpoint(IMPORT_CALL, importing()),
   ]
-  const isKnownDevice = knownDevices({ devices })
-  const appEndpoint = appEndpoints({ ...reporting, metrics: reportMetrics, clock, isKnownDevice })
+  const rejectUnplaced = unplacedDevices({
+    isKnown: knownDevices({ devices }),
+    positions,
+    metrics: reportMetrics,
+    clock: steadyClock,
+  })
+  const appEndpoint = appEndpoints({ ...reporting, metrics: reportMetrics, clock, rejectUnplaced })
   // Registered so that other methods get a 405. A POST gets here only if the router reads an odd target as this path.
   for (const { path } of endpoints) router.post(path, notFound)
   for (const { path, methods, app } of APP_PATHS) {

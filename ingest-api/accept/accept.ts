@@ -20,7 +20,8 @@ import type {
   SubmittedPosition,
   SubmittedReport,
 } from './outcome.ts'
-import type { Received } from './rejected-content.ts'
+import { receivedOf } from './rejected-content.ts'
+import type { RecentPositions } from './recent-positions.ts'
 import type { Offered } from './rejections.ts'
 import type { CountedRequest, ReportMetrics } from './report-metrics.ts'
 
@@ -78,12 +79,15 @@ export function acceptReports({
   keyLimit,
   deviceLimit,
   metrics,
+  positions,
   clock,
 }: {
   eventLog: Pick<EventLog, 'append'>
   keyLimit: KeyLimit
   deviceLimit: DeviceLimit
   metrics: ReportMetrics
+  /** Told of the accepted ones. */
+  positions?: Pick<RecentPositions, 'note'>
   clock: Clock
 }): Accept {
   async function accept(
@@ -126,6 +130,7 @@ export function acceptReports({
     const judgedOutcomes = judged.map((verdict, index): Outcome => {
       if (verdict.kind === 'good') {
         if (!isDeviceSeen(verdict.event)) {
+          positions?.note(verdict.event)
           return { kind: 'accepted', recordId: verdict.event.recordId, receivedAt }
         }
         heartbeats += 1
@@ -195,13 +200,6 @@ function withoutRepeats(
 
 function hasTelemetry({ battery, attributes }: SubmittedHeartbeat): boolean {
   return battery !== undefined || attributes !== undefined
-}
-
-/** The parts of a report that a rejection shows. */
-function receivedOf(submitted: SubmittedReport | undefined): Received {
-  if (submitted === undefined || !('seen' in submitted)) return submitted ?? {}
-  const { seen: deviceId, chunks } = submitted
-  return { json: { deviceId }, ...(chunks !== undefined && { chunks }) }
 }
 
 function refusedByLimit(

@@ -30,6 +30,11 @@ export type SubmittedHeartbeat = Telemetry & {
   readonly seen: string
   /** As for a position. */
   readonly chunks?: readonly Buffer[]
+  /** What a rejection shows in place of the heartbeat, if its device has had no position so far, and the message. */
+  readonly json?: unknown
+  readonly lacks?: string
+  /** False for a message that an app sends without its tracker. */
+  readonly isOfTracker?: false
 }
 
 export type PositionOutcome =

@@ -5,6 +5,7 @@ import {
   REJECTED_DEVICE_ID_UNITS,
   type ReportRejected,
 } from '../../schemas/report-rejected.ts'
+import type { SubmittedReport } from './outcome.ts'
 
 /** The part of a report that has been read so far. */
 export type Received = {
@@ -14,6 +15,14 @@ export type Received = {
   readonly json?: unknown
   /** The device, if the report is not in our format; otherwise `json` names it. */
   readonly deviceId?: string | undefined
+}
+
+/** The parts of a report that a rejection shows. */
+export function receivedOf(submitted: SubmittedReport | undefined): Received {
+  if (submitted === undefined || !('seen' in submitted)) return submitted ?? {}
+  const { seen: deviceId, chunks, battery, attributes } = submitted
+  const { json = { deviceId, battery, attributes } } = submitted
+  return { json, deviceId, ...(chunks !== undefined && { chunks }) }
 }
 
 /** The parts of a report that a rejection keeps: the beginning of its body and its device id. */

@@ -74,6 +74,11 @@ export class ReportMetrics {
     return this.#rejections.offer(refusal)
   }
 
+  /** Queues a rejection of a report that is counted as something else. */
+  alsoRejected(refusal: RefusedReport): Offered {
+    return this.#rejections.offer(refusal)
+  }
+
   /** Counts a report that its app will resend; operators need not see it. */
   postponed(error: ErrorIdentifier, app: string): void {
     this.#count(error, { reports: 1, app })

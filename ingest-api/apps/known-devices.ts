@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { within } from '../../runtime/clock.ts'
 import { Slots } from '../../runtime/slots.ts'
 import type { Devices } from '../../store/read-models.ts'
+import { idOf, type Device } from '../accept/recent-positions.ts'
 
 /** An erased device may count as known for this long. */
 const KNOWN_MS = 60_000
@@ -11,11 +12,12 @@ const ANSWER_MS = 50
 /** The look-ups that the store may not have answered. */
 const UNDER_WAY = { most: 64, mostEach: 16 }
 
-export type IsKnownDevice = (device: { accountId: string; deviceId: string }) => Promise<boolean>
+/** Undefined: the store does not say. */
+export type IsKnownDevice = (device: Device) => Promise<boolean | undefined>
 
 /**
  * Whether operators see a device, because a position of it was stored. Asked only where a message would
- * otherwise vanish. If the store does not answer at once, or has yet to answer others, the device counts as known.
+ * otherwise vanish. Undefined if the store does not answer at once, or has yet to answer others.
  */
 export function knownDevices({
   devices,
@@ -25,8 +27,9 @@ export function knownDevices({
   const known = new LRUCache<string, true>({ max: KNOWN_KEPT, ttl: KNOWN_MS })
   const underWay = new Slots(UNDER_WAY)
   return async ({ accountId, deviceId }) => {
-    const id = `${accountId}/${deviceId}`
-    if (known.has(id) || underWay.areTaken(accountId)) return true
+    const id = idOf({ accountId, deviceId })
+    if (known.has(id)) return true
+    if (underWay.areTaken(accountId)) return undefined
     underWay.take(accountId)
     const asked = devices.findDevice({ accountId, deviceId })
     // Not after the time that its request waits: the store has yet to answer it.
@@ -37,7 +40,7 @@ export function knownDevices({
       if (found === undefined) return false
       known.set(id, true)
     } catch {
-      return true
+      return undefined
     }
     return true
   }

@@ -35,13 +35,10 @@ export async function submittedReports(
     key,
     now,
     chunks,
-    isKnown,
   }: {
     key: ApiKey
     now: number
     chunks: readonly Buffer[]
-    /** Whether anything is known of a device of the account. */
-    isKnown: (deviceId: string) => Promise<boolean>
   },
 ): Promise<Submitted> {
   let droppedAttributes = 0
@@ -81,13 +78,16 @@ export async function submittedReports(
 
   function heartbeat(
     deviceId: string,
-    { battery, attributes: sent = {}, isWithoutFix = false }: Telemetry,
+    { battery, attributes: sent = {}, isWithoutFix = false, isOfTracker, ifUnknown }: Telemetry,
   ): SubmittedReport {
     const { attributes, dropped } = fittingAttributes(sent)
     droppedAttributes += dropped
     if (isWithoutFix) withoutFix += 1
     return {
+      ...whole,
       seen: deviceId,
+      ...(isOfTracker !== undefined && { isOfTracker }),
+      ...(ifUnknown !== undefined && { lacks: ifUnknown.message, json: ifUnknown.sent }),
       ...(battery !== undefined && { battery }),
       ...(attributes !== undefined && { attributes }),
     }
@@ -99,7 +99,7 @@ export async function submittedReports(
     return { json, ...(isWhole && { chunks }), translated: { faults: [fault] } }
   }
 
-  const reports = await mapInTurns(await withoutUnknown(items, fallback, isKnown), reportOf)
+  const reports = await mapInTurns(items, reportOf)
   return { reports, droppedAttributes, withoutFix }
 }
 
@@ -109,23 +109,8 @@ type Telemetry = {
   readonly battery?: number | undefined
   readonly attributes?: SentAttributes | undefined
   readonly isWithoutFix?: boolean
-}
-
-/** Replaces messages that would vanish, because nothing is known of their devices, by their faults. */
-async function withoutUnknown(
-  items: readonly AppItem[],
-  fallback: string,
-  isKnown: (deviceId: string) => Promise<boolean>,
-): Promise<readonly AppItem[]> {
-  if (!items.some((item) => item.kind === 'seen' && item.ifUnknown !== undefined)) return items
-  return Promise.all(
-    items.map(async (item): Promise<AppItem> => {
-      if (item.kind !== 'seen' || item.ifUnknown === undefined) return item
-      const { deviceId, ifUnknown } = item
-      if (await isKnown(deviceId ?? fallback)) return item
-      return { kind: 'malformed', deviceId, ...ifUnknown }
-    }),
-  )
+  readonly isOfTracker?: false
+  readonly ifUnknown?: { readonly message: string; readonly sent: unknown }
 }
 
 /** The only device in the key's list, or else a device named after the key. */

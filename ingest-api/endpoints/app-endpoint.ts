@@ -13,7 +13,7 @@ import type { AppRoute } from '../apps/app-routes.ts'
 import { credentialsIn, withoutKey } from '../apps/credentials.ts'
 import { fieldsIn } from '../../schemas/formats/senders/fields.ts'
 import { submittedReports } from '../apps/submitted-reports.ts'
-import type { IsKnownDevice } from '../apps/known-devices.ts'
+import type { RejectUnplaced } from '../apps/unplaced-devices.ts'
 import { readBody } from '../admission/body.ts'
 import {
   headerOf,
@@ -45,7 +45,7 @@ export function appEndpoints({
   turns,
   clock,
   accept,
-  isKnownDevice,
+  rejectUnplaced,
 }: {
   readonly admit: Admit
   readonly keyLimit: KeyLimit
@@ -54,7 +54,7 @@ export function appEndpoints({
   readonly turns: WorkTurns
   readonly clock: Clock
   readonly accept: Accept
-  readonly isKnownDevice: IsKnownDevice
+  readonly rejectUnplaced: RejectUnplaced
 }): (route: AppRoute) => Endpoint {
   return (route) => ({
     path: route.path,
@@ -101,8 +101,7 @@ export function appEndpoints({
     const charge = await keyLimit.charge(key, items.length - 1)
     if (charge.exhausted !== undefined) throw keyLimitError(charge.exhausted)
     const now = clock.now()
-    const isKnown = (deviceId: string) => isKnownDevice({ accountId: key.accountId, deviceId })
-    const submitted = await submittedReports(items, { key, now, chunks, isKnown })
+    const submitted = await submittedReports(items, { key, now, chunks })
     const { reports, droppedAttributes, withoutFix } = submitted
     metrics.droppedAttributes(droppedAttributes, app.name)
     const { outcomes, rejections } = await accept(grant, reports, request).catch(
@@ -111,9 +110,10 @@ export function appEndpoints({
         throw error
       },
     )
+    const unplaced = await rejectUnplaced(outcomes, { reports, key, app: app.name })
     throwIfPostponed(outcomes)
     metrics.withoutFix(withoutFix, app.name)
-    await durable([...rejections], request)
+    await durable([...rejections, ...unplaced], request)
     charge.owe()
     return app.answer(head)
   }

@@ -34,6 +34,7 @@ export type IngestHarness = Awaited<ReturnType<typeof startIngest>>
 export async function startIngest({
   wrapLog = (log) => log,
   wrapKeys = (store) => store,
+  wrapDevices = (store) => store,
   wrapRejections = (topic) => topic,
   rateLimits = {},
   trustProxy = 0,
@@ -45,6 +46,7 @@ export async function startIngest({
 }: {
   wrapLog?: (log: EventLog) => Pick<EventLog, 'append' | 'ready'>
   wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
+  wrapDevices?: (store: Store) => Pick<Store, 'findDevice'>
   wrapRejections?: (topic: EventLog['rejections']) => Pick<EventLog['rejections'], 'append'>
   /** Omitted ones are off. */
   rateLimits?: Partial<RateLimits>
@@ -78,7 +80,7 @@ export async function startIngest({
       {
         eventLog: wrapLog(eventLog),
         keys: wrapKeys(store),
-        devices: store,
+        devices: wrapDevices(store),
         usage,
         rejections,
       },
@@ -143,6 +145,13 @@ export async function startIngest({
         secretHash(secret),
       )
       return { id, secret }
+    },
+
+    /** A new key of an account of its own, to which all devices are new. */
+    async createKeyOfNewAccount(): Promise<{ id: string; secret: string }> {
+      const accountId = `acc-of-key-${keys + 1}`
+      await store.createAccount({ id: accountId, name: 'New', suspended: false, createdAt: T0 })
+      return this.createKey({ accountId })
     },
 
     /** Sends a body unchanged, or a value as JSON. */

@@ -28,7 +28,9 @@ export type AppItem =
       readonly attributes?: SentAttributes
       /** The device has marked its position as no fix. */
       readonly isWithoutFix?: true
-      /** If nothing is known of the device, this would vanish: it is rejected with this message and JSON. */
+      /** False for a message that an app sends without its tracker. */
+      readonly isOfTracker?: false
+      /** The message and JSON of the rejection if nothing is known of the device. */
       readonly ifUnknown?: { readonly message: string; readonly sent: unknown }
     }
   /** Anything else. */

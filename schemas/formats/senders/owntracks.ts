@@ -8,6 +8,8 @@ import { METRES_PER_SECOND, isSent, measurementsIn, numberIn, textIn } from '../
 const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)
 /** The last parts of topics whose messages are not locations. */
 const SUBTOPICS = /^(?:event|waypoints?|status|step|beacon|dump|cmd)$/
+/** Messages of the app or its broker that say nothing of where the phone is. */
+const OF_THE_APP = new Set(['status', 'card', 'lwt', 'waypoint', 'waypoints', 'cmd'])
 const ENCRYPTED = 'the payload is encrypted: switch encryption off in the app'
 
 type Message = Readonly<Record<string, unknown>>
@@ -50,7 +52,10 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
     return { kind: 'malformed', deviceId, message: ENCRYPTED, sent: message }
   }
   const isPlace = type === 'location' || (type === undefined && (isSent(lat) || isSent(lon)))
-  if (!isPlace) return { kind: 'seen', deviceId }
+  if (!isPlace) {
+    const isOfTracker = typeof type !== 'string' || !OF_THE_APP.has(type)
+    return { kind: 'seen', deviceId, ...(!isOfTracker && { isOfTracker }) }
+  }
   const unit = dawarich === true && message['topic'] === undefined ? 'mps' : 'kmh'
   const { acc: accuracy, alt: altitude, vel: speed, cog: heading, batt: battery } = message
   const measured = measurementsIn(

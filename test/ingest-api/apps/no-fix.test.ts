@@ -20,7 +20,7 @@ type Sent = string | object
 
 /** Sends JSON, or a query to a path of the key. */
 async function send(path: string, sent: Sent) {
-  const { id, secret } = await ingest.createKey()
+  const { id, secret } = await ingest.createKeyOfNewAccount()
   const answer =
     typeof sent === 'string'
       ? await ingest.request(path.replace(':key', secret) + (sent && `?${sent}`), {
@@ -161,14 +161,19 @@ describe('a message that its device marks as having no fix', () => {
       { battery: 0.07, attributes: { satellites: 0 } },
     ],
     ['PhoneTrack at 0°, 0° with 0 satellites', '/log/gpslogger/:key/A1', 'lat=0&lon=0&sat=0', {}],
-  ])('%s is a heartbeat with battery and attributes', async (_, path, sent, telemetry) => {
-    const before = await withoutFix()
-    const id = await send(path, sent)
-    expect(await heartbeatsOf(id)).toEqual([expect.objectContaining(telemetry)])
-    expect(await positionsOf(id)).toEqual([])
-    expect(await rejectionsOf(ingest, id)).toEqual([])
-    expect(await withoutFix()).toBe(before + 1)
-  })
+  ])(
+    '%s is a heartbeat with battery and attributes, and a rejection of a device that has had no position',
+    async (_, path, sent, telemetry) => {
+      const before = await withoutFix()
+      const id = await send(path, sent)
+      expect(await heartbeatsOf(id)).toEqual([expect.objectContaining(telemetry)])
+      expect(await positionsOf(id)).toEqual([])
+      expect(await rejectionsOf(ingest, id)).toMatchObject([
+        { message: expect.stringContaining('without a position so far') },
+      ])
+      expect(await withoutFix()).toBe(before + 1)
+    },
+  )
 })
 
 describe('a place without such a mark', () => {

@@ -17,19 +17,25 @@ let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))
 
 describe('requests without a position', () => {
-  test.each<[string, string, () => string]>([
-    [
-      'OwnTracks’ last will',
-      OWNTRACKS,
-      () => '{"_type":"lwt","tst":1,"topic":"owntracks/jane/phone/status"}',
-    ],
+  const NEW = 'a device without a position so far has sent a message without one'
+
+  test.each<[string, string, () => string, string[]]>([
+    ...['lwt', 'status', 'card', 'waypoint', 'waypoints', 'cmd'].map(
+      (type): [string, string, () => string, string[]] => [
+        `OwnTracks’ ${type}, which says nothing of its tracker`,
+        OWNTRACKS,
+        () => `{"_type":"${type}","tst":1,"topic":"owntracks/jane/phone"}`,
+        [],
+      ],
+    ),
     [
       'OwnTracks’ transition',
       OWNTRACKS,
       () => location({ _type: 'transition', topic: 'owntracks/jane/phone/event' }),
+      [`owntracks: ${NEW}`],
     ],
-    ['OsmAnd without coordinates', OSMAND, () => 'id=jane/phone&batt=5'],
-    ['a push token', OSMAND, () => 'id=jane/phone&notificationToken=abc'],
+    ['OsmAnd without coordinates', OSMAND, () => 'id=jane/phone&batt=5', [`osmand: ${NEW}`]],
+    ['a push token', OSMAND, () => 'id=jane/phone&notificationToken=abc', [`osmand: ${NEW}`]],
     [
       'an action of Overland',
       OVERLAND,
@@ -38,14 +44,19 @@ describe('requests without a position', () => {
           { properties: { device_id: 'jane/phone', action: 'x' } },
           { properties: { device_id: 'jane/phone' } },
         ),
+      [`overland: ${NEW}`],
     ],
-  ])('a request without a position is a heartbeat of the device: %s', async (_, path, body) => {
-    const { id, secret } = await ingest.createKey()
-    expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
-    expect(await heartbeatsOf(id)).toEqual(['jane/phone'])
-    expect(await devicesOf(ingest, id)).toEqual([])
-    expect(await rejectionsOf(ingest, id)).toEqual([])
-  })
+  ])(
+    'a request without a position is a heartbeat of the device, and a rejection if it has had none: %s',
+    async (_, path, body, messages) => {
+      const { id, secret } = await ingest.createKeyOfNewAccount()
+      expect((await post(ingest, path, body(), bearer(secret))).status).toBe(200)
+      expect(await heartbeatsOf(id)).toEqual(['jane/phone'])
+      expect(await devicesOf(ingest, id)).toEqual([])
+      const rejected = await rejectionsOf(ingest, id)
+      expect(rejected.map(({ message }) => message)).toEqual(messages)
+    },
+  )
 
   test('a request is no heartbeat of a device next to its position, nor of the fallback device if the key does not allow it', async () => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })

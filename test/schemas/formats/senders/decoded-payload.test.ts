@@ -179,34 +179,37 @@ describe('an uplink with a payload but without a position', () => {
     [
       'a sensor’s',
       TTS,
-      uplink('A1', { decoded_payload: { temp: 3, batV: 4 } }),
+      uplink('NEW1', { decoded_payload: { temp: 3, batV: 4 } }),
       `${LACKS}temp, batV`,
     ],
-    ['a sensor’s', CHIRPSTACK, event('A1', { object: { temp: 3 } }), `${LACKS}temp`],
+    ['a sensor’s', CHIRPSTACK, event('NEW2', { object: { temp: 3 } }), `${LACKS}temp`],
     [
       'a place out of range',
       TTS,
-      uplink('A1', { decoded_payload: { latitude: 200, longitude: 2 } }),
+      uplink('NEW3', { decoded_payload: { latitude: 200, longitude: 2 } }),
       `${LACKS}latitude, longitude`,
     ],
     [
       'one that nothing has decoded',
       TTS,
-      uplink('A1', { frm_payload: 'AQ==' }),
+      uplink('NEW4', { frm_payload: 'AQ==' }),
       'the uplink of a device without a position so far has no decoded payload: it needs a decoder',
     ],
     [
       'one that nothing has decoded',
       CHIRPSTACK,
-      event('A1', { data: 'AQ==' }),
+      event('NEW5', { data: 'AQ==' }),
       'the uplink of a device without a position so far has no decoded payload: it needs a decoder',
     ],
   ])(
     'leaves a rejection that says so if nothing is known of its device: %s (%s)',
-    async (_, path, body, message) => {
+    async (_, path, body, lacks) => {
+      const message = `${path.split('/').at(-1)}: ${lacks}`
       const { positions, rejections } = await send(path, body)
       expect(positions).toEqual([])
-      expect(rejections).toMatchObject([{ deviceId: 'A1', error: 'INVALID_PARAMS', message }])
+      expect(rejections).toMatchObject([
+        { deviceId: expect.stringMatching(/^NEW/), error: 'INVALID_PARAMS', message },
+      ])
       expect(JSON.parse(rejections[0]!.body ?? '')).toEqual(body)
     },
   )
@@ -223,16 +226,19 @@ describe('an uplink with a payload but without a position', () => {
     const { secret } = await ingest.createKey()
     const names = [...Array.from({ length: 20 }, (_, n) => `field${n}`)]
     const payload = Object.fromEntries([secret, ...names].map((name) => [name, 1]))
-    const { rejections } = await send(TTS, uplink('A1', { decoded_payload: payload }))
+    const { rejections } = await send(TTS, uplink('NEW6', { decoded_payload: payload }))
     expect(rejections[0]?.message).toContain('field1')
     expect(rejections[0]?.message).toContain('…')
     expect(rejections[0]?.message.length).toBeLessThan(500)
     expect(JSON.stringify(rejections)).not.toContain(secret)
   })
 
-  test('leaves nothing without a payload: a join, or an uplink of the network alone', async () => {
-    for (const body of [uplink('A1', {}), { end_device_ids: { dev_eui: 'A1' }, join_accept: {} }]) {
-      expect((await send(TTS, body)).rejections).toEqual([])
+  test('is a heartbeat of a new device all the same without a payload: a join, or an uplink of the network alone', async () => {
+    const join = { end_device_ids: { dev_eui: 'NEW8' }, join_accept: {} }
+    for (const body of [uplink('NEW7', {}), join]) {
+      expect((await send(TTS, body)).rejections).toMatchObject([
+        { message: expect.stringContaining('a message without one') },
+      ])
     }
   })
 })

@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../../runtime/clock.ts'
+import { alarmKey, alarmNames } from '../../schemas/alarm-names.ts'
+import type { ApiKey } from '../../store/keys.ts'
+import type { Outcome, SubmittedHeartbeat, SubmittedReport } from '../accept/outcome.ts'
+import { idOf, type RecentPositions } from '../accept/recent-positions.ts'
+import type { Offered } from '../accept/rejections.ts'
+import { receivedOf } from '../accept/rejected-content.ts'
+import type { ReportMetrics } from '../accept/report-metrics.ts'
+import type { IsKnownDevice } from './known-devices.ts'
+
+const TOLD_MS = 3_600_000
+/** Devices and their alarms. Beyond it one may be told twice in an hour. */
+const TOLD_KEPT = 20_000
+
+/** Rejects what devices without a position have sent. */
+export type RejectUnplaced = (
+  outcomes: readonly Outcome[],
+  request: {
+    readonly reports: readonly SubmittedReport[]
+    readonly key: ApiKey
+    readonly app: string
+  },
+) => Promise<readonly Offered[]>
+
+/**
+ * A heartbeat of a device that has never had a position moves nothing that operators see, and makes no fact: so
+ * that it does not vanish, it leaves a rejection as well, one per device and hour, and each new alarm at once. An
+ * alarm does so too where the store does not say whether the device is known.
+ */
+export function unplacedDevices({
+  isKnown,
+  positions,
+  metrics,
+  clock,
+}: {
+  readonly isKnown: IsKnownDevice
+  readonly positions: Pick<RecentPositions, 'has'>
+  readonly metrics: Pick<ReportMetrics, 'alsoRejected'>
+  readonly clock: Clock
+}): RejectUnplaced {
+  const told = new LRUCache<string, true>({
+    max: TOLD_KEPT,
+    ttl: TOLD_MS,
+    ttlResolution: 0,
+    perf: clock,
+  })
+
+  return async (outcomes, { reports, key, app }) => {
+    const heartbeats = reports.filter(
+      (report, at): report is SubmittedHeartbeat =>
+        'seen' in report && report.isOfTracker !== false && outcomes[at]?.kind === 'seen',
+    )
+    if (heartbeats.length === 0) return []
+    const rejected = await Promise.all(heartbeats.map((heartbeat) => reject(heartbeat, key, app)))
+    return rejected.filter((offered) => offered !== undefined)
+  }
+
+  async function reject(
+    heartbeat: SubmittedHeartbeat,
+    key: ApiKey,
+    app: string,
+  ): Promise<Offered | undefined> {
+    const device = { accountId: key.accountId, deviceId: heartbeat.seen }
+    const id = idOf(device)
+    // No id has a line break.
+    const idOfAlarm = (name: string) => `${id}\n${alarmKey(name)}`
+    const areNew = (names: readonly string[]) => names.filter((name) => !told.has(idOfAlarm(name)))
+    const sent = alarmNames(heartbeat.attributes?.['alarm'])
+    if (positions.has(device) || (told.has(id) && areNew(sent).length === 0)) return undefined
+    const isPlaced = await isKnown(device)
+    // Another request may have told it meanwhile.
+    const alarms = areNew(sent)
+    if (isPlaced === true || (alarms.length === 0 && (isPlaced === undefined || told.has(id)))) {
+      return undefined
+    }
+    const ids = [id, ...alarms.map(idOfAlarm)]
+    for (const one of ids) told.set(one, true)
+    const offered = metrics.alsoRejected({
+      key,
+      error: 'INVALID_PARAMS',
+      message: `${app}: ${messageOf(heartbeat, alarms)}`,
+      received: receivedOf(heartbeat),
+      isAwaited: true,
+    })
+    // The app sends it again.
+    void offered.written.then((isWritten) => {
+      if (!isWritten) for (const one of ids) told.delete(one)
+    })
+    return offered
+  }
+}
+
+function messageOf({ lacks }: SubmittedHeartbeat, alarms: readonly string[]): string {
+  const message = lacks ?? 'a device without a position so far has sent a message without one'
+  if (alarms.length === 0) return message
+  return `${message}, with the alarm ${alarms.join(', ')}`
+}

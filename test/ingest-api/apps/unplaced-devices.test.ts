@@ -1,0 +1,121 @@
+import { afterEach, expect, test } from '@jest/globals'
+import { DependencyError } from '../../../runtime/errors.ts'
+import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'
+import { positionReported, T0 } from '../../samples.ts'
+import { startIngest, type IngestHarness } from '../ingest-harness.ts'
+import { batch, bearer, feature, OSMAND, OVERLAND, post } from './app-requests.ts'
+import { rejectionsOf } from './rejections-of.ts'
+
+const MINUTE = 60_000
+const NEW = 'osmand: a device without a position so far has sent a message without one'
+
+let ingest: IngestHarness
+let key: { id: string; secret: string }
+
+async function start(options?: Parameters<typeof startIngest>[0]) {
+  ingest = await startIngest(options)
+  key = await ingest.createKey()
+}
+
+afterEach(() => ingest.close())
+
+async function osmand(query: string) {
+  expect((await post(ingest, OSMAND, query, bearer(key.secret))).status).toBe(200)
+}
+
+async function messages() {
+  return (await rejectionsOf(ingest, key.id)).map(({ message }) => message)
+}
+
+async function heartbeats(): Promise<number> {
+  const { events } = await ingest.eventLog.lag('nobody')
+  return events - (await ingest.logged()).length
+}
+
+test('heartbeats of a device that has had no position leave one rejection in an hour, and one for each new alarm at once', async () => {
+  await start()
+  await osmand('id=van&batt=5')
+  await osmand('id=van&batt=4')
+  await osmand('id=tug&batt=4')
+  expect(await messages()).toEqual([NEW, NEW])
+  await osmand('id=van&alarm=none')
+  await osmand('id=van&alarm=sos,lowBattery')
+  await osmand('id=van&alarm=SOS')
+  await osmand('id=van&alarm=powerCut,sos')
+  ingest.clock.time = T0 + 59 * MINUTE
+  await osmand('id=van&batt=3')
+  const alarms = [`${NEW}, with the alarm sos, lowBattery`, `${NEW}, with the alarm powerCut`]
+  expect(await messages()).toEqual([NEW, NEW, ...alarms])
+  ingest.clock.time = T0 + 61 * MINUTE
+  await osmand('id=van&alarm=sos')
+  expect(await messages()).toEqual([NEW, NEW, ...alarms, `${NEW}, with the alarm sos`])
+  // They stay heartbeats.
+  expect(await heartbeats()).toBe(9)
+})
+
+test('a rejection of a heartbeat is no second report in the metrics, and shows what the device has sent', async () => {
+  await start()
+  await osmand('id=van&batt=50&ignition=true')
+  const [rejection] = await rejectionsOf(ingest, key.id)
+  expect(rejection).toMatchObject({ deviceId: 'van', error: 'INVALID_PARAMS' })
+  expect(JSON.parse(rejection?.body ?? '')).toEqual({
+    deviceId: 'van',
+    battery: 0.5,
+    attributes: { ignition: true },
+  })
+  const { values } = await ingest.metrics.reports.get()
+  const counted = values.filter(({ value }) => value > 0)
+  expect(counted.map(({ labels }) => labels.outcome)).toEqual(['seen'])
+})
+
+test('there is none of a device whose position the same request, or one in the last minute, has carried', async () => {
+  await start()
+  const action = { properties: { device_id: 'van', action: 'x' } }
+  const sent = await post(ingest, OVERLAND, batch(feature(), action), bearer(key.secret))
+  expect(sent.status).toBe(200)
+  const report = { deviceId: 'tug', latitude: 1, longitude: 2 }
+  expect((await ingest.submit(report, { key: key.secret })).status).toBe(200)
+  ingest.clock.time = T0 + MINUTE
+  await osmand('id=tug&alarm=sos')
+  expect(await messages()).toEqual([])
+  // The store has not projected it: something is wrong.
+  ingest.clock.time = T0 + MINUTE + 1
+  await osmand('id=tug&alarm=sos')
+  expect(await messages()).toEqual([`${NEW}, with the alarm sos`])
+})
+
+test('there is none of a device of which a position is stored', async () => {
+  await start()
+  const van = positionReported({ accountId: 'acc-1', deviceId: 'van' })
+  await ingest.store.project(batchOf(new LogOfOneSuite().append(van)))
+  await osmand('id=van&alarm=sos')
+  expect(await messages()).toEqual([])
+})
+
+test('while the store does not answer, a heartbeat with an alarm is one, and leaves a rejection', async () => {
+  const findDevice = () => Promise.reject(new DependencyError('away', { retriable: true }))
+  await start({ wrapDevices: () => ({ findDevice }) })
+  await osmand('id=van&batt=5')
+  expect(await messages()).toEqual([])
+  await osmand('id=van&alarm=sos')
+  await osmand('id=van&alarm=sos')
+  expect(await messages()).toEqual([`${NEW}, with the alarm sos`])
+  expect(await heartbeats()).toBe(3)
+})
+
+test('a rejection that could not be written is written with the next heartbeat', async () => {
+  let isAway = true
+  await start({
+    wrapRejections: (topic) => ({
+      async append(events) {
+        if (isAway) throw new DependencyError('away', { retriable: true })
+        await topic.append(events)
+      },
+    }),
+  })
+  const sent = await post(ingest, OSMAND, 'id=van&alarm=sos', bearer(key.secret))
+  expect(sent.status).toBe(503)
+  isAway = false
+  await osmand('id=van&alarm=sos')
+  expect(await messages()).toEqual([`${NEW}, with the alarm sos`])
+})
