@@ -87,12 +87,15 @@ export class AccountGeofences {
       }
     }
     isChanged ||= known.size !== held?.known.size
-    const index = isChanged || held === undefined ? indexOf(known) : held.index
+    const index = isChanged || held === undefined ? await indexOf(known, turnEnds) : held.index
     this.#accounts.set(accountId, { index, known, newest, readAt: now })
     return index
   }
 }
 
-function indexOf(known: Held['known']): GeofenceIndex {
-  return new GeofenceIndex(Array.from(known.values(), ({ one }) => one))
+function indexOf(known: Held['known'], turnEnds: () => Promise<void>): Promise<GeofenceIndex> {
+  return GeofenceIndex.inTurns(
+    Array.from(known.values(), ({ one }) => one),
+    turnEnds,
+  )
 }

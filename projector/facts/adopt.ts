@@ -75,8 +75,11 @@ export function adoptDevices(
       ({ wasThere, geofence }) => !wasThere || geofence.inForceSince > upTo - OVERLAP_MS,
     )
     if (geofences.length === 0) return undefined
-    const times = geofences.map(({ geofence }) => geofence.inForceSince)
-    const [from, to] = [Math.min(...times), Math.max(...times)]
+    let [from, to] = [Infinity, 0]
+    for (const { geofence } of geofences) {
+      from = Math.min(from, geofence.inForceSince)
+      to = Math.max(to, geofence.inForceSince)
+    }
     const deviceIds = await devicesIn(accountId, boxesOf(geofences))
     return { accountId, upTo, from, to, deviceIds, done: 0, savedAt: -Infinity }
   }
@@ -157,18 +160,18 @@ export function adopted(
 }
 
 function boxesOf(geofences: readonly PreparedGeofence[]): readonly Box[] {
-  const boxes = geofences.flatMap(({ areas }) => areas.flatMap((area) => area.boxes))
-  const [first] = boxes
-  if (first === undefined || boxes.length <= MOST_BOXES) return boxes
-  return [
-    boxes.reduce(
-      (all, { west, south, east, north }) => ({
-        west: Math.min(all.west, west),
-        south: Math.min(all.south, south),
-        east: Math.max(all.east, east),
-        north: Math.max(all.north, north),
-      }),
-      first,
-    ),
-  ]
+  const few: Box[] = []
+  const around = { west: 180, south: 90, east: -180, north: -90 }
+  for (const { areas } of geofences) {
+    for (const { boxes } of areas) {
+      for (const box of boxes) {
+        if (few.length <= MOST_BOXES) few.push(box)
+        around.west = Math.min(around.west, box.west)
+        around.south = Math.min(around.south, box.south)
+        around.east = Math.max(around.east, box.east)
+        around.north = Math.max(around.north, box.north)
+      }
+    }
+  }
+  return few.length <= MOST_BOXES ? few : [around]
 }

@@ -41,10 +41,17 @@ export function followDefinitions(
   const settings = new Map<string, WatchSettings>()
   let interrupted: ReadonlyMap<string, Account> = new Map()
   let isPrepared = false
+  let reading: Promise<void> | undefined
   /** Devices that `refresh` has yet to return. */
   let changed: DeviceName[] = []
 
-  async function read(): Promise<void> {
+  /** Its callers share a reading. */
+  function read(): Promise<void> {
+    reading ??= readAll().finally(() => (reading = undefined))
+    return reading
+  }
+
+  async function readAll(): Promise<void> {
     const silences = await known.refresh()
     for await (const changes of follower.changes()) for (const change of changes) take(change)
     const resumed = await readAccounts()

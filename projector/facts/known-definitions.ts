@@ -12,9 +12,16 @@ type Changes = Pick<DefinitionStore, 'changedGeofences' | 'changedRules'>
 type OfAccount = {
   readonly geofences: Map<string, PreparedGeofence>
   readonly rules: Map<string, DeviceRule>
-  /** Made when it is first needed after a change. */
+  /** Of these geofences; undefined: not made yet. */
   index?: GeofenceIndex | undefined
-  enabledRules?: readonly DeviceRule[] | undefined
+  inUse?: InUse
+}
+
+/** What devices are judged by, as of the last refresh. */
+type InUse = {
+  readonly index: GeofenceIndex
+  /** The enabled ones. */
+  readonly rules: readonly DeviceRule[]
 }
 
 /** A geofence in which devices must be looked for: it is new, or another shape, selection or time applies. */
@@ -23,13 +30,19 @@ export type ChangedGeofence = PreparedGeofence & {
   readonly wasThere: boolean
 }
 
-/** The geofences and rules of all accounts, as of the last refresh. */
+/**
+ * The geofences and rules of all accounts, as of the last refresh: those of an account change all at once, when
+ * their index is made. One refresh at a time.
+ */
 export class KnownDefinitions {
   readonly #geofences: ChangesFollower<Geofence>
   readonly #rules: ChangesFollower<DeviceRule>
   readonly #accounts = new Map<string, OfAccount>()
   /** The account of each geofence and rule. */
   readonly #holders = new Map<string, string>()
+  /** Accounts with definitions that are read, and not in use yet. */
+  readonly #stale = new Set<OfAccount>()
+  #found: ChangedGeofence[] = []
   #changed: ChangedGeofence[] = []
   #isRead = false
 
@@ -47,6 +60,7 @@ export class KnownDefinitions {
       for (const { id, definition } of changes) {
         const account = this.#accountOf(id, definition)
         if (account === undefined) continue
+        this.#stale.add(account)
         account.index = undefined
         const before = account.geofences.get(id)?.geofence
         if (definition === undefined) account.geofences.delete(id)
@@ -54,7 +68,7 @@ export class KnownDefinitions {
           const known = prepared({ ...definition, ...named(definition) })
           account.geofences.set(id, known)
           if (definition.enabled && definition.inForceSince !== before?.inForceSince) {
-            this.#changed.push({ ...known, wasThere: !this.#isRead })
+            this.#found.push({ ...known, wasThere: !this.#isRead })
           }
         }
         await turnEnds()
@@ -64,7 +78,7 @@ export class KnownDefinitions {
       for (const { id, definition } of changes) {
         const account = this.#accountOf(id, definition)
         if (account === undefined) continue
-        account.enabledRules = undefined
+        this.#stale.add(account)
         if (definition === undefined) account.rules.delete(id)
         else account.rules.set(id, { ...definition, ...named(definition) })
         if (definition !== undefined && 'silent' in definition.when) {
@@ -72,6 +86,12 @@ export class KnownDefinitions {
         }
       }
     }
+    for (const account of this.#stale) {
+      account.inUse = await inUse(account, turnEnds)
+      this.#stale.delete(account)
+    }
+    this.#changed = [...this.#changed, ...this.#found]
+    this.#found = []
     this.#isRead = true
     return silences
   }
@@ -84,14 +104,8 @@ export class KnownDefinitions {
   }
 
   /** Undefined: the account has neither geofences nor rules. */
-  of(accountId: string): { index: GeofenceIndex; rules: readonly DeviceRule[] } | undefined {
-    const account = this.#accounts.get(accountId)
-    if (account === undefined) return undefined
-    account.index ??= new GeofenceIndex(account.geofences.values())
-    account.enabledRules ??= [...account.rules.values()]
-      .filter(({ enabled }) => enabled)
-      .sort((a, b) => (a.id < b.id ? -1 : 1))
-    return { index: account.index, rules: account.enabledRules }
+  of(accountId: string): InUse | undefined {
+    return this.#accounts.get(accountId)?.inUse
   }
 
   /** Undefined: it was deleted before this process knew it. */
@@ -119,4 +133,14 @@ function sharedNames() {
   }
   return ({ deviceIds }: DeviceSelection) =>
     deviceIds !== undefined && { deviceIds: deviceIds.map(shared) }
+}
+
+async function inUse(account: OfAccount, turnEnds: () => Promise<void>): Promise<InUse> {
+  account.index ??= await GeofenceIndex.inTurns(account.geofences.values(), turnEnds)
+  return {
+    index: account.index,
+    rules: [...account.rules.values()]
+      .filter(({ enabled }) => enabled)
+      .sort((a, b) => (a.id < b.id ? -1 : 1)),
+  }
 }

@@ -11,27 +11,41 @@ export type PreparedGeofence = {
   readonly squareMetres: number
 }
 
+type Parts = {
+  readonly newest: number
+  readonly byId: ReadonlyMap<string, PreparedGeofence>
+  /** For each box its geofence; the smallest geofence first. */
+  readonly boxed: readonly PreparedGeofence[]
+  readonly boxes: Flatbush | undefined
+}
+
 /** The enabled geofences of an account, found by place. */
 export class GeofenceIndex {
   /** When the latest of them came into force. */
   readonly newest: number
-  readonly #byId: ReadonlyMap<string, PreparedGeofence>
-  /** The smallest geofence first. */
-  readonly #boxed: readonly PreparedGeofence[]
-  readonly #boxes: Flatbush | undefined
+  readonly #byId: Parts['byId']
+  readonly #boxed: Parts['boxed']
+  readonly #boxes: Parts['boxes']
 
-  constructor(geofences: Iterable<PreparedGeofence>) {
-    const enabled = [...geofences].filter(({ geofence }) => geofence.enabled).sort(bySize)
-    this.#byId = new Map(enabled.map((one) => [one.geofence.id, one]))
-    this.newest = enabled.reduce((last, { geofence }) => Math.max(last, geofence.inForceSince), 0)
-    const boxes = enabled.flatMap((one) =>
-      one.areas.flatMap((area) => area.boxes.map((box) => ({ one, box }))),
-    )
-    this.#boxed = boxes.map(({ one }) => one)
-    if (boxes.length === 0) return
-    this.#boxes = new Flatbush(boxes.length)
-    for (const { box } of boxes) this.#boxes.add(box.west, box.south, box.east, box.north)
-    this.#boxes.finish()
+  constructor(geofences: Iterable<PreparedGeofence> | Parts) {
+    const { newest, byId, boxed, boxes } = 'boxed' in geofences ? geofences : made(geofences)
+    this.newest = newest
+    this.#byId = byId
+    this.#boxed = boxed
+    this.#boxes = boxes
+  }
+
+  /** Thousands of geofences take a while: others may have a turn in between. */
+  static async inTurns(
+    geofences: Iterable<PreparedGeofence>,
+    turnEnds: () => Promise<void>,
+  ): Promise<GeofenceIndex> {
+    const steps = stepsOf(geofences)
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return new GeofenceIndex(step.value)
+      await turnEnds()
+    }
   }
 
   get(id: string): PreparedGeofence | undefined {
@@ -60,6 +74,41 @@ export class GeofenceIndex {
       before = one
     }
   }
+}
+
+function made(geofences: Iterable<PreparedGeofence>): Parts {
+  const steps = stepsOf(geofences)
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Each step takes some milliseconds for thousands of geofences. */
+function* stepsOf(geofences: Iterable<PreparedGeofence>): Generator<void, Parts> {
+  const enabled = [...geofences].filter(({ geofence }) => geofence.enabled)
+  yield
+  enabled.sort(bySize)
+  yield
+  const byId = new Map<string, PreparedGeofence>()
+  const boxed: PreparedGeofence[] = []
+  let newest = 0
+  for (const one of enabled) {
+    byId.set(one.geofence.id, one)
+    newest = Math.max(newest, one.geofence.inForceSince)
+    for (const area of one.areas) for (let n = area.boxes.length; n > 0; n -= 1) boxed.push(one)
+  }
+  if (boxed.length === 0) return { newest, byId, boxed, boxes: undefined }
+  yield
+  const boxes = new Flatbush(boxed.length)
+  for (const { areas } of enabled) {
+    for (const area of areas) {
+      for (const { west, south, east, north } of area.boxes) boxes.add(west, south, east, north)
+    }
+  }
+  yield
+  boxes.finish()
+  return { newest, byId, boxed, boxes }
 }
 
 export function prepared(geofence: Geofence): PreparedGeofence {

@@ -62,7 +62,7 @@ const MOST_UNWRITTEN = 16 * 2 ** 20
 export const WRITTEN_AFTER_ENTRIES = 200_000
 const WRITTEN_AFTER_MS = 10 * 60_000
 /** So that nobody waits for a long transaction. */
-const WRITTEN_AT_ONCE = { states: 1_000, bytes: 2 ** 20 }
+const WRITTEN_AT_ONCE = { states: 500, bytes: 2 ** 18 }
 
 type Stored = {
   readonly due: number | null

@@ -8,6 +8,7 @@ import {
   erasedState,
   standingSince,
   stateSeenAt,
+  stateSize,
   type DeviceSince,
   type DueDevice,
   type EntriesRead,
@@ -27,10 +28,10 @@ export const FACTS_FILE = 'facts.sqlite'
 
 const REMOVED_AT_ONCE = 1_000
 const EXPIRED_AT_ONCE = 500
-/** A transaction writes this much of facts, as JSON, or those of one judging. */
-const MOST_FACTS_BYTES = 2 ** 20
+/** A transaction writes this much of states and facts, as JSON, or those of one judging. */
+const WRITTEN_AT_ONCE_BYTES = 2 ** 18
 /** Others wait no longer for their turn. */
-const LONGEST_TURN_MS = 20
+const LONGEST_TURN_MS = 10
 /** Devices between two looks at the clock. */
 const ASKED_EVERY = 8
 
@@ -269,11 +270,12 @@ function factsIn(
             states.change(known, state, partition, after)
           } else {
             const facts = judged.facts.map((fact) => ({ fact, text: JSON.stringify(fact) }))
+            bytes += stateSize(state)
             for (const { text } of facts) bytes += text.length
             decided.push({ known, state, partition, facts })
           }
           const isLate = n % ASKED_EVERY === 0 && performance.now() > turnEnds
-          if (isPartial || bytes > MOST_FACTS_BYTES || isLate) {
+          if (isPartial || bytes > WRITTEN_AT_ONCE_BYTES || isLate) {
             await yieldTurn()
             if (known.state !== state) break
           }

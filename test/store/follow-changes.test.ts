@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { KnownDefinitions } from '../../projector/facts/known-definitions.ts'
+import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { GEOFENCES } from '../../store/back-office/definition-documents.ts'
 import { BACK_OFFICE, openBackOffice } from '../../store/back-office/open-back-office.ts'
@@ -64,6 +65,34 @@ describe('following the changes of definitions', () => {
     }
   })
 
+  test('an import of many geofences is in use all at once: while it is read, devices are judged by those before', async () => {
+    const first = newGeofence({ accountId })
+    await store.createGeofences([first])
+    const whileReading: (GeofenceIndex | undefined)[] = []
+    const known = new KnownDefinitions(
+      {
+        changedRules: (query) => store.changedRules(query),
+        async changedGeofences(query) {
+          whileReading.push(known.of(accountId)?.index)
+          return await store.changedGeofences(query)
+        },
+      },
+      clock,
+    )
+    await known.refresh()
+    const before = known.of(accountId)?.index
+    expect(known.takeChangedGeofences()).toHaveLength(1)
+    const imported = Array.from({ length: 1_200 }, () => newGeofence({ accountId }))
+    await store.createGeofences(imported)
+    whileReading.length = 0
+    await known.refresh()
+    expect(whileReading.length).toBeGreaterThan(2)
+    expect(new Set(whileReading)).toEqual(new Set([before]))
+    const after = known.of(accountId)?.index
+    expect(imported.every(({ id }) => after?.get(id) !== undefined)).toBe(true)
+    expect(known.takeChangedGeofences()).toHaveLength(1_200)
+  })
+
   test('of definitions that have not changed no content is read', async () => {
     const all = Array.from({ length: 600 }, () => newGeofence({ accountId }))
     await store.createGeofences(all)
@@ -93,13 +122,13 @@ describe('following the changes of definitions', () => {
     const geofence = newGeofence({ accountId, name: 'Old' })
     const content = (name: string) => JSON.stringify({ ...geofence, name, changedAt: T0 })
     const own = { id: geofence.id, accountId, createdAt: T0, changedAt: T0 }
-    await earlier.insert([{ ...own, content: content('Old') } as never])
+    await earlier.insert([{ ...own, content: content('Old') }])
     expect(await store.pageGeofenceNames({ accountId, limit: 9 })).toMatchObject([{ name: 'Old' }])
     const follower = new ChangesFollower((query) => store.changedGeofences(query), { clock })
     expect(await idsOf(follower)).toEqual([geofence.id])
     clock.time += 4_000
     const { revision } = (await earlier.get(geofence.id))!
-    await earlier.replace({ ...own, content: content('Newer'), revision } as never)
+    await earlier.replace({ ...own, content: content('Newer'), revision })
     const changes = await changesOf(follower)
     expect(changes).toMatchObject([{ id: geofence.id, definition: { name: 'Newer' } }])
     expect(await store.pageGeofenceNames({ accountId, limit: 9 })).toMatchObject([
