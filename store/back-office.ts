@@ -1,10 +1,17 @@
-import type { DefinitionsPage } from './definitions.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 
 // Other data of operators, and what services report: shares, audit, instances. None of it comes from the log.
 
 /** The last item of the previous page, which may have been deleted since. */
 export type PlaceByAge = { readonly id: string; readonly createdAt: number }
+
+export type DefinitionsPage = {
+  readonly accountId: string
+  readonly limit: number
+  readonly after?: PlaceByAge
+  /** Ends the page early, after the definition with which it has this size: only an empty page is behind the last one. */
+  readonly mostBytes?: number
+}
 
 /** A link that shows the positions of some devices to anyone who has its token. */
 export type Share = {

@@ -1,6 +1,6 @@
 import type { DeviceRule, RuleContent } from '../schemas/device-rule.ts'
 import type { Geofence, GeofenceContent } from '../schemas/geofence.ts'
-import type { PlaceByAge } from './back-office.ts'
+import type { DefinitionsPage, PlaceByAge } from './back-office.ts'
 
 /** How far the devices inside the new and changed geofences of an account have been found. */
 export type Adoption = {
@@ -42,14 +42,6 @@ export type GeofenceRefused =
 
 /** Why a rule is not stored. */
 export type RuleRefused = 'too many rules' | TooLarge | { readonly unknownGeofence: string }
-
-export type DefinitionsPage = {
-  readonly accountId: string
-  readonly limit: number
-  readonly after?: PlaceByAge
-  /** Ends the page early, after the definition with which it has this size: only an empty page is behind the last one. */
-  readonly mostBytes?: number
-}
 
 /** The geofences and rules that operators define. Another account never sees them. */
 export interface DefinitionStore extends AdoptionStore {

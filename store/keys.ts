@@ -1,4 +1,4 @@
-import type { DefinitionsPage } from './definitions.ts'
+import type { DefinitionsPage } from './back-office.ts'
 
 // The API keys: the part of the store's port that decides who may report and read.
 

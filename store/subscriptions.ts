@@ -3,7 +3,8 @@ import type {
   DeviceSubscription,
   SubscriptionProgress,
 } from '../schemas/subscription.ts'
-import type { ChangesPage, ChangesQuery, DefinitionsPage, TooLarge } from './definitions.ts'
+import type { DefinitionsPage } from './back-office.ts'
+import type { ChangesPage, ChangesQuery, TooLarge } from './definitions.ts'
 
 type InAccount = { readonly accountId: string; readonly id: string }
 

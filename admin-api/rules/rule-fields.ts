@@ -131,7 +131,7 @@ export const RULE: JsonSchema = objectOf(
     geofenceIds: { type: 'array', items: { type: 'string' } },
     enabled: { type: 'boolean' },
     outOfRange: {
-      const: true,
+      type: 'boolean',
       description:
         'No report can pass the threshold, or `clear`: the rule is never raised, or never cleared. New rules are refused with 400',
     },

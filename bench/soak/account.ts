@@ -56,7 +56,7 @@ export async function defineAll(operator: Operator, receiversUrl: string): Promi
 }
 
 /** Report number `turn` of a device: inside its geofence, or beside it; fast, slow or parked. */
-export function reportOf(device: number, turn: number): object {
+export function steadyReport(device: number, turn: number): object {
   const isAway = Math.floor((turn + device) / TURNS_PER_VISIT) % 2 === 1
   return {
     deviceId: deviceName(device),

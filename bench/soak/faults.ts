@@ -1,7 +1,7 @@
 import type { FactView } from '../../test/admin-reader.ts'
 
 /** What was lost, doubled or refused, one line each. */
-export function faultsOf({
+export function findFaults({
   acknowledged,
   refused,
   stored,

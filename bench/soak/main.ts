@@ -11,8 +11,8 @@ import { UNHINDERED } from '../candidates/candidate.ts'
 import { percentiles } from '../load/percentiles.ts'
 import { progressOn } from '../progress.ts'
 import { runBench } from '../run-bench.ts'
-import { defineAll, reportOf } from './account.ts'
-import { faultsOf } from './faults.ts'
+import { defineAll, steadyReport } from './account.ts'
+import { findFaults } from './faults.ts'
 import { startReceivers } from './receivers.ts'
 
 const line = commandLine({
@@ -70,7 +70,7 @@ async function soak({ minutes, rate }: { minutes: number; rate: number }): Promi
   progress('definitions and devices')
   await defineAll(await signIn(adminUrl), receivers.url)
   for (let device = 0; device < DEVICES; device += AT_ONCE) {
-    const reports = Array.from({ length: AT_ONCE }, (_, n) => reportOf(device + n, 0))
+    const reports = Array.from({ length: AT_ONCE }, (_, n) => steadyReport(device + n, 0))
     if (await send('batch', { reports })) acknowledged += AT_ONCE
   }
 
@@ -81,7 +81,7 @@ async function soak({ minutes, rate }: { minutes: number; rate: number }): Promi
     const [device, turn] = [next % DEVICES, Math.floor(next / DEVICES)]
     next += 1
     const began = performance.now()
-    if (await send('submit', reportOf(device, turn))) acknowledged += 1
+    if (await send('submit', steadyReport(device, turn))) acknowledged += 1
     latencies.push(performance.now() - began)
   }
 
@@ -116,7 +116,7 @@ async function soak({ minutes, rate }: { minutes: number; rate: number }): Promi
   await settle()
   const facts = await reader.allFacts()
   const stored = (await reader.devices()).reduce((sum, { reportCount }) => sum + reportCount, 0)
-  const faults = faultsOf({ acknowledged, refused, stored, facts, received: receivers.received })
+  const faults = findFaults({ acknowledged, refused, stored, facts, received: receivers.received })
   process.stdout.write(
     `${acknowledged} acknowledged, ${stored} stored, ${facts.length} facts, ` +
       `${receivers.received.size} of them received, ${receivers.requests()} requests to receivers\n`,

@@ -2,13 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import { readPages } from '../../runtime/read-pages.ts'
 import { verticesOf, type GeofenceShape } from '../../schemas/geofence.ts'
-import type {
-  ChangesPage,
-  ChangesQuery,
-  DefinitionsPage,
-  ErasedDevices,
-  NamedDefinition,
-} from '../definitions.ts'
+import type { DefinitionsPage } from '../back-office.ts'
+import type { ChangesPage, ChangesQuery, ErasedDevices, NamedDefinition } from '../definitions.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import { changed, untilDone } from './changing.ts'
 import type { Amount } from './definition-totals.ts'
