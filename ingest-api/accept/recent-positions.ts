@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 
 const RECENT_MS = 60_000
 /** More than a second's, after which the store knows them. */
 const KEPT = 20_000
 
-export type Device = { readonly accountId: string; readonly deviceId: string }
+type DeviceName = Parameters<typeof deviceKey>[0]
 
 /** The devices of which this process has accepted a position in the last minute: the store may not know them yet. */
 export class RecentPositions {
@@ -15,16 +16,11 @@ export class RecentPositions {
     this.#recent = new LRUCache({ max: KEPT, ttl: RECENT_MS, ttlResolution: 0, perf: clock })
   }
 
-  note(device: Device): void {
-    this.#recent.set(idOf(device), true)
+  note(device: DeviceName): void {
+    this.#recent.set(deviceKey(device), true)
   }
 
-  has(device: Device): boolean {
-    return this.#recent.has(idOf(device))
+  has(device: DeviceName): boolean {
+    return this.#recent.has(deviceKey(device))
   }
-}
-
-/** Names the device in all accounts. */
-export function idOf({ accountId, deviceId }: Device): string {
-  return `${accountId}/${deviceId}`
 }

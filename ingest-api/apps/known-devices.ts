@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { within } from '../../runtime/clock.ts'
 import { Slots } from '../../runtime/slots.ts'
 import type { Devices } from '../../store/read-models.ts'
-import { idOf, type Device } from '../accept/recent-positions.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
 
 /** An erased device may count as known for this long. */
 const KNOWN_MS = 60_000
@@ -13,7 +13,9 @@ const ANSWER_MS = 50
 const UNDER_WAY = { most: 64, mostEach: 16 }
 
 /** Undefined: the store does not say. */
-export type IsKnownDevice = (device: Device) => Promise<boolean | undefined>
+export type IsKnownDevice = (
+  device: Parameters<typeof deviceKey>[0],
+) => Promise<boolean | undefined>
 
 /**
  * Whether operators see a device, because a position of it was stored. Asked only where a message would
@@ -27,7 +29,7 @@ export function knownDevices({
   const known = new LRUCache<string, true>({ max: KNOWN_KEPT, ttl: KNOWN_MS })
   const underWay = new Slots(UNDER_WAY)
   return async ({ accountId, deviceId }) => {
-    const id = idOf({ accountId, deviceId })
+    const id = deviceKey({ accountId, deviceId })
     if (known.has(id)) return true
     if (underWay.areTaken(accountId)) return undefined
     underWay.take(accountId)

@@ -3,7 +3,8 @@ import type { Clock } from '../../runtime/clock.ts'
 import { alarmKey, alarmNames } from '../../schemas/alarm-names.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import type { Outcome, SubmittedHeartbeat, SubmittedReport } from '../accept/outcome.ts'
-import { idOf, type RecentPositions } from '../accept/recent-positions.ts'
+import { deviceKey } from '../../schemas/position-reported.ts'
+import type { RecentPositions } from '../accept/recent-positions.ts'
 import type { Offered } from '../accept/rejections.ts'
 import { receivedOf } from '../accept/rejected-content.ts'
 import type { ReportMetrics } from '../accept/report-metrics.ts'
@@ -62,7 +63,7 @@ export function unplacedDevices({
     app: string,
   ): Promise<Offered | undefined> {
     const device = { accountId: key.accountId, deviceId: heartbeat.seen }
-    const id = idOf(device)
+    const id = deviceKey(device)
     // No id has a line break.
     const idOfAlarm = (name: string) => `${id}\n${alarmKey(name)}`
     const areNew = (names: readonly string[]) => names.filter((name) => !told.has(idOfAlarm(name)))
