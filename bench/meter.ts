@@ -9,6 +9,9 @@ import { faultsOf, type Window } from './load/tally.ts'
 export type Shape = Pick<LoadPlan, 'connections'> &
   Pick<LoadTarget, 'batch' | 'sender' | 'attributes'> & { readonly name: string }
 
+/** Beyond its share of the requests under way, an account gets 503. */
+const MOST_OF_ACCOUNT = 128
+
 /** A window of load with its cost, including the work that remains after its answers. */
 export type Sample = Window & { readonly cpuMicros: number; readonly residentMB: number }
 
@@ -28,13 +31,14 @@ export function meterOf(
   generator: Child,
   { reported = 0, devices }: { reported?: number; devices?: number | undefined } = {},
 ): Meter {
-  const { name: service, url, key, pid } = candidate
+  const { name: service, url, key, keys = [key], pid } = candidate
   const faults: string[] = []
   let acknowledged = reported
   return {
     service,
     async measure({ name, connections, ...requests }, load) {
-      const target: LoadTarget = { ...requests, url, key, devices }
+      const all = connections > MOST_OF_ACCOUNT ? keys : [key]
+      const target: LoadTarget = { ...requests, url, key, keys: all, devices }
       const before = await cpuSeconds(pid)
       const window = await generator.ask<Window>({ ...load, connections, target })
       await candidate.settled()

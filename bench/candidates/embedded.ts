@@ -2,11 +2,11 @@ import type { EventLog } from '../../event-log/event-log.ts'
 import { endOf, hasReached } from '../../event-log/offsets.ts'
 import type { Store } from '../../store/store.ts'
 import { adminReader } from '../../test/admin-reader.ts'
-import { createKey, operatorEnv } from '../../test/deployments.ts'
+import { createKeys, operatorEnv } from '../../test/deployments.ts'
 import { eventually } from '../../test/eventually.ts'
 import { startEmbedded } from '../../test/programs.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
-import { UNHINDERED, type Candidate } from './candidate.ts'
+import { ACCOUNTS, UNHINDERED, type Candidate } from './candidate.ts'
 
 /**
  * The files of an embedded service, read from outside: asking the process itself would cost it
@@ -24,7 +24,8 @@ export async function startEmbeddedCandidate(
   const directory = await temporaryDirectory()
   const program = await startEmbedded(directory.path, { ...operatorEnv(), ...UNHINDERED })
   const { adminUrl, ingestUrl: url } = program
-  const key = await createKey(adminUrl)
+  const keys = await createKeys(adminUrl, ACCOUNTS)
+  const [key = ''] = keys
   const { eventLog, store } = openFiles(directory.path)
   const caughtUp = async () =>
     hasReached((await store.checkpoint()) ?? {}, endOf(await eventLog.extent()))
@@ -33,13 +34,18 @@ export async function startEmbeddedCandidate(
     url,
     adminUrl,
     key,
+    keys,
     pid: program.process.pid ?? 0,
     settled: async () => {
       await eventually(caughtUp, { withinMs: 120_000, everyMs: 5 })
     },
     async stored() {
-      const devices = await adminReader({ adminUrl, key }).devices()
-      return devices.reduce((sum, { reportCount }) => sum + reportCount, 0)
+      let stored = 0
+      for (const key of keys) {
+        const devices = await adminReader({ adminUrl, key }).devices()
+        stored += devices.reduce((sum, { reportCount }) => sum + reportCount, 0)
+      }
+      return stored
     },
     async stop() {
       program.process.kill('SIGTERM')

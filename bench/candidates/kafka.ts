@@ -1,7 +1,7 @@
 import type { EventLog } from '../../event-log/event-log.ts'
-import { createKey, operatorEnv, ready } from '../../test/deployments.ts'
+import { createKeys, operatorEnv, ready } from '../../test/deployments.ts'
 import { listens, startProgram } from '../../test/programs.ts'
-import { UNHINDERED, type Candidate } from './candidate.ts'
+import { ACCOUNTS, UNHINDERED, type Candidate } from './candidate.ts'
 import type { Servers } from './servers.ts'
 
 /** The log that a candidate writes, for counting its entries. */
@@ -27,7 +27,8 @@ export async function startKafkaCandidate(
     INGEST_PORT: '0',
     ADMIN_PORT: '0',
   }
-  const key = await madeKey(env)
+  const keys = await madeKeys(env)
+  const [key = ''] = keys
   const program = startProgram('ingest-api/main', { env })
   const url = await listens(program, 'ingest API')
   await ready(url)
@@ -36,6 +37,7 @@ export async function startKafkaCandidate(
     name: `Kafka, ${format}`,
     url,
     key,
+    keys,
     pid: program.process.pid ?? 0,
     settled: async () => undefined,
     async stored() {
@@ -50,11 +52,11 @@ export async function startKafkaCandidate(
   }
 }
 
-/** Starts the admin API only to create a key: it would take its share of the processor. */
-async function madeKey(env: Record<string, string>): Promise<string> {
+/** Starts the admin API only to create keys: it would take its share of the processor. */
+async function madeKeys(env: Record<string, string>): Promise<string[]> {
   const admin = startProgram('admin-api/main', { env })
-  const key = await createKey(await listens(admin, 'admin API'))
+  const keys = await createKeys(await listens(admin, 'admin API'), ACCOUNTS)
   admin.process.kill('SIGTERM')
   await admin.ended
-  return key
+  return keys
 }

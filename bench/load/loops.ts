@@ -29,7 +29,15 @@ export async function sendLoad(
   const open = await Promise.all(
     Array.from({ length: connections }, () => LoadConnection.open({ host, port: Number(port) })),
   )
-  const sending = { ...times, open, make: requestMaker(target), tally: new LoadTally(target.batch) }
+  const { keys = [target.key] } = target
+  const makers = keys.map((key) => requestMaker({ ...target, key }))
+  const make = new Map(open.map((one, at) => [one, makers[at % makers.length]!]))
+  const sending = {
+    ...times,
+    open,
+    make: (connection: LoadConnection) => make.get(connection)!(),
+    tally: new LoadTally(target.batch),
+  }
   try {
     await (perSecond === undefined ? saturate(sending) : pace({ ...sending, perSecond, onAnswer }))
     return sending.tally.read()
@@ -40,7 +48,8 @@ export async function sendLoad(
 
 type Sending = Pick<LoadPlan, 'seconds' | 'leadInSeconds'> & {
   readonly open: readonly LoadConnection[]
-  readonly make: () => string
+  /** The next request of a connection. */
+  readonly make: (connection: LoadConnection) => string
   readonly tally: LoadTally
 }
 
@@ -58,7 +67,7 @@ async function saturate({ open, make, tally, seconds }: Sending): Promise<void> 
       const next = () => {
         if (performance.now() >= end || connection.closed) return resolve()
         sentAt = performance.now()
-        connection.send(make(), answered)
+        connection.send(make(connection), answered)
       }
       next()
     })
@@ -84,7 +93,7 @@ async function pace({
 
   const send = (connection: LoadConnection, dueAt: number) => {
     underWay += 1
-    connection.send(make(), (answer) => {
+    connection.send(make(connection), (answer) => {
       underWay -= 1
       tally.count(answer, dueAt >= timedFrom ? dueAt : undefined)
       if (answer?.status === 200) onAnswer(answer)

@@ -14,6 +14,8 @@ export const MEASURED: Required<Measurements> = {
 export type LoadTarget = {
   readonly url: string
   readonly key: string
+  /** Those of the connections, in turn; absent: `key`. */
+  readonly keys?: readonly string[]
   /** Reports per request; 1: single submits. */
   readonly batch: number
   /**
@@ -55,7 +57,7 @@ export function requestMaker({
   sender = 'native',
   attributes,
   fleet,
-}: LoadTarget): () => string {
+}: Omit<LoadTarget, 'keys'>): () => string {
   const { host } = new URL(url)
   if (sender === 'OsmAnd') {
     return () => `GET ${osmandUrl(key, devices)} HTTP/1.1\r\nHost: ${host}\r\n\r\n`

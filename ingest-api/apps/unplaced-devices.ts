@@ -84,10 +84,9 @@ export function unplacedDevices({
       received: receivedOf(heartbeat),
       isAwaited: true,
     })
+    const forget = () => ids.forEach((one) => told.delete(one))
     // The app sends it again.
-    void offered.written.then((isWritten) => {
-      if (!isWritten) for (const one of ids) told.delete(one)
-    })
+    offered.written.then((isWritten) => isWritten || forget(), forget)
     return offered
   }
 }
