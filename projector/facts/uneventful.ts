@@ -50,12 +50,9 @@ export function uneventful(
       rules: { standings },
     },
   }
-  if (alarms === undefined && budget === undefined) return next
-  return {
-    ...next,
-    ...(alarms !== undefined && { alarms }),
-    ...(budget !== undefined && { budget }),
-  }
+  // In this order: spreads after new fields cost a fraction of those before.
+  if (alarms === undefined) return budget === undefined ? next : { budget, ...next }
+  return budget === undefined ? { alarms, ...next } : { alarms, budget, ...next }
 }
 
 /** Neither a rule nor a geofence concerns the device, before and now. */
