@@ -3,14 +3,13 @@ import { PartyTurns } from '../http/caller-limits.ts'
 import { Turns } from '../../runtime/turns.ts'
 
 const AT_ONCE = 2
-const WAITING = 32
 const WAITS_MS = 20_000
 /** The limit of all accounts together: each reading keeps some megabytes. */
 const AT_ONCE_IN_ALL = 8
 
 /** Reads whole histories for a few callers at a time; the accounts take turns. */
 export type HistoryTurns = {
-  /** @throws {ApiError} 429 if too many of the account's calls wait, or this one did so for too long. */
+  /** @throws {ApiError} 429 if it has waited for too long. */
   run<T>(accountId: string, read: () => Promise<T>): Promise<T>
 }
 
@@ -19,7 +18,8 @@ export function historyTurns(): HistoryTurns {
     tooMany(`at most ${AT_ONCE} tracks or trips are read at the same time for one account`, 5)
   const ofAccounts = new PartyTurns({
     atOnce: AT_ONCE,
-    waiting: WAITING,
+    // The calls of an account are limited before.
+    waiting: Infinity,
     waitsMs: WAITS_MS,
     refusal,
   })

@@ -148,10 +148,12 @@ export async function startIngest({
     },
 
     /** A new key of an account of its own, to which all devices are new. */
-    async createKeyOfNewAccount(): Promise<{ id: string; secret: string }> {
+    async createKeyOfNewAccount(
+      changes: Partial<ApiKey> = {},
+    ): Promise<{ id: string; secret: string }> {
       const accountId = `acc-of-key-${keys + 1}`
       await store.createAccount({ id: accountId, name: 'New', suspended: false, createdAt: T0 })
-      return this.createKey({ accountId })
+      return this.createKey({ ...changes, accountId })
     },
 
     /** Sends a body unchanged, or a value as JSON. */

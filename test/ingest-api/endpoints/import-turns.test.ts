@@ -130,8 +130,8 @@ test('at most two imports are processed concurrently; waiting ones hold their by
   expect(await answered).toBe(400)
 })
 
-test('beyond 64 that wait, an import is a 503 for the key with most of them, and another key has its turn', async () => {
-  const other = (await ingest.createKey({ scopes: ['positions:import'] })).secret
+test('beyond 64 that wait, an import is a 503 for the account with most of them, and another account has its turn', async () => {
+  const other = (await ingest.createKeyOfNewAccount({ scopes: ['positions:import'] })).secret
   const answers: Answer[] = []
   const send = async (number: number, from = key) => {
     const answer = await ingest.import(history(`import-${number}`, 1), { key: from })
@@ -152,7 +152,7 @@ test('beyond 64 that wait, an import is a 503 for the key with most of them, and
   const others = send(200, other)
   await eventually(() => answers.length === 2)
   expect(answers[1]?.status).toBe(503)
-  // The other key is next, however many of the first wait.
+  // The other account is next, however many of the first wait.
   held.shift()?.()
   held.shift()?.()
   await eventually(() => appends.some(([device]) => device === 'import-200'))
