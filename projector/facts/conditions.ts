@@ -11,8 +11,8 @@ export type Circumstances = {
   readonly isStopped: boolean | undefined
   /** Entries that were received before decide nothing by the rule. */
   readonly inForceSince: (rule: DeviceRule) => number
-  /** Since when a rule has applied to the device where it is: a stop or a silence begins then at the earliest. */
-  readonly appliedSince: (rule: DeviceRule) => number
+  /** When the device came to where a rule applies: a stop or a silence begins then at the earliest. */
+  readonly hereSince: (rule: DeviceRule) => number
 }
 
 /** `undefined`: the input says nothing of the condition. */

@@ -251,14 +251,11 @@ function circumstancesOf({ geofences }: DefinitionsState, definitions: JudgedBy)
     valueOf: () => undefined,
     isStopped: undefined,
     inForceSince,
-    appliedSince(rule) {
-      const { geofenceIds } = rule
-      const since = inForceSince(rule)
-      if (geofenceIds === undefined) return since
+    hereSince({ geofenceIds = [] }) {
       const insides = geofenceIds.flatMap(
         (id) => insideSince(geofences, id, definitions.geofences) ?? [],
       )
-      return insides.length === 0 ? since : Math.max(since, Math.min(...insides))
+      return insides.length === 0 ? 0 : Math.min(...insides)
     },
   }
 }

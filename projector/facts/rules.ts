@@ -163,7 +163,7 @@ export function nextSilence(
 /** The silences under way, with the time at which they become too long. */
 function silences(
   { standings }: RulesState,
-  { isInside, appliedSince }: Pick<Circumstances, 'isInside' | 'appliedSince'>,
+  { isInside, inForceSince, hereSince }: Circumstances,
   { rules, isWatched, watchedSince = 0, seenAt }: RuleDefinitions,
 ) {
   if (seenAt === undefined || !isWatched) return []
@@ -173,20 +173,20 @@ function silences(
       standings[id] === undefined &&
       (geofenceIds === undefined || geofenceIds.some((geofence) => isInside(geofence) === true)),
   )
-  return open.map((rule) => ({
-    rule,
-    deadline: Math.max(seenAt, watchedSince, appliedSince(rule)) + rule.forSeconds * 1_000,
-  }))
+  return open.map((rule) => {
+    const since = Math.max(seenAt, watchedSince, inForceSince(rule), hereSince(rule))
+    return { rule, deadline: since + rule.forSeconds * 1_000 }
+  })
 }
 
-/** A stop counts from its first position that was received since the rule applies. */
+/** A stop counts from its first position that was received since the rule is in force, and made where it applies. */
 function stopOf(
   rule: DeviceRule,
   start: StartedWait,
   { circumstances, fixes }: { circumstances: Circumstances; fixes: readonly StopFix[] },
 ): StartedWait {
-  const [since, insideSince] = [circumstances.inForceSince(rule), circumstances.appliedSince(rule)]
-  const fix = fixes.find((one) => one.receivedAt >= since && one.at >= insideSince)
+  const [since, hereSince] = [circumstances.inForceSince(rule), circumstances.hereSince(rule)]
+  const fix = fixes.find((one) => one.receivedAt >= since && one.at >= hereSince)
   return fix === undefined ? start : { at: fix.at, receivedAt: fix.receivedAt }
 }
 

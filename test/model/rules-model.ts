@@ -18,7 +18,7 @@ export type ModelRule = {
   readonly forSeconds: number
   /** It applies only in the geofence. */
   readonly isLocal: boolean
-  /** It is changed, as a user does who saves it again, after the input at this index. */
+  /** It is changed, as a user does who saves it again, half a second after the input at this index. */
   readonly changedAfter?: number | undefined
 }
 
@@ -27,6 +27,8 @@ export type Told = readonly [what: 'raised' | 'cleared', at: number]
 
 /** A circle of 60 m: a device enters within it, and leaves beyond 80 m. */
 const [ENTER, LEAVE] = [60, 80]
+/** How long after an input a rule is changed. */
+export const LATER = 0.5
 
 /**
  * When a rule must be raised and cleared until `end`, from all inputs at hand: no state that is stored, no deadlines,
@@ -34,7 +36,7 @@ const [ENTER, LEAVE] = [60, 80]
  */
 export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number): Told[] {
   const { when, forSeconds, isLocal, changedAfter } = rule
-  if ('silent' in when) return silences(forSeconds, inputs, end)
+  if ('silent' in when) return silences(rule, inputs, end)
   const told: Told[] = []
   const places = placesOf(inputs)
   const stops = stopsOf(places)
@@ -72,21 +74,23 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
       if (holds === true && began === undefined) {
         began = { at, received }
         if ('stopped' in when && stop !== undefined && stop !== 'moves') {
-          // Not before the rule was changed, nor before it applied.
-          const from = Math.max(changedAt, isLocal ? enteredAt : -Infinity)
-          began = { at: Math.max(stop.at, from), received: Math.max(stop.received, from) }
+          // Its first position that was received since the rule was changed, and made where the rule applies.
+          began = stop.find((one) => one.received >= changedAt && (!isLocal || one.at >= enteredAt))
         }
       }
       if (holds === false) {
-        if (isRaised) told.push(['cleared', at])
+        // Its raising may have been told by the time of receipt, beyond the position's own.
+        if (isRaised) told.push(['cleared', Math.max(at, told.at(-1)![1])])
         began = undefined
         isRaised = false
       }
-      if (holds === true) raiseBy(at, 'at')
+      // Only positions have times of their own: others must not end a wait early where the device's clock is slow.
+      if (holds === true) raiseBy(received, 'received')
+      if (holds === true && place !== undefined) raiseBy(at, 'at')
     }
     if (n === changedAfter) {
       raiseBy(received, 'received')
-      changedAt = received
+      changedAt = received + LATER
       began = undefined
       isRaised = false
     }
@@ -135,14 +139,27 @@ function holdsNow(
   return 'above' in when ? value > (limit ?? when.above) : value < (limit ?? when.below)
 }
 
-/** Every input from the first position on is a sign of life. A change just after one begins nothing new. */
-function silences(forSeconds: number, inputs: readonly Said[], end: number): Told[] {
+/** Every input from the first position on is a sign of life. A change begins a silence again, also one that was raised. */
+function silences(
+  { forSeconds, changedAfter = Infinity }: ModelRule,
+  inputs: readonly Said[],
+  end: number,
+): Told[] {
   const first = inputs.findIndex(({ made }) => made !== undefined)
-  const signs = first === -1 ? [] : inputs.slice(first).map(({ at }) => at)
-  return signs.flatMap((at, n): Told[] => {
-    const next = signs[n + 1]
-    const raised: Told = ['raised', at + forSeconds]
-    if (at + forSeconds > (next ?? end)) return []
-    return next === undefined ? [raised] : [raised, ['cleared', next]]
+  if (first === -1) return []
+  const changedAt = (inputs[changedAfter]?.at ?? -Infinity) + LATER
+  const begins = inputs.slice(first).map(({ at }) => ({ at, isSign: true }))
+  if (changedAt > begins[0]!.at) begins.push({ at: changedAt, isSign: false })
+  begins.sort((a, b) => a.at - b.at)
+  return begins.flatMap(({ at }, n): Told[] => {
+    const next = begins[n + 1]
+    const raisedAt = at + forSeconds
+    if (raisedAt > (next?.at ?? end)) return []
+    return next?.isSign === true
+      ? [
+          ['raised', raisedAt],
+          ['cleared', next.at],
+        ]
+      : [['raised', raisedAt]]
   })
 }

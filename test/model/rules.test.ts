@@ -11,7 +11,7 @@ import type { FactState } from '../../schemas/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
 import { definitions, DEGREE_METRES, geofence, rule } from '../projector/facts/judging.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
-import { expectedOf, type ModelRule, type Said, type Told } from './rules-model.ts'
+import { expectedOf, LATER, type ModelRule, type Said, type Told } from './rules-model.ts'
 
 const RUNS = Number(process.env['MODEL_RUNS'] ?? 500)
 const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
@@ -140,7 +140,7 @@ function decided(
     batch.push(entryOf(one, offset))
     before = one.at
     const changed = chosen.flatMap(({ changedAfter }, n) => (changedAfter === offset ? [n] : []))
-    if (changed.length > 0) change(new Set(changed), T0 + 1_000 * one.at)
+    if (changed.length > 0) change(new Set(changed), T0 + 1_000 * (one.at + LATER))
   }
   flush()
   if (state !== undefined) take(judgeTime(state, T0 + 1_000 * endOf(taken), judging()))

@@ -10,20 +10,21 @@ export type Place = {
 const [STOP_SECONDS, METRES] = [300, 100]
 /** Faster than this, in metres a second, is a leap. */
 const LEAP = 300
-/** A position is forgotten if those before and after it are nearer to each other than this. */
-const REMEMBERED_EVERY = 5
 
-/** By the index of a position: the first position of its stop, or that it moves. Absent: it leapt, which says nothing. */
-export function stopsOf(places: readonly Place[]): ReadonlyMap<number, Place | 'moves'> {
-  const verdicts = new Map<number, Place | 'moves'>()
+/** By the index of a position: the positions of its stop up to it, or that it moves. Absent: it leapt, which says nothing. */
+export function stopsOf(places: readonly Place[]): ReadonlyMap<number, readonly Place[] | 'moves'> {
+  const verdicts = new Map<number, readonly Place[] | 'moves'>()
   let last: Place | undefined
   let leapt: Place | undefined
-  let stop: { readonly first: Place; readonly middle: number } | undefined
+  let stop: { readonly places: Place[]; readonly middle: number } | undefined
   let remembered: Place[] = []
 
   const take = (place: Place) => {
     last = place
-    if (stop !== undefined && Math.abs(place.north - stop.middle) <= METRES) return
+    if (stop !== undefined && Math.abs(place.north - stop.middle) <= METRES) {
+      stop.places.push(place)
+      return
+    }
     if (stop !== undefined) remembered = []
     stop = undefined
     remembered.push(place)
@@ -31,10 +32,11 @@ export function stopsOf(places: readonly Place[]): ReadonlyMap<number, Place | '
     const [first] = remembered
     if (place.at - first!.at >= STOP_SECONDS) {
       const norths = remembered.map(({ north }) => north)
-      stop = { first: first!, middle: (Math.max(...norths) + Math.min(...norths)) / 2 }
+      stop = {
+        places: [...remembered],
+        middle: (Math.max(...norths) + Math.min(...norths)) / 2,
+      }
     }
-    const before = remembered.at(-3)
-    if (before !== undefined && place.at - before.at < REMEMBERED_EVERY) remembered.splice(-2, 1)
   }
 
   for (const place of places) {
@@ -51,7 +53,7 @@ export function stopsOf(places: readonly Place[]): ReadonlyMap<number, Place | '
       continue
     }
     take(place)
-    verdicts.set(place.index, stop?.first ?? 'moves')
+    verdicts.set(place.index, stop === undefined ? 'moves' : [...stop.places])
   }
   return verdicts
 }

@@ -256,6 +256,15 @@ test('a stop from before its rule was made counts from the first position receiv
   expect(device.passTime(5_000)).toEqual([`raised ${later.id} @1320`])
 })
 
+test('a position that was made before a rule and received since counts for its stop', () => {
+  const stopped = rule({ when: { stopped: true }, changedAt: T0 + 700_000 })
+  const device = new JudgedDevice(definitions({ rules: [stopped] }))
+  device.judge(at(0))
+  expect(device.judge(at(60, { received: 720 }), at(400, { received: 720 }))).toEqual([
+    `raised ${stopped.id} @60`,
+  ])
+})
+
 test('a stop from before its rule was changed is not raised early if nothing arrives', () => {
   const earlier = rule({ when: { stopped: true }, forSeconds: 3_600 })
   const device = new JudgedDevice(definitions({ rules: [earlier] }))
