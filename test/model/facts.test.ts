@@ -261,4 +261,4 @@ test(`facts are those of the model through any batches, crashes, sweeps and rebu
     }),
     { numRuns: RUNS, seed: SEED },
   )
-}, 1_800_000)
+}, 14_400_000)

@@ -56,4 +56,4 @@ test(`promises to senders and operators hold through all faults: ${RUNS} runs, s
       seed: SEED,
     },
   )
-}, 1_800_000)
+}, 14_400_000)

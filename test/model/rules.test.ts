@@ -75,7 +75,7 @@ test(`rules are raised and cleared as in the model, for any batches and sweeps: 
   )
   // One run alone may have nothing to say.
   if (RUNS >= 50) expect(told).toBeGreaterThan(RUNS)
-}, 1_800_000)
+}, 14_400_000)
 
 type Step = typeof steps extends fc.Arbitrary<readonly (infer One)[]> ? One : never
 
