@@ -6,7 +6,7 @@ import { runProgram } from '../runtime/program.ts'
 import { sealedSecrets } from '../runtime/sealed-secrets.ts'
 import { serveHealth } from '../runtime/serve-health.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
-import { startDeliverer } from './service.ts'
+import { DELIVERER_FEEDS, startDeliverer } from './service.ts'
 
 /** The deliverer as a separate process on Kafka and MongoDB; several share the subscriptions. */
 await runProgram('gps-deliverer', async (program) => {
@@ -25,7 +25,9 @@ await runProgram('gps-deliverer', async (program) => {
   const store = await openMongoStore({ url, clock, logger })
   lifecycle.onClose('store', () => store.close())
   const { stopping } = lifecycle
-  const feeds = openFeeds({ eventLog, factLog: eventLog.facts, store, logger, stopping })
+  const { facts: factLog } = eventLog
+  const options = DELIVERER_FEEDS
+  const feeds = openFeeds({ eventLog, factLog, store, logger, stopping, options })
   if (secretsKey === undefined) logger.warn('nothing is delivered: SECRETS_KEY is not set')
   else startDeliverer({ feeds, store, secrets: sealedSecrets(secretsKey) }, program)
   if (port !== undefined) {

@@ -23,6 +23,9 @@ const LOOKS_EVERY_MS = 500
 const ACCOUNTS_EVERY_MS = 4_000
 const FIGURES_EVERY_MS = 1_000
 
+/** Many subscriptions read together: they wait for a turn at the past, and for entries at the end of the log. */
+export const DELIVERER_FEEDS = { readsForMs: 60_000, extentMs: 1_000 }
+
 /** The part of the store that the deliverer uses. */
 export type DelivererStore = ItemStore &
   Pick<

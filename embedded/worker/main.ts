@@ -2,7 +2,7 @@ import { constants, getPriority, setPriority } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { startAdminApi } from '../../admin-api/service.ts'
-import { startDeliverer } from '../../deliverer/service.ts'
+import { DELIVERER_FEEDS, startDeliverer } from '../../deliverer/service.ts'
 import { openFeeds } from '../../event-log/follow/open-feeds.ts'
 import { openSqliteLogReader } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { startProjector } from '../../projector/service.ts'
@@ -93,6 +93,8 @@ async function serve(program: Program): Promise<void> {
   lifecycle.stopping.addEventListener('abort', () => main.notify('ending'))
   const { factLog } = store
   startProjector({ eventLog, store }, program)
-  const feeds = openFeeds({ eventLog, factLog, store, logger, stopping: lifecycle.stopping })
+  const { stopping } = lifecycle
+  const options = DELIVERER_FEEDS
+  const feeds = openFeeds({ eventLog, factLog, store, logger, stopping, options })
   startDeliverer({ feeds, store, secrets, owner: 'embedded' }, program)
 }

@@ -6,15 +6,15 @@ import { accountWaits } from './account-waits.ts'
 import { feedMarks } from './feed-marks.ts'
 import type { FeedEntry, FeedSource, PlacedEntry } from './feed-source.ts'
 import type { FollowerLogger } from './followed.ts'
-import { keptTails, type KeptTailsOptions } from './kept-tails.ts'
 import type { LiveFeed } from './live-feed.ts'
 import { lastEntry, type ReaderPosition } from './mark.ts'
 import { readPast } from './past.ts'
-import { isStillThere, placeInLog } from './place-in-log.ts'
+import { isStillThere, placeInLog, sharedExtent } from './place-in-log.ts'
 import type { Ring } from './ring.ts'
+import { sharedPast, type SharedPastOptions } from './shared-past.ts'
 import { untilAborted, untilRead } from './feed-waits.ts'
 
-export type FeedOptions = KeptTailsOptions & {
+export type FeedOptions = SharedPastOptions & {
   /** Takes a turn at reading the past, if one is free; the returned function ends it. */
   readonly takeTurn: (accountId: string) => (() => void) | undefined
   readonly retryMs: number
@@ -22,6 +22,8 @@ export type FeedOptions = KeptTailsOptions & {
   readonly mostEntries: number
   /** How long a call may read, besides waiting at the end. */
   readonly readsForMs: number
+  /** How old the extent of the log may be; later entries are found by the live reader alone. */
+  readonly extentMs: number
 }
 
 /** How long a call waits for the live reader to come to the end of the log. */
@@ -35,11 +37,17 @@ export function logFeed<Event>(
     retryMs,
     readsForMs,
     mostEntries,
+    extentMs,
     ...options
   }: FeedOptions & { readonly logger: FollowerLogger; readonly stopping: AbortSignal },
 ): Feed<Event> {
-  const { marked, log } = source
-  const past = keptTails(log, options)
+  const { marked } = source
+  const log: typeof source.log = {
+    tail: (from) => source.log.tail(from),
+    placeBefore: (time) => source.log.placeBefore(time),
+    extent: sharedExtent(source.log, extentMs),
+  }
+  const past = sharedPast(log, options)
   const marks = feedMarks(marked)
   const waits = new WeakMap<LiveFeed, ReturnType<typeof accountWaits>>()
 
@@ -79,7 +87,10 @@ export function logFeed<Event>(
     const { accountId, waitMs = 0, signal } = query
     const started = performance.now()
     const extent = await extentNow()
-    const found = await within(signal, (ending) => checked(after, extent, feed, ending))
+    if (!feed.holds(after.offsets)) past.forgetLost(extent)
+    const found = await within(signal, (ending) =>
+      checked(after, extent, { accountId, feed }, ending),
+    )
     /** The ring's entries before this one are behind the place. */
     let from = found.gap ? 0 : marks.numberAfter(query.after, feed.ring)
     for (let { place, gap } = found; ;) {
@@ -127,10 +138,11 @@ export function logFeed<Event>(
   async function checked(
     after: ReaderPosition,
     extent: readonly Extent[],
-    feed: LiveFeed,
+    { accountId, feed }: { readonly accountId: string; readonly feed: LiveFeed },
     signal: AbortSignal,
   ): Promise<{ readonly place: ReaderPosition; readonly gap: boolean }> {
-    const following = { feed, eventLog: log, retryMs, signal, logger }
+    const eventLog = { ...log, ...past.of({ accountId, atFirst: 1 }) }
+    const following = { feed, eventLog, retryMs, signal, logger }
     await untilAborted(feed.caughtUp, signal)
     if (!feed.isCaughtUp()) throw unavailable('the log has not been read to its end yet')
     const end = endOf(extent)
@@ -211,7 +223,7 @@ export function logFeed<Event>(
       if (endTurn === undefined) throw unavailable('too many readers read the past')
       const ending = new AbortController()
       const items = readPast({
-        eventLog: past,
+        eventLog: past.of({ accountId, atFirst: limit }),
         feed,
         place,
         shownOf: source.shownOf({ accountId, feed, signal }, isWanted),

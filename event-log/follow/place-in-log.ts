@@ -1,9 +1,41 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Origin } from '../../schemas/read-models.ts'
+import type { Extent } from '../event-log.ts'
 import { hasReached, noFurtherThan } from '../offsets.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
 import { lastEntry, type LogPlace, type LastEntry } from './mark.ts'
+
+/**
+ * The extent of the log, at most so old. Calls that come while one is under way share the next one: theirs may not
+ * have begun before they did.
+ */
+export function sharedExtent(
+  log: Pick<ReadableLog, 'extent'>,
+  forMs: number,
+): ReadableLog['extent'] {
+  let last: Promise<unknown> = Promise.resolve()
+  let next: Promise<readonly Extent[]> | undefined
+  let known: { readonly at: number; readonly extent: readonly Extent[] } | undefined
+
+  async function ask(): Promise<readonly Extent[]> {
+    const at = performance.now()
+    const extent = await log.extent()
+    known = { at, extent }
+    return extent
+  }
+
+  return async () => {
+    if (known !== undefined && performance.now() - known.at < forMs) return known.extent
+    next ??= last.then(() => {
+      next = undefined
+      const asked = ask()
+      last = asked.catch(() => undefined)
+      return asked
+    })
+    return next
+  }
+}
 
 /**
  * The place that a client sends, capped at the end of the log. A place beyond the end is from

@@ -80,7 +80,7 @@ export function createRing({
     slots[first % maxEntries] = undefined
     first += 1
     if (entry === undefined) return
-    bytes -= sizeOf(entry)
+    bytes -= approximateBytes(entry)
     if ('origin' in entry && entry.origin !== undefined) {
       before[entry.origin.partition] = entry.origin.offset
     }
@@ -96,7 +96,7 @@ export function createRing({
     before,
 
     push(entry) {
-      const size = sizeOf(entry)
+      const size = approximateBytes(entry)
       while (first < end && (end - first >= maxEntries || bytes + size > maxBytes)) dropFirst()
       slots[end % maxEntries] = entry
       bytes += size
@@ -113,7 +113,7 @@ export function createRing({
           'origin' in entry && entry.origin !== undefined
             ? { kind: 'erased', origin: entry.origin }
             : { kind: 'erased' }
-        bytes += sizeOf(left) - sizeOf(entry)
+        bytes += approximateBytes(left) - approximateBytes(entry)
         slots[number % maxEntries] = left
       }
     },
@@ -134,7 +134,8 @@ function isTakenBy(device: ErasedDevice, entry: RingEntry): boolean {
 }
 
 /** A conservative estimate, a position's text included, that stays constant while the entry is in the ring. */
-function sizeOf(entry: RingEntry): number {
+export function approximateBytes(entry: RingEntry | 'other'): number {
+  if (entry === 'other') return OVERHEAD_BYTES
   switch (entry.kind) {
     case 'position': {
       const { accountId, keyId, deviceId, recordId } = entry.event

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
 import type { ReadableLog } from '../../../event-log/follow/followed.ts'
-import { openFeeds } from '../../../event-log/follow/open-feeds.ts'
+import { openFeeds, type FeedsOptions } from '../../../event-log/follow/open-feeds.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { closeAfterwards } from '../../closing.ts'
@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 
 /** A feed of positions whose ring holds a single one, and a log that counts the tails of the past. */
-async function openFeed(options: { keptMs?: number; mostKept?: number }) {
+async function openFeed(options: Partial<FeedsOptions>) {
   const directory = await ownDirectory()
   const clock = { now: () => T0 }
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
@@ -27,12 +27,13 @@ async function openFeed(options: { keptMs?: number; mostKept?: number }) {
     await eventLog.close()
   })
   const events = Array.from({ length: 600 }, () => positionReported())
-  await eventLog.append(events)
-  const tails = { begun: 0, open: 0 }
+  await eventLog.append([positionReported({ accountId: 'acc-2' }), ...events])
+  const tails = { begun: 0, open: 0, mostOpen: 0, extents: 0 }
   let isLive = true
   const counted: ReadableLog['tail'] = async function* (given) {
     tails.begun += 1
     tails.open += 1
+    tails.mostOpen = Math.max(tails.mostOpen, tails.open)
     try {
       yield* eventLog.tail(given)
     } finally {
@@ -41,7 +42,10 @@ async function openFeed(options: { keptMs?: number; mostKept?: number }) {
   }
   const { positions } = openFeeds({
     eventLog: {
-      extent: () => eventLog.extent(),
+      extent() {
+        tails.extents += 1
+        return eventLog.extent()
+      },
       placeBefore: (time) => eventLog.placeBefore(time),
       tail(given) {
         // The first one is that of the live reader.
@@ -61,9 +65,9 @@ async function openFeed(options: { keptMs?: number; mostKept?: number }) {
     tails,
     stopping,
     start: () => positions.markAt('start'),
-    async read(after: string, limit = 70) {
+    async read(after: string, limit = 70, accountId = 'acc-1') {
       const page = await positions.read({
-        accountId: 'acc-1',
+        accountId,
         after,
         limit,
         wants: () => true,
@@ -87,28 +91,64 @@ test('pages of the past that follow one another share one tail of the log, and h
   expect(open.tails.begun).toBe(1)
 })
 
-test('a page that begins elsewhere has a tail of its own', async () => {
+test('what one reader of the past has read, the others have without reading the log again', async () => {
+  const readers = Array.from({ length: 50 }, async () => {
+    const ids: string[] = []
+    for (let mark = await open.start(); ids.length < 120;) {
+      const page = await open.read(mark, 1)
+      ids.push(...page.ids)
+      mark = page.mark
+    }
+    return ids
+  })
+  for (const ids of await Promise.all(readers)) expect(ids).toEqual(open.appended.slice(0, 120))
+  expect(open.tails.begun).toBeLessThanOrEqual(2)
+})
+
+test('what others may still read is bounded in bytes; beyond it the log is read again', async () => {
+  open = await openFeed({ pastBytes: 1 })
   const start = await open.start()
-  // Behind the first entries that the log hands over together.
-  const far = await open.read(start, 550)
-  expect((await open.read(start)).ids).toEqual(open.appended.slice(0, 70))
+  expect((await open.read(start, 9)).ids).toEqual(open.appended.slice(0, 9))
+  expect((await open.read(start, 9)).ids).toEqual(open.appended.slice(0, 9))
   expect(open.tails.begun).toBe(2)
-  expect((await open.read(far.mark, 10)).ids).toEqual(open.appended.slice(550, 560))
-  expect(open.tails.begun).toBe(2)
+})
+
+test('few readers of the past read the log at a time, and each gets its page', async () => {
+  open = await openFeed({ pastBytes: 1 })
+  const start = await open.start()
+  const limits = Array.from({ length: 20 }, (_, at) => 510 + at)
+  const pages = await Promise.all(limits.map((limit) => open.read(start, limit)))
+  pages.forEach(({ ids }, at) => expect(ids).toEqual(open.appended.slice(0, limits[at])))
+  // One may still be ending.
+  expect(open.tails.mostOpen).toBeLessThanOrEqual(5)
+})
+
+test('an account that reads much of the past does not keep another one waiting', async () => {
+  open = await openFeed({ pastBytes: 1, pastReaders: 2, pastReadersEach: 1 })
+  const start = await open.start()
+  const order: string[] = []
+  const read = async (accountId: string) => {
+    await open.read(start, 1, accountId)
+    order.push(accountId)
+  }
+  const busy = Array.from({ length: 10 }, () => read('acc-1'))
+  await read('acc-2')
+  expect(order.filter((accountId) => accountId === 'acc-1').length).toBeLessThan(5)
+  await Promise.all(busy)
+})
+
+test('readers that begin at a time ask together how far the log goes', async () => {
+  const start = await open.start()
+  await open.read(start)
+  open.tails.extents = 0
+  await Promise.all(Array.from({ length: 50 }, () => open.read(start)))
+  expect(open.tails.extents).toBeLessThan(10)
 })
 
 test('a tail whose reader does not return ends after a while', async () => {
   open = await openFeed({ keptMs: 1 })
   await open.read(await open.start())
   await eventually(() => open.tails.open === 0)
-})
-
-test('the oldest of too many tails ends', async () => {
-  open = await openFeed({ mostKept: 2 })
-  const start = await open.start()
-  // Each ends where the others do not begin.
-  for (let turn = 0; turn < 4; turn += 1) await open.read(start, 510 + turn)
-  await eventually(() => open.tails.open === 2)
 })
 
 test('all tails end when the process stops', async () => {

@@ -1,0 +1,188 @@
+import type { Offsets } from '../../schemas/read-models.ts'
+import { Turns, type GiveBack } from '../../runtime/turns.ts'
+import type { Extent } from '../event-log.ts'
+import type { FollowedItem, ReadableLog } from './followed.ts'
+import { lingering } from './lingering.ts'
+import { pastBatches } from './past-batches.ts'
+import { PastTail } from './past-tail.ts'
+
+export type SharedPastOptions = {
+  /** The most readers of the past that read the log at a time, and those of one account. */
+  readonly pastReaders: number
+  readonly pastReadersEach: number
+  /** The approximate size of what is kept for others. */
+  readonly pastBytes: number
+  /** How long all is kept after the last reader. */
+  readonly keptMs: number
+}
+
+type TailOf = Pick<ReadableLog, 'tail'>
+type Reading = {
+  readonly accountId: string
+  /** How many entries it gets at first; more while it goes on. */
+  readonly atFirst: number
+}
+
+/** How long a reader may read the log while others wait. */
+const TURN_MS = 1_000
+const FEWEST_AT_ONCE = 16
+const MOST_AT_ONCE = 1_000
+
+/**
+ * The past of a log for all readers of this process. What one of them has read is kept for the others, up to a size;
+ * few read the log at a time, and accounts take turns. On Kafka a tail of the log takes about a second to begin, and
+ * much memory: so it is kept, too, for a reader that goes on at its place.
+ */
+export function sharedPast(
+  log: TailOf,
+  { keptMs, stopping, ...options }: SharedPastOptions & { readonly stopping: AbortSignal },
+) {
+  const open = (signal: AbortSignal) => openPast(log, { ...options, closing: signal })
+  const shared = lingering({ open, lingersMs: keptMs, stopping })
+
+  return {
+    /** Tails for one reader. */
+    of: (reading: Reading): TailOf => ({
+      async *tail({ after, signal }) {
+        if (after === 'end') return yield* log.tail({ after, signal })
+        const { opened, leave } = shared.join()
+        try {
+          yield* opened.read({ ...reading, place: { ...after }, signal })
+        } finally {
+          leave()
+        }
+      },
+    }),
+
+    /** Forgets what is no longer in the log. */
+    forgetLost(extent: readonly Extent[]): void {
+      const { opened, leave } = shared.join()
+      opened.forgetLost(extent)
+      leave()
+    },
+  }
+}
+
+function openPast(
+  log: TailOf,
+  {
+    pastReaders: atOnce,
+    pastReadersEach: atOnceEach,
+    pastBytes,
+    closing,
+  }: Omit<SharedPastOptions, 'keptMs'> & { readonly closing: AbortSignal },
+) {
+  const batches = pastBatches(pastBytes)
+  const turns = new Turns({ atOnce, atOnceEach, waiting: Infinity, refusal: () => new Error() })
+  /** Those used last at the end. */
+  let tails: PastTail[] = []
+  const wakes = new Set<() => void>()
+  const wakeAll = () => [...wakes].forEach((wake) => wake())
+  closing.addEventListener('abort', end, { once: true })
+
+  async function* read({
+    accountId,
+    atFirst,
+    place,
+    signal,
+  }: Reading & {
+    place: Record<number, number>
+    signal: AbortSignal
+  }): AsyncGenerator<FollowedItem, void> {
+    let turn: { readonly giveBack: GiveBack; readonly endsAt: number } | undefined
+    let coming: Promise<GiveBack> | undefined
+    let most = Math.max(atFirst, FEWEST_AT_ONCE)
+    try {
+      while (!signal.aborted && !closing.aborted) {
+        let item = kept(place, most)
+        if (turn !== undefined && (item !== undefined || performance.now() > turn.endsAt)) {
+          turn.giveBack()
+          turn = undefined
+        }
+        if (item === undefined && turn === undefined) {
+          coming ??= turns.take(accountId)
+          const giveBack = await untilServed(coming, place, signal)
+          if (giveBack === undefined) continue
+          coming = undefined
+          turn = { giveBack, endsAt: performance.now() + TURN_MS }
+          continue
+        }
+        item ??= await readOn(place, { most, signal })
+        if (item === undefined) return
+        most = Math.min(2 * most, MOST_AT_ONCE)
+        move(place, item)
+        yield item
+      }
+    } finally {
+      turn?.giveBack()
+      coming?.then((giveBack) => giveBack()).catch(() => undefined)
+    }
+  }
+
+  function end(): void {
+    for (const tail of tails) tail.end()
+    tails = []
+    wakeAll()
+  }
+
+  function kept(place: Offsets, most: number): FollowedItem | undefined {
+    const batch = batches.after(place, most)
+    return batch && { ...batch, kind: 'batch' }
+  }
+
+  /** Resolves with the turn; without one if another reader has read what follows, or the reader ends. */
+  function untilServed(
+    coming: Promise<GiveBack>,
+    place: Offsets,
+    signal: AbortSignal,
+  ): Promise<GiveBack | undefined> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        wakes.delete(look)
+        signal.removeEventListener('abort', look)
+      }
+      function look(): void {
+        if (!signal.aborted && !closing.aborted && !batches.holds(place)) return
+        end()
+        resolve(undefined)
+      }
+      wakes.add(look)
+      signal.addEventListener('abort', look)
+      coming.then(resolve, reject).finally(end)
+    })
+  }
+
+  async function readOn(
+    place: Offsets,
+    { most, signal }: { most: number; signal: AbortSignal },
+  ): Promise<FollowedItem | undefined> {
+    const tail = tailAt(place)
+    const item = await tail.next(signal)
+    if (tail.hasEnded) tails = tails.filter((one) => one !== tail)
+    if (item?.kind === 'gap') batches.forget(item.partition)
+    if (item?.kind !== 'batch') return item
+    batches.add(place[item.partition] ?? -1, item)
+    wakeAll()
+    return kept(place, most) ?? item
+  }
+
+  /** One that goes on at this place, or a new one in the stead of that which has been idle longest. */
+  function tailAt(place: Offsets): PastTail {
+    const found = tails.find((tail) => tail.isAt(place))
+    const tail = found ?? new PastTail(log, place, closing)
+    const others = tails.filter((one) => one !== found)
+    if (found === undefined && others.length >= atOnce) {
+      const oldest = others.find(({ isBusy }) => !isBusy)
+      oldest?.end()
+      if (oldest !== undefined) others.splice(others.indexOf(oldest), 1)
+    }
+    tails = [...others, tail]
+    return tail
+  }
+
+  return { read, forgetLost: (extent: readonly Extent[]) => batches.forgetLost(extent) }
+}
+
+function move(place: Record<number, number>, item: FollowedItem): void {
+  place[item.partition] = item.kind === 'batch' ? item.lastOffset : item.after
+}
