@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { FeedItem, Feeds } from '../../event-log/feeds.ts'
 import type { DeviceFact } from '../../schemas/facts.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
 import { isSelected } from '../../schemas/selection.ts'
 import type { DeviceSubscription } from '../../schemas/subscription.ts'
 import type { Store } from '../../store/store.ts'
@@ -34,16 +35,62 @@ const MOST_AT_ONCE = 500
 /** After so many entries the place is saved. */
 const MOST_PASSED_OVER = 50_000
 
-/** Finds the items that a subscription sends, with the names of their devices. */
+/** So old may be what is known of a device: every subscription asks for the same ones. */
+const DEVICES_KNOWN_MS = 2_000
+const MOST_DEVICES_KNOWN = 10_000
+
+type KnownDevice = { readonly name?: string | undefined; readonly labels: readonly string[] }
+
+/** Finds the items that subscriptions send, with the names of their devices. */
 export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore }) {
+  const known = new LRUCache<string, Promise<KnownDevice>>({
+    max: MOST_DEVICES_KNOWN,
+    ttl: DEVICES_KNOWN_MS,
+  })
+
+  /** Looks all devices that are not known up together. */
+  function devicesOf(accountId: string, deviceIds: readonly string[]): Promise<KnownDevice[]> {
+    const found = new Map<string, Promise<KnownDevice>>()
+    const missing: string[] = []
+    const keyOf = (deviceId: string) => deviceKey({ accountId, deviceId })
+    for (const deviceId of new Set(deviceIds)) {
+      const device = known.get(keyOf(deviceId))
+      if (device === undefined) missing.push(deviceId)
+      else found.set(deviceId, device)
+    }
+    const asked =
+      missing.length > 0
+        ? lookUp(accountId, missing)
+        : Promise.resolve(new Map<string, KnownDevice>())
+    for (const deviceId of missing) {
+      const device = asked.then((devices) => devices.get(deviceId) ?? { labels: [] })
+      device.catch(() => known.delete(keyOf(deviceId)))
+      known.set(keyOf(deviceId), device)
+      found.set(deviceId, device)
+    }
+    return Promise.all(deviceIds.map((deviceId) => found.get(deviceId)!))
+  }
+
+  async function lookUp(
+    accountId: string,
+    deviceIds: readonly string[],
+  ): Promise<ReadonlyMap<string, KnownDevice>> {
+    const devices = await store.findDevices({ accountId, deviceIds })
+    return new Map(
+      devices.map(({ status, settings: { name, labels } }): [string, KnownDevice] => [
+        status.deviceId,
+        { name, labels: labels ?? [] },
+      ]),
+    )
+  }
+
   async function tell(accountId: string, items: readonly Item[]) {
-    const deviceIds = [...new Set(items.flatMap((item) => deviceIdOf(item) ?? []))]
-    const devices = deviceIds.length === 0 ? [] : await store.findDevices({ accountId, deviceIds })
-    const byId = new Map(devices.map((device) => [device.status.deviceId, device.settings]))
-    return items.map((item) => {
-      const deviceId = deviceIdOf(item) ?? ''
-      const { name, labels } = byId.get(deviceId) ?? {}
-      return { told: { item, deviceName: name ?? deviceId }, deviceId, labels: labels ?? [] }
+    const deviceIds = items.map((item) => deviceIdOf(item) ?? '')
+    const devices = await devicesOf(accountId, deviceIds)
+    return items.map((item, place) => {
+      const { name, labels } = devices[place]!
+      const deviceId = deviceIds[place]!
+      return { told: { item, deviceName: name ?? deviceId }, deviceId, labels }
     })
   }
 

@@ -24,3 +24,23 @@ test('entries that a subscription by labels does not want are passed over in pag
   expect(deliveries.reads.feed).toBeLessThan(45)
   expect(deliveries.reads.devices).toBeLessThan(45)
 })
+
+test('subscriptions by labels look the labels of a device up together, not each for itself', async () => {
+  const deliveries = await startDeliveries()
+  const receiver = await startReceiver()
+  await deliveries.appendPositions(1, { deviceId: 'van' })
+  await deliveries.store.changeDeviceSettings({
+    accountId,
+    deviceId: 'van',
+    changedAt: deliveries.clock.time,
+    labels: ['vans'],
+  })
+  const start = await deliveries.appendFacts(1, { deviceId: 'van' })
+  for (let n = 0; n < 20; n += 1) {
+    await deliveries.subscribe({ kind: 'webhook', url: receiver.url }, { labels: ['vans'] })
+  }
+  await deliveries.startDeliverer().refresh()
+  await eventually(() => receiver.received.length === 20)
+  expect(receiver.ids().flat()).toEqual(Array.from({ length: 20 }, () => start[0]))
+  expect(deliveries.reads.devices).toBeLessThan(5)
+})
