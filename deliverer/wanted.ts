@@ -15,9 +15,18 @@ export function wants(subscription: DeviceSubscription, event: Event, now: numbe
   const at = 'recordId' in event ? timeOfPosition(event) : event.at
   if (maxAgeSeconds !== undefined && now - at > maxAgeSeconds * 1_000) return false
   // The devices of labels are looked at page by page.
-  if (labels === undefined && deviceIds?.includes(event.deviceId) === false) return false
+  if (labels === undefined && deviceIds && !setOf(deviceIds).has(event.deviceId)) return false
   if (!('recordId' in event) && !wantsFact(subscription, event)) return false
   return hours === undefined || isWithinHours(hours, at)
+}
+
+/** A thousand devices are too many to be looked through for each event. */
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+function setOf(ids: readonly string[]): ReadonlySet<string> {
+  const set = sets.get(ids) ?? new Set(ids)
+  sets.set(ids, set)
+  return set
 }
 
 function maxAgeOf({ target }: DeviceSubscription): number | undefined {

@@ -34,6 +34,8 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
   const { store, leases, clock, stopping } = parts
   /** The most items in a request, after a receiver has found one too large. */
   let most = Infinity
+  /** The secrets that were opened last: with many headers they are large. */
+  let opened: { readonly sealed: string; readonly secrets: SubscriptionSecrets } | undefined
 
   /** Takes a slot and the lease, and gives the lease back unless the work has done so. */
   async function withTurn(
@@ -118,8 +120,11 @@ export function requester(key: SubscriptionKey, parts: RunnerParts, state: Runne
 
   /** Under another key the subscription fails like any other, so that operators see why. */
   function openedSecrets({ sealed, id }: DeviceSubscription): SubscriptionSecrets | UnsealingError {
+    if (opened?.sealed === sealed) return opened.secrets
     try {
-      return JSON.parse(parts.secrets.open(sealed, id)) as SubscriptionSecrets
+      const secrets = JSON.parse(parts.secrets.open(sealed, id)) as SubscriptionSecrets
+      opened = { sealed, secrets }
+      return secrets
     } catch (error) {
       if (error instanceof UnsealingError) return error
       throw error
