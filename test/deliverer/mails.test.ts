@@ -5,6 +5,8 @@ import { expect, test } from '@jest/globals'
 import { SMTPServer } from 'smtp-server'
 import { mailWaitMs } from '../../deliverer/run/mail-pace.ts'
 import { smtpMailer } from '../../deliverer/send/mailer.ts'
+import { mailSender } from '../../deliverer/send/send-mail.ts'
+import { adminWarnings } from '../../deliverer/warn-admins.ts'
 import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
 import { T0 } from '../samples.ts'
@@ -163,6 +165,30 @@ test('tests and mails of an account share 60 an hour: beyond it a delivery fails
   const reason = 'the account has sent as many mails as it may in an hour'
   expect(await tested('two')).toBe(reason)
   expect(server.received).toHaveLength(1)
+})
+
+test('warnings to the admins are among the 60 mails an hour of their account', async () => {
+  const deliveries = await startDeliveries()
+  const server = await startMailServer()
+  const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
+  closeAfterwards(() => mailer.close())
+  const { store, clock } = deliveries
+  await deliveries.addOperators(['ana@example.org'])
+  for (let n = 0; n < 59; n += 1) await store.takeMail({ accountId, at: T0 + n })
+  const { id } = await deliveries.subscribe({ kind: 'webhook', url: 'http://127.0.0.1:1/' })
+  const subscription = await deliveries.find(id)
+  const before = subscription.progress
+  const failing = { ...subscription, progress: { ...before, failingSince: T0, warned: 1 } }
+  const failures: object[] = []
+  const logger = { warn: (fields: object) => failures.push(fields) }
+  const sendMail = mailSender({ store, mailer, consoleUrl: undefined })
+  const warn = adminWarnings({ store, sendMail, clock, logger })
+  await warn({ subscription: failing, before, outcome: 'failed' })
+  expect(server.received).toHaveLength(1)
+  await warn({ subscription: failing, before, outcome: 'failed' })
+  expect(server.received).toHaveLength(1)
+  const failure = 'the account has sent as many mails as it may in an hour'
+  expect(failures).toContainEqual({ subscriptionId: id, failure })
 })
 
 test('an hour has 20 mails at most; then one waits until the first is an hour old', () => {
