@@ -6,6 +6,7 @@ import { runProgram } from '../runtime/program.ts'
 import { sealedSecrets } from '../runtime/sealed-secrets.ts'
 import { serveHealth } from '../runtime/serve-health.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
+import { lookUpsInTurns } from './look-ups.ts'
 import { DELIVERER_FEEDS, startDeliverer } from './service.ts'
 
 /** The deliverer as a separate process on Kafka and MongoDB; several share the subscriptions. */
@@ -22,7 +23,7 @@ await runProgram('gps-deliverer', async (program) => {
     onFatal: (error) => lifecycle.fail(error, 'event log failed'),
   })
   lifecycle.onClose('event log', () => eventLog.close())
-  const store = await openMongoStore({ url, clock, logger })
+  const store = lookUpsInTurns(await openMongoStore({ url, clock, logger }))
   lifecycle.onClose('store', () => store.close())
   const { stopping } = lifecycle
   const { facts: factLog } = eventLog
