@@ -44,7 +44,10 @@ export function sharedPast(
     /** Tails for one reader. */
     of: (reading: Reading): TailOf => ({
       async *tail({ after, signal }) {
-        if (after === 'end') return yield* log.tail({ after, signal })
+        if (after === 'end') {
+          yield* log.tail({ after, signal })
+          return
+        }
         const { opened, leave } = shared.join()
         try {
           yield* opened.read({ ...reading, place: { ...after }, signal })
