@@ -22,7 +22,7 @@ export type FeedOptions = SharedPastOptions & {
   readonly mostEntries: number
   /** How long a call may read, besides waiting at the end. */
   readonly readsForMs: number
-  /** How old the extent of the log may be; later entries are found by the live reader alone. */
+  /** How old the extent may be that says whether a page ends the log; marks are compared with the one of now. */
   readonly extentMs: number
 }
 
@@ -42,10 +42,11 @@ export function logFeed<Event>(
   }: FeedOptions & { readonly logger: FollowerLogger; readonly stopping: AbortSignal },
 ): Feed<Event> {
   const { marked } = source
+  const extentOf = sharedExtent(source.log)
   const log: typeof source.log = {
     tail: (from) => source.log.tail(from),
     placeBefore: (time) => source.log.placeBefore(time),
-    extent: sharedExtent(source.log, extentMs),
+    extent: () => extentOf(),
   }
   const past = sharedPast(log, options)
   const marks = feedMarks(marked)
@@ -127,7 +128,7 @@ export function logFeed<Event>(
   /** The extent of the log; empty while the log cannot report it: the live reader still has entries to read. */
   async function extentNow(): Promise<readonly Extent[]> {
     try {
-      return await log.extent()
+      return await extentOf(extentMs)
     } catch (error) {
       logger.debug({ err: error }, 'reader of a feed without the extent of the log')
       return []

@@ -7,13 +7,12 @@ import type { LiveFeed } from './live-feed.ts'
 import { lastEntry, type LogPlace, type LastEntry } from './mark.ts'
 
 /**
- * The extent of the log, at most so old. Calls that come while one is under way share the next one: theirs may not
+ * The extent of the log, by default as it is now, otherwise at most so old. Calls that come while one is under way share the next one: theirs may not
  * have begun before they did.
  */
 export function sharedExtent(
   log: Pick<ReadableLog, 'extent'>,
-  forMs: number,
-): ReadableLog['extent'] {
+): (forMs?: number) => Promise<readonly Extent[]> {
   let last: Promise<unknown> = Promise.resolve()
   let next: Promise<readonly Extent[]> | undefined
   let known: { readonly at: number; readonly extent: readonly Extent[] } | undefined
@@ -25,7 +24,7 @@ export function sharedExtent(
     return extent
   }
 
-  return async () => {
+  return async (forMs = 0) => {
     if (known !== undefined && performance.now() - known.at < forMs) return known.extent
     next ??= last.then(() => {
       next = undefined

@@ -65,6 +65,10 @@ async function openFeed(options: Partial<FeedsOptions>) {
     tails,
     stopping,
     start: () => positions.markAt('start'),
+    async appendOne() {
+      await eventLog.append([positionReported()])
+      return positions.markAt('end')
+    },
     async read(after: string, limit = 70, accountId = 'acc-1') {
       const page = await positions.read({
         accountId,
@@ -143,6 +147,13 @@ test('readers that begin at a time ask together how far the log goes', async () 
   open.tails.extents = 0
   await Promise.all(Array.from({ length: 50 }, () => open.read(start)))
   expect(open.tails.extents).toBeLessThan(10)
+})
+
+test('a mark behind what a reader remembers of the end of the log is no mark of another log', async () => {
+  open = await openFeed({ extentMs: 60_000 })
+  await open.read(await open.start(), 1_000)
+  const mark = await open.appendOne()
+  expect(await open.read(mark)).toMatchObject({ gap: false, ids: [] })
 })
 
 test('a tail whose reader does not return ends after a while', async () => {
