@@ -27,7 +27,8 @@ export class Ambiguous extends Error {}
 
 type Device = {
   isDisabled?: boolean
-  /** When it reported, or was enabled. */
+  /** It counts as heard then, also if a report received before is judged later. */
+  enabledAt: number
   heardAt?: number
   seenAt?: number
   offlineAt?: number
@@ -58,8 +59,8 @@ export function expectedFacts(
     const { deviceId } = entry.event
     const known = devices.get(deviceId)
     if (entry.kind === 'erasure') {
-      const { isDisabled = false } = known ?? {}
-      devices.set(deviceId, { ...fresh(entry.event.erasedAt), isDisabled })
+      const { isDisabled = false, enabledAt = -Infinity } = known ?? {}
+      devices.set(deviceId, { ...fresh(entry.event.erasedAt), isDisabled, enabledAt })
       continue
     }
     if (entry.kind === 'position' && entry.event.imported === true) {
@@ -80,7 +81,7 @@ export function expectedFacts(
 }
 
 function fresh(erasedAt: number): Device {
-  return { records: new Set(), runs: new Map(), erasedAt, facts: [] }
+  return { enabledAt: -Infinity, records: new Set(), runs: new Map(), erasedAt, facts: [] }
 }
 
 function tell(deviceId: string, device: Device, type: string, at: number, detail = ''): void {
@@ -88,23 +89,27 @@ function tell(deviceId: string, device: Device, type: string, at: number, detail
 }
 
 function silence(deviceId: string, device: Device, now: number): void {
-  const { heardAt, offlineAt, isDisabled = false } = device
-  if (heardAt === undefined || offlineAt !== undefined || isDisabled) return
-  const deadline = heardAt + HOUR
+  const { offlineAt, isDisabled = false } = device
+  const deadline = deadlineOf(device)
+  if (deadline === undefined || offlineAt !== undefined || isDisabled) return
   if (deadline > now) return
   device.offlineAt = deadline
   tell(deviceId, device, 'device.offline', deadline)
 }
 
+function deadlineOf({ heardAt, enabledAt }: Device): number | undefined {
+  return heardAt === undefined ? undefined : Math.max(heardAt, enabledAt) + HOUR
+}
+
 function changeSettings({ at, deviceId, enabled, passed }: Switch, device: Device): void {
   if ((device.isDisabled ?? false) === !enabled) return
-  const deadline = (device.heardAt ?? Infinity) + HOUR
+  const deadline = deadlineOf(device) ?? Infinity
   if (!enabled && device.offlineAt === undefined && deadline > passed && deadline <= at) {
     throw new Ambiguous()
   }
   silence(deviceId, device, passed)
   device.isDisabled = !enabled
-  if (enabled && device.heardAt !== undefined) device.heardAt = Math.max(device.heardAt, at)
+  if (enabled) device.enabledAt = at
 }
 
 function sign(deviceId: string, device: Device, receivedAt: number): void {

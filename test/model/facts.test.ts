@@ -77,6 +77,10 @@ const events: fc.Arbitrary<Event> = fc.oneof(
     }) as fc.Arbitrary<Event>,
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'erase' as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('disable' as const, 'enable' as const) }),
+  },
 )
 const steps = fc.array(
   fc.record({
