@@ -89,7 +89,8 @@ export function whenOf(draft: RuleDraft, units: Units): RuleWhen {
   }
   const scale = scaleOf(field, units)
   const limit = numberIn('when', draft.value) / scale
-  const clear = draft.clear.trim() === '' ? {} : { clear: numberIn('when.clear', draft.clear) / scale }
+  const clear =
+    draft.clear.trim() === '' ? {} : { clear: numberIn('when.clear', draft.clear) / scale }
   return comparison === 'above'
     ? { field, above: limit, ...clear }
     : { field, below: limit, ...clear }

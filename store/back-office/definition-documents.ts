@@ -113,7 +113,7 @@ export function definitionDocuments<D extends Definition>(
       return named
     },
 
-    async newestVersion(accountId: string): Promise<number> {
+    newestVersion: async (accountId: string): Promise<number> => {
       const query = { index: 'holder', where: { holder: accountId }, order: 'desc' } as const
       const [newest] = await documents.find({ ...query, isBrief: true, limit: 1 })
       return newest?.version ?? 0
@@ -209,7 +209,7 @@ export function definitionDocuments<D extends Definition>(
     },
 
     /** Documents that version 0.3.0 wrote get a version first: it may be running beside this one. */
-    async changed({ after, isKnown }: ChangesQuery): Promise<ChangesPage<D>> {
+    changed: async ({ after, isKnown }: ChangesQuery): Promise<ChangesPage<D>> => {
       await giveVersions()
       const page = { index: 'version', limit: READ_AT_ONCE } as const
       const brief = await documents.find({ ...page, from: after + 1, isBrief: true })
@@ -280,15 +280,23 @@ function documentOf(definition: Definition): DefinitionDocument {
   const content = JSON.stringify(definition)
   const { bytes, vertices } = amountOf(definition)
   return {
-    ...{ id, accountId, holder: accountId, createdAt, changedAt, name },
-    ...{ bytes, vertices, content, ...external },
+    id,
+    accountId,
+    holder: accountId,
+    createdAt,
+    changedAt,
+    name,
+    bytes,
+    vertices,
+    content,
+    ...external,
   }
 }
 
 /** Progress is no definition. */
 export function amountOf(definition: Definition & { readonly progress?: unknown }): Amount {
-  const { shape, progress: _progress, ...content } = definition
-  const text = JSON.stringify({ ...content, shape })
+  const { shape } = definition
+  const text = JSON.stringify({ ...definition, progress: undefined })
   const vertices = shape === undefined ? 0 : verticesOf(shape)
   return { geofences: shape === undefined ? 0 : 1, vertices, bytes: Buffer.byteLength(text) }
 }

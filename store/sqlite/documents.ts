@@ -123,7 +123,14 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
       if (query.mostBytes === undefined) return rows(query).map(revisioned<D>)
       const found: Revisioned<D>[] = []
       // Behind the first piece, `from` and `skip` are passed already.
-      const { from: _from, skip: _skip, ...rest } = query
+      const { index, limit: most, where, order, isBrief } = query
+      const behind: Query<D> = {
+        index,
+        limit: most,
+        ...(where !== undefined && { where }),
+        ...(order !== undefined && { order }),
+        ...(isBrief !== undefined && { isBrief }),
+      }
       for (let bytes = 0, next: Query<D> = query; ;) {
         const limit = Math.min(query.limit - found.length, SIZED_AT_ONCE)
         const part = rows({ ...next, limit })
@@ -134,7 +141,7 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
         }
         if (part.length < limit || found.length >= query.limit) return found
         const after = found.at(-1)
-        next = { ...rest, ...(after !== undefined && { after }) }
+        next = { ...behind, ...(after !== undefined && { after }) }
         await endOfTurn()
       }
     },

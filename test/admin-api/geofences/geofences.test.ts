@@ -311,8 +311,8 @@ test('a page of large geofences holds fewer than the limit, and each geofence is
   for (const name of names) expect((await create({ name, deviceIds })).status).toBe(201)
   const read: string[] = []
   let pages = 0
-  for (let cursor: unknown = ''; cursor !== null; pages += 1) {
-    const query = cursor === '' ? '' : `&cursor=${String(cursor)}`
+  for (let cursor: string | null = ''; cursor !== null; pages += 1) {
+    const query: string = cursor === '' ? '' : `&cursor=${cursor}`
     const { data } = (await ask('GET', `/geofences?limit=1000${query}`)).body
     expect(JSON.stringify(data).length).toBeLessThan(1.3 * 1024 * 1024)
     for (const { name } of (data?.items ?? []) as { name: string }[]) read.push(name)
