@@ -38,6 +38,7 @@ const forAdapters = [
   'runtime/repeat.ts',
   'runtime/secrets-file.ts',
   'runtime/sleepers.ts',
+  'runtime/turns.ts',
   'runtime/sqlite/',
 ]
 

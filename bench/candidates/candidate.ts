@@ -16,7 +16,7 @@ export type Candidate = {
 export type CandidateName = 'bare node:http' | 'embedded' | 'Kafka, JSON' | 'Kafka, Avro'
 
 /** 64 connections of each, where there are 512. */
-export const ACCOUNTS = 8
+export const ACCOUNTS_SENDING = 8
 
 /** Settings of a measured process: no rate limit ends a run, but every limit is still counted. */
 export const UNHINDERED = { RATE_LIMIT_KEY: '999999999/60', RATE_LIMIT_DEVICE: '999999999/60' }

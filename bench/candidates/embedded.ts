@@ -6,7 +6,7 @@ import { createKeys, operatorEnv } from '../../test/deployments.ts'
 import { eventually } from '../../test/eventually.ts'
 import { startEmbedded } from '../../test/programs.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
-import { ACCOUNTS, UNHINDERED, type Candidate } from './candidate.ts'
+import { ACCOUNTS_SENDING, UNHINDERED, type Candidate } from './candidate.ts'
 
 /**
  * The files of an embedded service, read from outside: asking the process itself would cost it
@@ -24,7 +24,7 @@ export async function startEmbeddedCandidate(
   const directory = await temporaryDirectory()
   const program = await startEmbedded(directory.path, { ...operatorEnv(), ...UNHINDERED })
   const { adminUrl, ingestUrl: url } = program
-  const keys = await createKeys(adminUrl, ACCOUNTS)
+  const keys = await createKeys(adminUrl, ACCOUNTS_SENDING)
   const [key = ''] = keys
   const { eventLog, store } = openFiles(directory.path)
   const caughtUp = async () =>

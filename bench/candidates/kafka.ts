@@ -1,7 +1,7 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { createKeys, operatorEnv, ready } from '../../test/deployments.ts'
 import { listens, startProgram } from '../../test/programs.ts'
-import { ACCOUNTS, UNHINDERED, type Candidate } from './candidate.ts'
+import { ACCOUNTS_SENDING, UNHINDERED, type Candidate } from './candidate.ts'
 import type { Servers } from './servers.ts'
 
 /** The log that a candidate writes, for counting its entries. */
@@ -55,7 +55,7 @@ export async function startKafkaCandidate(
 /** Starts the admin API only to create keys: it would take its share of the processor. */
 async function madeKeys(env: Record<string, string>): Promise<string[]> {
   const admin = startProgram('admin-api/main', { env })
-  const keys = await createKeys(await listens(admin, 'admin API'), ACCOUNTS)
+  const keys = await createKeys(await listens(admin, 'admin API'), ACCOUNTS_SENDING)
   admin.process.kill('SIGTERM')
   await admin.ended
   return keys

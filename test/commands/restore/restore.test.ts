@@ -175,7 +175,7 @@ test.each<[what: string, change: () => void, reason: string]>([
   [
     'of a newer version',
     () => changeFile('accounts.sqlite', 'PRAGMA user_version = 1000'),
-    'schema version 1000, this program knows up to 3',
+    'schema version 1000, this program knows up to 4',
   ],
   [
     'whose files do not belong together',
