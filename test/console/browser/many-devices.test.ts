@@ -41,6 +41,7 @@ describeConsole('many devices at once', () => {
     await deviceRow(page, 'lorry-1').waitFor()
     await labelFilter(page).selectOption('Night shift')
     await deviceRow(page, 'lorry-1').waitFor({ state: 'hidden' })
+    for (const van of ['van-1', 'van-2']) await deviceRow(page, van).waitFor()
     expect(await page.locator('.device-list [aria-setsize]').count()).toBe(2)
     await page.reload()
     await deviceRow(page, 'van-2').waitFor()
