@@ -13,7 +13,7 @@ process.on('message', (order) => {
 })
 process.on('disconnect', () => process.exit())
 
-async function flood({ port, keys, connections, perSecond, seconds }) {
+async function flood({ port, key, connections, perSecond, seconds }) {
   const told = Array.from({ length: seconds }, () => ({
     sent: 0,
     good: 0,
@@ -46,7 +46,7 @@ async function flood({ port, keys, connections, perSecond, seconds }) {
           longitude: 10.1,
         })
         socket.write(
-          `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${keys[reports % keys.length]}\r\n` +
+          `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\n` +
             `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
         )
       },

@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { eventually } from '../eventually.ts'
-import { createKeys } from '../deployments.ts'
 import { startEmbedded, type Embedded } from '../programs.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { isDecided, median } from './rounds.ts'
@@ -18,20 +17,17 @@ const HEAP_MB = 256
 let directory: string
 let service: Embedded
 let port: number
-/** Of accounts with a share of the service each. */
-let keys: readonly string[]
+let key: string
 const generator = fork(fileURLToPath(new URL('flood.mjs', import.meta.url)))
 
 beforeAll(async () => {
   directory = await ownDirectory()
   service = await startEmbedded(directory, {
     RATE_LIMIT_KEY: 'off',
-    ADMIN_EMAIL: 'ops@example.com',
-    ADMIN_PASSWORD: 'correct horse battery staple',
     NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
   })
   port = Number(new URL(service.ingestUrl).port)
-  keys = await createKeys(service.adminUrl, 8)
+  key = await eventually(() => /gps_[0-9A-Za-z]{38}/.exec(service.output())?.[0])
 })
 
 afterAll(() => void generator.kill())
@@ -44,7 +40,7 @@ function flood(order: {
 }): Promise<readonly Second[]> {
   return new Promise((resolve) => {
     generator.once('message', (result) => resolve(result as Second[]))
-    generator.send({ port, keys, ...order })
+    generator.send({ port, key, ...order })
   })
 }
 
@@ -117,7 +113,7 @@ test('the service survives any requests without a key', async () => {
 async function report(): Promise<number> {
   const answer = await fetch(`${service.ingestUrl}/api/v1/gps/submit`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${keys[0]}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ deviceId: 'tug', latitude: 1, longitude: 2 }),
     signal: AbortSignal.timeout(10_000),
   }).catch(() => undefined)
