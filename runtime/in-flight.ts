@@ -163,9 +163,13 @@ export class HttpAnswer extends ServerResponse {
     this.#isArriving = false
     if (this.#accountId === undefined || this.inFlight === undefined) return true
     const { accounts } = this.inFlight
-    const hasRoom = !accounts.areTaken(this.#accountId)
+    if (accounts.areTaken(this.#accountId)) {
+      // A refused request must not keep others of its account out until it is answered.
+      this.#accountId = undefined
+      return false
+    }
     accounts.take(this.#accountId)
-    return hasRoom
+    return true
   }
 
   /** Does nothing if it has no place. */
