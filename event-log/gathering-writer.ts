@@ -22,7 +22,8 @@ export type GatheringWriterOptions<Item> = Partial<QueueLimits<Item>> & {
   readonly writeBatch: (items: readonly Item[]) => Promise<void>
   /**
    * The number of waiting calls that starts a batch before the turn ends: a turn can bring a thousand
-   * requests, and unanswered they take more memory than a processor's cache has.
+   * requests, and unanswered they take more memory than a processor's cache has. Fewer than one account
+   * may have under way (`InFlight`): a turn does not end while refused senders send again at once.
    */
   readonly promptCalls?: number
   /**
@@ -82,7 +83,7 @@ export function gatheringWriter<Item>({
   maxBatchBytes = 512 * 1024,
   fewItems = 100,
   keyOf,
-  promptCalls = 256,
+  promptCalls = 64,
   restMs = 3,
   room = waitingRoom(),
   deadlineMs,

@@ -1,5 +1,7 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
-import { InFlight } from '../../runtime/in-flight.ts'
+import { HttpAnswer, InFlight } from '../../runtime/in-flight.ts'
 
 const KIB = 1024
 /** With 256 KiB for a key, 768 for an account, and 128 for small bodies alone. */
@@ -49,4 +51,22 @@ test('bytes are released once, however often that is called', () => {
   load.release(holder)
   expect(load.hold(request('a'), 256 * KIB)).toBe(true)
   expect(load.hold(request('a'), 1)).toBe(false)
+})
+
+test('a request that the share of its account refuses after its body counts for nobody', () => {
+  const load = new InFlight({ mostRequests: 4 })
+  const begin = () => {
+    const answer = new HttpAnswer(new IncomingMessage(new Socket()))
+    answer.inFlight = load
+    answer.takePlace()
+    expect(answer.takePlaceOf('acc-1')).toBe(true)
+    answer.beginBody()
+    return answer
+  }
+  const [first, second] = [begin(), begin()]
+  expect([first.endBody(), second.endBody()]).toEqual([true, false])
+  first.giveUpPlace()
+  expect(load.accounts.areTaken('acc-1')).toBe(false)
+  second.giveUpPlace()
+  expect(load.accounts.areFree).toBe(true)
 })
