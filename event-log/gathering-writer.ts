@@ -83,7 +83,7 @@ export function gatheringWriter<Item>({
   maxBatchBytes = 512 * 1024,
   fewItems = 100,
   keyOf,
-  promptCalls = 64,
+  promptCalls = 112,
   restMs = 3,
   room = waitingRoom(),
   deadlineMs,

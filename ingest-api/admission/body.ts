@@ -135,7 +135,7 @@ function readBytes(request: SenderRequest, limit: Limit): Promise<Buffer> {
     }
     const onEnd = () => {
       if (stop()) resolve(joined(chunks))
-      else reject(shareTaken())
+      else shareTaken().then(reject, reject)
     }
     const onCut = () => {
       stop()

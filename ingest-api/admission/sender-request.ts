@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { unavailable, type ApiError, type Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http-request.ts'
 import type { Holder, HttpAnswer, InFlight } from '../../runtime/in-flight.ts'
@@ -130,7 +131,11 @@ export function overloaded(): ApiError {
   return unavailable('the service is overloaded, please send it again')
 }
 
-/** The 503 of a request whose account has its share of those under way. */
-export function shareTaken(): ApiError {
+/**
+ * The 503 of a request whose account has its share of those under way. It comes at the end of the turn: a sender that
+ * repeats a refused request at once must not keep the turn, and the reports that wait for its end, from ending.
+ */
+export async function shareTaken(): Promise<ApiError> {
+  await endOfTurn()
   return unavailable('too many requests of this account are under way, please send it again')
 }

@@ -47,19 +47,19 @@ describe('gathering writer', () => {
   })
 
   test('a batch holds up to 500 items', async () => {
-    const { writer, batches } = recordingWriter({ promptCalls: 256 })
+    const { writer, batches } = recordingWriter()
     const fives = numbered(240).map((call) => numbered(5).map((item) => `${call}/${item}`))
     await Promise.all(fives.map((items) => writer.write(items, 5)))
     expect(batches.map((batch) => batch.length)).toEqual([500, 500, 200])
     expect(batches.flat()).toEqual(fives.flat())
   })
 
-  test('64 calls are written in the middle of a turn, unless a batch is outstanding', async () => {
+  test('112 calls are written in the middle of a turn, unless a batch is outstanding', async () => {
     const { writer, batches, settleNext } = heldWriter()
-    const answers = numbered(63).map((item) => writer.write([item], 1))
+    const answers = numbered(111).map((item) => writer.write([item], 1))
     expect(batches).toEqual([])
-    answers.push(writer.write(['the 64th'], 1))
-    expect(batches).toEqual([[...numbered(63), 'the 64th']])
+    answers.push(writer.write(['the 112th'], 1))
+    expect(batches).toEqual([[...numbered(111), 'the 112th']])
     answers.push(...numbered(300).map((item) => writer.write([item], 1)))
     await turns(3)
     expect(batches.length).toBe(1)
@@ -70,14 +70,15 @@ describe('gathering writer', () => {
     await Promise.all(answers)
   })
 
-  test('half of the requests that one account may have under way are written before the turn ends', async () => {
+  test('the requests that one account may have under way do not wait for the end of the turn', async () => {
     const { accounts } = new InFlight()
     let share = 0
     for (; !accounts.areTaken('acc-1'); share += 1) accounts.take('acc-1')
     const { writer, batches, settleNext } = heldWriter()
-    const calls = numbered(share / 2)
-    const answers = calls.map((item) => writer.write([item], 1))
-    expect(batches).toEqual([calls])
+    const answers = numbered(share).map((item) => writer.write([item], 1))
+    expect(batches).toHaveLength(1)
+    settleNext()
+    await eventually(() => batches.length === 2)
     settleNext()
     await Promise.all(answers)
   })
@@ -114,10 +115,10 @@ describe('gathering writer', () => {
     await Promise.all(answers)
   })
 
-  test('64 calls do not wait for the pause', async () => {
+  test('112 calls do not wait for the pause', async () => {
     const { writer, batches } = recordingWriter({ restMs: 60_000 })
     await Promise.all(numbered(4).map((item) => writer.write([item], 1)))
-    const crowd = numbered(64)
+    const crowd = numbered(112)
     await Promise.all(crowd.map((item) => writer.write([item], 1)))
     expect(batches).toEqual([numbered(4), crowd])
   })
