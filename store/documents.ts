@@ -62,6 +62,8 @@ export interface DocumentStore<D extends Document> {
   find(query: Query<D>): Promise<Revisioned<D>[]>
   /** False if it has been changed or removed since it was read, or a unique value is taken. */
   replace(document: Revisioned<D>): Promise<boolean>
+  /** In one go. Returns how many were replaced; the others are as they were. */
+  replaceAll(documents: readonly Revisioned<D>[]): Promise<number>
   /** Increases a number, never decreases it, in the documents that exist. */
   raise(field: keyof D & string, values: ReadonlyMap<string, number>): Promise<void>
   /** With a revision, only if it is still current. Returns whether it was removed. */

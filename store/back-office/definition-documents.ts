@@ -208,14 +208,15 @@ export function definitionDocuments<D extends Definition>(
       }
     },
 
-    /** Documents that version 0.3.0 wrote get a version first: it may be running beside this one. */
+    /** Documents that version 0.3.0 wrote get a version first, a page a call: it may be running beside this one. */
     changed: async ({ after, isKnown }: ChangesQuery): Promise<ChangesPage<D>> => {
-      await giveVersions()
+      const hasMore = await giveVersions()
       const page = { index: 'version', limit: READ_AT_ONCE } as const
       const brief = await documents.find({ ...page, from: after + 1, isBrief: true })
       const first = brief.find(({ id, version = 0 }) => !isKnown(id, version))
       const last = brief.at(-1)?.version ?? after
-      if (first === undefined) return { changes: [], last, isEnd: brief.length < READ_AT_ONCE }
+      const isEnd = brief.length < READ_AT_ONCE && !hasMore
+      if (first === undefined) return { changes: [], last, isEnd }
       const from = first.version ?? 0
       const whole = await documents.find({ ...page, from, mostBytes: MOST_BYTES })
       const changes = whole.flatMap((document) => {
@@ -224,23 +225,23 @@ export function definitionDocuments<D extends Definition>(
         const definition = definitionIn<D>(document)
         return [{ id, changedAt, version, ...(definition !== undefined && { definition }) }]
       })
-      return { changes, last: whole.at(-1)?.version ?? last, isEnd: whole.length === 0 }
+      return { changes, last: whole.at(-1)?.version ?? last, isEnd: whole.length === 0 && !hasMore }
     },
   }
 
-  async function giveVersions(): Promise<void> {
-    for (;;) {
-      const query = { index: 'version', where: { version: null }, mostBytes: MOST_BYTES } as const
-      const without = await documents.find({ ...query, limit: READ_AT_ONCE })
-      let given = 0
-      for (const document of without) {
-        const definition = definitionIn<D>(document)
-        const renewed = { ...document, ...(definition && documentOf(definition)) }
-        // Others may have changed it, or given it one, meanwhile.
-        if (await documents.replace({ ...renewed, changedAt: document.changedAt })) given += 1
+  /** To a page of documents. Returns whether there may be more: others may have changed these, or given them one. */
+  async function giveVersions(): Promise<boolean> {
+    const query = { index: 'version', where: { version: null }, mostBytes: MOST_BYTES } as const
+    const without = await documents.find({ ...query, limit: READ_AT_ONCE })
+    const renewed = without.map((document) => {
+      const definition = definitionIn<D>(document)
+      return {
+        ...document,
+        ...(definition && documentOf(definition)),
+        changedAt: document.changedAt,
       }
-      if (given === 0) return
-    }
+    })
+    return (await documents.replaceAll(renewed)) > 0
   }
 }
 

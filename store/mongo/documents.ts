@@ -1,4 +1,12 @@
-import { BSON, type Collection, type Db, type Filter, type Sort, type UpdateFilter } from 'mongodb'
+import {
+  BSON,
+  MongoBulkWriteError,
+  type Collection,
+  type Db,
+  type Filter,
+  type Sort,
+  type UpdateFilter,
+} from 'mongodb'
 import {
   fieldsOf,
   SIZED_AT_ONCE,
@@ -70,6 +78,26 @@ function documentsOf<D extends Document>(
     )
   }
 
+  async function replaceAll(documents: readonly Revisioned<D>[]): Promise<number> {
+    if (documents.length === 0) return 0
+    const next = documents.map((document) => ({ ...document, revision: document.revision + 1 }))
+    try {
+      const { matchedCount } = await written(next, (all) =>
+        collection.bulkWrite(
+          all.map((replacement) => {
+            const { _id, revision } = replacement
+            return { replaceOne: { filter: { _id, revision: revision - 1 }, replacement } }
+          }),
+          { ordered: false },
+        ),
+      )
+      return matchedCount
+    } catch (error) {
+      if (!(error instanceof MongoBulkWriteError) || !isDuplicateKey(error)) throw error
+      return error.matchedCount
+    }
+  }
+
   return {
     async insert(documents) {
       if (documents.length === 0) return []
@@ -106,19 +134,8 @@ function documentsOf<D extends Document>(
       return page
     },
 
-    async replace(document) {
-      const { id, revision } = document
-      try {
-        const next = { ...document, revision: revision + 1 }
-        const { matchedCount } = await written([next], ([one]) =>
-          collection.replaceOne({ _id: id, revision }, one as Stored),
-        )
-        return matchedCount === 1
-      } catch (error) {
-        if (isDuplicateKey(error)) return false
-        throw error
-      }
-    },
+    replace: async (document) => (await replaceAll([document])) === 1,
+    replaceAll,
 
     async raise(field, values) {
       if (values.size === 0) return

@@ -132,7 +132,7 @@ export async function beginRebuild(
         { $set: { generation: to }, $unset: { building: '' } },
       )
       try {
-        const { matchedCount } = await answered(switching, SWITCHED_WITHIN_MS)
+        const { matchedCount } = await answered(switching, SWITCHED_WITHIN_MS, 'switchOver')
         if (matchedCount === 0) throw takenOver()
       } catch (error) {
         // It timed out, but may have succeeded; make sure that it cannot succeed later.

@@ -69,7 +69,7 @@ export function guarded<M extends Methods<M>>(
       try {
         const result = unbounded.has(name)
           ? await method(...args)
-          : await answered(method(...args), withinMs)
+          : await answered(method(...args), withinMs, name)
         outage.answered()
         return result
       } catch (thrown) {
@@ -84,13 +84,17 @@ export function guarded<M extends Methods<M>>(
 
 /**
  * Awaits the promise for a limited time.
- * @throws {DependencyError} retriable after that; the operation may still succeed.
+ * @throws {DependencyError} retriable after that, naming the operation; it may still succeed.
  */
-export async function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
+export async function answered<T>(
+  answer: Promise<T>,
+  withinMs: number,
+  operation: string,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
-      reject(new NoAnswerError(`MongoDB did not answer within ${withinMs} ms`))
+      reject(new NoAnswerError(`MongoDB did not answer within ${withinMs} ms: ${operation}`))
     }, withinMs)
   })
   try {

@@ -77,7 +77,7 @@ export function openMongoRateCounters({
     async function shareOr<T>(call: () => Promise<T>, otherwise: () => Promise<T>): Promise<T> {
       if (!shared) return otherwise()
       try {
-        return await answered(call(), answerMs)
+        return await answered(call(), answerMs, 'rate limits')
       } catch (error) {
         if (shared) logger.warn({ err: error }, 'counting rate limits in this process alone')
         shared = false

@@ -97,6 +97,10 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
     return JSON.stringify({ ...document, ...version })
   }
 
+  function replaced({ revision, ...document }: Revisioned<D>): boolean {
+    return replace.run(written(document), document.id, revision) === 1
+  }
+
   function prepared(sql: string): Statement<Row> {
     const statement = statements.get(sql) ?? database.prepare<Row>(sql)
     statements.set(sql, statement)
@@ -146,10 +150,12 @@ function documentsOf<D extends Document>(database: Database, kind: Kind<D>): Doc
       }
     },
 
-    async replace({ revision, ...document }) {
-      const write = () => replace.run(written(document), document.id, revision) === 1
+    async replace(document) {
+      const write = () => replaced(document)
       return kind.isCounted ? database.transaction(write) : write()
     },
+
+    replaceAll: async (documents) => database.transaction(() => documents.filter(replaced).length),
 
     async raise(field, values) {
       const raise = prepared(

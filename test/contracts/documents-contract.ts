@@ -200,6 +200,29 @@ export function documentsContract(
       expect(await read(other.id)).toEqual(other)
     })
 
+    test('of many documents, those are replaced that are as they were read and take no unique value', async () => {
+      const [taken, one, stale, other] = [
+        await inserted({ callSign: sign() }),
+        ...(await Promise.all([inserted({}), inserted({}), inserted({})])),
+      ] as const
+      await others.replace(stale)
+      const renewed = [one, stale, { ...other, callSign: taken.callSign ?? '' }, await inserted({})]
+      expect(await tugs.replaceAll(renewed.map((each) => ({ ...each, built: 1 })))).toBe(2)
+      const built = await Promise.all(renewed.map(async ({ id }) => (await read(id)).built))
+      expect(built).toEqual([1, undefined, undefined, 1])
+      expect(await tugs.replaceAll(renewed)).toBe(0)
+      expect(await tugs.replaceAll([])).toBe(0)
+      const counted = [tug({}), tug({}), tug({})]
+      await barges.insert(counted)
+      const whole = await Promise.all(counted.map(async ({ id }) => (await barges.get(id))!))
+      expect(await otherBarges.replaceAll(whole)).toBe(3)
+      const versions = await Promise.all(
+        counted.map(async ({ id }) => (await barges.get(id))?.version ?? 0),
+      )
+      expect(new Set(versions).size).toBe(3)
+      expect(Math.min(...versions)).toBeGreaterThan(whole[2]?.version ?? Infinity)
+    })
+
     test('concurrent replacements are all kept', async () => {
       const { id } = await inserted({ built: 0 })
       const add = async (documents: DocumentStore<Tug>): Promise<void> => {

@@ -136,6 +136,32 @@ describe('following the changes of definitions', () => {
     ])
   })
 
+  test('of all that version 0.3.0 wrote, a call to the store takes over 250 at most', async () => {
+    const earlier = sqliteDocuments(database)({ name: 'geofences', indexes: GEOFENCES.indexes })
+    const all = Array.from({ length: 600 }, () => newGeofence({ accountId }))
+    await earlier.insert(
+      all.map((geofence) => ({
+        id: geofence.id,
+        accountId,
+        createdAt: T0,
+        changedAt: T0,
+        content: JSON.stringify({ ...geofence, changedAt: T0 }),
+      })),
+    )
+    const without = { index: 'version', where: { version: null }, limit: 600 } as const
+    const left: number[] = []
+    const follower = new ChangesFollower(
+      async (query: ChangesQuery) => {
+        const page = await store.changedGeofences(query)
+        left.push((await earlier.find(without)).length)
+        return page
+      },
+      { clock },
+    )
+    expect((await idsOf(follower)).toSorted()).toEqual(all.map(({ id }) => id).toSorted())
+    expect(left.slice(0, 3)).toEqual([350, 100, 0])
+  })
+
   test('definitions are read in parts of about 1 MiB', async () => {
     const deviceIds = Array.from({ length: 1_000 }, (_, n) => `${n}`.padStart(100, 'x'))
     const all = Array.from({ length: 60 }, () => newGeofence({ accountId, deviceIds }))
