@@ -167,6 +167,12 @@ describeConsole('the view of the map', () => {
         })),
       )
     }
+    // The browser draws with the processors that the service needs to store them.
+    const last = 'many-9-999'
+    await eventually(async () => (await suite.call('GET', `/devices/${last}`)).status === 200, {
+      withinMs: 60_000,
+      everyMs: 100,
+    })
     const page = await suite.signedIn('/?q=many')
     await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
     await page.locator('[aria-setsize="10000"]').first().waitFor()
