@@ -46,7 +46,7 @@ export type ProjectedStore = ReadModels &
 
 /**
  * Starts the projector on an open log and store. When the process stops, it finishes the current
- * batch if the store allows it; otherwise the log delivers that batch again. Returns what tells whether it advances.
+ * batch if the store allows it; otherwise the log delivers that batch again. Returns a check of whether it advances.
  */
 export function startProjector(
   {

@@ -9,7 +9,7 @@ const LONGEST_STAND_MS = 30_000
 
 type Standing = { readonly upTo: number; readonly since: number }
 
-/** Finds that projecting or judging stands still although the log has grown: call `look` every few seconds. */
+/** Finds out whether projecting or judging is stuck although the log has grown: call `look` every few seconds. */
 export function watchProgress({
   eventLog,
   store,
@@ -41,7 +41,7 @@ export function watchProgress({
       standing = next
     },
 
-    /** @throws {DependencyError} that names what stands still. */
+    /** @throws {DependencyError} that names what is stuck. */
     async ready(): Promise<void> {
       for (const [name, { since }] of standing) {
         const ms = clock.now() - since

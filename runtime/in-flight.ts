@@ -19,7 +19,7 @@ export type Holder = {
 
 export type LoadLimits = {
   readonly mostRequests?: number
-  /** The requests of one account that may be under way, whatever its number of keys; absent: a quarter. */
+  /** The most requests of one account under way, however many keys it has; absent: a quarter. */
   readonly mostOfAccount?: number
   readonly mostBytes?: number
   /**

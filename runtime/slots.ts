@@ -1,7 +1,7 @@
 type SlotLimits = {
   /** All of them; absent: as many as the parties may have. */
   readonly most?: number
-  /** Those of one party. */
+  /** The slots of one party. */
   readonly mostEach: number
 }
 

@@ -2,7 +2,7 @@ import type { AttributeValue } from './report-fields.ts'
 
 const MOST_NAMES = 16
 const LONGEST_NAME = 64
-/** What trackers send where there is no alarm. */
+/** The values that trackers send where there is no alarm. */
 const NO_ALARM = new Set(['', '0', 'false', 'no', 'none', 'null', 'normal', 'off', 'ok', '-'])
 
 /** The alarms that the attribute `alarm` names, as sent, each once: it may be a list (`"sos,lowBattery"`). */

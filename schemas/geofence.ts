@@ -3,7 +3,7 @@ import type { DeviceSelection } from './selection.ts'
 export const MOST_VERTICES = 1_000
 export const MOST_GEOFENCES = 10_000
 /** The limit for all geofences of an account together; a circle counts as one. */
-/** Of an account's geofences, rules and subscriptions together, as JSON. */
+/** The most bytes of an account's geofences, rules and subscriptions together, as JSON. */
 export const MOST_DEFINITION_BYTES = 16 * 1024 * 1024
 export const MOST_VERTICES_OF_ACCOUNT = 200_000
 export const LONGEST_CONFIRM_SECONDS = 3_600

@@ -99,7 +99,7 @@ export type SubscriptionProgress = {
   /** Since when the receiver has been failing, and why it last did. */
   readonly failingSince?: number
   readonly lastError?: string
-  /** What operators should know of the last delivery although it succeeded. */
+  /** A warning for operators about the last delivery although it succeeded. */
   readonly notice?: string
   /** The warnings of this failure that were given. */
   readonly warned?: number
@@ -175,7 +175,7 @@ export type DeviceSubscription = SubscriptionContent & {
 
 export const MOST_SUBSCRIPTIONS = 50
 export const MOST_DELIVERIES = 1_000
-/** Of an account: deliveries, tests and warnings together. */
+/** The most mails of an account: deliveries, tests and warnings together. */
 export const MOST_MAILS_AN_HOUR = 60
 export const DELIVERIES_KEPT_MS = 7 * 24 * 3_600_000
 

@@ -101,12 +101,12 @@ export type NamedDefinition = PlaceByAge & { readonly name: string; readonly ver
 export type ChangesQuery = {
   /** The version to continue behind; 0: from the first. */
   readonly after: number
-  /** Of those that are known only their versions are read. */
+  /** Only the versions of known ones are read. */
   readonly isKnown: (id: string, version: number) => boolean
 }
 
 export type ChangesPage<Definition> = {
-  /** Those that are not known; at most 1 MiB and the last one of them. */
+  /** The unknown ones; at most 1 MiB and the last of them. */
   readonly changes: readonly ChangedDefinition<Definition>[]
   /** The last version read. */
   readonly last: number

@@ -35,7 +35,7 @@ export class ChangesFollower<Definition> {
 
   /**
    * The changes since the last call, part by part; at first, all definitions. What the caller knows is never emptied:
-   * where everything is read again, only the differences are given, at the end those that are gone.
+   * where everything is read again, only the differences are given, deleted ones last.
    */
   async *changes(): AsyncGenerator<readonly ChangedDefinition<Definition>[], void> {
     const now = this.#clock.now()

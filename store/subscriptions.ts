@@ -18,7 +18,7 @@ export interface SubscriptionStore {
   /**
    * Replaces a subscription by `next(subscription)`, by compare-and-set of the whole: `next` is called again if
    * another change came between. Returns `refused`, and changes nothing, if `next` returns undefined or the account's
-   * definitions would be too large; undefined if there is no such subscription.
+   * definitions would be too large; undefined if the subscription does not exist.
    */
   changeSubscription(
     query: InAccount,

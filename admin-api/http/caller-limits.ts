@@ -4,16 +4,16 @@ import { Slots } from '../../runtime/slots.ts'
 import { Turns, type GiveBack, type TurnLimits } from '../../runtime/turns.ts'
 import { callRate, tooMany } from './call-rate.ts'
 
-/** Of an account. */
+/** The limits of an account. */
 const AT_ONCE = 8
 /** The others of an account find room beside a caller with many calls, or with files that it reads slowly. */
 const AT_ONCE_EACH = 6
 const WAITING = 128
 const WAITS_MS = 10_000
-/** Of one caller: 8 under way, worked on or next in turn, and 32 more. */
+/** The limits of one caller: 8 calls under way, worked on or next in turn, and 32 more. */
 const CALLS_EACH = 40
 
-/** Who makes a call. */
+/** The caller: a key or an operator. */
 export type LimitedCaller = {
   /** Whose calls are limited together: those of an account, whatever its number of keys and operators. */
   readonly party: string

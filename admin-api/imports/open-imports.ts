@@ -11,7 +11,7 @@ const LONGEST_IMPORT_MS = 60 * 60_000
 /** The interval between two checks of the session. */
 const CHECKED_EVERY_MS = 5_000
 const MOST_OPEN = 20
-/** An import that was not used for so long may have to make room: a page that is closed does not end its own. */
+/** An import that has been idle this long may be ended to make room: a page that is closed does not end its own. */
 const IDLE_MS = 5 * 60_000
 const NAME = 'Import in the console'
 const TOO_MANY = `an account has at most ${MOST_OPEN} imports under way: wait until one ends, or stop one`

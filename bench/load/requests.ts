@@ -14,7 +14,7 @@ export const MEASURED: Required<Measurements> = {
 export type LoadTarget = {
   readonly url: string
   readonly key: string
-  /** Those of the connections, in turn; absent: `key`. */
+  /** The keys of the connections, in turn; absent: `key`. */
   readonly keys?: readonly string[]
   /** Reports per request; 1: single submits. */
   readonly batch: number

@@ -1,6 +1,6 @@
 import type { FactView } from '../../test/admin-reader.ts'
 
-/** What was lost, doubled or refused, one line each. */
+/** Lists what was lost, doubled or refused, one line each. */
 export function findFaults({
   acknowledged,
   refused,

@@ -32,7 +32,7 @@ type ItemsQuery = {
 
 /** Pages double while nothing in them is wanted, so that little is read twice where much is. */
 const MOST_AT_ONCE = 500
-/** After so many entries the place is saved. */
+/** The place is saved after this many entries. */
 const MOST_PASSED_OVER = 50_000
 
 /** So old may be what is known of a device: every subscription asks for the same ones. */

@@ -28,7 +28,7 @@ export type Sent = {
   readonly answer: Answer
   /** The number of items, from the first one on, that were in it. */
   readonly count: number
-  /** What operators should know although it succeeded. */
+  /** A warning for operators although the delivery succeeded. */
   readonly notice?: string | undefined
 }
 

@@ -9,7 +9,7 @@ type Kept = { readonly after: number; readonly batch: FollowedBatch; readonly by
 
 /** The batches of the past that were used last, as many as fit into `maxBytes`. */
 export function pastBatches(maxBytes: number) {
-  /** Those of each partition, in order. */
+  /** The entries of each partition, in order. */
   const byPartition = new Map<number, Kept[]>()
   const kept = new LRUCache<string, Kept>({
     maxSize: maxBytes,
@@ -53,7 +53,7 @@ export function pastBatches(maxBytes: number) {
 
     holds: (offsets: Offsets) => next(offsets) !== undefined,
 
-    /** At most so many entries that follow these offsets in one of the partitions. */
+    /** At most this many entries that follow these offsets in one of the partitions. */
     after(offsets: Offsets, most: number): FollowedBatch | undefined {
       const one = next(offsets)
       if (one === undefined) return undefined

@@ -19,7 +19,7 @@ export type SharedPastOptions = {
 type TailOf = Pick<ReadableLog, 'tail'>
 type Reading = {
   readonly accountId: string
-  /** How many entries it gets at first; more while it goes on. */
+  /** The number of entries it gets at first; it gets more as it continues. */
   readonly atFirst: number
 }
 
@@ -77,7 +77,7 @@ function openPast(
 ) {
   const batches = pastBatches(pastBytes)
   const turns = new Turns({ atOnce, atOnceEach, waiting: Infinity, refusal: () => new Error() })
-  /** Those used last at the end. */
+  /** The most recently used come last. */
   let tails: PastTail[] = []
   const wakes = new Set<() => void>()
   const wakeAll = () => [...wakes].forEach((wake) => wake())
@@ -169,7 +169,7 @@ function openPast(
     return kept(place, most) ?? item
   }
 
-  /** One that goes on at this place, or a new one in the stead of that which has been idle longest. */
+  /** The reader that continues at this place, or a new one that replaces the one idle longest. */
   function tailAt(place: Offsets): PastTail {
     const found = tails.find((tail) => tail.isAt(place))
     const tail = found ?? new PastTail(log, place, closing)

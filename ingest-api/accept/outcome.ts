@@ -30,7 +30,7 @@ export type SubmittedHeartbeat = Telemetry & {
   readonly seen: string
   /** As for a position. */
   readonly chunks?: readonly Buffer[]
-  /** What a rejection shows in place of the heartbeat, if its device has had no position so far, and the message. */
+  /** The content and message of the rejection of a heartbeat whose device has had no position so far. */
   readonly json?: unknown
   readonly lacks?: string
   /** False for a message that an app sends without its tracker. */

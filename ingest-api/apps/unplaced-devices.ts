@@ -11,7 +11,7 @@ import type { ReportMetrics } from '../accept/report-metrics.ts'
 import type { IsKnownDevice } from './known-devices.ts'
 
 const TOLD_MS = 3_600_000
-/** Devices and their alarms. Beyond it one may be told twice in an hour. */
+/** Devices and their alarms that are remembered. Beyond that, one may be reported twice in an hour. */
 const TOLD_KEPT = 20_000
 
 /** Rejects what devices without a position have sent. */
@@ -70,7 +70,7 @@ export function unplacedDevices({
     const sent = alarmNames(heartbeat.attributes?.['alarm'])
     if (positions.has(device) || (told.has(id) && areNew(sent).length === 0)) return undefined
     const isPlaced = await isKnown(device)
-    // Another request may have told it meanwhile.
+    // Another request may have reported it meanwhile.
     const alarms = areNew(sent)
     if (isPlaced === true || (alarms.length === 0 && (isPlaced === undefined || told.has(id)))) {
       return undefined

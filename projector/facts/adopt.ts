@@ -17,7 +17,7 @@ const PLACES_AT_ONCE = 1_000
 const SAVED_EVERY_MS = 1_000
 /** The clocks of two processes may differ, and a geofence may be stored some time after it was made. */
 const OVERLAP_MS = 60_000
-/** Devices are looked for in each of so few boxes, otherwise in one around all of them. */
+/** Up to this many boxes are searched for devices one by one, more of them as one box around all. */
 const MOST_BOXES = 4
 
 /** The changed geofences of an account, and the devices in their boxes. */

@@ -12,12 +12,12 @@ type Changes = Pick<DefinitionStore, 'changedGeofences' | 'changedRules'>
 type OfAccount = {
   readonly geofences: Map<string, PreparedGeofence>
   readonly rules: Map<string, DeviceRule>
-  /** Of these geofences; undefined: not made yet. */
+  /** The index of these geofences; undefined: not made yet. */
   index?: GeofenceIndex | undefined
   inUse?: InUse
 }
 
-/** What devices are judged by, as of the last refresh. */
+/** The definitions by which devices are judged, as of the last refresh. */
 type InUse = {
   readonly index: GeofenceIndex
   /** The enabled ones. */

@@ -72,7 +72,7 @@ export function sweepDeadlines(
   }
 
   async function sweepPartition(partition: number, now: number): Promise<void> {
-    // Those that fail remain due, and come first.
+    // Devices that fail remain due, and come first.
     for (let skip = 0; ;) {
       const due = await store.dueDevices({ now, limit: AT_ONCE, partition, skip })
       if (due.length === 0) return

@@ -7,7 +7,7 @@ import type { Geofence } from '../geofence.ts'
 export type PreparedGeofence = {
   readonly geofence: Geofence
   readonly areas: readonly Area[]
-  /** Of its areas together. */
+  /** The sum of its areas. */
   readonly squareMetres: number
 }
 

@@ -258,7 +258,7 @@ async function* pagesOf(
   )
 }
 
-/** What each of an account's definitions takes up. */
+/** The size of each of an account's definitions. */
 export async function* amountsIn(
   documents: DocumentStore<DefinitionDocument>,
   accountId: string,

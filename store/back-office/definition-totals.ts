@@ -13,13 +13,13 @@ export type GeofenceTotals = {
   readonly id: string
   readonly geofences: number
   readonly vertices: number
-  /** Of geofences, rules and subscriptions; absent if version 0.3.0 wrote the document. */
+  /** The totals of geofences, rules and subscriptions; absent if version 0.3.0 wrote the document. */
   readonly bytes?: number
 }
 
 export const GEOFENCE_TOTALS: Kind<GeofenceTotals> = { name: 'geofence_totals', indexes: {} }
 
-/** What definitions take up. A difference may be negative. */
+/** The size of definitions. A difference may be negative. */
 export type Amount = {
   readonly geofences: number
   readonly vertices: number

@@ -179,7 +179,7 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
   }
 }
 
-/** What decides where a device is; the name and the properties are only told. */
+/** The fields that decide where a device is; the name and the properties are only shown. */
 function reachOf({ shape, deviceIds, labels, confirmSeconds, enabled }: GeofenceContent) {
   return { shape, deviceIds, labels, confirmSeconds, enabled }
 }

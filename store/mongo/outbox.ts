@@ -16,7 +16,7 @@ export function writeOutbox(facts: readonly DeviceFact[]): string[] {
   })
 }
 
-/** Those of version 0.3.0 are whole. */
+/** Outboxes of version 0.3.0 hold whole facts. */
 export function readOutbox(texts: readonly string[]): DeviceFact[] {
   const facts: DeviceFact[] = []
   for (const text of texts) {

@@ -57,7 +57,7 @@ export function factReads({
     return documents.filter((one) => one.life === (lives.get(deviceKey(one)) ?? one.life))
   }
 
-  /** Of a fact that has been removed meanwhile: its place if this version has inserted it. */
+  /** The place of a fact that has been removed meanwhile, if this version has inserted it. */
   async function placeOf(
     accountId: string,
     { at, sequence, id }: NonNullable<FactsQuery['after']>,

@@ -286,7 +286,7 @@ export function factStates(
   }
 }
 
-/** What a device that has no state costs. */
+/** The size of a device that has no state. */
 const NO_STATE = 100
 
 function nothing(): void {

@@ -9,7 +9,7 @@ type ChangeRow = {
   readonly at: number
   readonly account_id: string
   readonly device_id: string
-  /** Null: there are no settings any more. */
+  /** Null: the settings are gone. */
   readonly disabled: number | null
   readonly enabled_at: number | null
   readonly expected_interval_seconds: number | null

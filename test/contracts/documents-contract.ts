@@ -200,7 +200,7 @@ export function documentsContract(
       expect(await read(other.id)).toEqual(other)
     })
 
-    test('of many documents, those are replaced that are as they were read and take no unique value', async () => {
+    test('many documents: exactly those that are unchanged since they were read and take no unique value are replaced', async () => {
       const [taken, one, stale, other] = [
         await inserted({ callSign: sign() }),
         ...(await Promise.all([inserted({}), inserted({}), inserted({})])),

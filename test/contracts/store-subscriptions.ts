@@ -109,7 +109,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
         ...one,
         progress: { ...one.progress, mark: 'later' },
       }))
-      // Whoever follows sees by the time that it is no change.
+      // A follower recognises by the time that nothing has changed.
       for (const { changedAt } of await changes()) expect(changedAt).toBe(from + 1)
       // By a clock that is behind.
       await store.changeSubscription(kept, (one) => ({ ...one, changedAt: T0 - 3_600_000 }))

@@ -31,7 +31,7 @@ print(env.from_string(template).render(values), end="")`
       readonly data?: Publish
     }[]
   }
-  /** What it publishes for a body, by topic. */
+  /** The messages it publishes for a body, by topic. */
   function published(json: object): Record<string, unknown> {
     const trigger = { json }
     const device = render(actions[0]!.variables!.device, { trigger })

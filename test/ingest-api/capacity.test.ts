@@ -139,7 +139,7 @@ describe('the share of an account', () => {
     await eventually(() => appending === 2)
     const refused = () => slow.filter(({ received }) => received().startsWith('HTTP/1.1 503'))
     await eventually(() => refused().length === 2)
-    // Those that leave while the log has them take no place either.
+    // Clients that leave while the log has their reports take no place either.
     for (const { socket } of slow) socket.destroy()
     await eventually(() => !load.accounts.areTaken('acc-1'))
     const again = [ingest.submit(minimal, { key }), ingest.submit(minimal, { key })]

@@ -79,7 +79,7 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
         }
       }
       if (holds === false) {
-        // Its raising may have been told by the time of receipt, beyond the position's own.
+        // The time of its raising may be that of receipt, later than the position's own.
         if (isRaised) told.push(['cleared', Math.max(at, told.at(-1)![1])])
         began = undefined
         isRaised = false

@@ -27,7 +27,7 @@ function watched() {
   return { after }
 }
 
-test('where judging has stood still for 30 s although the log has grown, the projector is not ready', async () => {
+test('the projector is not ready when judging has been stuck for 30 s although the log has grown', async () => {
   const { after } = watched()
   expect(await after(0)).toBe('ready')
   expect(await after(100, { next: 9 })).toBe('ready')
@@ -38,7 +38,7 @@ test('where judging has stood still for 30 s although the log has grown, the pro
   expect(await after(170, { judged: { 0: 8 } })).toBe('ready')
 })
 
-test('where projecting has stood still for 30 s although the log has grown, the projector is not ready', async () => {
+test('the projector is not ready when projecting has been stuck for 30 s although the log has grown', async () => {
   const { after } = watched()
   expect(await after(100, { next: 9, judged: undefined })).toBe('ready')
   expect(await after(130)).toBe('projecting partition 0 has stood still for 30 s')

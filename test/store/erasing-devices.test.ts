@@ -15,7 +15,7 @@ const { eventId } = erasure
 
 let announced: DocumentStore<AnnouncedErasure>
 let steps: string[]
-/** What has left definitions, call by call. */
+/** The devices removed from definitions, call by call. */
 let left: ErasedDevices[]
 let isHidden: boolean
 /** The step at which the process ends. */

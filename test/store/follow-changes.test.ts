@@ -93,7 +93,7 @@ describe('following the changes of definitions', () => {
     expect(known.takeChangedGeofences()).toHaveLength(1_200)
   })
 
-  test('of definitions that have not changed no content is read', async () => {
+  test('the content of unchanged definitions is not read', async () => {
     const all = Array.from({ length: 600 }, () => newGeofence({ accountId }))
     await store.createGeofences(all)
     let read = 0
@@ -136,7 +136,7 @@ describe('following the changes of definitions', () => {
     ])
   })
 
-  test('of all that version 0.3.0 wrote, a call to the store takes over 250 at most', async () => {
+  test('one call to the store takes over at most 250 of the definitions that version 0.3.0 wrote', async () => {
     const earlier = sqliteDocuments(database)({ name: 'geofences', indexes: GEOFENCES.indexes })
     const all = Array.from({ length: 600 }, () => newGeofence({ accountId }))
     await earlier.insert(

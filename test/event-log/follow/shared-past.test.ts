@@ -95,7 +95,7 @@ test('pages of the past that follow one another share one tail of the log, and h
   expect(open.tails.begun).toBe(1)
 })
 
-test('what one reader of the past has read, the others have without reading the log again', async () => {
+test('the other readers of the past get what one has read without reading the log again', async () => {
   const readers = Array.from({ length: 50 }, async () => {
     const ids: string[] = []
     for (let mark = await open.start(); ids.length < 120;) {
@@ -109,7 +109,7 @@ test('what one reader of the past has read, the others have without reading the 
   expect(open.tails.begun).toBeLessThanOrEqual(2)
 })
 
-test('what others may still read is bounded in bytes; beyond it the log is read again', async () => {
+test('the entries kept for other readers are bounded in bytes; beyond that the log is read again', async () => {
   open = await openFeed({ pastBytes: 1 })
   const start = await open.start()
   expect((await open.read(start, 9)).ids).toEqual(open.appended.slice(0, 9))

@@ -47,7 +47,7 @@ async function isCaughtUp(): Promise<boolean> {
   return (await eventLog.lag(projectorGroup(1), judged)).events === 0
 }
 
-/** Each device is so many metres north of HOME. */
+/** The distance of each device north of HOME, in metres. */
 async function report(minutes: number, places: Readonly<Record<string, number>>): Promise<void> {
   const time = T0 + minutes * MINUTE
   clock.time = Math.max(clock.time, time)

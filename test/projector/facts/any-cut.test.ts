@@ -113,7 +113,7 @@ function entriesOf(steps: readonly Said[]): Entry[] {
   return log
 }
 
-/** What is decided from the log where batches end as the steps say; without steps, from all of it at once. */
+/** The facts decided from the log when batches end as the steps say; without steps, from the whole log as one batch. */
 function inPieces(
   log: readonly Entry[],
   steps: readonly Said[],

@@ -70,7 +70,7 @@ export function continueLog(
   }
 }
 
-/** What `goOn` must decide, and nothing of it twice: the device, sequence, type, seconds after T0, and name. */
+/** The facts that `goOn` must decide, none of them twice: device, sequence, type, seconds after T0, name. */
 const DECIDED = [
   'due 9 geofence.left 4261 Yard',
   'due 10 rule.raised 6061 Silent',
@@ -157,7 +157,7 @@ export async function expectSubscriptions(store: Store): Promise<void> {
   })
 }
 
-/** By name, who is in each geofence, and for whom each rule is raised. */
+/** The devices in each geofence and those for which each rule is raised, by name. */
 export async function holdingIn(store: Store): Promise<Readonly<Record<string, string>>> {
   const holding: Record<string, string> = {}
   for (const { definitionId, name } of await definitionsIn(store)) {

@@ -87,7 +87,7 @@ test('what is decided does not depend on how entries are cut into batches, beyon
   expect(told + (whole.state?.budget?.suppressed ?? 0)).toBe(120 * 16 + 1 - whole.facts.length)
 })
 
-test('one judging holds a megabyte of facts, and goes on where it stopped', () => {
+test('one judging holds a megabyte of facts, and the next continues where it stopped', () => {
   const text = 'x'.repeat(8_000)
   const entries = Array.from({ length: 400 }, () => {
     const entry = alarming(0, 1)

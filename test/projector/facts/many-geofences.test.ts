@@ -21,7 +21,7 @@ function around(count: number, radius = 1_000, north = 0): Geofence[] {
 
 const idsOf = (geofences: readonly Geofence[]) => geofences.map(({ id }) => id).sort()
 
-test('of more geofences around a position the 100 smallest count, of the same size those of the lowest ids', () => {
+test('if more geofences are around a position the 100 smallest count, equally large ones by their ids', () => {
   const nested = around(150)
   const same = Array.from({ length: 150 }, () => geofence({ shape: circle(500) }))
   const device = new JudgedDevice(definitions({ geofences: nested }))
@@ -139,7 +139,7 @@ function metresTo({ latitude }: { latitude: number }, north: number): number {
   return Math.abs((latitude - HOME.latitude) * DEGREE_METRES - north)
 }
 
-test('of 10 000 geofences around a position few are looked at, and the state stays small', () => {
+test('few of 10 000 geofences around a position are looked at, and the state stays small', () => {
   const crowd = [...around(5_000, 500), ...around(5_000, 500).map(waiting)]
   let looks = 0
   const counted = crowd.map(prepared).map(({ areas, ...one }) => ({

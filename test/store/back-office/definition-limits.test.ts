@@ -78,7 +78,7 @@ describe('limits of geofences and rules', () => {
     return bytes
   }
 
-  test('the definitions of an account have at most 16 MiB together, of whatever kind', async () => {
+  test('all definitions of an account together have at most 16 MiB', async () => {
     const all = Array.from({ length: 170 }, () =>
       newGeofence({ accountId, deviceIds: deviceIds() }),
     )

@@ -66,7 +66,7 @@ test('the largest input possible makes an outbox far below the 16 MB of a docume
   expect(readOutbox(outbox)).toEqual(facts)
 })
 
-test('what the facts of an input have in common is in an outbox once', () => {
+test('an outbox holds what the facts of an input have in common only once', () => {
   const facts = largestInput().slice(0, 16)
   const [first = '', ...others] = writeOutbox(facts)
   expect(first).toContain('latitude')
