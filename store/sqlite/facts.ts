@@ -274,6 +274,8 @@ function factsIn(
             for (const { text } of facts) bytes += text.length
             decided.push({ known, state, partition, facts })
           }
+          // The last one is written with the progress: what has facts is not judged again.
+          if (!isPartial && n === devices.length - 1) break
           const isLate = n % ASKED_EVERY === 0 && performance.now() > turnEnds
           if (isPartial || bytes > WRITTEN_AT_ONCE_BYTES || isLate) {
             await yieldTurn()

@@ -94,6 +94,13 @@ test('states without facts are written later: after a crash, their entries are j
   expect(await stateOf(afterCrash, tug)).toEqual(state(0))
 })
 
+test('facts and the progress behind them are in the file together, however large they are', async () => {
+  const store = await begun()
+  const large = { ...online(van), inside: ['g'.repeat(2 ** 18)] }
+  await judge(store, van, 1, { facts: [large] })
+  expect(progressInFile()).toBe(1)
+})
+
 test('a fact is in the file with its state once it has been decided; the progress stays before what others lack', async () => {
   const store = await begun()
   await judge(store, van, 1)
