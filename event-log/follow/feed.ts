@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Extent } from '../event-log.ts'
 import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
@@ -85,18 +86,15 @@ export function logFeed<Event>(
     feed: LiveFeed,
     query: FeedQuery<Event>,
   ): Promise<FeedPage<Event>> {
-    const { accountId, waitMs = 0, signal } = query
+    const { accountId, waitMs = 0, gatherMs = 0, signal } = query
     const started = performance.now()
     const extent = await extentNow()
     if (!feed.holds(after.offsets)) past.forgetLost(extent)
-    const found = await within(signal, (ending) =>
-      checked(after, extent, { accountId, feed }, ending),
-    )
+    const found = await checked(after, extent, { accountId, feed, ending: limited(signal) })
     /** The ring's entries before this one are behind the place. */
     let from = found.gap ? 0 : marks.numberAfter(query.after, feed.ring)
     for (let { place, gap } = found; ;) {
-      const number = from
-      const read = await within(signal, (ending) => readOn(place, feed, query, number, ending))
+      const read = await readOn(place, feed, query, from, limited(signal))
       gap ||= read.gap
       const shown = await source.withoutErased(accountId, read.entries)
       const leftMs = waitMs - (performance.now() - started)
@@ -107,6 +105,7 @@ export function logFeed<Event>(
       }
       from = read.from
       await waitsOf(feed).until({ accountId, from }, { forMs: leftMs, signal })
+      if (gatherMs > 0) await pause(gatherMs, undefined, { signal }).catch(() => undefined)
     }
   }
 
@@ -116,13 +115,10 @@ export function logFeed<Event>(
     return own
   }
 
-  /** Ends the work once it has taken as long as it may. */
-  async function within<T>(
-    signal: AbortSignal,
-    work: (ending: AbortSignal) => Promise<T>,
-  ): Promise<T> {
-    const late = AbortSignal.timeout(readsForMs)
-    return work(AbortSignal.any([signal, late]))
+  /** Ends work that takes too long. The signal is made when it is first needed: what reads the ring alone needs none. */
+  function limited(signal: AbortSignal): () => AbortSignal {
+    let made: AbortSignal | undefined
+    return () => (made ??= AbortSignal.any([signal, AbortSignal.timeout(readsForMs)]))
   }
 
   /** The extent of the log; empty while the log cannot report it: the live reader still has entries to read. */
@@ -139,15 +135,32 @@ export function logFeed<Event>(
   async function checked(
     after: ReaderPosition,
     extent: readonly Extent[],
-    { accountId, feed }: { readonly accountId: string; readonly feed: LiveFeed },
-    signal: AbortSignal,
+    {
+      accountId,
+      feed,
+      ending,
+    }: {
+      readonly accountId: string
+      readonly feed: LiveFeed
+      readonly ending: () => AbortSignal
+    },
   ): Promise<{ readonly place: ReaderPosition; readonly gap: boolean }> {
     const eventLog = { ...log, ...past.of({ accountId, atFirst: 1 }) }
-    const following = { feed, eventLog, retryMs, signal, logger }
-    await untilAborted(feed.caughtUp, signal)
+    const following = {
+      feed,
+      eventLog,
+      retryMs,
+      logger,
+      get signal() {
+        return ending()
+      },
+    }
+    if (!feed.isCaughtUp()) await untilAborted(feed.caughtUp, ending())
     if (!feed.isCaughtUp()) throw unavailable('the log has not been read to its end yet')
     const end = endOf(extent)
-    if (!hasReached(feed.upTo, end)) await untilRead(end, feed, { forMs: READ_ON_MS, signal })
+    if (!hasReached(feed.upTo, end)) {
+      await untilRead(end, feed, { forMs: READ_ON_MS, signal: ending() })
+    }
     // Where the reader's log has left this one is unknown: it gets all that is at hand.
     const anew = () => ({ place: { offsets: { ...feed.ring.before } }, gap: true })
     const { place: offsets, beyond } = await placeInLog(after.offsets, following)
@@ -170,7 +183,7 @@ export function logFeed<Event>(
     feed: LiveFeed,
     { accountId, limit, wants, wantsErasure }: FeedQuery<Event>,
     from: number,
-    signal: AbortSignal,
+    ending: () => AbortSignal,
   ): Promise<{
     entries: readonly PlacedEntry<Event>[]
     end: boolean
@@ -222,14 +235,15 @@ export function logFeed<Event>(
     async function readFromPast(): Promise<boolean> {
       const endTurn = takeTurn(accountId)
       if (endTurn === undefined) throw unavailable('too many readers read the past')
-      const ending = new AbortController()
+      const signal = ending()
+      const left = new AbortController()
       const items = readPast({
         eventLog: past.of({ accountId, atFirst: limit }),
         feed,
         place,
         shownOf: source.shownOf({ accountId, feed, signal }, isWanted),
         retryMs,
-        signal: AbortSignal.any([signal, ending.signal]),
+        signal: AbortSignal.any([signal, left.signal]),
         logger,
       })
       let read = 0
@@ -253,7 +267,7 @@ export function logFeed<Event>(
         }
       } finally {
         endTurn()
-        ending.abort()
+        left.abort()
         items.return(false).catch((error: unknown) => {
           logger.debug({ err: error }, 'ending a reader of the past failed')
         })

@@ -43,21 +43,17 @@ export function sharedExtent(
  */
 export async function placeInLog(
   claimed: Readonly<LogPlace>,
-  {
-    feed,
-    eventLog,
-    retryMs,
-    signal,
-    logger,
-  }: {
-    feed: Pick<LiveFeed, 'end'>
-    eventLog: Pick<ReadableLog, 'extent'>
-    retryMs: number
-    signal: AbortSignal
-    logger: FollowerLogger
+  following: {
+    readonly feed: Pick<LiveFeed, 'end'>
+    readonly eventLog: Pick<ReadableLog, 'extent'>
+    readonly retryMs: number
+    /** Asked for only if the feed is behind. */
+    readonly signal: AbortSignal
+    readonly logger: FollowerLogger
   },
 ): Promise<{ readonly place: LogPlace; readonly beyond: boolean }> {
-  while (!hasReached(feed.end(), claimed) && !signal.aborted) {
+  while (!hasReached(following.feed.end(), claimed) && !following.signal.aborted) {
+    const { eventLog, retryMs, signal, logger } = following
     try {
       const extent = await eventLog.extent()
       const ends = Object.fromEntries(
