@@ -9,6 +9,7 @@ import { WentBackError, type Erasures, type ReadModels } from '../store/read-mod
 import { keepDeadLetters } from './dead-letters.ts'
 import type { Judging } from './facts/judge-apart.ts'
 import { judgeBatches } from './facts/judge-batch.ts'
+import { judgeBehind } from './facts/judge-behind.ts'
 import { runProjector } from './projector.ts'
 import type { KnownLog } from './same-log.ts'
 
@@ -47,6 +48,14 @@ export async function projectInUse({
     logger.info({ generation }, 'projecting into the read models in use')
     const left = new AbortController()
     const until = AbortSignal.any([signal, left.signal])
+    const facts =
+      judging &&
+      judgeBehind(judgeBatches(readModels, judging), {
+        publishes: judging.topic !== undefined,
+        onWentBack: (error) => left.abort(error),
+        logger,
+        signal: until,
+      })
     try {
       const watching = Promise.all([
         whenReplaced(store, generation, until).then(() => left.abort()),
@@ -57,17 +66,19 @@ export async function projectInUse({
         store: readModels,
         settings: store,
         keepDeadLetters: keep,
-        ...(judging !== undefined && { facts: judgeBatches(readModels, judging) }),
+        ...(facts !== undefined && { facts }),
         generation,
         tolerates,
         metrics,
         signal: until,
       }).finally(() => left.abort())
       await watching
+      if (left.signal.reason instanceof WentBackError) throw left.signal.reason
     } catch (error) {
       if (!(error instanceof WentBackError)) throw error
       logger.warn({ err: error }, 'projecting again from the checkpoint of the read models')
     } finally {
+      await facts?.ended()
       await readModels.close()
     }
   }

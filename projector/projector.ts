@@ -157,15 +157,9 @@ async function projectBatch(
     await settings.forgetErased(event)
   }
   await facts?.erase(erasures)
-  const changes = await store.project({
-    partition,
-    ...(after !== undefined && { after }),
-    lastOffset,
-    entries: readable,
-    fold: deviceStatus,
-    foldVersion: FOLD_VERSION,
-  })
-  await facts?.judge(batch, changes)
+  const read = { partition, ...(after !== undefined && { after }), lastOffset, entries: readable }
+  const changes = await store.project({ ...read, fold: deviceStatus, foldVersion: FOLD_VERSION })
+  await facts?.judge(read, changes)
   for (const [outcome, count] of Object.entries(countChanges(changes))) {
     metrics.projected.inc({ outcome }, count)
   }

@@ -1,4 +1,3 @@
-import type { LogBatch, LogEntry } from '../../event-log/event-log.ts'
 import { furthest, includes } from '../../event-log/offsets.ts'
 import { eventIdOf } from '../../schemas/appended-event.ts'
 import type { PositionEntry } from '../../schemas/log-entry.ts'
@@ -6,7 +5,12 @@ import { deviceKey } from '../../schemas/position-reported.ts'
 import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
 import type { JudgeDevice } from '../../store/facts.ts'
 import type { Generation } from '../../store/generations.ts'
-import type { Change, ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
+import type {
+  Change,
+  ErasureEntry,
+  ProjectionBatch,
+  ProjectionEntry,
+} from '../../store/read-models.ts'
 import { judgeApart, type Judging } from './judge-apart.ts'
 import { judgeEntries, type JudgedEntry } from './judge.ts'
 
@@ -18,8 +22,11 @@ export type JudgeBatch = {
   /** Before the batch is projected: the facts of erased devices must go before the devices are visible again. */
   erase(erasures: readonly ErasureEntry[]): Promise<void>
   /** After the batch has been projected, with the changes that it made. */
-  judge(batch: LogBatch, changes: readonly Change[]): Promise<void>
+  judge(batch: ProjectedBatch, changes: readonly ProjectedChange[]): Promise<void>
 }
+
+export type ProjectedBatch = Omit<ProjectionBatch, 'fold' | 'foldVersion'>
+export type ProjectedChange = Pick<Change, 'stored'>
 
 export function judgeBatches(
   readModels: Pick<Generation, 'recordOrigins'>,
@@ -53,9 +60,7 @@ export function judgeBatches(
       const { partition, after, lastOffset } = batch
       const done = judged[partition] ?? -1
       if (lastOffset <= done) return
-      const entries = batch.entries.filter(
-        (entry): entry is ProjectionEntry => isProjected(entry) && entry.origin.offset > done,
-      )
+      const entries = batch.entries.filter(({ origin }) => origin.offset > done)
       const devices =
         storedByDevice(entries, changes) ??
         byDevice(await countingEntries(entries, changes, readModels))
@@ -94,7 +99,7 @@ export function judgeBatches(
  */
 async function countingEntries(
   entries: readonly ProjectionEntry[],
-  changes: readonly Change[],
+  changes: readonly ProjectedChange[],
   readModels: Pick<Generation, 'recordOrigins'>,
 ): Promise<readonly JudgedEntry[]> {
   const stored = new Set<ProjectionEntry>(changes.flatMap((change) => change.stored))
@@ -129,7 +134,7 @@ type OfDevice = readonly [JudgedEntry, ...JudgedEntry[]]
 /** Almost always: each entry has made its record. */
 function storedByDevice(
   entries: readonly ProjectionEntry[],
-  changes: readonly Change[],
+  changes: readonly ProjectedChange[],
 ): readonly OfDevice[] | undefined {
   let count = 0
   const devices: OfDevice[] = []
@@ -158,8 +163,4 @@ function byDevice(entries: readonly JudgedEntry[]): Iterable<OfDevice> {
     else own.push(entry)
   }
   return devices.values()
-}
-
-function isProjected(entry: LogEntry): entry is ProjectionEntry {
-  return entry.kind === 'position' || entry.kind === 'seen' || entry.kind === 'erasure'
 }

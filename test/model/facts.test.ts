@@ -49,6 +49,7 @@ type Step = {
 type Work =
   | 'nothing'
   | 'project'
+  | 'project, judge later'
   | 'crash before projecting'
   | 'crash before judging'
   | 'kill'
@@ -95,6 +96,7 @@ const works = fc.array(
   fc.oneof(
     fc.constantFrom<Work>(
       ...(['nothing', 'nothing', 'project', 'project', 'sweep'] as const),
+      ...(['project, judge later', 'project, judge later'] as const),
       ...(['crash before projecting', 'crash before judging', 'kill', 'kill', 'rebuild'] as const),
     ),
     fc.record<Exclude<Work, string>>({
@@ -137,6 +139,7 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
     if (now === 'sweep') return judging.sweep()
     if (now === 'rebuild') return judging.rebuild()
     if (now === 'project') return judging.project()
+    if (now === 'project, judge later') return judging.project({ behind: true })
     if (now === 'crash before projecting') return judging.project({ crash: 'before projecting' })
     if (now === 'crash before judging') return judging.project({ crash: 'before judging' })
     if (now === 'kill') {

@@ -2,13 +2,22 @@ import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { noteFailures } from '../../projector/facts/device-failures.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
 import type { Judging } from '../../projector/facts/judge-apart.ts'
-import { judgeBatches } from '../../projector/facts/judge-batch.ts'
+import {
+  judgeBatches,
+  type JudgeBatch,
+  type ProjectedBatch,
+} from '../../projector/facts/judge-batch.ts'
 import { sweepDeadlines } from '../../projector/facts/sweep.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createMetrics } from '../../runtime/metrics.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Generation } from '../../store/generations.ts'
-import type { ErasureEntry, ProjectionEntry } from '../../store/read-models.ts'
+import {
+  WentBackError,
+  type Change,
+  type ErasureEntry,
+  type ProjectionEntry,
+} from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 
 export const GRACE_MS = 2_000
@@ -35,22 +44,45 @@ export function startJudging(
   const extent = async () => [{ partition: 0, first: 0, next: log.length, whole: true }]
   const sweep = sweepDeadlines({ ...judging, eventLog: { extent }, graceMs: GRACE_MS })
 
-  /** As the projector does, which resumes at the smaller of both progresses. */
-  async function project({ crash, back = 0 }: { crash?: Crash; back?: number } = {}) {
+  /** Projected by this process, and not judged yet. */
+  let waiting: [ProjectedBatch, readonly Change[]][] = []
+
+  async function judgeWaiting(facts: JudgeBatch) {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      await facts.judge(...next)
+      waiting.shift()
+    }
+  }
+
+  /** As the projector does, which resumes at the smaller of both progresses. `behind`: what it projects is judged later. */
+  async function project({
+    crash,
+    back = 0,
+    behind = false,
+  }: { crash?: Crash; back?: number; behind?: boolean } = {}): Promise<void> {
     await definitions.prepare()
     const generation = await store.openGeneration(await store.currentGeneration())
     const facts = judgeBatches(generation, judging)
     const judged = (await facts.progress())?.[0] ?? -1
-    const progress = Math.min(judged, (await generation.checkpoint())[0] ?? -1)
-    const after = Math.max(-1, progress - back)
+    const stored = Math.min(judged, (await generation.checkpoint())[0] ?? -1)
+    const after = Math.max(-1, (waiting.at(-1)?.[0].lastOffset ?? stored) - back)
     const entries = log.slice(after + 1)
     try {
-      if (entries.length === 0) return
-      const batch = { partition: 0, after, lastOffset: log.length - 1, entries }
-      await facts.erase(entries.filter((entry): entry is ErasureEntry => entry.kind === 'erasure'))
-      if (crash === 'before projecting') return
-      const changes = await projectInto(generation, batch)
-      if (crash !== 'before judging') await facts.judge(batch, changes)
+      if (entries.length > 0) {
+        const batch = { partition: 0, after, lastOffset: log.length - 1, entries }
+        const isErasure = (entry: ProjectionEntry): entry is ErasureEntry =>
+          entry.kind === 'erasure'
+        await facts.erase(entries.filter(isErasure))
+        if (crash !== 'before projecting') {
+          waiting.push([batch, await projectInto(generation, batch)])
+        }
+      }
+      if (crash !== undefined) waiting = []
+      if (!behind) await judgeWaiting(facts)
+    } catch (error) {
+      if (!(error instanceof WentBackError) || waiting.length === 0) throw error
+      waiting = []
+      await project()
     } finally {
       await generation.close()
     }
@@ -73,6 +105,8 @@ export function startJudging(
       await projectInto(next, { partition: 0, lastOffset: log.length - 1, entries: log })
       await begun.switchOver()
       await begun.end()
+      // Another projector has begun.
+      waiting = []
       await next.close()
     },
   }

@@ -1,0 +1,93 @@
+import { jsonSize } from '../../runtime/json-size.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import { untilSucceeded } from '../../runtime/repeat.ts'
+import { WentBackError } from '../../store/read-models.ts'
+import type { JudgeBatch, ProjectedBatch, ProjectedChange } from './judge-batch.ts'
+
+/** Of events as JSON; in memory it is two to four times as much. Projecting waits while more waits to be judged. */
+const MOST_WAITING_BYTES = 32 * 2 ** 20
+
+type Waiting = {
+  readonly batch: ProjectedBatch
+  readonly changes: readonly ProjectedChange[]
+  readonly bytes: number
+}
+
+/**
+ * Judges batches in their order, behind projecting: what alarms cost in one batch must not hold up that reports of the
+ * next ones are readable. `judge` resolves once more may wait. A batch that fails is tried again. When `signal` is
+ * aborted, the current one is finished; the others are read again after the next start.
+ */
+export function judgeBehind(
+  facts: JudgeBatch,
+  {
+    publishes,
+    onWentBack,
+    logger,
+    signal,
+    mostWaitingBytes = MOST_WAITING_BYTES,
+  }: {
+    /** Whether facts are published to a topic, where none may follow its device's erasure. */
+    readonly publishes: boolean
+    /** Older facts have taken the place of those that the batches follow: aborts `signal`. */
+    readonly onWentBack: (error: WentBackError) => void
+    readonly logger: Logger
+    readonly signal: AbortSignal
+    readonly mostWaitingBytes?: number
+  },
+): JudgeBatch & { ended(): Promise<void> } {
+  const waiting: Waiting[] = []
+  let waitingBytes = 0
+  let isJudging = false
+  let ended = Promise.resolve()
+  /** Until the first that waits is judged. */
+  let first = Promise.resolve()
+  /** Until it has been tried. */
+  let attempted = Promise.resolve()
+
+  async function judgeWaiting(): Promise<void> {
+    isJudging = true
+    for (let next = waiting[0]; next !== undefined && !signal.aborted; next = waiting[0]) {
+      first = judge(next)
+      await first
+      waiting.shift()
+      waitingBytes -= next.bytes
+    }
+    isJudging = false
+  }
+
+  function judge({ batch, changes }: Waiting): Promise<void> {
+    const attempt = async () => {
+      const judging = facts.judge(batch, changes)
+      attempted = judging.catch(() => undefined)
+      try {
+        await judging
+      } catch (error) {
+        if (!(error instanceof WentBackError)) throw error
+        onWentBack(error)
+      }
+    }
+    return untilSucceeded(attempt, { logger, signal, failure: 'judging failed, trying again' })
+  }
+
+  return {
+    progress: () => facts.progress(),
+    lastJudged: () => facts.lastJudged(),
+
+    /** What still waits of the device is before its erasure, and decides nothing any more. */
+    async erase(erasures) {
+      if (publishes && erasures.length > 0) await attempted
+      await facts.erase(erasures)
+    },
+
+    async judge(batch, changes) {
+      const bytes = batch.entries.reduce((sum, { event }) => sum + jsonSize(event), 0)
+      waiting.push({ batch, changes: changes.map(({ stored }) => ({ stored })), bytes })
+      waitingBytes += bytes
+      if (!isJudging) ended = judgeWaiting()
+      while (waitingBytes > mostWaitingBytes && isJudging) await first
+    },
+
+    ended: () => ended,
+  }
+}
