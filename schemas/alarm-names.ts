@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AttributeValue } from './report-fields.ts'
 
 const MOST_NAMES = 16
@@ -5,18 +6,32 @@ const LONGEST_NAME = 64
 /** The values that trackers send where there is no alarm. */
 const NO_ALARM = new Set(['', '0', 'false', 'no', 'none', 'null', 'normal', 'off', 'ok', '-'])
 
-/** The alarms that the attribute `alarm` names, as sent, each once: it may be a list (`"sos,lowBattery"`). */
-export function alarmNames(alarm: AttributeValue | undefined): readonly string[] {
-  if (alarm === undefined) return []
+type Names = ReadonlyMap<string, string>
+
+const NONE: Names = new Map()
+/** A tracker names the same alarms in many reports. */
+const known = new LRUCache<AttributeValue, Names>({ max: 500 })
+
+/** The alarms that the attribute `alarm` names, as sent, by their keys: it may be a list (`"sos,lowBattery"`). */
+export function alarmNames(alarm: AttributeValue | undefined): Names {
+  if (alarm === undefined) return NONE
+  const before = known.get(alarm)
+  if (before !== undefined) return before
+  const names = namesIn(String(alarm))
+  known.set(alarm, names)
+  return names
+}
+
+function namesIn(list: string): Names {
   const names = new Map<string, string>()
-  for (const part of String(alarm).split(',')) {
+  for (const part of list.split(',')) {
     const name = part.trim().slice(0, LONGEST_NAME).toWellFormed()
     const key = alarmKey(name)
     if (NO_ALARM.has(key) || names.has(key)) continue
     names.set(key, name)
     if (names.size === MOST_NAMES) break
   }
-  return [...names.values()]
+  return names
 }
 
 /** Names with the same key are the same alarm. */

@@ -67,7 +67,7 @@ export function unplacedDevices({
     // No id has a line break.
     const idOfAlarm = (name: string) => `${id}\n${alarmKey(name)}`
     const areNew = (names: readonly string[]) => names.filter((name) => !told.has(idOfAlarm(name)))
-    const sent = alarmNames(heartbeat.attributes?.['alarm'])
+    const sent = [...alarmNames(heartbeat.attributes?.['alarm']).values()]
     if (positions.has(device) || (told.has(id) && areNew(sent).length === 0)) return undefined
     const isPlaced = await isKnown(device)
     // Another request may have reported it meanwhile.

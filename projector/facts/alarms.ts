@@ -1,8 +1,7 @@
 import type { AlarmState } from '../../schemas/fact-state.ts'
 import { alarmKey, alarmNames } from '../../schemas/alarm-names.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
-import type { Attributes } from '../../schemas/report-fields.ts'
-import type { Decision, FactInput, PartJudgement } from './part.ts'
+import type { Decision, FactInput, HeartbeatInput, PartJudgement, PositionInput } from './part.ts'
 
 /** Reports of one alarm that follow each other within this time are one run, and one fact. */
 const RUN_MS = 5 * 60 * 1_000
@@ -17,22 +16,22 @@ export function judgeAlarms(
   state: AlarmState | undefined,
   input: FactInput,
 ): PartJudgement<AlarmState | undefined> {
-  const names =
-    input.kind === 'time' || (input.kind === 'position' && input.isRepeat) ? [] : alarmsIn(input)
-  if (input.kind === 'time' || names.length === 0) return { state, decisions: [], due: null }
+  if (input.kind === 'time' || (input.kind === 'position' && input.isRepeat)) return nothing(state)
+  const names = alarmNames(attributesOf(input)?.['alarm'])
+  if (names.size === 0) return nothing(state)
   const late = input.kind === 'position' && input.isLate
   const at = input.kind === 'position' ? trueAt(input.position) : input.receivedAt
+  const position = input.kind === 'position' && { position: input.position }
   const runs = state ?? NONE
   const before = late ? runs.late : runs.onTime
-  const decisions = names
-    .filter((name) => !isSameRun(before[alarmKey(name)] ?? before[name], at))
-    .map((alarm): Decision => {
-      const position = input.kind === 'position' && { position: input.position }
-      return { type: 'alarm.reported', at, alarm, late, ...position }
-    })
+  const decisions: Decision[] = []
+  for (const [key, alarm] of names) {
+    if (isSameRun(before[key] ?? before[alarm], at)) continue
+    decisions.push({ type: 'alarm.reported', at, alarm, late, ...position })
+  }
   // Positions that are on time have ascending times.
   const endedBefore = input.kind === 'position' && !late ? at - RUN_MS : -Infinity
-  const after = withReported(before, names.map(alarmKey), { at, endedBefore })
+  const after = withReported(before, names, { at, endedBefore })
   return {
     state: late ? { ...runs, late: after } : { ...runs, onTime: after },
     decisions,
@@ -40,10 +39,12 @@ export function judgeAlarms(
   }
 }
 
-function alarmsIn(input: Exclude<FactInput, { kind: 'time' }>): readonly string[] {
-  const attributes: Attributes | undefined =
-    input.kind === 'position' ? input.position.attributes : input.attributes
-  return alarmNames(attributes?.['alarm'])
+function nothing<State>(state: State): PartJudgement<State> {
+  return { state, decisions: [], due: null }
+}
+
+function attributesOf(input: PositionInput | HeartbeatInput) {
+  return input.kind === 'position' ? input.position.attributes : input.attributes
 }
 
 function isSameRun(reportedAt: number | undefined, at: number): boolean {
@@ -56,12 +57,15 @@ function isSameRun(reportedAt: number | undefined, at: number): boolean {
  */
 function withReported(
   runs: Readonly<Record<string, number>>,
-  keys: readonly string[],
+  reported: ReadonlyMap<string, string>,
   { at, endedBefore }: { at: number; endedBefore: number },
 ): Readonly<Record<string, number>> {
-  const open = Object.entries(runs).filter(
-    ([key, reportedAt]) => reportedAt >= endedBefore && !keys.includes(alarmKey(key)),
-  )
-  const reported = keys.map((key) => [key, at] as const)
-  return Object.fromEntries([...open, ...reported].slice(-MOST_RUNS))
+  const open: [key: string, reportedAt: number][] = []
+  for (const key of Object.keys(runs)) {
+    const reportedAt = runs[key]
+    if (reportedAt === undefined || reportedAt < endedBefore) continue
+    if (!reported.has(alarmKey(key))) open.push([key, reportedAt])
+  }
+  for (const key of reported.keys()) open.push([key, at])
+  return Object.fromEntries(open.slice(-MOST_RUNS))
 }

@@ -1,4 +1,5 @@
 import { withOffset } from '../../event-log/offsets.ts'
+import { jsonSize } from '../../runtime/json-size.ts'
 import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { Origin } from '../../schemas/read-models.ts'
 import type { DefinitionsState } from '../../schemas/definitions-state.ts'
@@ -191,18 +192,19 @@ function factOf(
   life: string,
 ): DeviceFact {
   const { position, ...details } = decision
-  const fact = { ...details, ...more, accountId, deviceId, decidedAt }
-  return { ...fact, id: factId(fact, life), ...(position !== undefined && { position }) }
+  const fact = { ...details, ...more, accountId, deviceId, decidedAt, id: '' }
+  fact.id = factId(fact, life)
+  return position === undefined ? fact : Object.assign(fact, { position })
 }
 
 function bytesOf({ position, ...details }: Decision, input: FactInput): number {
   const isOwn = input.kind !== 'position' || position !== input.position
-  return FACT_BYTES + JSON.stringify(isOwn ? { ...details, position } : details).length
+  return FACT_BYTES + jsonSize(details) + (isOwn && position !== undefined ? jsonSize(position) : 0)
 }
 
 /** What the facts of an input have in common is stored once for them. */
 function bytesOfInput(input: FactInput, inside: readonly string[]): number {
-  const position = input.kind === 'position' ? JSON.stringify(input.position).length : 0
+  const position = input.kind === 'position' ? jsonSize(input.position) : 0
   return position + 30 * Math.min(inside.length, MOST_INSIDE)
 }
 
