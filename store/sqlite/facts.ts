@@ -29,7 +29,7 @@ export const FACTS_FILE = 'facts.sqlite'
 const REMOVED_AT_ONCE = 1_000
 const EXPIRED_AT_ONCE = 500
 /** A transaction writes this much of states and facts, as JSON, or those of one judging. */
-const WRITTEN_AT_ONCE_BYTES = 2 ** 18
+const WRITTEN_AT_ONCE_BYTES = 2 ** 16
 /** Others wait no longer for their turn. */
 const LONGEST_TURN_MS = 10
 /** Devices between two looks at the clock. */

@@ -7,6 +7,7 @@ import { ulid } from '../../../schemas/record-id.ts'
 import type { JudgeDevice } from '../../../store/facts.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import type { Store } from '../../../store/store.ts'
+import { countTurns } from '../../count-turns.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { T0 } from '../../samples.ts'
 import { BEFORE_SEQUENCES } from './before-sequences.ts'
@@ -223,3 +224,25 @@ test('facts of version 0.3.0 are listed by their sequence', async () => {
   const listed = await open().pageFacts({ accountId, limit: 9 })
   expect(listed.map(({ sequence }) => sequence)).toEqual([3, 2, 1])
 })
+
+test('large states of many devices are written in short turns, between which others have theirs', async () => {
+  const store = await begun()
+  const definitions = {
+    geofences: { standings: Object.fromEntries(numbered(50, () => ({ side: 'inside' as const }))) },
+    rules: { standings: {} },
+  }
+  const devices = Array.from({ length: 100 }, (_, n): JudgeDevice => {
+    const device = { accountId, deviceId: `device-${n}` }
+    return { ...device, judge: () => ({ state: state(0, { definitions }), facts: [] }) }
+  })
+  const bytes = 100 * JSON.stringify(definitions).length
+  const counter = countTurns()
+  await store.judgeFacts({ devices })
+  counter.stop()
+  // Of 64 KiB each.
+  expect(counter.turns()).toBeGreaterThanOrEqual(Math.floor(bytes / 2 ** 16))
+})
+
+function numbered<T>(count: number, make: () => T): [string, T][] {
+  return Array.from({ length: count }, (_, n) => [`geofence-${n}`, make()])
+}
