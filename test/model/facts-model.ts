@@ -1,4 +1,15 @@
 import type { ProjectionEntry } from '../../store/read-models.ts'
+import {
+  changedSides,
+  endOfVisit,
+  redefined,
+  visit,
+  type Redefinition,
+  type Fix,
+  type Told,
+  type Visits,
+  type Yard,
+} from './visits-model.ts'
 
 const HOUR = 3_600_000
 const RUN = 300_000
@@ -12,23 +23,33 @@ export type ExpectedFact = readonly [
   detail: string,
 ]
 
-/** Operators disable a device, or enable it again. */
+/** Operators disable a device, or enable it again; or they suspend the account of all, or resume it. */
 export type Switch = {
   readonly kind: 'switch'
   readonly at: number
-  readonly deviceId: string
+  readonly deviceId?: string
   readonly enabled: boolean
   /** Until then, the projector had let time pass. */
   readonly passed: number
 }
+
+export type Story = readonly (ProjectionEntry | Switch | Redefinition)[]
+
+const NO_YARD: Yard = { north: 0, radius: 0, confirmSeconds: 0, enabled: false }
+
+/** Positions are on a line to the north of here. */
+export const SOUTH = 45.27
+export const DEGREE_METRES = 111_195.08
 
 /** A deadline falls where it depends on the machine whether it or the change of the settings comes first. */
 export class Ambiguous extends Error {}
 
 type Device = {
   isDisabled?: boolean
+  isSuspended?: boolean
   /** It counts as heard then, also if a report received before is judged later. */
   enabledAt: number
+  visits: Visits
   heardAt?: number
   seenAt?: number
   offlineAt?: number
@@ -42,74 +63,151 @@ type Device = {
 
 /**
  * The facts that these entries must give until `end`, one entry after the other, with no batches, stores or crashes:
- * every device is offline after an hour.
+ * every device is offline after an hour. The geofence was there before.
  */
-export function expectedFacts(
-  entries: readonly (ProjectionEntry | Switch)[],
-  end: number,
-): ExpectedFact[] {
+export function expectedFacts(story: Story, end: number, first = NO_YARD): ExpectedFact[] {
   const devices = new Map<string, Device>()
-  for (const entry of entries) {
+  let [yard, since] = [first, -Infinity]
+  let [isSuspended, resumedAt] = [false, -Infinity]
+  const deviceOf = (deviceId: string) => {
+    const device = devices.get(deviceId) ?? {
+      ...fresh(-Infinity),
+      isSuspended,
+      enabledAt: resumedAt,
+    }
+    devices.set(deviceId, device)
+    return device
+  }
+  for (const entry of story) {
+    if (entry.kind === 'redefinition') {
+      if (isSame(entry.yard, yard)) continue
+      for (const [deviceId, device] of devices) redefine(deviceId, device, yard, entry)
+      yard = entry.yard
+      since = entry.at
+      continue
+    }
     if (entry.kind === 'switch') {
-      const device = devices.get(entry.deviceId) ?? fresh(-Infinity)
-      devices.set(entry.deviceId, device)
-      changeSettings(entry, device)
+      const { deviceId } = entry
+      if (deviceId === undefined) {
+        if (isSuspended && entry.enabled) resumedAt = entry.at
+        isSuspended = !entry.enabled
+      }
+      const own = deviceId === undefined ? devices : [[deviceId, deviceOf(deviceId)] as const]
+      for (const [id, device] of own) changeSettings(entry, id, device, yard)
       continue
     }
     const { deviceId } = entry.event
-    const known = devices.get(deviceId)
     if (entry.kind === 'erasure') {
-      const { isDisabled = false, enabledAt = -Infinity } = known ?? {}
-      devices.set(deviceId, { ...fresh(entry.event.erasedAt), isDisabled, enabledAt })
+      const { isDisabled = false, enabledAt } = deviceOf(deviceId)
+      const kept = { isDisabled, isSuspended, enabledAt }
+      devices.set(deviceId, { ...fresh(entry.event.erasedAt), ...kept })
       continue
     }
     if (entry.kind === 'position' && entry.event.imported === true) {
-      known?.records.add(entry.event.recordId)
+      devices.get(deviceId)?.records.add(entry.event.recordId)
       continue
     }
-    const device = known ?? fresh(-Infinity)
-    devices.set(deviceId, device)
+    const device = deviceOf(deviceId)
     const { receivedAt } = entry.event
     if (entry.spooled === true && receivedAt <= device.erasedAt) continue
     if (entry.kind === 'seen' && device.seenAt === undefined) continue
-    silence(deviceId, device, receivedAt)
-    reportAlarms(deviceId, device, entry)
+    letPass(deviceId, device, receivedAt, yard)
+    const news = newsOf(device, entry)
+    if (news !== undefined) {
+      reportAlarms(deviceId, device, { ...news, alarm: entry.event.attributes?.['alarm'] })
+    }
+    if (news?.fix !== undefined) {
+      const [visits, told] = visit(device.visits, news.fix, yard, since)
+      device.visits = visits
+      for (const one of told) tellVisit(deviceId, device, one)
+    }
     sign(deviceId, device, receivedAt)
   }
-  for (const [deviceId, device] of devices) silence(deviceId, device, end)
+  for (const [deviceId, device] of devices) letPass(deviceId, device, end, yard)
   return [...devices.values()].flatMap(({ facts }) => facts)
 }
 
 function fresh(erasedAt: number): Device {
-  return { enabledAt: -Infinity, records: new Set(), runs: new Map(), erasedAt, facts: [] }
+  return {
+    enabledAt: -Infinity,
+    visits: {},
+    records: new Set(),
+    runs: new Map(),
+    erasedAt,
+    facts: [],
+  }
 }
 
 function tell(deviceId: string, device: Device, type: string, at: number, detail = ''): void {
   device.facts.push([deviceId, device.facts.length + 1, type, at, detail])
 }
 
-function silence(deviceId: string, device: Device, now: number): void {
-  const { offlineAt, isDisabled = false } = device
-  const deadline = deadlineOf(device)
-  if (deadline === undefined || offlineAt !== undefined || isDisabled) return
-  if (deadline > now) return
-  device.offlineAt = deadline
-  tell(deviceId, device, 'device.offline', deadline)
+function tellVisit(deviceId: string, device: Device, told: Told): void {
+  const { type, at } = told
+  if (type === 'geofence.entered') return tell(deviceId, device, type, at)
+  const { enteredAt } = told
+  const seconds = enteredAt === null ? null : Math.max(0, at - enteredAt) / 1_000
+  tell(deviceId, device, type, at, `${enteredAt} ${seconds}`)
 }
 
-function deadlineOf({ heardAt, enabledAt }: Device): number | undefined {
-  return heardAt === undefined ? undefined : Math.max(heardAt, enabledAt) + HOUR
-}
-
-function changeSettings({ at, deviceId, enabled, passed }: Switch, device: Device): void {
-  if ((device.isDisabled ?? false) === !enabled) return
-  const deadline = deadlineOf(device) ?? Infinity
-  if (!enabled && device.offlineAt === undefined && deadline > passed && deadline <= at) {
-    throw new Ambiguous()
+/** Waits end, and the device goes offline, in the order of these times. */
+function letPass(deviceId: string, device: Device, now: number, yard: Yard): void {
+  const silentAt = offlineAt(device) ?? Infinity
+  const visitAt = endOfVisit(device.visits, yard) ?? Infinity
+  if (Math.min(silentAt, visitAt) > now) return
+  if (silentAt < visitAt) {
+    device.offlineAt = silentAt
+    tell(deviceId, device, 'device.offline', silentAt)
+  } else {
+    const [visits, told] = changedSides(device.visits)
+    device.visits = visits
+    tellVisit(deviceId, device, told)
   }
-  silence(deviceId, device, passed)
-  device.isDisabled = !enabled
+  letPass(deviceId, device, now, yard)
+}
+
+/** When it goes offline, if nothing is heard of it. */
+function offlineAt(device: Device): number | undefined {
+  const { heardAt, enabledAt } = device
+  if (device.offlineAt !== undefined || !isWatched(device) || heardAt === undefined)
+    return undefined
+  return Math.max(heardAt, enabledAt) + HOUR
+}
+
+function isWatched({ isDisabled = false, isSuspended = false }: Device): boolean {
+  return !isDisabled && !isSuspended
+}
+
+/** What comes first if both are due? The projector has not looked. */
+function mustNotBeDue(deadline: number | undefined, { passed, at }: Switch | Redefinition): void {
+  if (deadline !== undefined && deadline > passed && deadline <= at) throw new Ambiguous()
+}
+
+function changeSettings(change: Switch, deviceId: string, device: Device, yard: Yard): void {
+  const { at, enabled, passed } = change
+  const switched =
+    change.deviceId === undefined ? { isSuspended: !enabled } : { isDisabled: !enabled }
+  const next = { ...device, ...switched }
+  const { isDisabled = false, isSuspended = false } = device
+  if ((next.isDisabled ?? false) === isDisabled && (next.isSuspended ?? false) === isSuspended) {
+    return
+  }
+  if (!enabled) mustNotBeDue(offlineAt(device), change)
+  letPass(deviceId, device, passed, yard)
+  Object.assign(device, switched)
   if (enabled) device.enabledAt = at
+}
+
+function redefine(deviceId: string, device: Device, before: Yard, change: Redefinition): void {
+  mustNotBeDue(endOfVisit(device.visits, before), change)
+  letPass(deviceId, device, change.passed, before)
+  const visits = redefined(device.visits, change.yard)
+  if (visits === undefined) throw new Ambiguous()
+  device.visits = visits
+}
+
+function isSame(one: Yard, other: Yard): boolean {
+  return (Object.keys(one) as (keyof Yard)[]).every((field) => one[field] === other[field])
 }
 
 function sign(deviceId: string, device: Device, receivedAt: number): void {
@@ -122,23 +220,31 @@ function sign(deviceId: string, device: Device, receivedAt: number): void {
   device.heardAt = Math.max(device.heardAt ?? 0, receivedAt)
 }
 
+/** What an entry tells beside a sign of life; undefined: it repeats a record. */
+function newsOf(
+  device: Device,
+  { event, origin }: Exclude<ProjectionEntry, { kind: 'erasure' }>,
+): { readonly at: number; readonly late: boolean; readonly fix?: Fix } | undefined {
+  const { receivedAt } = event
+  if (!('recordId' in event)) return { at: receivedAt, late: false }
+  if (device.records.has(event.recordId)) return undefined
+  device.records.add(event.recordId)
+  const at = Math.min(event.timestamp, receivedAt)
+  const place = [at, receivedAt, origin.offset] as const
+  if (device.last !== undefined && !isAfter(place, device.last)) return { at, late: true }
+  device.last = place
+  return {
+    at,
+    late: false,
+    fix: { at, receivedAt, north: (event.latitude - SOUTH) * DEGREE_METRES },
+  }
+}
+
 function reportAlarms(
   deviceId: string,
   device: Device,
-  entry: Exclude<ProjectionEntry, { kind: 'erasure' }>,
+  { at, late, alarm }: { readonly at: number; readonly late: boolean; readonly alarm: unknown },
 ): void {
-  const { event } = entry
-  let at = event.receivedAt
-  let late = false
-  if ('recordId' in event) {
-    if (device.records.has(event.recordId)) return
-    device.records.add(event.recordId)
-    at = Math.min(event.timestamp, event.receivedAt)
-    const place = [at, event.receivedAt, entry.origin.offset] as const
-    late = device.last !== undefined && !isAfter(place, device.last)
-    if (!late) device.last = place
-  }
-  const alarm = event.attributes?.['alarm']
   if (typeof alarm !== 'string') return
   for (const name of new Set(alarm.split(','))) {
     const run = `${late} ${name}`

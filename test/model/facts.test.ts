@@ -21,7 +21,15 @@ import {
   newProcess,
   type StatementFault,
 } from './faulty-driver.ts'
-import { Ambiguous, expectedFacts, type ExpectedFact, type Switch } from './facts-model.ts'
+import {
+  Ambiguous,
+  DEGREE_METRES,
+  expectedFacts,
+  SOUTH,
+  type ExpectedFact,
+  type Story,
+} from './facts-model.ts'
+import type { Yard } from './visits-model.ts'
 
 jest.unstable_mockModule('@photostructure/sqlite', () => ({ DatabaseSync: FaultyDatabase }))
 
@@ -33,15 +41,22 @@ const SEED = Number(process.env['MODEL_SEED'] ?? randomInt(2 ** 31))
 const MINUTE = 60_000
 
 type Event =
-  | { kind: 'position'; ago: number; alarm?: string; imported: boolean; spooled: boolean }
+  | {
+      kind: 'position'
+      ago: number
+      north: number
+      alarm?: string
+      imported: boolean
+      spooled: boolean
+    }
   | { kind: 'repeat'; of: number }
   | { kind: 'seen'; alarm?: string }
   | { kind: 'erase' }
-  | { kind: 'disable' }
-  | { kind: 'enable' }
-type Step = {
-  readonly event: Event
-  readonly device: number
+  | { kind: 'disable' | 'enable' | 'suspend' | 'resume' }
+  | { kind: 'redefine'; yard: Yard }
+type Reported = Extract<Event, { kind: 'position' | 'repeat' | 'seen' | 'erase' }>
+type Happening = { readonly event: Event; readonly device: number }
+type Step = Happening & {
   readonly after: number
   readonly jitter: number
 }
@@ -60,16 +75,18 @@ type Work =
 const alarms = fc.option(fc.constantFrom('sos', 'fall', 'sos,fall'), { nil: undefined })
 const events: fc.Arbitrary<Event> = fc.oneof(
   {
-    weight: 5,
+    weight: 8,
     arbitrary: fc.record({
       kind: fc.constant('position' as const),
       ago: fc.constantFrom(0, 0, 0, 1_000, 4 * MINUTE, 90 * MINUTE, -MINUTE),
+      // In the middle, near the edge and beyond the tolerance of it, in and around another shape.
+      north: fc.constantFrom(0, 0, 0, 70, 90, 300, 400, 470, 1_000, 1_000),
       alarm: alarms,
       imported: fc.constantFrom(false, false, false, true),
       spooled: fc.constantFrom(false, false, true),
     }) as fc.Arbitrary<Event>,
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('repeat' as const), of: fc.nat(9) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('repeat' as const), of: fc.nat(9) }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -80,17 +97,41 @@ const events: fc.Arbitrary<Event> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'erase' as const }) },
   {
     weight: 1,
-    arbitrary: fc.record({ kind: fc.constantFrom('disable' as const, 'enable' as const) }),
+    arbitrary: fc.record({
+      kind: fc.constantFrom(...(['disable', 'enable', 'suspend', 'resume'] as const)),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('redefine' as const),
+      yard: fc.record({
+        north: fc.constantFrom(0, 0, 400),
+        radius: fc.constantFrom(60, 60, 350),
+        confirmSeconds: fc.constantFrom(0, 60, 600),
+        enabled: fc.constantFrom(true, true, false),
+      }),
+    }),
   },
 )
 const steps = fc.array(
   fc.record({
     event: events,
     device: fc.nat(1),
-    after: fc.constantFrom(0, 0, 1, 1_000, 3 * MINUTE, 20 * MINUTE, 60 * MINUTE, 3 * 60 * MINUTE),
+    after: fc.constantFrom(
+      0,
+      0,
+      1,
+      1_000,
+      MINUTE / 2,
+      3 * MINUTE,
+      20 * MINUTE,
+      60 * MINUTE,
+      3 * 60 * MINUTE,
+    ),
     jitter: fc.nat(GRACE_MS - 1),
   }),
-  { minLength: 1, maxLength: 14 },
+  { minLength: 1, maxLength: 18, size: 'max' },
 )
 const works = fc.array(
   fc.oneof(
@@ -105,10 +146,12 @@ const works = fc.array(
       at: fc.constantFrom('project', 'sweep'),
     }),
   ),
-  { minLength: 14, maxLength: 14 },
+  { minLength: 18, maxLength: 18 },
 )
 
 const accountId = newAccountId()
+const FIRST: Yard = { north: 0, radius: 60, confirmSeconds: 0, enabled: true }
+const YARD = '01KDVN9C000000000000000000'
 const clock = { time: T0, now: () => clock.time }
 
 const MEMORY = '/dev/shm'
@@ -119,7 +162,7 @@ const FOLLOWED_MS = 5_000
 async function run(taken: readonly Step[], work: readonly Work[]) {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'gps-facts-'))
   const log: ProjectionEntry[] = []
-  const story: (ProjectionEntry | Switch)[] = []
+  const story: Story[number][] = []
   let lives = 0
   const directory = () => join(folder, String(lives))
   const start = () => {
@@ -157,22 +200,24 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
   }
   try {
     await judging.store.beginFacts({})
+    const createdAt = T0 - 24 * 60 * MINUTE
+    await judging.store.createAccount({ id: accountId, name: 'Ann', suspended: false, createdAt })
+    const yard = { id: YARD, accountId, createdAt, name: 'Yard', ...contentOf(FIRST) }
+    await judging.store.createGeofences([yard])
     for (const [n, { after, ...step }] of taken.entries()) {
       clock.time += after
-      const { kind } = step.event
-      if (kind === 'disable' || kind === 'enable') {
+      const change = changeOf(step)
+      if (change === undefined) {
+        const entry = entryOf(step.event as Reported, step, log)
+        log.push(entry)
+        story.push(entry)
+      } else {
         await judging.sweep()
         const passed = clock.time - GRACE_MS
         clock.time += FOLLOWED_MS
-        const deviceId = `device-${step.device}`
-        const enabled = kind === 'enable'
-        await setEnabled(judging.store, deviceId, enabled)
-        story.push({ kind: 'switch', at: clock.time, deviceId, enabled, passed })
+        await change(judging.store)
+        story.push(changeIn(step, passed))
         await judging.sweep()
-      } else {
-        const entry = entryOf(step.event, step, log)
-        log.push(entry)
-        story.push(entry)
       }
       await doWork(work[n])
       if (isDead()) await revive()
@@ -187,14 +232,58 @@ async function run(taken: readonly Step[], work: readonly Work[]) {
   }
 }
 
-async function setEnabled(store: Store, deviceId: string, enabled: boolean): Promise<void> {
-  const life = (await store.livesOf({ accountId, deviceIds: [deviceId] })).get(deviceId)
-  const change = { accountId, deviceId, life, changedAt: clock.time, disabled: !enabled }
-  if ((await store.changeDeviceSettings(change)) === undefined) throw new Error('not changed')
+/** Undefined: it is reported. */
+function changeOf({ event, device }: Happening): ((store: Store) => Promise<unknown>) | undefined {
+  const { kind } = event
+  const changedAt = () => clock.time
+  switch (kind) {
+    case 'disable':
+    case 'enable':
+      return async (store) => {
+        const deviceId = `device-${device}`
+        const life = (await store.livesOf({ accountId, deviceIds: [deviceId] })).get(deviceId)
+        const change = { accountId, deviceId, life, changedAt: changedAt() }
+        return store.changeDeviceSettings({ ...change, disabled: kind === 'disable' })
+      }
+    case 'suspend':
+    case 'resume':
+      return (store) =>
+        store.suspendAccount({ accountId, suspended: kind === 'suspend', resumedAt: changedAt() })
+    case 'redefine':
+      return (store) =>
+        store.changeGeofence({
+          accountId,
+          id: YARD,
+          changedAt: changedAt(),
+          next: (before) => ({ ...before, ...contentOf(event.yard) }),
+        })
+    case 'position':
+    case 'repeat':
+    case 'seen':
+    case 'erase':
+      return undefined
+  }
+}
+
+function changeIn({ event, device }: Happening, passed: number): Story[number] {
+  const times = { at: clock.time, passed }
+  if (event.kind === 'redefine') return { kind: 'redefinition', ...times, yard: event.yard }
+  const enabled = event.kind === 'enable' || event.kind === 'resume'
+  const isDevice = event.kind === 'enable' || event.kind === 'disable'
+  return { kind: 'switch', ...times, enabled, ...(isDevice && { deviceId: `device-${device}` }) }
+}
+
+function contentOf({ north, radius, confirmSeconds, enabled }: Yard) {
+  const middle = { latitude: latitudeOf(north), longitude: 13.7 }
+  return { shape: { type: 'circle' as const, ...middle, radius }, confirmSeconds, enabled }
+}
+
+function latitudeOf(north: number): number {
+  return SOUTH + north / DEGREE_METRES
 }
 
 function entryOf(
-  event: Exclude<Event, { kind: 'disable' | 'enable' }>,
+  event: Reported,
   { device, jitter }: Pick<Step, 'device' | 'jitter'>,
   earlier: readonly ProjectionEntry[],
 ): ProjectionEntry {
@@ -218,7 +307,7 @@ function entryOf(
   if (event.kind !== 'position') {
     return { kind: 'seen', origin, event: deviceSeen({ ...names, receivedAt, ...attributes }) }
   }
-  const { ago, imported, spooled } = event
+  const { ago, north, imported, spooled } = event
   return {
     kind: 'position',
     origin,
@@ -226,6 +315,8 @@ function entryOf(
       ...names,
       receivedAt,
       timestamp: receivedAt - ago,
+      latitude: latitudeOf(north),
+      longitude: 13.7,
       ...attributes,
       ...(imported && { imported }),
     }),
@@ -242,6 +333,7 @@ function told(facts: readonly DeviceFact[]): ExpectedFact[] {
 
 function detailOf(fact: DeviceFact): string {
   if (fact.type === 'device.online') return String(fact.previous)
+  if (fact.type === 'geofence.left') return `${fact.enteredAt} ${fact.seconds}`
   return fact.type === 'alarm.reported' ? `${fact.alarm} ${fact.late}` : ''
 }
 
@@ -249,9 +341,9 @@ function inOrder(facts: readonly ExpectedFact[]): ExpectedFact[] {
   return [...facts].sort((a, b) => (a[0] === b[0] ? a[1] - b[1] : a[0] < b[0] ? -1 : 1))
 }
 
-function expectedOf(story: readonly (ProjectionEntry | Switch)[]): ExpectedFact[] | undefined {
+function expectedOf(story: Story): ExpectedFact[] | undefined {
   try {
-    return inOrder(expectedFacts(story, clock.time - GRACE_MS))
+    return inOrder(expectedFacts(story, clock.time - GRACE_MS, FIRST))
   } catch (error) {
     if (error instanceof Ambiguous) return undefined
     throw error

@@ -1,4 +1,5 @@
 import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
+import { adoptDevices } from '../../projector/facts/adopt.ts'
 import { noteFailures } from '../../projector/facts/device-failures.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
 import type { Judging } from '../../projector/facts/judge-apart.ts'
@@ -43,6 +44,7 @@ export function startJudging(
   const judging = { store, definitions, hearing, failures, clock, metrics, topic }
   const extent = async () => [{ partition: 0, first: 0, next: log.length, whole: true }]
   const sweep = sweepDeadlines({ ...judging, eventLog: { extent }, graceMs: GRACE_MS })
+  const adopt = adoptDevices(judging)
 
   /** Projected by this process, and not judged yet. */
   let waiting: [ProjectedBatch, readonly Change[]][] = []
@@ -95,6 +97,7 @@ export function startJudging(
     async sweep() {
       await project()
       await sweep()
+      await adopt()
       await sweep()
     },
 
