@@ -23,6 +23,7 @@ import {
   stateDocument,
   stateIn,
   type FactCollections,
+  type FactDocument,
   type FactProgressDocument,
   type StateDocument,
 } from './fact-documents.ts'
@@ -231,12 +232,7 @@ export function factWrites({
   ): Promise<void> {
     const withFacts = changes.filter(({ facts }) => facts.length > 0)
     if (withFacts.length === 0) return
-    await insertNew(
-      facts,
-      withFacts.flatMap(({ document, facts }) =>
-        facts.map((fact) => factDocument(fact, document.life)),
-      ),
-    )
+    await insertFacts(withFacts)
     await publish?.(withFacts.flatMap(({ facts }) => facts))
     const { modifiedCount } = await states.bulkWrite(
       withFacts.map(({ document: { _id, revision }, state: { due } }) => ({
@@ -250,6 +246,24 @@ export function factWrites({
       const now = await states.findOne({ _id: document._id }, READ)
       if (now !== null && now.life !== document.life) await removeOtherLives(now)
     }
+  }
+
+  /** Whole, they are many times as long as in an outbox. */
+  async function insertFacts(changes: readonly FactChange[]): Promise<void> {
+    let piece: FactDocument[] = []
+    let bytes = 0
+    for (const { document, facts: own } of changes) {
+      for (const fact of own) {
+        const whole = factDocument(fact, document.life)
+        piece.push(whole)
+        bytes += whole.fact.length
+        if (bytes <= WRITTEN_AT_ONCE_BYTES) continue
+        await insertNew(facts, piece)
+        piece = []
+        bytes = 0
+      }
+    }
+    await insertNew(facts, piece)
   }
 
   async function removeOtherLives({ accountId, deviceId, life }: StateDocument): Promise<void> {
