@@ -1,5 +1,4 @@
 import type { EventLog, LogBatch } from '../event-log/event-log.ts'
-import { furthest } from '../event-log/offsets.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { AppliedEvents, Offsets } from '../schemas/read-models.ts'
 import type { Generation } from '../store/generations.ts'
@@ -92,15 +91,6 @@ export async function gapBefore(
   return gaps.length === 0 ? undefined : `the events at offsets ${gaps.join(', ')}`
 }
 
-/** As far as the read models may have processed the log: version 0.2.0 stored a checkpoint that lags behind. */
-export async function processedOffsets(
-  readModels: Pick<Generation, 'checkpoint' | 'lastApplied'>,
-): Promise<Offsets> {
-  const applied = Object.entries(await readModels.lastApplied())
-  const offsets = applied.map(([partition, { offset }]) => [partition, offset] as const)
-  return furthest(await readModels.checkpoint(), Object.fromEntries(offsets))
-}
-
 export type SameLogCheck = {
   /** The first comparison, of all partitions. @throws {UnfitLogError} */
   readonly begun: Promise<unknown>
@@ -151,7 +141,7 @@ export function sameLogCheck(
     const applied = await readModels.lastApplied()
     const reason = await whyOtherLog(eventLog, only(partition, applied))
     if (reason !== undefined) throw new OtherLogError(reason)
-    const processed = await processedOffsets(readModels)
+    const processed = await readModels.checkpoint()
     const gap = await gapBefore(eventLog, only(partition, processed))
     if (gap !== undefined && !(await tolerates(gap))) throw new LogTooShortError(gap)
     return applied

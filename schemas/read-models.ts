@@ -68,7 +68,7 @@ export type DeviceStatus = {
   readonly lastKeyAt: number
   /** The id of what was received then; of several received together, the greatest. '' if there is nothing. */
   readonly lastKeyEventId: string
-  /** The key that it was sent with; '' if there is nothing, or version 0.2.0 received it, which kept none. */
+  /** The key that it was sent with; '' if there is nothing. */
   readonly lastKeyId: string
   /** The newest heartbeat or repeat, per partition; absent if none has counted. */
   readonly heartbeats?: Readonly<Record<number, NewestHeartbeat>>

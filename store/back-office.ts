@@ -21,7 +21,7 @@ export type Share = {
   readonly name?: string
   readonly devices: readonly SharedDevice[]
   readonly trailMinutes: number
-  /** Whether it shows the positions that its devices had when it was created. Shares of version 0.2.0 lack this. */
+  /** Whether it shows the positions that its devices had when it was created. */
   readonly showsNow?: boolean
   /** Whether its page may load maps from a third party. */
   readonly showsStreets?: boolean

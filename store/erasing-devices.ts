@@ -13,8 +13,6 @@ export type Forgetting = Pick<Shares, 'unshareDevice'> &
   Pick<DefinitionStore, 'forgetInDefinitions'> &
   Pick<Audit, 'forgetAuditDetails'> &
   Pick<Rejections, 'forgetRejections'> & {
-    /** Announces erasures of earlier versions, which left data behind. */
-    readonly announceEarlier: () => Promise<void>
     readonly clock: { now(): number }
   }
 
@@ -32,7 +30,6 @@ export function erasingDevices({
   forgetInDefinitions,
   forgetAuditDetails,
   forgetRejections,
-  announceEarlier,
   clock,
 }: Forgetting & {
   announced: Omit<DocumentStore<AnnouncedErasure>, 'raise'>
@@ -99,7 +96,6 @@ export function erasingDevices({
     },
 
     async finishErasures(device) {
-      if (device === undefined) await announceEarlier()
       for (;;) {
         const page = await pageHidden(device)
         await leaveDefinitions(page)

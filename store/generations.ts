@@ -70,7 +70,7 @@ export interface Generation extends Pick<ReadModels, 'checkpoint' | 'project'> {
 
 export type RecordName = { readonly accountId: string; readonly recordId: string }
 
-/** `mixed`: several versions projected into it, or one from before versions were recorded (0.2.0). */
+/** `mixed`: several versions projected into it. */
 export type FoldVersion = number | 'mixed'
 
 export type OriginBounds = { readonly least: number; readonly greatest: number }

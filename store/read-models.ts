@@ -125,8 +125,7 @@ export interface Erasures {
 
   /**
    * Called by the projector before it applies an erasure: does the same as `hideErased` unless that is
-   * done. Of an erasure that was never announced, as versions up to 0.2.0 made them, only settings
-   * changed up to then are removed.
+   * done. Of an erasure that was never announced, only settings changed up to then are removed.
    */
   forgetErased(erasure: DeviceErased): Promise<void>
 

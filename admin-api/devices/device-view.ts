@@ -44,7 +44,7 @@ export const DEVICE: JsonSchema = objectOf(
     lastKeyId: {
       type: 'string',
       description:
-        'The key that its newest report, or heartbeat, was sent with; absent if all were imported, or version 0.2.0 received it',
+        'The key that its newest report, or heartbeat, was sent with; absent if all were imported',
     },
     lastPosition: POSITION,
     telemetry: TELEMETRY,

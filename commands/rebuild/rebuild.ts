@@ -3,12 +3,7 @@ import type { EventLog, Extent } from '../../event-log/event-log.ts'
 import { endOf, hasReached, noFurtherThan } from '../../event-log/offsets.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { runProjector } from '../../projector/projector.ts'
-import {
-  gapBefore,
-  processedOffsets,
-  whyOtherLog,
-  type KnownLog,
-} from '../../projector/same-log.ts'
+import { gapBefore, whyOtherLog, type KnownLog } from '../../projector/same-log.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import type { Metrics } from '../../runtime/metrics.ts'
@@ -141,7 +136,7 @@ async function buildAndCompare(
 async function whyUnfit(eventLog: KnownLog, readModels: Generation): Promise<string | undefined> {
   const otherLog = await whyOtherLog(eventLog, await readModels.lastApplied())
   if (otherLog !== undefined) return otherLog
-  const gap = await gapBefore(eventLog, await processedOffsets(readModels))
+  const gap = await gapBefore(eventLog, await readModels.checkpoint())
   return gap && `the log no longer holds ${gap}, which the read models in use lack`
 }
 

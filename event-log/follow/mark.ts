@@ -51,7 +51,7 @@ export function writeMark(
     ...(last === undefined ? [] : [`"last":[${last.partition},${last.offset},${last.time}]`]),
   ]
   const content = parts.join(',')
-  // Marks without a last entry are as version 0.2.0 wrote them.
+  // Earlier versions wrote marks without a last entry in this way too.
   const check = crc32(parts.length === 1 ? place : content).toString(36)
   return Buffer.from(`{"v":1,"check":"${check}",${content}}`).toString('base64url')
 }

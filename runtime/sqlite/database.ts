@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite'
 import { DependencyError } from '../errors.ts'
+import { BEFORE_0_3_0 } from './before-0.3.0.ts'
 import { explained, opening, requireWritableFile } from './opening.ts'
 import { isBusy, translation } from './sqlite-errors.ts'
 import { versionByTables } from './version-by-tables.ts'
@@ -238,6 +239,12 @@ function versionOf(
 ): number {
   const row = driver.prepare('PRAGMA user_version').get() as { user_version: number }
   const version = row.user_version
+  if (migrations[version - 1] === BEFORE_0_3_0) {
+    throw new DependencyError(
+      `${file} has schema version ${version}, from before version 0.3.0 of the program: start version 0.3.0 with it once`,
+      { retriable: false },
+    )
+  }
   const isKnown = version > 0 && version <= migrations.length
   return isKnown ? versionByTables(driver, { file, version, migrations, remedy }) : version
 }

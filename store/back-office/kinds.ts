@@ -28,8 +28,6 @@ export type ServiceDocument = {
   readonly id: typeof SERVICE_ID
   /** The ids of the platform's operators, like an account's admins. */
   readonly platform: readonly string[]
-  /** The erasures that versions up to 0.2.0 recorded have been announced. */
-  readonly announcedEarlier?: true
 }
 
 export const SERVICE: Kind<ServiceDocument> = { name: 'service', indexes: {} }

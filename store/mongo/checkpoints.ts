@@ -9,11 +9,6 @@ import { isDuplicateKey } from './driver-errors.ts'
 type Applied = Pick<ReadModelCollections, 'applied'>
 type Found = CheckpointDocument | null
 
-/**
- * Version 0.2.0 wrote no checkpoint, and noted an event before its batch was complete. A batch has at
- * most 500 entries.
- */
-const BATCH_BEFORE = 500
 const CONFLICT_PAUSE_MS = 20
 
 /** The last offset processed in each partition: everything up to there has been written. */
@@ -47,7 +42,7 @@ export async function moveCheckpoint(
   before: Found,
 ): Promise<void> {
   let found = before
-  while (found?.upTo === undefined || found.upTo < batch.lastOffset) {
+  while (placeIn(found) < batch.lastOffset) {
     if (await replace(readModels, found, batch)) return
     // The other projector's write is readable only once a majority has it.
     await pause(CONFLICT_PAUSE_MS)
@@ -62,7 +57,7 @@ async function replace(
   { partition, lastOffset, entries, foldVersion }: ProjectionBatch,
 ): Promise<boolean> {
   const last = entries.at(-1)
-  // Version 0.2.0 expects an event in every document; none has this one.
+  // Until there is an event.
   const { offset, id } = found ?? { offset: -1, id: '' }
   const isLater = last !== undefined && last.origin.offset > offset
   const event = isLater ? { offset: last.origin.offset, id: eventIdOf(last.event) } : { offset, id }
@@ -73,7 +68,7 @@ async function replace(
       await applied.insertOne({ _id: partition, ...content })
       return true
     }
-    const asFound = { _id: partition, upTo: found.upTo ?? { $exists: false }, offset }
+    const asFound = { _id: partition, upTo: found.upTo, offset }
     return (await applied.updateOne(asFound, { $set: content })).matchedCount === 1
   } catch (error) {
     if (isDuplicateKey(error)) return false
@@ -95,6 +90,5 @@ export async function foldVersion({ applied }: Applied): Promise<FoldVersion | u
 }
 
 function placeIn(found: Found): number {
-  if (found === null) return -1
-  return found.upTo ?? Math.max(-1, found.offset - BATCH_BEFORE)
+  return found?.upTo ?? -1
 }

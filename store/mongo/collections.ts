@@ -33,10 +33,6 @@ export type Erased = {
   readonly ids: readonly string[]
 }
 
-/** Version 0.2.0 wrote no ids and keys. */
-type HeartbeatDocument = Dated<Pick<NewestHeartbeat, 'offset' | 'receivedAt'>, 'receivedAt'> &
-  Partial<Pick<NewestHeartbeat, 'eventId' | 'keyId'>>
-
 type StatusTime = 'firstSeenAt' | 'lastSeenAt' | 'lastReceivedAt' | 'lastKeyAt'
 
 export type ReadingDocuments = {
@@ -51,9 +47,7 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
   Partial<Dated<Pick<DeviceStatus, StatusTime>, StatusTime>> &
   Partial<Pick<DeviceStatus, 'reportCount' | 'lastKeyEventId' | 'lastKeyId' | 'lastOrigin'>> & {
     readonly _id: string
-    /** The id of what was received at `lastReceivedAt`, in place of `lastKeyEventId`, from an earlier version. */
-    readonly lastReceivedId?: string
-    readonly heartbeats?: Readonly<Record<number, HeartbeatDocument>>
+    readonly heartbeats?: Readonly<Record<number, Dated<NewestHeartbeat, 'receivedAt'>>>
     readonly readings?: ReadingDocuments
     readonly lastPosition?: Dated<LastPosition, 'timestamp' | 'receivedAt'>
     readonly erased?: Erased
@@ -65,12 +59,12 @@ export type DeviceStatusDocument = Pick<DeviceStatus, 'accountId' | 'deviceId' |
 /** The checkpoint of a partition, whose number is the `_id`, and the last event applied from it. */
 export type CheckpointDocument = {
   readonly _id: number
-  /** The last offset processed; absent if version 0.2.0 wrote the document. */
-  readonly upTo?: number
+  /** The last offset processed. */
+  readonly upTo: number
   readonly offset: number
   readonly id: string
-  /** The version of the fold; null, or absent, if several versions projected the partition, or 0.2.0. */
-  readonly fold?: number | null
+  /** The version of the fold; null if several versions projected the partition. */
+  readonly fold: number | null
 }
 
 /** `_id` is the erasure's eventId. */

@@ -34,18 +34,16 @@ export function storedDevice(document: DeviceStatusDocument): StoredDevice {
 export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | undefined {
   const { accountId, deviceId, applied, reportCount, lastPosition, lastOrigin, heartbeats } =
     document
-  const { firstSeenAt, lastSeenAt } = document
-  // Version 0.2.0 wrote no keys, and no time of receipt, which was that of the last sighting.
-  const { lastReceivedAt = lastSeenAt, lastKeyId = '' } = document
-  // Later versions counted imports as sent by the device, until `addKeyTimes` corrects that.
-  const { lastKeyAt = lastReceivedAt, lastReceivedId = lastPosition?.recordId ?? '' } = document
-  const { lastKeyEventId = lastReceivedId, readings } = document
+  const { firstSeenAt, lastSeenAt, lastReceivedAt, readings } = document
+  const { lastKeyAt, lastKeyEventId, lastKeyId } = document
   if (
     lastPosition === undefined ||
     firstSeenAt === undefined ||
     lastSeenAt === undefined ||
     lastReceivedAt === undefined ||
     lastKeyAt === undefined ||
+    lastKeyEventId === undefined ||
+    lastKeyId === undefined ||
     reportCount === undefined
   ) {
     return undefined
@@ -67,11 +65,9 @@ export function deviceStatusOf(document: DeviceStatusDocument): DeviceStatus | u
     },
     ...(lastOrigin !== undefined && { lastOrigin }),
     ...(heartbeats !== undefined && {
-      heartbeats: eachPartition(heartbeats, ({ receivedAt, eventId = '', keyId = '', offset }) => ({
-        offset,
+      heartbeats: eachPartition(heartbeats, ({ receivedAt, ...heartbeat }) => ({
+        ...heartbeat,
         receivedAt: receivedAt.getTime(),
-        eventId,
-        keyId,
       })),
     }),
     ...(readings !== undefined && { readings: readingsIn(readings) }),

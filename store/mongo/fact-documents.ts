@@ -2,7 +2,6 @@ import type { Collection, Db } from 'mongodb'
 import { lifeOf, type FactState } from '../../schemas/fact-state.ts'
 import { definitionIdOf, type DeviceFact } from '../../schemas/facts.ts'
 import { deviceKey } from '../../schemas/position-reported.ts'
-import { hasIndex } from './status-upgrade.ts'
 import { definitionsHolding, stateSeenAt } from '../facts.ts'
 
 /** `_id` is `accountId/deviceId`. As text: names of alarms may be no names of fields. */
@@ -89,7 +88,7 @@ export async function makeFactIndexes({ states, facts }: FactCollections): Promi
   ])
   // Version 0.3.0 listed facts of one time by their ids. Its processes make these again when they start.
   for (const older of ['account', 'type', 'device', 'definition']) {
-    if (await hasIndex(facts, older)) await facts.dropIndex(older)
+    if (await facts.indexExists(older)) await facts.dropIndex(older)
   }
 }
 

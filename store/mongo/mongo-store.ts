@@ -20,8 +20,7 @@ import { mongoReadModels, projection } from './read-models.ts'
 import { backgroundRemoval } from './remove-erased.ts'
 import { claimRetention, followedRetention, keptAt } from './retention.ts'
 import { makeIndexes, prepareDatabase } from './schema.ts'
-import { earlierErasures } from '../back-office/earlier-erasures.ts'
-import { ANNOUNCED_ERASURES, SERVICE } from '../back-office/kinds.ts'
+import { ANNOUNCED_ERASURES } from '../back-office/kinds.ts'
 import { openBackOffice, openRejections } from '../back-office/open-back-office.ts'
 import { removalOfOutdated } from '../back-office/outdated.ts'
 import type { Generation, Rebuild } from '../generations.ts'
@@ -130,7 +129,6 @@ export async function openMongoStore({
       forgetInDefinitions: (device) => backOffice.forgetInDefinitions(device),
       forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
       forgetRejections: (device) => rejections.forgetRejections(device),
-      announceEarlier: () => announceEarlier(),
       clock,
     },
   })
@@ -138,8 +136,6 @@ export async function openMongoStore({
     disabledDevices: (accountId) => disabledDevices(collections.deviceSettings, accountId),
     livesOf: (query) => erasures.livesOf(query),
   })
-  const service = mongoDocuments(db)(SERVICE)
-  const announceEarlier = earlierErasures({ backOffice, service, announced })
   const store: Omit<Store, 'close'> = {
     ...mongoReadModels({ collections, readModels, kept, project }),
     ...mongoDevices({ collections, readModels, kept }),

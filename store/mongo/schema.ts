@@ -11,7 +11,6 @@ import {
 import { makeSearchIndexes, makeUniqueIndexes } from './documents.ts'
 import { makeFactIndexes, openFactCollections } from './fact-documents.ts'
 import { underLock, type LockClock } from './lock.ts'
-import { addReceipts, dropOlderIndexes, hasIndex, addKeyTimes } from './status-upgrade.ts'
 
 type Meta = Collections['meta']
 
@@ -45,14 +44,10 @@ export async function prepareDatabase(
 }
 
 /**
- * Indexes for look-ups, and statuses of an earlier version completed. On large collections this takes long;
- * other work continues.
+ * Indexes for look-ups. On large collections this takes long; other work continues.
  */
 export async function makeIndexes(db: Db, readModels: ReadModelCollections): Promise<void> {
-  await dropOlderIndexes(readModels.deviceStatuses)
   await makeReadModelIndexes(readModels)
-  await addReceipts(readModels.deviceStatuses)
-  await addKeyTimes(readModels)
   await makeDeviceIndexes(openCollections(db))
   await makeSearchIndexes(db, ALL_KINDS)
   await makeFactIndexes(openFactCollections(db))
@@ -125,12 +120,9 @@ export async function makeReadModelIndexes({
   positions,
   deviceStatuses,
 }: ReadModelCollections): Promise<void> {
-  // Records of an earlier version have a longer index that serves as well: building this one takes hours for many.
-  if (!(await hasIndex(positions, 'device_history'))) {
-    await positions.createIndexes([
-      { name: 'history', key: { accountId: 1, deviceId: 1, timestamp: 1 } },
-    ])
-  }
+  await positions.createIndexes([
+    { name: 'history', key: { accountId: 1, deviceId: 1, timestamp: 1 } },
+  ])
   await deviceStatuses.createIndexes([
     { name: 'device', key: { accountId: 1, deviceId: 1 } },
     // With the time that retention goes by, so that counting reads no documents.

@@ -1,8 +1,14 @@
+import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
+
 /**
  * The file for all data that cannot be rebuilt from the log; `makeTables` adds the back office's
  * documents. Times in milliseconds since the epoch.
  */
 export const ACCOUNTS_SCHEMA = [
+  ...before030(2),
+
+  // labels: each between line breaks, which no label contains. life: another one with each erasure; the row of an erased
+  // device stays, although nothing is set.
   `CREATE TABLE device_settings (
      account_id TEXT NOT NULL,
      device_id TEXT NOT NULL,
@@ -10,11 +16,16 @@ export const ACCOUNTS_SCHEMA = [
      disabled INTEGER NOT NULL,
      expected_interval_seconds REAL,
      changed_at INTEGER NOT NULL DEFAULT 0,
+     labels TEXT,
+     life TEXT,
      PRIMARY KEY (account_id, device_id)
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX disabled_devices ON device_settings (account_id, device_id) WHERE disabled = 1;
    CREATE INDEX devices_with_interval ON device_settings (account_id, device_id)
      WHERE expected_interval_seconds IS NOT NULL;
+   CREATE INDEX labelled_devices ON device_settings (account_id, device_id, labels)
+     WHERE labels IS NOT NULL;
+   CREATE INDEX erased_settings ON device_settings (changed_at) WHERE life IS NOT NULL;
 
    CREATE TABLE hidden_devices (
      event_id TEXT PRIMARY KEY,
@@ -33,15 +44,6 @@ export const ACCOUNTS_SCHEMA = [
      retention_days REAL
    ) STRICT;
    INSERT INTO read_models VALUES (1, 1, 1, NULL);`,
-
-  // Each label between line breaks, which no label contains.
-  `ALTER TABLE device_settings ADD COLUMN labels TEXT;
-   CREATE INDEX labelled_devices ON device_settings (account_id, device_id, labels)
-     WHERE labels IS NOT NULL;`,
-
-  // Another one with each erasure; the row of an erased device stays, although nothing is set.
-  `ALTER TABLE device_settings ADD COLUMN life TEXT;
-   CREATE INDEX erased_settings ON device_settings (changed_at) WHERE life IS NOT NULL;`,
 
   // settings_changes: one row for each device whose settings exist, or were removed less than a day ago; a change gives
   // it the next version. No REPLACE: in a trigger the policy of the statement that fires it would count instead.

@@ -59,9 +59,7 @@ function makeAppendOnly(database: Database, table: string, field: string): void 
   const fixed = (row: string) => `json_remove(${row}.document, '$.${field}')`
   const refuse = `BEGIN SELECT RAISE(ABORT, 'the ${table} is append-only'); END`
   database.exec(
-    // Version 0.2.0 refused every change.
-    `DROP TRIGGER IF EXISTS ${table}_refuses_UPDATE;
-     CREATE TRIGGER IF NOT EXISTS ${table}_refuses_DELETE BEFORE DELETE ON ${table} ${refuse};
+    `CREATE TRIGGER IF NOT EXISTS ${table}_refuses_DELETE BEFORE DELETE ON ${table} ${refuse};
      CREATE TRIGGER IF NOT EXISTS ${table}_refuses_all_but_${field} BEFORE UPDATE ON ${table}
      WHEN OLD.id <> NEW.id OR ${fixed('OLD')} IS NOT ${fixed('NEW')} ${refuse}`,
   )

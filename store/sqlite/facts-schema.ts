@@ -1,5 +1,9 @@
+import { before030 } from '../../runtime/sqlite/before-0.3.0.ts'
+
 /** Decisions, which cannot be made again from the log. Times in milliseconds since the epoch. */
 export const FACTS_SCHEMA = [
+  ...before030(3),
+
   `CREATE TABLE states (
      account_id TEXT NOT NULL,
      device_id TEXT NOT NULL,
@@ -11,6 +15,14 @@ export const FACTS_SCHEMA = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX states_due ON states (log_partition, due) WHERE due IS NOT NULL;
 
+   -- The geofences that a device is in, and the rules that are raised for it.
+   CREATE TABLE holding (
+     account_id TEXT NOT NULL,
+     definition_id TEXT NOT NULL,
+     device_id TEXT NOT NULL,
+     PRIMARY KEY (account_id, definition_id, device_id)
+   ) STRICT, WITHOUT ROWID;
+
    -- place: the order in which they were decided.
    CREATE TABLE facts (
      place INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -20,31 +32,18 @@ export const FACTS_SCHEMA = [
      type TEXT NOT NULL,
      at INTEGER NOT NULL,
      decided_at INTEGER NOT NULL,
-     fact TEXT NOT NULL
+     fact TEXT NOT NULL,
+     definition_id TEXT AS (coalesce(fact ->> '$.geofence.id', fact ->> '$.rule.id')) VIRTUAL
    ) STRICT;
    CREATE INDEX facts_by_account ON facts (account_id, at, id);
    CREATE INDEX facts_by_type ON facts (account_id, type, at, id);
    CREATE INDEX facts_by_device ON facts (account_id, device_id, at, id);
+   CREATE INDEX facts_by_definition ON facts (account_id, definition_id, at, id)
+     WHERE definition_id IS NOT NULL;
    CREATE INDEX facts_by_age ON facts (decided_at);
 
-   CREATE TABLE progress (
-     log_partition INTEGER PRIMARY KEY,
-     last_offset INTEGER NOT NULL,
-     event_offset INTEGER,
-     event_id TEXT
-   ) STRICT;
-
-   -- Judging has begun; it may have no progress yet.
-   CREATE TABLE begun (only_row INTEGER PRIMARY KEY CHECK (only_row = 1)) STRICT;`,
-
-  // Geofences and rules.
-  `ALTER TABLE facts ADD COLUMN definition_id TEXT
-     AS (coalesce(fact ->> '$.geofence.id', fact ->> '$.rule.id')) VIRTUAL;
-   CREATE INDEX facts_by_definition ON facts (account_id, definition_id, at, id)
-     WHERE definition_id IS NOT NULL;`,
-
-  // The facts as a log: erasures have places among them.
-  `CREATE TABLE erasures (
+   -- Erasures have places among the facts, as in a log.
+   CREATE TABLE erasures (
      place INTEGER PRIMARY KEY,
      event_id TEXT NOT NULL,
      account_id TEXT NOT NULL,
@@ -55,21 +54,17 @@ export const FACTS_SCHEMA = [
    -- Facts up to this place are gone for their age.
    CREATE TABLE expired (only_row INTEGER PRIMARY KEY CHECK (only_row = 1), up_to INTEGER NOT NULL)
      STRICT;
-   INSERT INTO expired VALUES (1, 0);`,
+   INSERT INTO expired VALUES (1, 0);
 
-  // holding: the geofences that a device is in, and the rules that are raised for it.
-  `CREATE TABLE holding (
-     account_id TEXT NOT NULL,
-     definition_id TEXT NOT NULL,
-     device_id TEXT NOT NULL,
-     PRIMARY KEY (account_id, definition_id, device_id)
-   ) STRICT, WITHOUT ROWID;
-   INSERT INTO holding SELECT account_id, standing.key, device_id
-     FROM states, json_each(state, '$.definitions.geofences.standings') AS standing
-     WHERE standing.value ->> '$.side' = 'inside';
-   INSERT INTO holding SELECT account_id, standing.key, device_id
-     FROM states, json_each(state, '$.definitions.rules.standings') AS standing
-     WHERE standing.value ->> '$.raisedAt' IS NOT NULL;`,
+   CREATE TABLE progress (
+     log_partition INTEGER PRIMARY KEY,
+     last_offset INTEGER NOT NULL,
+     event_offset INTEGER,
+     event_id TEXT
+   ) STRICT;
+
+   -- Judging has begun; it may have no progress yet.
+   CREATE TABLE begun (only_row INTEGER PRIMARY KEY CHECK (only_row = 1)) STRICT;`,
 
   // Facts of one time are listed by their sequence.
   `ALTER TABLE facts ADD COLUMN sequence INTEGER AS (fact ->> '$.sequence') VIRTUAL;

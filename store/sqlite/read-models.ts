@@ -11,7 +11,7 @@ import { ERASURES_KEPT_LONGER_MS } from '../retention.ts'
 import { sqliteDeviceStatuses, type DeviceName, type DeviceStatuses } from './device-statuses.ts'
 import { sqliteErasures, type AppliedErasures } from './erasures.ts'
 import { projectEntries } from './projection.ts'
-import { READ_MODELS_SCHEMA, useHistoryIndex } from './read-models-schema.ts'
+import { READ_MODELS_SCHEMA } from './read-models-schema.ts'
 import { rememberDevices } from './remembered-devices.ts'
 import type { RecordReads } from './record-reads.ts'
 import { sqliteRecords, type RecordPlace, type Records } from './records.ts'
@@ -97,7 +97,6 @@ export function openReadModels(
   // Each device's events change the same pages over and over. A larger cache and fewer checkpoints of
   // the write-ahead log than by default mean fewer reads and writes of these pages.
   database.exec('PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000')
-  useHistoryIndex(database)
   // A write transaction would lock the attached file too.
   if (settingsFile !== undefined) attach(database, settingsFile)
   const records = sqliteRecords(database)

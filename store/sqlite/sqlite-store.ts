@@ -20,8 +20,7 @@ import {
   openRejections,
 } from '../back-office/open-back-office.ts'
 import { removalOfOutdated } from '../back-office/outdated.ts'
-import { earlierErasures } from '../back-office/earlier-erasures.ts'
-import { ANNOUNCED_ERASURES, REJECTION_KIND, SERVICE } from '../back-office/kinds.ts'
+import { ANNOUNCED_ERASURES, REJECTION_KIND } from '../back-office/kinds.ts'
 import { LIVES_KEPT_LONGER_MS, type WantedRetention } from '../retention.ts'
 import type { Store } from '../store.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
@@ -167,11 +166,6 @@ function storeOn({
         forgetInDefinitions: (device) => backOffice.forgetInDefinitions(device),
         forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
         forgetRejections: (device) => refused.forgetRejections(device),
-        announceEarlier: earlierErasures({
-          backOffice,
-          service: sqliteDocuments(accounts)(SERVICE),
-          announced,
-        }),
         clock,
       },
       isOnlyGeneration: (generation) => generations.isOnly(generation),

@@ -52,7 +52,6 @@ beforeEach(async () => {
     forgetAuditDetails: step('audit'),
     forgetRejections: step('rejections'),
     isHidden: async () => isHidden,
-    announceEarlier: async () => undefined,
     clock: { now: () => T0 },
   })
 })

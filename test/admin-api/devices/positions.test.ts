@@ -87,7 +87,7 @@ test('points of one minute keep their order in history, track, trips and exports
   expect(status.body.data).toMatchObject({ lastPosition: { latitude: sent.at(-1)?.latitude } })
 })
 
-test('a cursor of version 0.2.0 is a 400 that says to begin again', async () => {
+test('a cursor of an earlier version is a 400 that says to begin again', async () => {
   const filter = { deviceId: 'tug', order: 'asc' }
   const list = { name: 'positions', accountId: 'acc-1', filter }
   const cursor = writeCursor(list, [T0, events[3]?.recordId ?? ''])

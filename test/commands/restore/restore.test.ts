@@ -9,8 +9,8 @@ import { SECRETS_FILE, secretsKeyIn } from '../../../runtime/secrets-file.ts'
 import { holdDirectory, lastBackupAt } from '../../../runtime/sqlite/data-directory.ts'
 import { account, apiKey, operator } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
-import { makeBackupOf020 } from '../../fixtures/version-0.2.0/data-of-0.2.0.ts'
 import { T0 } from '../../samples.ts'
+import { BEFORE_SEQUENCES } from '../../store/sqlite/before-sequences.ts'
 import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from '../backup/data-to-back-up.ts'
 
 const data = dataToBackUpForEachTest()
@@ -82,14 +82,16 @@ test('a backup can be restored again and again, also where a restore was killed'
   }
 })
 
-test('a backup of version 0.2.0 is restored, and migrated', async () => {
-  mkdirSync(data.path('backup'))
-  makeBackupOf020(data.path('backup'))
+test('a backup of version 0.3.0 is restored, and migrated', async () => {
+  await data.report(1, { projected: true })
+  await data.store.pageFacts({ accountId: 'acc-1', limit: 9 })
+  await data.backUp()
+  changeFile('facts.sqlite', BEFORE_SEQUENCES)
+  changeManifest(() => ({ version: '0.3.0' }))
   await data.restore()
   const { eventLog, store } = openData(data.path('restored'))
-  expect(await store.findAccount('default')).toMatchObject({ name: 'default' })
-  expect(await store.findOperatorByEmail('admin@localhost')).toMatchObject({ role: 'admin' })
-  expect(await store.checkpoint()).toEqual({ 0: 12 })
+  expect(await store.pageFacts({ accountId: 'acc-1', limit: 9 })).toEqual([])
+  expect(await store.checkpoint()).toEqual({ 0: 1 })
   await store.close()
   await eventLog.close()
 })
@@ -176,6 +178,11 @@ test.each<[what: string, change: () => void, reason: string]>([
     'of a newer version',
     () => changeFile('accounts.sqlite', 'PRAGMA user_version = 1000'),
     'schema version 1000, this program knows up to 4',
+  ],
+  [
+    'from before version 0.3.0',
+    () => changeFile('accounts.sqlite', 'PRAGMA user_version = 2'),
+    'schema version 2, from before version 0.3.0 of the program: start version 0.3.0 with it once',
   ],
   [
     'whose files do not belong together',

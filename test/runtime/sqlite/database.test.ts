@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DependencyError } from '../../../runtime/errors.ts'
+import { before030 } from '../../../runtime/sqlite/before-0.3.0.ts'
 import { Database, type DatabaseOptions } from '../../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../../runtime/sqlite/sqlite-errors.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
@@ -80,6 +81,21 @@ describe('database files', () => {
       `${file} has schema version 2, this program knows up to 1: ` +
         'another version of the program wrote it; start that one',
     )
+  })
+
+  test('a database file from before version 0.3.0 is refused and left as it is; a new one has the tables of that version', () => {
+    const older = new DatabaseSync(file)
+    older.exec('PRAGMA journal_mode = WAL; CREATE TABLE notes (id); PRAGMA user_version = 2')
+    older.close()
+    const bytes = readFileSync(file)
+    const schema = [...before030(2), ...NOTES]
+    expect(thrownBy(() => open(schema))).toMatchObject({
+      retriable: false,
+      message: `${file} has schema version 2, from before version 0.3.0 of the program: start version 0.3.0 with it once`,
+    })
+    expect(readFileSync(file).equals(bytes)).toBe(true)
+    rmSync(file)
+    expect(pragma(open(schema), 'user_version')).toBe(3)
   })
 
   test('a database file of an earlier version is not migrated by a program that only reads it', () => {

@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Db } from 'mongodb'
 import { countChanges } from '../../../projector/changes.ts'
-import { FOLD_VERSION } from '../../../projector/device-status.ts'
 import { batchOf, deviceErased } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
@@ -120,21 +119,6 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
       expect(lost).toBeGreaterThan(3)
       expect(await store.currentGeneration()).toBe(2)
       expect(await documents(db, 'positions_g1')).toBe(0)
-    },
-  )
-
-  promise(
-    'a generation that version 0.2.0 began has no known version of the fold',
-    async (given) => {
-      const { open, db, log } = given
-      const store = await open()
-      const generation = await store.openGeneration(1)
-      await generation.project(batchOf(log.append(positionReported())))
-      expect(await generation.foldVersion()).toBe(FOLD_VERSION)
-      await db.collection('applied_g1').updateOne({}, { $unset: { fold: true } })
-      expect(await generation.foldVersion()).toBe('mixed')
-      await generation.project(batchOf(log.append(positionReported())))
-      expect(await generation.foldVersion()).toBe('mixed')
     },
   )
 
