@@ -3,46 +3,12 @@ import { Webhook } from 'standardwebhooks'
 import { startReceiver } from '../deliverer/harness.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
-import type { Embedded } from '../programs.ts'
+import { ADMIN, report, signIn } from './embedded-calls.ts'
 
 const suite = embeddedSuite()
 const ENV = {
-  ADMIN_EMAIL: 'ana@example.org',
-  ADMIN_PASSWORD: 'correct horse battery staple',
+  ...ADMIN,
   WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
-}
-
-type Body = { readonly data: Readonly<Record<string, unknown>> }
-
-async function signIn({ adminUrl }: Embedded) {
-  const call = async (method: string, path: string, body?: object, cookie = '') => {
-    const response = await fetch(`${adminUrl}/api/v1${path}`, {
-      method,
-      headers: {
-        'X-Requested-With': 'console',
-        'Content-Type': 'application/json',
-        Cookie: cookie,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
-    return { response, data: (JSON.parse(text) as Body).data }
-  }
-  const credentials = { email: ENV.ADMIN_EMAIL, password: ENV.ADMIN_PASSWORD }
-  const { response } = await call('POST', '/session', credentials)
-  const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
-  return async (method: string, path: string, body?: object) =>
-    (await call(method, path, body, cookie)).data
-}
-
-async function report({ ingestUrl }: Embedded, key: string, deviceId: string): Promise<void> {
-  const response = await fetch(`${ingestUrl}/api/v1/gps/submit`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ deviceId, latitude: 52.5, longitude: 13.4 }),
-  })
-  expect(response.status).toBe(200)
 }
 
 test('npm start delivers facts to a webhook, and continues after kill -9: none is lost, and a repeat has the same id', async () => {
@@ -103,7 +69,7 @@ test('no log line at any level, metric, audit entry or answer has a secret of a 
     { kind: 'webhook', url: 'http://127.0.0.1:1/s3cret-path' },
     { kind: 'ntfy', url: `${origin}/s3cret-topic`, token: 's3cret-token' },
     { kind: 'slack', url: `${origin}/services/s3cret-slack` },
-    { kind: 'email', to: [ENV.ADMIN_EMAIL] },
+    { kind: 'email', to: [ADMIN.ADMIN_EMAIL] },
   ]
   const answers: string[] = []
   const { key } = await ask('POST', '/keys', { name: 'trackers' })
