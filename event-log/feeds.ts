@@ -46,8 +46,6 @@ export type FeedQuery<Event> = {
   readonly wantsErasure?: ((event: DeviceErased) => boolean) | undefined
   /** How long to wait for the first item at the end of the log; absent: not at all. */
   readonly waitMs?: number
-  /** After a wait, how long more entries may come that are read with the first; absent: not at all. */
-  readonly gatherMs?: number
   /** Ends the reading; what was read until then is returned. */
   readonly signal: AbortSignal
 }

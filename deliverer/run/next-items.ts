@@ -32,8 +32,6 @@ type ItemsQuery = {
 
 /** Pages double while nothing in them is wanted, so that little is read twice where much is. */
 const MOST_AT_ONCE = 500
-/** At the end of the log, where nobody wanted the last entries: those that come within this time are read together. */
-const GATHER_MS = 200
 /** The place is saved after this many entries. */
 const MOST_PASSED_OVER = 50_000
 
@@ -99,7 +97,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
   /** One page of the feed; labels, which events do not show, are looked up for all its devices together. */
   async function pageOf(
     subscription: DeviceSubscription,
-    { mark: after, now, ...query }: ItemsQuery & { readonly gatherMs: number },
+    { mark: after, now, ...query }: ItemsQuery,
   ) {
     const { accountId, source, labels } = subscription
     const wanted = (event: DeviceFact | PositionReported) => wants(subscription, event, now())
@@ -127,22 +125,16 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     /** The items after a mark. */
     async after(
       subscription: DeviceSubscription,
-      { mark: after, limit, now, waitMs, signal }: ItemsQuery,
+      { mark: after, limit, now, ...query }: ItemsQuery,
     ): Promise<NextItems> {
-      const waitsUntil = performance.now() + waitMs
       let mark = after
-      let gatherMs = 0
       for (let size = limit, read = 0; ; size = Math.max(limit, Math.min(2 * size, MOST_AT_ONCE))) {
-        const leftMs = Math.max(0, waitsUntil - performance.now())
-        const query = { mark, limit: size, waitMs: leftMs, gatherMs, now, signal }
-        const page = await pageOf(subscription, query)
+        const page = await pageOf(subscription, { ...query, mark, limit: size, now })
         read += size
         const { kept, end, gap } = page
-        const isOver = end && performance.now() >= waitsUntil
-        const isLast = isOver || gap || signal.aborted || read >= MOST_PASSED_OVER
+        const isLast = end || gap || query.signal.aborted || read >= MOST_PASSED_OVER
         if (kept.length === 0 && subscription.labels !== undefined && !isLast) {
           mark = page.mark
-          gatherMs = end ? GATHER_MS : 0
           continue
         }
         const fitting = kept.slice(0, limit)

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Extent } from '../event-log.ts'
 import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
@@ -86,7 +85,7 @@ export function logFeed<Event>(
     feed: LiveFeed,
     query: FeedQuery<Event>,
   ): Promise<FeedPage<Event>> {
-    const { accountId, waitMs = 0, gatherMs = 0, signal } = query
+    const { accountId, waitMs = 0, signal } = query
     const started = performance.now()
     const extent = await extentNow()
     if (!feed.holds(after.offsets)) past.forgetLost(extent)
@@ -105,7 +104,6 @@ export function logFeed<Event>(
       }
       from = read.from
       await waitsOf(feed).until({ accountId, from }, { forMs: leftMs, signal })
-      if (gatherMs > 0) await pause(gatherMs, undefined, { signal }).catch(() => undefined)
     }
   }
 
