@@ -55,6 +55,8 @@ export type Geofence = GeofenceContent & {
    * without a fact.
    */
   readonly inForceSince: number
+  /** When it was last enabled after it had been disabled; absent: never. */
+  readonly enabledSince?: number
 }
 
 /** A geofence as a fact names it. */

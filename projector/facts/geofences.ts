@@ -59,7 +59,7 @@ export function withoutOthers(
 ): GeofencesState {
   let kept: Map<string, GeofenceStanding> | undefined
   for (const [id, standing] of Object.entries(state.standings)) {
-    const still = standingNow(id, standing, definitions)
+    const still = standingNow(id, standing, state.last, definitions)
     if (still === standing) continue
     kept ??= new Map(Object.entries(state.standings))
     if (still === undefined) kept.delete(id)
@@ -71,11 +71,17 @@ export function withoutOthers(
 function standingNow(
   id: string,
   standing: GeofenceStanding,
+  last: GeofencesState['last'],
   definitions: GeofenceDefinitions,
 ): GeofenceStanding | undefined {
   const known = definitionOf(id, definitions)
   if (known === undefined) return undefined
   const { side, since = null, wait } = standing
+  const { enabledSince = 0 } = known.geofence
+  // It was disabled after that, perhaps too briefly for anything to be judged meanwhile.
+  if (since !== null && last !== undefined && last.receivedAt < enabledSince) {
+    return hasEntered(known.areas, last) ? { side: 'inside', since: null } : undefined
+  }
   const isOver = wait !== undefined && wait.receivedAt < inForceSince(known.geofence, definitions)
   if (!isOver) return standing
   return side === 'inside' ? { side, since } : undefined

@@ -165,8 +165,14 @@ export function definitionsOf(open: {
 
 /** The same geofence if nothing has changed. */
 function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: number): Geofence {
-  const { id, accountId, createdAt, revision, inForceSince } = before
-  const own = { id, accountId, createdAt, inForceSince }
+  const { id, accountId, createdAt, revision, inForceSince, enabledSince } = before
+  const own = {
+    id,
+    accountId,
+    createdAt,
+    inForceSince,
+    ...(enabledSince !== undefined && { enabledSince }),
+  }
   const same: Geofence = { ...content, ...own, revision, changedAt: before.changedAt }
   if (isDeepStrictEqual(same, before)) return before
   const isSameReach = isDeepStrictEqual(reachOf(content), reachOf(before))
@@ -176,6 +182,7 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
     revision: revision + 1,
     changedAt,
     inForceSince: isSameReach ? inForceSince : changedAt,
+    ...(content.enabled && !before.enabled && { enabledSince: changedAt }),
   }
 }
 

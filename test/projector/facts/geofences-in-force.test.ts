@@ -122,3 +122,16 @@ test('a process that did not know a geofence yet has judged the visit: the devic
   expect(device.judge(at(MADE + 10))).toEqual([])
   expect(device.inside).toEqual([depot.id])
 })
+
+test('a geofence that is disabled and enabled between two positions has dropped when the device entered', () => {
+  const device = new JudgedDevice(
+    definitions({ geofences: [geofence({ ...depot, inForceSince: 0 })] }),
+  )
+  expect(device.judge(at(0))).toEqual([`entered ${depot.id} @0`])
+  const enabledSince = T0 + MADE * 1_000
+  device.definitions = definitions({ geofences: [{ ...depot, enabledSince, revision: 3 }] })
+  expect(device.judge(at(MADE + 60))).toEqual([])
+  expect(device.decide(at(MADE + 120, { north: 500 }))).toMatchObject([
+    { type: 'geofence.left', enteredAt: null, seconds: null },
+  ])
+})
