@@ -150,7 +150,7 @@ export async function createKey(adminUrl: string): Promise<string> {
   return (await (await signIn(adminUrl)).createKey()).key
 }
 
-/** One key for each of `count` accounts: a single account gets only its share of the service. */
+/** One key for each of `accounts` accounts: a single account gets only its share of the service. */
 export async function createKeys(adminUrl: string, accounts: number): Promise<string[]> {
   const platform = await signIn(adminUrl)
   const keys = [(await platform.createKey()).key]

@@ -9,7 +9,7 @@ type ChangeRow = {
   readonly at: number
   readonly account_id: string
   readonly device_id: string
-  /** Null: the settings are gone. */
+  /** Null: the device has no settings any longer. */
   readonly disabled: number | null
   readonly enabled_at: number | null
   readonly expected_interval_seconds: number | null

@@ -11,7 +11,7 @@ const clock = { time: T0, now: () => clock.time }
 
 let opened: OpenedStore
 let geofences: AccountGeofences
-/** What was read since the last look. */
+/** The reads since the last look. */
 let read: string[] = []
 
 beforeEach(async () => {
@@ -102,7 +102,7 @@ test('the geofences of a large account that change all the time are read after p
   expect((await placeOf('acc-1')).name).toBe('gate 50')
 })
 
-test('those who ask at the same time share what is read', async () => {
+test('callers who ask at the same time share one read', async () => {
   await make('acc-1', 300)
   read = []
   await Promise.all([1, 2, 3, 4].map(() => geofences.of('acc-1')))

@@ -82,7 +82,7 @@ test('a backup can be restored again and again, also where a restore was killed'
   }
 })
 
-test('a backup of version 0.3.0 is restored, and migrated', async () => {
+test('a backup whose facts are of version 0.3.0 is restored, and migrated', async () => {
   await data.report(1, { projected: true })
   await data.store.pageFacts({ accountId: 'acc-1', limit: 9 })
   await data.backUp()

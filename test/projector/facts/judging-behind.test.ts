@@ -143,7 +143,7 @@ test('projecting waits while as much waits to be judged as memory may hold', asy
   await readModels.close()
 })
 
-test('what cannot be judged is tried again, although nothing more is reported', async () => {
+test('judging that fails is tried again, although nothing more is reported', async () => {
   let failures = 2
   const flaky: Judging['store'] = {
     ...store,
@@ -240,7 +240,7 @@ test('an erasure is published after the facts that were being decided of its dev
   expect(published).toEqual(['device.online', 'erasure'])
 })
 
-test('what waits to be judged when the projector stops is judged once after its next start', async () => {
+test('entries that wait to be judged when the projector stops are judged once after its next start', async () => {
   const projector = projecting({ store: holding() })
   for (const minutes of [0, 6, 12]) {
     await eventLog.append([at(minutes, sos)])

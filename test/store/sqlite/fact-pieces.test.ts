@@ -239,7 +239,7 @@ test('large states of many devices are written in short turns, between which oth
   const counter = countTurns()
   await store.judgeFacts({ devices })
   counter.stop()
-  // Of 64 KiB each.
+  // One for each 64 KiB.
   expect(counter.turns()).toBeGreaterThanOrEqual(Math.floor(bytes / 2 ** 16))
 })
 
