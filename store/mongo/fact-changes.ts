@@ -42,11 +42,17 @@ export type FactChange = {
   readonly bytes: number
 }
 
+/** Others would publish its facts once more while the process that decided them is about to. */
+const TAKEN_OVER_AFTER_MS = 10_000
+
 /** Undefined if nothing changes and nothing is left to complete. */
 export function changeOf(
   device: JudgeDevice,
   before: KnownState | undefined,
-  place: { readonly partition: number; readonly revision: string },
+  {
+    now,
+    ...place
+  }: { readonly partition: number; readonly revision: string; readonly now: number },
 ): FactChange | undefined {
   const judged = device.judge(before?.state)
   const { outbox = [], isCleanUp = false } = before ?? {}
@@ -56,8 +62,10 @@ export function changeOf(
   const facts = [...outbox, ...(judged?.facts ?? [])]
   const document = stateDocument(device, state, place)
   const waiting = writeOutbox(facts)
+  const takenOverFrom = now + TAKEN_OVER_AFTER_MS
   return {
-    document: facts.length === 0 ? document : { ...document, due: 0, outbox: waiting },
+    document:
+      facts.length === 0 ? document : { ...document, due: 0, outbox: waiting, takenOverFrom },
     state,
     from: before?.revision,
     facts,

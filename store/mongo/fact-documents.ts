@@ -10,7 +10,7 @@ export type StateDocument = {
   readonly accountId: string
   readonly deviceId: string
   readonly partition: number
-  /** Null: never. While there is an outbox, 0: the next process that looks completes it. */
+  /** Null: never. While there is an outbox, 0. */
   readonly due: number | null
   readonly seenAt: Date
   readonly state: string
@@ -21,6 +21,8 @@ export type StateDocument = {
   /** Another one with each change. */
   readonly revision: string
   readonly outbox?: readonly string[]
+  /** Until then, the process that wrote the outbox completes it; from then on, whichever looks. */
+  readonly takenOverFrom?: number
   /** Facts from before its erasure may have been inserted after it: they must be removed once more. */
   readonly cleanUp?: true
 }

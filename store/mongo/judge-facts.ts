@@ -107,7 +107,7 @@ export function factWrites({
         const key = deviceKey(device)
         const own = before.get(key)
         const partition = read?.partition ?? own?.partition ?? 0
-        const change = changeOf(device, own, { partition, revision })
+        const change = changeOf(device, own, { partition, revision, now: clock.now() })
         if (change !== undefined) {
           changes.push(change)
           bytes += change.bytes
@@ -236,7 +236,10 @@ export function factWrites({
     await publish?.(withFacts.flatMap(({ facts }) => facts))
     const { modifiedCount } = await states.bulkWrite(
       withFacts.map(({ document: { _id, revision }, state: { due } }) => ({
-        updateOne: { filter: { _id, revision }, update: { $set: { due }, $unset: { outbox: 1 } } },
+        updateOne: {
+          filter: { _id, revision },
+          update: { $set: { due }, $unset: { outbox: 1, takenOverFrom: 1 } },
+        },
       })),
       { ordered: false },
     )
@@ -344,7 +347,14 @@ export function factWrites({
 
     dueDevices: ({ now, limit, partition, skip = 0 }) =>
       states
-        .find({ partition, due: { $gte: 0, $lte: now } }, READ)
+        .find(
+          {
+            partition,
+            due: { $gte: 0, $lte: now },
+            takenOverFrom: { $not: { $gt: clock.now() } },
+          },
+          READ,
+        )
         .sort({ due: 1 })
         .skip(skip)
         .limit(limit)

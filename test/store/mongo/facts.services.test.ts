@@ -143,23 +143,28 @@ async function everyDeath(
   }
 }
 
-function process(db: Db, beforeCall: () => Promise<void> = async () => undefined) {
+function process(
+  db: Db,
+  beforeCall: () => Promise<void> = async () => undefined,
+  now: () => number = clock.now,
+) {
   const { states, facts, progress } = openFactCollections(db)
   const collections = {
     states: interruptedCollection(states, beforeCall),
     facts: interruptedCollection(facts, beforeCall),
     progress: interruptedCollection(progress, beforeCall),
   }
-  return factWrites({ collections, clock })
+  return factWrites({ collections, clock: { now } })
 }
 
-/** A minute later. */
 async function sweep(db: Db): Promise<void> {
-  const due = await process(db).dueDevices({ now: T0 + MINUTE, limit: 99, partition: 0 })
-  await process(db).judgeFacts({
+  const aMinuteLater = process(db, undefined, () => T0 + MINUTE)
+  const dueNow = () => aMinuteLater.dueDevices({ now: T0 + MINUTE, limit: 99, partition: 0 })
+  const due = await dueNow()
+  await aMinuteLater.judgeFacts({
     devices: due.map((device) => ({ ...device, judge: () => undefined })),
   })
-  expect(await process(db).dueDevices({ now: T0 + MINUTE, limit: 99, partition: 0 })).toEqual([])
+  expect(await dueNow()).toEqual([])
 }
 
 /** Decides the nth fact from the nth entry, unless the device was erased after it, or it was judged. */
