@@ -9,12 +9,15 @@ import {
   type ApiDevice,
   type ApiPosition,
   type ApiRecord,
+  type DeviceSettings,
   type LiveDevice,
 } from './live-device.ts'
 
 /** The maximum number of devices: beyond it, only the latest are shown, and the page says so. */
 export const MOST_DEVICES = 100_000
 
+/** How old a status of the stream may be when it arrives. */
+const READ_BEFORE_MS = 10_000
 /** More happen only while no list is being read. */
 const MOST_FACTS = 5_000
 
@@ -51,9 +54,20 @@ export class Fleet {
   status(apiDevice: ApiDevice, now: number): void {
     const device = this.#seen(apiDevice.deviceId, apiDevice.lastPosition)
     device.settingsAt = this.#step
-    applySettings(device, apiDevice)
+    applySettings(device, { ...apiDevice, ...recentChange(device, now) })
     noteReceipt(device, Date.parse(apiDevice.lastSeenAt), now)
     applyPosition(device, apiDevice)
+  }
+
+  /** Applies settings that were changed on this page, which a list or a status may have been read before. */
+  changed(deviceId: string, settings: Partial<DeviceSettings>, now: number): void {
+    const device = this.devices.get(deviceId)
+    if (device === undefined) return
+    this.#step += 1
+    device.settingsAt = this.#step
+    device.changedHere = { settings: { ...recentChange(device, now), ...settings }, at: now }
+    applySettings(device, { ...device, ...settings })
+    ageTo(device, now)
   }
 
   /**
@@ -154,7 +168,12 @@ export class Fleet {
   }
 }
 
-function applySettings(device: LiveDevice, apiDevice: ApiDevice): void {
+function recentChange({ changedHere }: LiveDevice, now: number): Partial<DeviceSettings> {
+  if (changedHere === undefined || now - changedHere.at >= READ_BEFORE_MS) return {}
+  return changedHere.settings
+}
+
+function applySettings(device: LiveDevice, apiDevice: ListedSettings): void {
   if (device.name !== apiDevice.name) rename(device, apiDevice.name)
   device.labels = apiDevice.labels
   device.disabled = apiDevice.disabled
@@ -191,6 +210,8 @@ function noteReceipt(device: LiveDevice, at: number, now: number): void {
   if (at > device.lastSeenMs) device.lastSeenMs = at
   ageTo(device, now)
 }
+
+type ListedSettings = DeviceSettings & Pick<LiveDevice, 'reportCount' | 'firstSeenAt'>
 
 type FleetList = {
   page(items: readonly ApiDevice[], now: number): void

@@ -14,6 +14,10 @@ export type ApiRecord = ApiPosition & { readonly deviceId: string }
 /** The status shown for a device: a disabled one is neither online nor offline. */
 export type ShownStatus = Liveness | 'disabled'
 
+export type DeviceSettings = Pick<LiveDevice, 'name' | 'labels' | 'disabled'> & {
+  readonly expectedIntervalSeconds?: number | undefined
+}
+
 /** A device of the list and the map, updated in place: there are up to 100 000. */
 export type LiveDevice = {
   readonly deviceId: string
@@ -43,6 +47,8 @@ export type LiveDevice = {
   /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
   updatedAtStep: number
   settingsAt: number
+  /** What was changed last on this page, and when; times are the server's. */
+  changedHere: { readonly settings: Partial<DeviceSettings>; readonly at: number } | undefined
 }
 
 export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
@@ -66,6 +72,7 @@ export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {
     searchKey: deviceSearchKey(null, deviceId),
     updatedAtStep: -1,
     settingsAt: -1,
+    changedHere: undefined,
   }
 }
 

@@ -1,6 +1,6 @@
 import { api, serverNow } from '../../api/client.ts'
 import { toFailure, ApiFailure } from '../../core/failure.ts'
-import { ageTo, type ApiDevice } from '../../core/live-device.ts'
+import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
 import { shownCount } from '../../ui/shown.ts'
@@ -55,10 +55,7 @@ async function switchAll(deviceIds: readonly string[], disabled: boolean) {
         waiting.length = 0
         return
       }
-      const device = fleet.devices.get(deviceId)
-      if (device === undefined) continue
-      device.disabled = disabled
-      ageTo(device, serverNow())
+      fleet.changed(deviceId, { disabled }, serverNow())
     }
   }
   await Promise.all(Array.from({ length: CALLS_AT_ONCE }, work))
@@ -93,6 +90,7 @@ export async function changeDevice(device: ApiDevice, body: Change): Promise<voi
       error: 'NOT_FOUND',
     })
   }
-  fleet.status({ ...device, ...changed }, serverNow())
+  const { name, disabled, expectedIntervalSeconds } = changed
+  fleet.changed(deviceId, { name, disabled, expectedIntervalSeconds }, serverNow())
   markChanged()
 }

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { api } from '../../api/client.ts'
+import { api, serverNow } from '../../api/client.ts'
 import { countByLabel } from '../../core/choose-devices.ts'
 import { faultAt } from '../../core/failure.ts'
 import {
@@ -166,8 +166,7 @@ async function changeLabels(
     for (const result of results) {
       if (!('labels' in result)) continue
       changed.add(result.deviceId)
-      const device = fleet.devices.get(result.deviceId)
-      if (device !== undefined) device.labels = result.labels
+      fleet.changed(result.deviceId, { labels: result.labels }, serverNow())
     }
   }
   markChanged()

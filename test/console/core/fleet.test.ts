@@ -129,6 +129,25 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.get('a')?.position.recordId).toBe('record-2')
   })
 
+  test('settings changed on this page outlive a list requested, and a status read, before them', () => {
+    const fleet = new Fleet()
+    fleet.status(device('a', 1), NOW)
+    const list = fleet.list()
+    fleet.changed('a', { labels: ['Night shift'] }, NOW)
+    list.page([device('a', 1)], NOW)
+    list.end()
+    fleet.status(device('a', 2), NOW + 2_000)
+    fleet.changed('a', { disabled: true }, NOW + 3_000)
+    fleet.status(device('a', 3, { name: 'Named elsewhere' }), NOW + 4_000)
+    expect(fleet.devices.get('a')).toMatchObject({
+      labels: ['Night shift'],
+      status: 'disabled',
+      name: 'Named elsewhere',
+    })
+    fleet.status(device('a', 14, { labels: ['Spare'] }), NOW + 14_000)
+    expect(fleet.devices.get('a')).toMatchObject({ labels: ['Spare'], status: 'online' })
+  })
+
   test('events in any order, also repeated, lead to the same last position', () => {
     const events = fc.array(
       fc.record({
