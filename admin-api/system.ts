@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { isoTime, TIME } from './http/views.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
+import { sum } from '../runtime/sum.ts'
 
 /** Everything in one process, or separate services on Kafka and MongoDB. */
 export type Mode = 'embedded' | 'distributed'
@@ -183,8 +184,4 @@ function allSpools(instances: readonly InstanceReport[]): SpoolDepth | null {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0)
 }

@@ -1,4 +1,4 @@
-import type { SubscriptionProgress } from '../schemas/subscription.ts'
+import { healthy, type SubscriptionProgress } from '../schemas/subscription.ts'
 import { pauseAfter } from './retry-schedule.ts'
 
 const HOUR_MS = 3_600_000
@@ -76,19 +76,8 @@ function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): Subscr
   return {
     ...passed(healthy(progress), attempt),
     setAside: progress.setAside.filter(({ id }) => !attempt.ids.includes(id)),
-    setAsideInARow: 0,
     succeededAt: attempt.now,
   }
-}
-
-function healthy({
-  attempt: _attempt,
-  failingSince: _failingSince,
-  lastError: _lastError,
-  warned: _warned,
-  ...progress
-}: SubscriptionProgress): SubscriptionProgress {
-  return progress
 }
 
 /** The items are done. An operator may have moved the mark meanwhile: then theirs counts. */

@@ -1,4 +1,5 @@
 import type { Change } from '../store/read-models.ts'
+import { sum } from '../runtime/sum.ts'
 
 /** The number of log entries in a batch's changes, by outcome. */
 export function countChanges(changes: readonly Change[]): {
@@ -13,8 +14,4 @@ export function countChanges(changes: readonly Change[]): {
     repeated: sum(changes.map(({ repeated }) => repeated.length)),
     erased: sum(changes.map(({ erased }) => erased.length)),
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0)
 }

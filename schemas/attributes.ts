@@ -2,6 +2,7 @@ import { fieldPath } from './field-path.ts'
 import { containsApiKey } from './keys-in-text.ts'
 import { KNOWN_ATTRIBUTES } from './known-attributes.ts'
 import type { Attributes, AttributeValue } from './report-fields.ts'
+import { isJsonObject } from './json-object.ts'
 
 export type { Attributes }
 
@@ -43,8 +44,8 @@ export function judgeAttributes(
 
 /** The attributes, if they are plainly valid; if undefined, `judgeAttributes` decides. */
 export function plainAttributes(sent: unknown): Attributes | undefined {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return undefined
-  const values = sent as Readonly<Record<string, unknown>>
+  if (!isJsonObject(sent)) return undefined
+  const values = sent
   const names: string[] = []
   let bytes = 0
   let last = ''

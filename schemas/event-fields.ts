@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { judgeAttributes } from './attributes.ts'
 import { parseIso8601 } from './iso-8601.ts'
 import type { Attributes } from './report-fields.ts'
+import { isJsonObject } from './json-object.ts'
 
 /** An entry of the log, or an event to be written to it, is invalid. */
 export class UndecodableEventError extends Error {
@@ -31,10 +32,10 @@ export function jsonObject(json: string): Record<string, unknown> {
   } catch {
     throw new UndecodableEventError('the value is not JSON')
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw new UndecodableEventError('the value is not a JSON object')
   }
-  return value as Record<string, unknown>
+  return value
 }
 
 // Each takes a field's value, and throws an `UndecodableEventError` that names the field.

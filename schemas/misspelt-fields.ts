@@ -1,5 +1,6 @@
 import { shownName } from './keys-in-text.ts'
 import { COORDINATE_FIELDS, MEASUREMENTS } from './report-fields.ts'
+import { isJsonObject } from './json-object.ts'
 
 const FIELDS = [
   ...['deviceId', ...COORDINATE_FIELDS.map(({ name }) => name), 'timestamp'],
@@ -23,9 +24,9 @@ export function misspeltFields(reports: readonly unknown[]): readonly string[] {
   let found: Set<string> | undefined
   let compared = 0
   for (const report of reports) {
-    if (typeof report !== 'object' || report === null || Array.isArray(report)) continue
+    if (!isJsonObject(report)) continue
     for (const name in report) {
-      if (KNOWN.has(name) || (report as Readonly<Record<string, unknown>>)[name] === undefined) {
+      if (KNOWN.has(name) || report[name] === undefined) {
         continue
       }
       compared += 1

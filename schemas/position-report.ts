@@ -4,6 +4,7 @@ import { deviceIdFault } from './device-id.ts'
 import { parseIso8601 } from './iso-8601.ts'
 import { EARLIEST, FURTHEST_AHEAD_MS, plainReport, type PositionReport } from './plain-report.ts'
 import { COORDINATE_FIELDS, MEASUREMENT_FIELDS, type NumberField } from './report-fields.ts'
+import { isJsonObject } from './json-object.ts'
 
 export type { PositionReport }
 
@@ -17,12 +18,11 @@ export function parsePositionReport(
   body: unknown,
   { now }: { now: number },
 ): { report: PositionReport } | { faults: readonly ReportFault[] } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (!isJsonObject(body)) {
     return { faults: [{ field: 'body', message: 'the body must be a JSON object' }] }
   }
-  const fields = body as Record<string, unknown>
-  const plain = plainReport(fields, { now })
-  return plain === undefined ? parseByRules(fields, { now }) : { report: plain }
+  const plain = plainReport(body, { now })
+  return plain === undefined ? parseByRules(body, { now }) : { report: plain }
 }
 
 /** The fault of a position to import that says no time. */

@@ -183,6 +183,17 @@ export function newProgress(mark: string): SubscriptionProgress {
   return { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
 }
 
+/** Without a failure, and with all tries of an item before it. */
+export function healthy({
+  attempt: _attempt,
+  failingSince: _failingSince,
+  lastError: _lastError,
+  warned: _warned,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return { ...progress, setAsideInARow: 0 }
+}
+
 /** Without the number of items that wait, because others may from now on. */
 export function uncounted({
   waiting: _waiting,

@@ -11,6 +11,7 @@ import { fieldPath } from '../../schemas/field-path.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, parsedParts, wholeNumber, type InputOf } from '../http/rule.ts'
 import { SELECTION } from './selection-rules.ts'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 const MOST_PROPERTIES = 10
 const LONGEST_PROPERTY = 256
@@ -116,9 +117,8 @@ function parseProperties(
   field: string,
 ): { readonly made: Readonly<Record<string, string>> } | { readonly faults: readonly Fault[] } {
   const expected = `${field} must be an object with at most ${MOST_PROPERTIES} texts`
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  const entries = isObject ? Object.entries(value) : []
-  if (!isObject || entries.length > MOST_PROPERTIES) {
+  const entries = isJsonObject(value) ? Object.entries(value) : []
+  if (!isJsonObject(value) || entries.length > MOST_PROPERTIES) {
     return { faults: [{ field, message: expected }] }
   }
   const faults = entries.flatMap(([name, text]: [string, unknown]) => {

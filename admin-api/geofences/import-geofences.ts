@@ -14,6 +14,7 @@ import { choice, inputOf, parsedParts, type InputOf } from '../http/rule.ts'
 import { BODY_LIMIT_BYTES } from './geofences.ts'
 import { NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
 import { refusedMessage } from './geofence-view.ts'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 const MOST_FEATURES = 1_000
 
@@ -102,12 +103,12 @@ const KNOWN = ['name', 'externalId', 'deviceIds', 'labels', 'confirmSeconds', 'e
 
 function readFeature(feature: unknown, { index, now }: { index: number; now: number }): Read {
   const field = `features[${index}]`
-  const { type, geometry, properties } = isObject(feature) ? feature : {}
-  if (type !== 'Feature' || !isObject(geometry)) {
+  const { type, geometry, properties } = isJsonObject(feature) ? feature : {}
+  if (type !== 'Feature' || !isJsonObject(geometry)) {
     const message = `${field} must be a GeoJSON feature with a geometry`
     return { faults: [{ field, message }] }
   }
-  const given = isObject(properties) ? properties : {}
+  const given = isJsonObject(properties) ? properties : {}
   const isPoint = geometry['type'] === 'Point'
   const known: readonly string[] = isPoint ? [...KNOWN, 'radius'] : KNOWN
   const others = Object.entries(given).filter(
@@ -146,10 +147,6 @@ function textOf(value: unknown): unknown {
 function refusal(refused: GeofenceRefused) {
   const error = refused === 'external id taken' ? 'CONFLICT' : 'INVALID_PARAMS'
   return { error, message: refusedMessage(refused) }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const DESCRIPTION = `

@@ -1,11 +1,12 @@
 import Joi from 'joi'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 // Joi copies its own objects, and the copy lacks a field called `__proto__`, which may be the id of a device.
 
 /** An object with any fields, as it was sent. */
 export function anObject(): Joi.AnySchema {
   return Joi.any().custom((value: unknown, { error }) =>
-    isObject(value) ? value : error('any.invalid'),
+    isJsonObject(value) ? value : error('any.invalid'),
   )
 }
 
@@ -19,7 +20,7 @@ export function valuesSchema(values: Joi.Schema, max: number): Joi.AnySchema {
       value: unknown,
       { error, state, prefs: { convert = true, context = {} } }: Joi.CustomHelpers,
     ) {
-      if (!isObject(value) || Object.keys(value).length > max) {
+      if (!isJsonObject(value) || Object.keys(value).length > max) {
         return { value, errors: error('any.invalid') }
       }
       const errors = Object.entries(value).flatMap(([name, one]) => {
@@ -31,8 +32,4 @@ export function valuesSchema(values: Joi.Schema, max: number): Joi.AnySchema {
     },
   }) as { values(): Joi.AnySchema }
   return extended.values().messages({ 'values.fault': '{#fault}' })
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -12,6 +12,7 @@ import {
 import { fieldPath } from '../../schemas/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, type InputOf, type Rules } from './rule.ts'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 const USUAL_LIMIT_BYTES = 16 * 1024
 /** A feature of a GeoJSON file has ten. */
@@ -90,10 +91,10 @@ async function readJsonObject(
   const bytes: unknown = ctx.request.body
   const json = Buffer.isBuffer(bytes) ? bytes : Buffer.alloc(0)
   const value = parseJson(json)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     throw bodyFault('the body must be a JSON object')
   }
-  return { json, fields: value as Record<string, unknown> }
+  return { json, fields: value }
 }
 
 function bodyError(error: Error & { status?: number; type?: string }, limitBytes: number): Error {

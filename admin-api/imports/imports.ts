@@ -25,6 +25,7 @@ import { isoTime, TIME } from '../http/views.ts'
 import type { IngestAddresses } from '../ingest-addresses.ts'
 import { keyDetails } from '../keys/key-view.ts'
 import { OpenImports, type OpenImport } from './open-imports.ts'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 /** As the ingest API's. */
 const BODY_LIMIT_BYTES = 1024 * 1024
@@ -156,9 +157,7 @@ const REPORTS_EXPECTED = `reports must be a list of 1 to ${MOST_REPORTS} objects
 function reportsIn(value: unknown, field: string) {
   const isList = Array.isArray(value) && value.length > 0 && value.length <= MOST_REPORTS
   const reports = isList ? (value as unknown[]) : []
-  const areObjects = reports.every(
-    (one) => typeof one === 'object' && one !== null && !Array.isArray(one),
-  )
+  const areObjects = reports.every(isJsonObject)
   if (isList && areObjects) return { made: reports }
   return { faults: [{ field, message: REPORTS_EXPECTED }] }
 }

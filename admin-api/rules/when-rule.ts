@@ -2,6 +2,7 @@ import type { Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { When } from '../../schemas/device-rule.ts'
 import { fieldPath } from '../../schemas/field-path.ts'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 const FIELD_PATTERN = '^[A-Za-z][A-Za-z0-9_.-]{0,63}$'
 const LONGEST_TEXT = 256
@@ -58,7 +59,7 @@ const KIND_NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[]
 
 /** Reads the condition of a rule. */
 export function parseWhen(value: unknown, field: string): Read {
-  const members: Members = isObject(value) ? value : {}
+  const members: Members = isJsonObject(value) ? value : {}
   const kinds = KIND_NAMES.filter((kind) => Object.hasOwn(members, kind))
   const [kind, another] = kinds
   if (kind === undefined || another !== undefined) {
@@ -125,8 +126,4 @@ function requireThat(fits: boolean, faults: Fault[], field: string, expected: st
 
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
-}
-
-function isObject(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

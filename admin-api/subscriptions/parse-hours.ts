@@ -3,6 +3,7 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { fieldPath } from '../../schemas/field-path.ts'
 import { isTimeZone } from '../../schemas/geo/local-time.ts'
 import type { Hours } from '../../schemas/subscription.ts'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 export const HOURS: JsonSchema = objectOf(
   {
@@ -28,12 +29,12 @@ export function parseHours(
   value: unknown,
   field: string,
 ): { readonly made: Hours } | { readonly faults: readonly Fault[] } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isJsonObject(value)) {
     return {
       faults: [{ field, message: `${field} must be an object with days, from, to and zone` }],
     }
   }
-  const { days, from, to, zone, ...others } = value as Record<string, unknown>
+  const { days, from, to, zone, ...others } = value
   const faults = Object.keys(others).map((name) => {
     const at = fieldPath([field, name])
     return { field: at, message: `${at} is unknown: ${field} takes days, from, to and zone` }

@@ -2,6 +2,7 @@ import type { Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { outboundUrlFault, type OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import { TARGET_KINDS, type SubscriptionTarget } from '../../schemas/subscription.ts'
+import { isJsonObject } from '../../schemas/json-object.ts'
 
 const LONGEST_URL = 2_048
 const LONGEST_HEADER = 1_024
@@ -79,10 +80,10 @@ export function targetParser(networks: OutboundNetworks) {
     value: unknown,
     field: string,
   ): { readonly made: SubscriptionTarget } | { readonly faults: readonly Fault[] } {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    if (!isJsonObject(value)) {
       return { faults: [{ field, message: `${field} must be an object with a kind` }] }
     }
-    const members = value as Members
+    const members: Members = value
     const kind = TARGET_KINDS.find((one) => one === members['kind'])
     if (kind === undefined) {
       const message = `${field}.kind must be one of ${TARGET_KINDS.join(', ')}`

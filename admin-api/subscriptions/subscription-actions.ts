@@ -6,6 +6,7 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { MOST_RESENT_IN_CALL, MOST_RESENT_WAITING } from '../../schemas/resend-limits.ts'
 import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
+  healthy,
   uncounted,
   type DeliveryOutcome,
   type DeviceSubscription,
@@ -27,7 +28,7 @@ import { placeInFeed } from './place-in-feed.ts'
 import { requireSubscription, subscriptionFields } from './subscription-fields.ts'
 import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
 import { SUBSCRIPTION, SUBSCRIPTION_WITH_SECRET, subscriptionView } from './subscription-view.ts'
-import { healthy, type SubscriptionDeps } from './subscriptions.ts'
+import type { SubscriptionDeps } from './subscriptions.ts'
 
 /** Longer than a receiver may take. */
 const TEST_WITHIN_MS = 20_000

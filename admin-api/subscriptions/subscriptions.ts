@@ -8,6 +8,7 @@ import type { SealedSecrets } from '../../runtime/sealed-secrets.ts'
 import { ulid } from '../../schemas/record-id.ts'
 import { newSigningSecret } from '../../schemas/signing-secret.ts'
 import {
+  healthy,
   newProgress,
   shownTarget,
   uncounted,
@@ -259,17 +260,6 @@ function withTarget(
     sealed: seal(secrets, id, { target, signing }),
     progress: healthy(progress),
   }
-}
-
-/** Without a failure, and with all tries of an item before it. */
-export function healthy({
-  attempt: _attempt,
-  failingSince: _failingSince,
-  lastError: _lastError,
-  warned: _warned,
-  ...progress
-}: DeviceSubscription['progress']): DeviceSubscription['progress'] {
-  return { ...progress, setAsideInARow: 0 }
 }
 
 function withoutNull<T>(fields: object): T {

@@ -4,6 +4,7 @@ import { EncodedRecord, type LogMessage } from './kafkajs/encoded-record.ts'
 import { MESSAGE_OVERHEAD_BYTES } from './event-format.ts'
 import { partitionOf, type Partition } from './partitions.ts'
 import { batchProducer, type BatchProducer } from './producer.ts'
+import { sum } from '../../runtime/sum.ts'
 
 /** After this time a caller gets a retriable error. */
 const DEADLINE_MS = 5000
@@ -208,8 +209,4 @@ function* parts(records: readonly EncodedRecord[]): Generator<readonly EncodedRe
 /** Approximate size of a message. */
 export function messageBytes({ key, value }: LogMessage): number {
   return Buffer.byteLength(key ?? '') + Buffer.byteLength(value ?? '') + MESSAGE_OVERHEAD_BYTES
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, one) => total + one, 0)
 }

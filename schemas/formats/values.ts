@@ -1,5 +1,6 @@
 import { withoutApiKeys } from '../keys-in-text.ts'
 import { RANGES, type Measurement, type Measurements } from '../report-fields.ts'
+import { isJsonObject } from '../json-object.ts'
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 /** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */
@@ -61,8 +62,7 @@ export function shownValue(value: unknown): string | undefined {
 
 /** The fields of a JSON object; undefined for everything else. */
 export function objectIn(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  return value as Record<string, unknown>
+  return isJsonObject(value) ? value : undefined
 }
 
 /** The value of a JSON text; undefined if it is none. */

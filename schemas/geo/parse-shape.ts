@@ -1,6 +1,7 @@
 import type { LonLat, GeofenceShape } from '../geofence.ts'
 import { COORDINATE_FIELDS } from '../report-fields.ts'
 import { faultsOfPolygons, type ShapeFault } from './shape-faults.ts'
+import { isJsonObject } from '../json-object.ts'
 
 export const RADIUS_METRES = [10, 1_000_000] as const
 
@@ -8,7 +9,7 @@ type Parsed = { readonly made: GeofenceShape } | { readonly faults: readonly Sha
 
 /** Reads a circle, or a GeoJSON geometry; other members of it are left out. */
 export function parseShape(value: unknown, field: string): Parsed {
-  if (!isObject(value)) return fault(field, `${field} must be an object: ${SHAPES}`)
+  if (!isJsonObject(value)) return fault(field, `${field} must be an object: ${SHAPES}`)
   const { type, coordinates } = value
   if (type === 'circle') return circle(value, field)
   const at = `${field}.coordinates`
@@ -109,10 +110,6 @@ function isBetween(value: unknown, least: number, most: number): value is number
 /** Zero for -0, which JSON does not keep. */
 function plain(value: number | undefined): number {
   return (value ?? NaN) + 0
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function fault(field: string, message: string): { readonly faults: readonly ShapeFault[] } {

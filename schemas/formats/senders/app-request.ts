@@ -1,6 +1,7 @@
 import type { SentAttributes } from '../sent-attributes.ts'
 import type { SentPoint } from '../sent-point.ts'
 import type { Fields } from './fields.ts'
+import { isJsonObject } from '../../json-object.ts'
 
 /** A request of an app apart from its body, without its key. */
 export type AppHead = {
@@ -66,9 +67,7 @@ export function jsonObjectIn(
   } catch {
     return malformed('the body must be well-formed JSON', undefined)
   }
-  if (typeof json === 'object' && json !== null && !Array.isArray(json)) {
-    return { fields: json as Record<string, unknown> }
-  }
+  if (isJsonObject(json)) return { fields: json }
   return malformed('the body must be a JSON object', json)
 }
 

@@ -1,16 +1,11 @@
 import { expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
-import { projectInUse } from '../../../projector/project-in-use.ts'
-import { projectorGroup } from '../../../projector/projector.ts'
-import { createLogger } from '../../../runtime/logger.ts'
 import type { NewGeofence } from '../../../store/definitions.ts'
 import type { Store } from '../../../store/store.ts'
-import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { logAndStoreForEachTest } from '../log-and-store.ts'
-import { factsWorld } from './facts-world.ts'
+import { factsWorld, projectAll } from './facts-world.ts'
 
-const logger = createLogger({ level: 'silent', name: 'test' })
 const MINUTE = 60_000
 const HOME = { latitude: 45.27, longitude: 13.7 }
 const accountId = 'acc-1'
@@ -26,25 +21,9 @@ logAndStoreForEachTest((opened) => {
   world = factsWorld({ eventLog, store, clock })
 })
 
-/** Runs the projector until everything in the log is projected and judged. */
 async function project(): Promise<void> {
   await world.ingestReports()
-  const stop = new AbortController()
-  const { judging } = world
-  const options = { eventLog, store, judging, metrics: judging.metrics, logger }
-  const running = projectInUse({ ...options, signal: stop.signal })
-  try {
-    await Promise.race([running, eventually(isCaughtUp)])
-  } finally {
-    stop.abort()
-    await running
-  }
-}
-
-async function isCaughtUp(): Promise<boolean> {
-  const judged = await store.factsProgress()
-  if (judged === undefined) return false
-  return (await eventLog.lag(projectorGroup(1), judged)).events === 0
+  await projectAll({ eventLog, store, judging: world.judging })
 }
 
 /** The distance of each device north of HOME, in metres. */

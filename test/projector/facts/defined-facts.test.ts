@@ -1,16 +1,11 @@
 import { expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
-import { projectInUse } from '../../../projector/project-in-use.ts'
-import { projectorGroup } from '../../../projector/projector.ts'
-import { createLogger } from '../../../runtime/logger.ts'
 import type { NewGeofence, NewRule } from '../../../store/definitions.ts'
 import type { Store } from '../../../store/store.ts'
-import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { logAndStoreForEachTest } from '../log-and-store.ts'
-import { factsWorld } from './facts-world.ts'
+import { factsWorld, projectAll } from './facts-world.ts'
 
-const logger = createLogger({ level: 'silent', name: 'test' })
 const MINUTE = 60_000
 const HOME = { latitude: 45.27, longitude: 13.7 }
 
@@ -25,25 +20,9 @@ logAndStoreForEachTest((opened) => {
   world = factsWorld({ eventLog, store, clock })
 })
 
-/** Runs the projector until everything in the log is projected and judged. */
 async function project(): Promise<void> {
   await world.ingestReports()
-  const stop = new AbortController()
-  const { judging } = world
-  const options = { eventLog, store, judging, metrics: judging.metrics, logger }
-  const running = projectInUse({ ...options, signal: stop.signal })
-  try {
-    const caughtUp = eventually(async () => {
-      const judged = await store.factsProgress()
-      if (judged === undefined) return false
-      const { events } = await eventLog.lag(projectorGroup(1), await store.checkpoint())
-      return events === 0 && (await eventLog.lag(projectorGroup(1), judged)).events === 0
-    })
-    await Promise.race([running, caughtUp])
-  } finally {
-    stop.abort()
-    await running
-  }
+  await projectAll({ eventLog, store, judging: world.judging })
 }
 
 async function report(minutes: number, north: number, fields: object = {}): Promise<void> {

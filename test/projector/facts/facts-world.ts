@@ -5,13 +5,44 @@ import { followDefinitions } from '../../../projector/facts/definitions.ts'
 import { watchHearing } from '../../../projector/facts/hearing.ts'
 import { judgeBatches } from '../../../projector/facts/judge-batch.ts'
 import { sweepDeadlines } from '../../../projector/facts/sweep.ts'
+import { projectInUse, type JudgingInUse } from '../../../projector/project-in-use.ts'
+import { projectorGroup } from '../../../projector/projector.ts'
 import { createLogger } from '../../../runtime/logger.ts'
 import { createMetrics } from '../../../runtime/metrics.ts'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import type { Store } from '../../../store/store.ts'
+import { eventually } from '../../eventually.ts'
+
+const logger = createLogger({ level: 'silent', name: 'test' })
+
+/** Runs the projector until everything in the log is projected and judged. */
+export async function projectAll({
+  eventLog,
+  store,
+  judging,
+}: {
+  readonly eventLog: EventLog
+  readonly store: Store
+  readonly judging: JudgingInUse
+}): Promise<void> {
+  const stop = new AbortController()
+  const options = { eventLog, store, judging, metrics: judging.metrics, logger }
+  const running = projectInUse({ ...options, signal: stop.signal })
+  try {
+    const caughtUp = eventually(async () => {
+      const judged = await store.factsProgress()
+      if (judged === undefined) return false
+      const { events } = await eventLog.lag(projectorGroup(1), await store.checkpoint())
+      return events === 0 && (await eventLog.lag(projectorGroup(1), judged)).events === 0
+    })
+    await Promise.race([running, caughtUp])
+  } finally {
+    stop.abort()
+    await running
+  }
+}
 
 const GRACE_MS = 2_000
-const logger = createLogger({ level: 'silent', name: 'test' })
 
 /** Judging on a log and a store, at a time that a test sets. */
 export function factsWorld({

@@ -11,7 +11,7 @@ import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
 import { deviceErased, deviceSeen, positionReported, T0 } from '../../samples.ts'
 import { logAndStoreForEachTest } from '../log-and-store.ts'
-import { factsWorld } from './facts-world.ts'
+import { factsWorld, projectAll } from './facts-world.ts'
 
 const logger = createLogger({ level: 'silent', name: 'test' })
 const MINUTE = 60_000
@@ -35,31 +35,9 @@ function world(options: Partial<Parameters<typeof factsWorld>[0]> = {}): World {
   return factsWorld({ eventLog, store, clock, ...options })
 }
 
-/** Runs the projector until everything in the log is projected and judged. */
 async function project(opened: Projecting = world(), on: Store = store) {
-  const { judging } = opened
   await opened.ingestReports()
-  const stop = new AbortController()
-  const running = projectInUse({
-    eventLog,
-    store: on,
-    judging,
-    metrics: judging.metrics,
-    logger,
-    signal: stop.signal,
-  })
-  try {
-    const caughtUp = eventually(async () => {
-      const judged = await store.factsProgress()
-      if (judged === undefined) return false
-      const { events } = await eventLog.lag(projectorGroup(1), await store.checkpoint())
-      return events === 0 && (await eventLog.lag(projectorGroup(1), judged)).events === 0
-    })
-    await Promise.race([running, caughtUp])
-  } finally {
-    stop.abort()
-    await running
-  }
+  await projectAll({ eventLog, store: on, judging: opened.judging })
 }
 
 function at(receivedAt: number, changes: Parameters<typeof positionReported>[0] = {}) {
