@@ -3,7 +3,7 @@ import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { FactLog } from '../event-log/fact-log.ts'
 import { openFeeds } from '../event-log/follow/open-feeds.ts'
-import { clientAddress } from '../runtime/client-address.ts'
+import { clientAddress } from '../runtime/http/client-address.ts'
 import type { Clock } from '../runtime/clock.ts'
 import {
   answerInEnvelope,
@@ -11,15 +11,15 @@ import {
   observeRequests,
   reportBrokenOff,
   type HttpState,
-} from '../runtime/http.ts'
+} from '../runtime/http/http.ts'
 import { basePathOf, type MapConfig } from '../runtime/config/console-variables.ts'
-import type { Logger } from '../runtime/logger.ts'
+import type { Logger } from '../runtime/process/logger.ts'
 import type { OutboundNetworks } from '../runtime/outbound/outbound-url.ts'
-import type { SealedSecrets } from '../runtime/sealed-secrets.ts'
-import type { Metrics } from '../runtime/metrics.ts'
+import type { SealedSecrets } from '../runtime/process/sealed-secrets.ts'
+import type { Metrics } from '../runtime/process/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
-import type { RateLimit } from '../runtime/rate-counters.ts'
-import { serviceRoutes } from '../runtime/service-routes.ts'
+import type { RateLimit } from '../runtime/limits/rate-counters.ts'
+import { serviceRoutes } from '../runtime/http/service-routes.ts'
 import type { Store } from '../store/store.ts'
 import { accountRoutes } from './accounts/accounts.ts'
 import { serveConsole, type ConsoleFiles } from './console-page/serve-console.ts'

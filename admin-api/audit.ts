@@ -1,4 +1,4 @@
-import { succeed } from '../runtime/http.ts'
+import { succeed } from '../runtime/http/http.ts'
 import { AUDIT_SUBJECTS, type Audit, type AuditEntry } from '../store/back-office.ts'
 import {
   route,

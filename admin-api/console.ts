@@ -1,5 +1,5 @@
 import type { MapConfig } from '../runtime/config/console-variables.ts'
-import { succeed } from '../runtime/http.ts'
+import { succeed } from '../runtime/http/http.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { mapView, MAPS } from './map-view.ts'
 import { isLoopback, type IngestAddresses } from './ingest-addresses.ts'

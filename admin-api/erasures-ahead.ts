@@ -1,9 +1,9 @@
 import { hasReached } from '../event-log/offsets.ts'
 import { erasuresAfter } from '../event-log/follow/erased.ts'
 import type { ReadableLog } from '../event-log/follow/followed.ts'
-import type { Logger } from '../runtime/logger.ts'
-import { untilSucceeded } from '../runtime/repeat.ts'
-import type { Offsets } from '../schemas/read-models.ts'
+import type { Logger } from '../runtime/process/logger.ts'
+import { untilSucceeded } from '../runtime/process/repeat.ts'
+import type { Offsets } from '../schemas/devices/read-models.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
 

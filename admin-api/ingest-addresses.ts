@@ -1,5 +1,5 @@
 import type { Config } from '../runtime/config/config.ts'
-import { hostInUrl } from '../runtime/http-server.ts'
+import { hostInUrl } from '../runtime/http/http-server.ts'
 
 /** The addresses of the ingest API. */
 export type IngestAddresses = {

@@ -1,8 +1,8 @@
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { requireDistributed } from '../runtime/config/config.ts'
-import { runProgram } from '../runtime/program.ts'
-import { sealedSecrets } from '../runtime/sealed-secrets.ts'
+import { runProgram } from '../runtime/process/program.ts'
+import { sealedSecrets } from '../runtime/process/sealed-secrets.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startAdminApi } from './service.ts'
 

@@ -8,7 +8,7 @@ import {
 } from '../runtime/openapi/document.ts'
 import { successSchema } from '../runtime/openapi/envelope.ts'
 import { isRequired, jsonSchemaOf, objectSchemaOf } from '../runtime/openapi/json-schema.ts'
-import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/service-routes.ts'
+import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/http/service-routes.ts'
 import type { AdminRoute, JsonSchema } from './http/admin-route.ts'
 import { rolesFrom } from './http/rights.ts'
 import { schemasOf, type Rules } from './http/rule.ts'

@@ -1,5 +1,5 @@
-import { succeed } from '../runtime/http.ts'
-import { REJECTION_ERRORS, type ReportRejected } from '../schemas/report-rejected.ts'
+import { succeed } from '../runtime/http/http.ts'
+import { REJECTION_ERRORS, type ReportRejected } from '../schemas/events/report-rejected.ts'
 import type { Store } from '../store/store.ts'
 import {
   route,

@@ -1,5 +1,5 @@
 import type { Clock } from '../runtime/clock.ts'
-import { succeed } from '../runtime/http.ts'
+import { succeed } from '../runtime/http/http.ts'
 import type { Instances, InstanceMinute } from '../store/back-office.ts'
 import {
   route,

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts'
-import { succeed } from '../runtime/http.ts'
-import { VERSION } from '../runtime/instance.ts'
+import { succeed } from '../runtime/http/http.ts'
+import { VERSION } from '../runtime/process/instance.ts'
 import {
   INSTANCE_GONE_MS,
   SERVICES,

@@ -1,7 +1,7 @@
-import { TEST_REPORT_HEADER } from '../runtime/auth-failures.ts'
+import { TEST_REPORT_HEADER } from '../runtime/limits/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { ApiError } from '../runtime/errors.ts'
-import { errorEnvelope, succeed } from '../runtime/http.ts'
+import { errorEnvelope, succeed } from '../runtime/http/http.ts'
 import { isInForce } from '../store/keys.ts'
 import type { Store } from '../store/store.ts'
 import { askIngest } from './ask-ingest.ts'
@@ -18,7 +18,7 @@ import { anyObject, type InputOf } from './http/rule.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 import { ownKeys, PASTED_KEY } from './keys/identify-key.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
-import type { RateLimit } from '../runtime/rate-counters.ts'
+import type { RateLimit } from '../runtime/limits/rate-counters.ts'
 
 /** Longer than the ingest API takes when the log does not answer. */
 const ANSWERS_WITHIN_MS = 8_000

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock as clock, type Clock } from '../runtime/clock.ts'
-import { commandLine, UsageError } from '../runtime/command-line.ts'
+import { commandLine, UsageError } from '../runtime/process/command-line.ts'
 import type * as Embedded from './candidates/embedded.ts'
 import { forkTypescript } from './fork.ts'
 import { median } from './median.ts'

@@ -1,4 +1,4 @@
-import { UsageError } from '../runtime/command-line.ts'
+import { UsageError } from '../runtime/process/command-line.ts'
 import { valueIn, type Result } from './part.ts'
 import { aligned, threeDigits } from './table.ts'
 

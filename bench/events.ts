@@ -1,5 +1,5 @@
-import type { PositionReported } from '../schemas/position-reported.ts'
-import { ulid } from '../schemas/record-id.ts'
+import type { PositionReported } from '../schemas/events/position-reported.ts'
+import { ulid } from '../schemas/events/record-id.ts'
 import { MEASURED } from './load/requests.ts'
 
 const BEGIN = Date.UTC(2026, 0, 1)

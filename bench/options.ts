@@ -3,8 +3,8 @@ import {
   refuseOptions,
   UsageError,
   type OptionValues,
-} from '../runtime/command-line.ts'
-import { numberOption } from '../runtime/option-values.ts'
+} from '../runtime/process/command-line.ts'
+import { numberOption } from '../runtime/process/option-values.ts'
 import type { FleetSize } from './capacity.ts'
 
 const PARTS = [

@@ -1,4 +1,4 @@
-import { UsageError } from '../runtime/command-line.ts'
+import { UsageError } from '../runtime/process/command-line.ts'
 import { ConfigError } from '../runtime/config/config.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { healthy, type SubscriptionProgress } from '../schemas/subscription.ts'
+import { healthy, type SubscriptionProgress } from '../schemas/subscriptions/subscription.ts'
 import { pauseAfter } from './retry-schedule.ts'
 
 const HOUR_MS = 3_600_000

@@ -1,5 +1,5 @@
 import { localClock } from '../schemas/geo/local-time.ts'
-import type { Hours } from '../schemas/subscription.ts'
+import type { Hours } from '../schemas/subscriptions/subscription.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { FeedItem } from '../event-log/feeds.ts'
-import type { DeviceFact } from '../schemas/facts.ts'
-import type { PositionReported } from '../schemas/position-reported.ts'
-import type { LastPosition } from '../schemas/read-models.ts'
+import type { DeviceFact } from '../schemas/facts/facts.ts'
+import type { PositionReported } from '../schemas/events/position-reported.ts'
+import type { LastPosition } from '../schemas/devices/read-models.ts'
 
 /** Something to tell a receiver. Times in milliseconds since the epoch. */
 export type Item = {

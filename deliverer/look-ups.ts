@@ -1,4 +1,4 @@
-import { Turns } from '../runtime/turns.ts'
+import { Turns } from '../runtime/limits/turns.ts'
 import type { Store } from '../store/store.ts'
 
 const AT_ONCE = 16

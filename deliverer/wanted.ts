@@ -1,6 +1,6 @@
-import type { DeviceFact } from '../schemas/facts.ts'
-import type { PositionReported } from '../schemas/position-reported.ts'
-import type { DeviceSubscription } from '../schemas/subscription.ts'
+import type { DeviceFact } from '../schemas/facts/facts.ts'
+import type { PositionReported } from '../schemas/events/position-reported.ts'
+import type { DeviceSubscription } from '../schemas/subscriptions/subscription.ts'
 import { isWithinHours } from './hours.ts'
 import { timeOfPosition } from './item.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts'
 import { hasSignedIn } from '../store/operators.ts'
 import type { Store } from '../store/store.ts'
-import { isoTime } from '../schemas/iso-8601.ts'
+import { isoTime } from '../schemas/text/iso-8601.ts'
 import type { AttemptReport } from './run/runner-state.ts'
 import type { SendMail } from './send/send-mail.ts'
 

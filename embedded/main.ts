@@ -8,7 +8,7 @@ import { checkSqliteLog, openSqliteLogWriter } from '../event-log/sqlite/sqlite-
 import { startIngestApi } from '../ingest-api/service.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { privateDirectory, holdDirectory } from '../runtime/sqlite/data-directory.ts'
-import { COULD_NOT_START, runProgram, type Program } from '../runtime/program.ts'
+import { COULD_NOT_START, runProgram, type Program } from '../runtime/process/program.ts'
 import { checkSqliteStore, openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
 import { joinThread, paced } from './calls.ts'
 import { atAddress, LAN_SETTINGS, lanAddress, lanWelcome } from './lan.ts'

@@ -5,7 +5,7 @@ import type { TopicName } from '../event-log/topic.ts'
 import type { Instances } from '../store/back-office.ts'
 import type { Keys } from '../store/keys.ts'
 import type { Devices } from '../store/read-models.ts'
-import type { MetricsJson } from '../runtime/metrics-page.ts'
+import type { MetricsJson } from '../runtime/http/metrics-page.ts'
 
 /** The functions that the main thread, the only writer of the log, offers the worker. */
 export type MainThread = Pick<EventLog, 'erase' | 'trim'> & {

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import type { Lifecycle } from '../runtime/lifecycle.ts'
+import type { Lifecycle } from '../runtime/process/lifecycle.ts'
 
 /**
  * Resolves when the thread has ended with code 0. Without the worker nothing is projected and nobody can

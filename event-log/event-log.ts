@@ -1,13 +1,13 @@
-import type { AppendedEvent } from '../schemas/appended-event.ts'
-import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { AppendedEvent } from '../schemas/events/appended-event.ts'
+import type { DeviceErased } from '../schemas/events/device-erased.ts'
 import type {
   PositionEntry,
   ProjectionEntry,
   SeenEntry,
   UnreadableEntry,
-} from '../schemas/log-entry.ts'
-import type { Offsets, Origin } from '../schemas/read-models.ts'
-import type { ReportRejected } from '../schemas/report-rejected.ts'
+} from '../schemas/events/log-entry.ts'
+import type { Offsets, Origin } from '../schemas/devices/read-models.ts'
+import type { ReportRejected } from '../schemas/events/report-rejected.ts'
 import type { Topic } from './topic.ts'
 
 export type { PositionEntry, SeenEntry, UnreadableEntry }

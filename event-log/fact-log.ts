@@ -1,7 +1,7 @@
-import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { DeviceFact } from '../schemas/facts.ts'
-import type { ErasureEntry, FactEntry, UnreadableEntry } from '../schemas/log-entry.ts'
-import type { Offsets } from '../schemas/read-models.ts'
+import type { DeviceErased } from '../schemas/events/device-erased.ts'
+import type { DeviceFact } from '../schemas/facts/facts.ts'
+import type { ErasureEntry, FactEntry, UnreadableEntry } from '../schemas/events/log-entry.ts'
+import type { Offsets } from '../schemas/devices/read-models.ts'
 import type { Extent, TailGap, UnknownEntry } from './event-log.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { DeviceFact } from '../schemas/facts.ts'
-import type { PositionReported } from '../schemas/position-reported.ts'
+import type { DeviceErased } from '../schemas/events/device-erased.ts'
+import type { DeviceFact } from '../schemas/facts/facts.ts'
+import type { PositionReported } from '../schemas/events/position-reported.ts'
 
 /** Facts and positions for programs that read everything in order and can continue later. */
 export interface Feeds {

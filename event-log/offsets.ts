@@ -1,4 +1,4 @@
-import type { Offsets, Origin } from '../schemas/read-models.ts'
+import type { Offsets, Origin } from '../schemas/devices/read-models.ts'
 import type { Extent } from './event-log.ts'
 
 // Comparisons of places in the log, partition by partition. In a partition that is not named,

@@ -1,13 +1,13 @@
-import type { UnreadableEntry } from '../schemas/log-entry.ts'
-import type { Origin } from '../schemas/read-models.ts'
-import { utf8 } from '../schemas/event-fields.ts'
+import type { UnreadableEntry } from '../schemas/events/log-entry.ts'
+import type { Origin } from '../schemas/devices/read-models.ts'
+import { utf8 } from '../schemas/events/event-fields.ts'
 import {
   decodeReportRejected,
   encodeReportRejected,
   REJECTIONS_KEPT_MS,
   REPORT_REJECTED,
   type ReportRejected,
-} from '../schemas/report-rejected.ts'
+} from '../schemas/events/report-rejected.ts'
 import type { waitingRoom } from './gathering-writer.ts'
 
 /**

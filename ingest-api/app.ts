@@ -1,7 +1,7 @@
 import Router from '@koa/router'
 import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
-import { AuthFailures, GoodSecrets } from '../runtime/auth-failures.ts'
+import { AuthFailures, GoodSecrets } from '../runtime/limits/auth-failures.ts'
 import type { Clock } from '../runtime/clock.ts'
 import type { Config } from '../runtime/config/config.ts'
 import {
@@ -11,13 +11,13 @@ import {
   observeRequests,
   reportBrokenOff,
   type HttpState,
-} from '../runtime/http.ts'
-import type { HttpApp } from '../runtime/http-server.ts'
-import type { Logger } from '../runtime/logger.ts'
-import type { Metrics } from '../runtime/metrics.ts'
+} from '../runtime/http/http.ts'
+import type { HttpApp } from '../runtime/http/http-server.ts'
+import type { Logger } from '../runtime/process/logger.ts'
+import type { Metrics } from '../runtime/process/metrics.ts'
 import { documentRoutes } from '../runtime/openapi/document-routes.ts'
-import { serviceRoutes } from '../runtime/service-routes.ts'
-import { memoryRateCounters, type OpenRateCounters } from '../runtime/rate-counters.ts'
+import { serviceRoutes } from '../runtime/http/service-routes.ts'
+import { memoryRateCounters, type OpenRateCounters } from '../runtime/limits/rate-counters.ts'
 import type { Keys } from '../store/keys.ts'
 import type { Devices } from '../store/read-models.ts'
 import { acceptReports } from './accept/accept.ts'

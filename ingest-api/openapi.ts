@@ -6,8 +6,8 @@ import {
 } from '../runtime/openapi/document.ts'
 import { successSchema } from '../runtime/openapi/envelope.ts'
 import { objectSchemaOf, type JsonSchema } from '../runtime/openapi/json-schema.ts'
-import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/service-routes.ts'
-import { REPORT_RULES } from '../schemas/position-report.ts'
+import { SERVICE_CALLS, SERVICE_TAG } from '../runtime/http/service-routes.ts'
+import { REPORT_RULES } from '../schemas/report/position-report.ts'
 import { APP_CALLS, APPS_SECURITY, APPS_TAG, EMPTY_TEXT } from './apps/api-calls.ts'
 import { MOST_REPORTS } from './endpoints/native.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../runtime/clock.ts'
 import { ERRORS, type ErrorIdentifier } from '../runtime/errors.ts'
-import type { Metrics } from '../runtime/metrics.ts'
+import type { Metrics } from '../runtime/process/metrics.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 
 const MINUTE_MS = 60_000

@@ -1,9 +1,9 @@
 import type { UnreadableEntry } from '../event-log/event-log.ts'
 import { furthest, includes } from '../event-log/offsets.ts'
 import type { Topic } from '../event-log/topic.ts'
-import type { Logger } from '../runtime/logger.ts'
-import type { Metrics } from '../runtime/metrics.ts'
-import type { Offsets } from '../schemas/read-models.ts'
+import type { Logger } from '../runtime/process/logger.ts'
+import type { Metrics } from '../runtime/process/metrics.ts'
+import type { Offsets } from '../schemas/devices/read-models.ts'
 
 /** Keeps unreadable entries. Resolves once they are durable. */
 export type KeepDeadLetters = (entries: readonly UnreadableEntry[]) => Promise<void>

@@ -1,18 +1,18 @@
 import { includes, withOffset } from '../event-log/offsets.ts'
-import { isDeviceSeen, type AppendedEvent } from '../schemas/appended-event.ts'
-import { readingsWith, withReading, type ReadingKind } from '../schemas/device-readings.ts'
-import type { DeviceSeen } from '../schemas/device-seen.ts'
+import { isDeviceSeen, type AppendedEvent } from '../schemas/events/appended-event.ts'
+import { readingsWith, withReading, type ReadingKind } from '../schemas/devices/device-readings.ts'
+import type { DeviceSeen } from '../schemas/events/device-seen.ts'
 import { compareOrigins, comparePositionTimes, seenAt } from '../schemas/geo/position-order.ts'
-import type { RepeatEntry, ReportEntry } from '../schemas/log-entry.ts'
-import type { PositionReported } from '../schemas/position-reported.ts'
-import { withOptionalFields } from '../schemas/report-fields.ts'
+import type { RepeatEntry, ReportEntry } from '../schemas/events/log-entry.ts'
+import type { PositionReported } from '../schemas/events/position-reported.ts'
+import { withOptionalFields } from '../schemas/report/report-fields.ts'
 import {
   isSentLast,
   withReceived,
   type DeviceStatus,
   type LastPosition,
   type Origin,
-} from '../schemas/read-models.ts'
+} from '../schemas/devices/read-models.ts'
 
 /**
  * The version of the fold, recorded with the read models that it makes. Raise it with every change of

@@ -1,8 +1,8 @@
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { requireDistributed } from '../runtime/config/config.ts'
-import { runProgram } from '../runtime/program.ts'
-import { serveHealth } from '../runtime/serve-health.ts'
+import { runProgram } from '../runtime/process/program.ts'
+import { serveHealth } from '../runtime/http/serve-health.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { startProjector } from './service.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { furthest } from '../event-log/offsets.ts'
-import type { Offsets } from '../schemas/read-models.ts'
+import type { Offsets } from '../schemas/devices/read-models.ts'
 import type { Generation } from '../store/generations.ts'
 import { WentBackError } from '../store/read-models.ts'
 

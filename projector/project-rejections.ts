@@ -1,5 +1,5 @@
 import type { Topic } from '../event-log/topic.ts'
-import type { ReportRejected } from '../schemas/report-rejected.ts'
+import type { ReportRejected } from '../schemas/events/report-rejected.ts'
 import type { Erasures } from '../store/read-models.ts'
 import type { Rejections } from '../store/rejections.ts'
 

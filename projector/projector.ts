@@ -1,8 +1,8 @@
 import type { EventLog, LogBatch, LogEntry, UnreadableEntry } from '../event-log/event-log.ts'
 import { includes, noFurtherThan } from '../event-log/offsets.ts'
 import { DependencyError } from '../runtime/errors.ts'
-import type { Metrics } from '../runtime/metrics.ts'
-import type { Offsets } from '../schemas/read-models.ts'
+import type { Metrics } from '../runtime/process/metrics.ts'
+import type { Offsets } from '../schemas/devices/read-models.ts'
 import type { Generation } from '../store/generations.ts'
 import {
   WentBackError,

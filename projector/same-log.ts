@@ -1,6 +1,6 @@
 import type { EventLog, LogBatch } from '../event-log/event-log.ts'
 import { DependencyError } from '../runtime/errors.ts'
-import type { AppliedEvents, Offsets } from '../schemas/read-models.ts'
+import type { AppliedEvents, Offsets } from '../schemas/devices/read-models.ts'
 import type { Generation } from '../store/generations.ts'
 
 export type KnownLog = Pick<EventLog, 'extent' | 'eventIdsAt'>

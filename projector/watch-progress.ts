@@ -1,7 +1,7 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { Clock } from '../runtime/clock.ts'
 import { DependencyError } from '../runtime/errors.ts'
-import type { Offsets } from '../schemas/read-models.ts'
+import type { Offsets } from '../schemas/devices/read-models.ts'
 import type { FactStore } from '../store/facts.ts'
 import type { ReadModels } from '../store/read-models.ts'
 

@@ -2,7 +2,7 @@ import { createConfig, lintFromString, type NormalizedProblem } from '@redocly/o
 import { adminRoutes, PREFIX, type AdminDependencies } from '../admin-api/app.ts'
 import { adminDocument } from '../admin-api/openapi.ts'
 import { ingestDocument } from '../ingest-api/openapi.ts'
-import { commandLine } from '../runtime/command-line.ts'
+import { commandLine } from '../runtime/process/command-line.ts'
 import type { OpenApiDocument } from '../runtime/openapi/document.ts'
 
 const line = commandLine({

@@ -1,5 +1,5 @@
-import type { DeviceRule, RuleContent } from '../schemas/device-rule.ts'
-import type { Geofence, GeofenceContent } from '../schemas/geofence.ts'
+import type { DeviceRule, RuleContent } from '../schemas/definitions/device-rule.ts'
+import type { Geofence, GeofenceContent } from '../schemas/definitions/geofence.ts'
 import type { DefinitionsPage, PlaceByAge } from './back-office.ts'
 
 /** How far the devices inside the new and changed geofences of an account have been found. */

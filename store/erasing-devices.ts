@@ -1,4 +1,4 @@
-import type { DeviceErased } from '../schemas/device-erased.ts'
+import type { DeviceErased } from '../schemas/events/device-erased.ts'
 import type { Audit, Shares } from './back-office.ts'
 import type { AnnouncedErasure } from './back-office/kinds.ts'
 import type { DefinitionStore } from './definitions.ts'

@@ -1,8 +1,8 @@
 import { jsonSize } from '../runtime/json-size.ts'
-import type { DefinitionsState } from '../schemas/definitions-state.ts'
-import type { FactState } from '../schemas/fact-state.ts'
-import type { DeviceFact, FactType } from '../schemas/facts.ts'
-import type { AppliedEvents, Offsets } from '../schemas/read-models.ts'
+import type { DefinitionsState } from '../schemas/definitions/definitions-state.ts'
+import type { FactState } from '../schemas/facts/fact-state.ts'
+import type { DeviceFact, FactType } from '../schemas/facts/facts.ts'
+import type { AppliedEvents, Offsets } from '../schemas/devices/read-models.ts'
 import type { ChangesPage, ChangesQuery } from './definitions.ts'
 import type { ErasureEntry } from './read-models.ts'
 

@@ -4,7 +4,7 @@ import type {
   Offsets,
   Origin,
   PositionRecord,
-} from '../schemas/read-models.ts'
+} from '../schemas/devices/read-models.ts'
 import type { ReadModels } from './read-models.ts'
 
 /** Read models exist in generations: one is current, and a rebuild makes the next one beside it. */

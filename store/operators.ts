@@ -1,4 +1,4 @@
-import { readPages } from '../runtime/read-pages.ts'
+import { readPages } from '../runtime/process/read-pages.ts'
 import type { PlaceByAge } from './back-office.ts'
 
 // The accounts, their operators and the operators' sessions.

@@ -6,8 +6,8 @@ import type {
   RepeatEntry,
   ReportEntry,
   SeenEntry,
-} from '../schemas/log-entry.ts'
-import type { DeviceStatus } from '../schemas/read-models.ts'
+} from '../schemas/events/log-entry.ts'
+import type { DeviceStatus } from '../schemas/devices/read-models.ts'
 
 /** Entries of one partition to project, in the order of the log. */
 export type ProjectionBatch = {

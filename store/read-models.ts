@@ -1,8 +1,8 @@
-import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { DeviceSort, SortValue } from '../schemas/device-order.ts'
-import type { SearchKey } from '../schemas/device-search.ts'
-import type { LabelChange } from '../schemas/labels.ts'
-import type { Liveness } from '../schemas/liveness.ts'
+import type { DeviceErased } from '../schemas/events/device-erased.ts'
+import type { DeviceSort, SortValue } from '../schemas/devices/device-order.ts'
+import type { SearchKey } from '../schemas/devices/device-search.ts'
+import type { LabelChange } from '../schemas/devices/labels.ts'
+import type { Liveness } from '../schemas/devices/liveness.ts'
 import type {
   Device,
   DeviceSettings,
@@ -11,7 +11,7 @@ import type {
   PositionRecord,
   TrackRow,
   TrackStep,
-} from '../schemas/read-models.ts'
+} from '../schemas/devices/read-models.ts'
 import { WentBackError, type Change, type Fold, type ProjectionBatch } from './projection-batch.ts'
 
 export type {
@@ -20,7 +20,7 @@ export type {
   ProjectionEntry,
   ReportEntry,
   SeenEntry,
-} from '../schemas/log-entry.ts'
+} from '../schemas/events/log-entry.ts'
 export { WentBackError }
 export type { Change, Fold, ProjectionBatch }
 

@@ -1,4 +1,4 @@
-import type { RejectionError, ReportRejected } from '../schemas/report-rejected.ts'
+import type { RejectionError, ReportRejected } from '../schemas/events/report-rejected.ts'
 
 /** Refused reports: the latest 10 000 of each account, for 7 days. */
 export interface Rejections {

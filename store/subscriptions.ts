@@ -2,7 +2,7 @@ import type {
   SubscriptionDelivery,
   DeviceSubscription,
   SubscriptionProgress,
-} from '../schemas/subscription.ts'
+} from '../schemas/subscriptions/subscription.ts'
 import type { DefinitionsPage } from './back-office.ts'
 import type { ChangesPage, ChangesQuery, TooLarge } from './definitions.ts'
 

@@ -33,13 +33,14 @@ const forCommands = [
 const forAdapters = [
   'runtime/end-of-turn.ts',
   'runtime/errors.ts',
-  'runtime/outage.ts',
-  'runtime/read-pages.ts',
-  'runtime/repeat.ts',
-  'runtime/secrets-file.ts',
-  'runtime/sleepers.ts',
-  'runtime/turns.ts',
+  'runtime/process/outage.ts',
+  'runtime/process/read-pages.ts',
+  'runtime/process/repeat.ts',
+  'runtime/process/secrets-file.ts',
+  'runtime/process/sleepers.ts',
+  'runtime/limits/turns.ts',
   'runtime/sqlite/',
+  'runtime/sum.ts',
 ]
 
 /** The rooms of the web page: from the pages to what needs no browser. */
@@ -68,7 +69,7 @@ const allowed: Record<string, readonly string[]> = {
     'event-log/offsets.ts',
     'runtime/clock.ts',
     'runtime/json-size.ts',
-    'runtime/rate-counters.ts',
+    'runtime/limits/rate-counters.ts',
     ...forAdapters,
   ],
   ...Object.fromEntries(services.map((name) => [name, ['schemas/', 'runtime/', ...ports]])),

@@ -1,7 +1,7 @@
-import type { DeviceErased } from '../schemas/device-erased.ts'
-import type { DeviceSeen } from '../schemas/device-seen.ts'
-import type { PositionReported } from '../schemas/position-reported.ts'
-import type { ReportRejected } from '../schemas/report-rejected.ts'
+import type { DeviceErased } from '../schemas/events/device-erased.ts'
+import type { DeviceSeen } from '../schemas/events/device-seen.ts'
+import type { PositionReported } from '../schemas/events/position-reported.ts'
+import type { ReportRejected } from '../schemas/events/report-rejected.ts'
 
 /** Where the samples' time begins: 2026-01-01T00:00:00Z. */
 export const T0 = Date.UTC(2026, 0, 1)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { clientOf } from '../../runtime/client-address.ts'
+import { clientOf } from '../../runtime/http/client-address.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
-import { ulid } from '../../schemas/record-id.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { Account, Operator } from '../../store/operators.ts'
 import { ACCOUNT, ACCOUNT_WITH_ADMIN, accountView } from './account-view.ts'
 import {

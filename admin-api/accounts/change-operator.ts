@@ -1,5 +1,5 @@
-import { clientOf } from '../../runtime/client-address.ts'
-import { succeed } from '../../runtime/http.ts'
+import { clientOf } from '../../runtime/http/client-address.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import type { Operator } from '../../store/operators.ts'
 import {
   pathParameter,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { clientOf } from '../../runtime/client-address.ts'
-import { succeed } from '../../runtime/http.ts'
-import { ulid } from '../../schemas/record-id.ts'
+import { clientOf } from '../../runtime/http/client-address.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { Operator } from '../../store/operators.ts'
 import {
   pathParameter,

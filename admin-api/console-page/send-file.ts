@@ -1,7 +1,7 @@
 import { stat, open, type FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { ApiError, unavailable } from '../../runtime/errors.ts'
-import type { HttpContext } from '../../runtime/http.ts'
+import type { HttpContext } from '../../runtime/http/http.ts'
 import { onceAnswered } from '../http/admin-route.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { HttpContext, HttpMiddleware } from '../../runtime/http.ts'
+import type { HttpContext, HttpMiddleware } from '../../runtime/http/http.ts'
 import { sessionToken } from '../http/session-cookie.ts'
 import { sendFile, SharedFiles } from './send-file.ts'
 import type { Site, SiteFile } from './site-files.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,

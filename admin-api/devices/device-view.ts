@@ -1,6 +1,6 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { telemetryOf } from '../../schemas/device-readings.ts'
-import { liveness, type Device } from '../../schemas/read-models.ts'
+import { telemetryOf } from '../../schemas/devices/device-readings.ts'
+import { liveness, type Device } from '../../schemas/devices/read-models.ts'
 import { isoTime, POSITION, positionView, TELEMETRY, telemetryView, TIME } from '../http/views.ts'
 import { LABELS } from './label-rules.ts'
 import { STANDINGS } from './standings.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import type { Device } from '../../schemas/read-models.ts'
+import type { Device } from '../../schemas/devices/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,

@@ -1,6 +1,6 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { readPages } from '../../runtime/read-pages.ts'
-import { isListed } from '../../schemas/device-id.ts'
+import { readPages } from '../../runtime/process/read-pages.ts'
+import { isListed } from '../../schemas/devices/device-id.ts'
 import type { DeviceSince } from '../../store/facts.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, Input } from '../http/admin-route.ts'

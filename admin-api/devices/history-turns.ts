@@ -1,6 +1,6 @@
 import { tooMany } from '../http/call-rate.ts'
 import { PartyTurns } from '../http/caller-limits.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/limits/turns.ts'
 
 const AT_ONCE = 2
 const WAITS_MS = 20_000

@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { LONGEST_LABEL, MOST_LABELS } from '../../schemas/labels.ts'
+import { LONGEST_LABEL, MOST_LABELS } from '../../schemas/devices/labels.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { list } from '../http/rule.ts'
 

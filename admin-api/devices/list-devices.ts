@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { DevicePlace, DeviceQuery } from '../../store/read-models.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'

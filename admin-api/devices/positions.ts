@@ -1,6 +1,6 @@
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
-import { isListed } from '../../schemas/device-id.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import { isListed } from '../../schemas/devices/device-id.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,

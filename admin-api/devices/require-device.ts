@@ -1,6 +1,6 @@
 import { ApiError } from '../../runtime/errors.ts'
-import { isListed } from '../../schemas/device-id.ts'
-import type { Device } from '../../schemas/read-models.ts'
+import { isListed } from '../../schemas/devices/device-id.ts'
+import type { Device } from '../../schemas/devices/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 

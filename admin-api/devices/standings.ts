@@ -1,5 +1,5 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import type { DefinitionsState } from '../../schemas/definitions-state.ts'
+import type { DefinitionsState } from '../../schemas/definitions/definitions-state.ts'
 import type { Store } from '../../store/store.ts'
 import { isoTime, TIME } from '../http/views.ts'
 

@@ -3,15 +3,15 @@ import {
   LONGEST_CONFIRM_SECONDS,
   MOST_VERTICES,
   type GeofenceContent,
-} from '../../schemas/geofence.ts'
-import { containsApiKey } from '../../schemas/keys-in-text.ts'
+} from '../../schemas/definitions/geofence.ts'
+import { containsApiKey } from '../../schemas/access/keys-in-text.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Fault } from '../../runtime/errors.ts'
-import { fieldPath } from '../../schemas/field-path.ts'
+import { fieldPath } from '../../schemas/report/field-path.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, parsedParts, wholeNumber, type InputOf } from '../http/rule.ts'
 import { SELECTION } from './selection-rules.ts'
-import { isJsonObject } from '../../schemas/json-object.ts'
+import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const MOST_PROPERTIES = 10
 const LONGEST_PROPERTY = 256

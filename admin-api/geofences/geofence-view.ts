@@ -7,7 +7,7 @@ import {
   verticesOf,
   type Geofence,
   type GeofenceShape,
-} from '../../schemas/geofence.ts'
+} from '../../schemas/definitions/geofence.ts'
 import type { Adoption, AdoptionRun, GeofenceRefused } from '../../store/definitions.ts'
 import type { Caller } from '../http/caller.ts'
 import { isoTime, TIME } from '../http/views.ts'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
-import { ulid } from '../../schemas/record-id.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,

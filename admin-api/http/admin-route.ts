@@ -1,4 +1,4 @@
-import type { HttpContext, HttpState } from '../../runtime/http.ts'
+import type { HttpContext, HttpState } from '../../runtime/http/http.ts'
 import { invalidParams, type ErrorIdentifier } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Scope } from '../../store/keys.ts'

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { successEnvelope } from '../../runtime/http.ts'
+import { successEnvelope } from '../../runtime/http/http.ts'
 import { ownTurn } from '../../runtime/end-of-turn.ts'
 import type { AdminContext } from './admin-route.ts'
 

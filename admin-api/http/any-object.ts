@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { isJsonObject } from '../../schemas/json-object.ts'
+import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 // Joi copies its own objects, and the copy lacks a field called `__proto__`, which may be the id of a device.
 

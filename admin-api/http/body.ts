@@ -8,11 +8,11 @@ import {
   parseJson,
   requireJson,
   tooLargeBody,
-} from '../../runtime/http-request.ts'
-import { fieldPath } from '../../schemas/field-path.ts'
+} from '../../runtime/http/http-request.ts'
+import { fieldPath } from '../../schemas/report/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, type InputOf, type Rules } from './rule.ts'
-import { isJsonObject } from '../../schemas/json-object.ts'
+import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const USUAL_LIMIT_BYTES = 16 * 1024
 /** A feature of a GeoJSON file has ten. */

@@ -4,7 +4,7 @@ import {
   memoryRateCounters as openCounters,
   secondsLeft,
   type RateLimit,
-} from '../../runtime/rate-counters.ts'
+} from '../../runtime/limits/rate-counters.ts'
 
 /** Counts the calls of each caller in this process. */
 export type CallRate = {

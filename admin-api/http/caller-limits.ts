@@ -1,7 +1,7 @@
 import { unavailable } from '../../runtime/errors.ts'
-import type { RateLimit } from '../../runtime/rate-counters.ts'
-import { Slots } from '../../runtime/slots.ts'
-import { Turns, type GiveBack, type TurnLimits } from '../../runtime/turns.ts'
+import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
+import { Turns, type GiveBack, type TurnLimits } from '../../runtime/limits/turns.ts'
 import { callRate, tooMany } from './call-rate.ts'
 
 /** The limits of an account. */

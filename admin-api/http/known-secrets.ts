@@ -1,5 +1,5 @@
-import { AuthFailures, GoodSecrets } from '../../runtime/auth-failures.ts'
-import { memoryRateCounters, type RateLimit } from '../../runtime/rate-counters.ts'
+import { AuthFailures, GoodSecrets } from '../../runtime/limits/auth-failures.ts'
+import { memoryRateCounters, type RateLimit } from '../../runtime/limits/rate-counters.ts'
 
 /**
  * Looks up a secret, and counts an unknown one as a failure of the client address.

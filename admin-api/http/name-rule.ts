@@ -1,4 +1,4 @@
-import { containsApiKey } from '../../schemas/keys-in-text.ts'
+import { containsApiKey } from '../../schemas/access/keys-in-text.ts'
 import { text, type Rule } from './rule.ts'
 
 const NAME_PATTERN =

@@ -1,6 +1,6 @@
 import { invalidParams, type Fault } from '../../runtime/errors.ts'
-import { parseIso8601 } from '../../schemas/iso-8601.ts'
-import { fieldPath } from '../../schemas/field-path.ts'
+import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
+import { fieldPath } from '../../schemas/report/field-path.ts'
 import type { AdminContext } from './admin-route.ts'
 import { inputOf, parsed, text, type InputOf, type Rules } from './rule.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../../runtime/clock.ts'
-import { ulid } from '../../schemas/record-id.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { Audit, AuditEntry } from '../../store/back-office.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { AdminContext } from './admin-route.ts'

@@ -1,5 +1,5 @@
 import { ApiError } from '../../runtime/errors.ts'
-import { insufficientScope } from '../../runtime/http-request.ts'
+import { insufficientScope } from '../../runtime/http/http-request.ts'
 import type { Scope } from '../../store/keys.ts'
 import { ROLES, type Role } from '../../store/operators.ts'
 import type { Caller, OperatorCaller } from './caller.ts'

@@ -1,7 +1,7 @@
 import Joi from 'joi'
 import { invalidParams, type Fault } from '../../runtime/errors.ts'
 import type { JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { fieldPath } from '../../schemas/field-path.ts'
+import { fieldPath } from '../../schemas/report/field-path.ts'
 import { anObject, valuesSchema } from './any-object.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { SESSION_IDLE_MS, SESSION_LONGEST_MS, type Session } from '../../store/operators.ts'
-import type { HttpContext, HttpState } from '../../runtime/http.ts'
+import type { HttpContext, HttpState } from '../../runtime/http/http.ts'
 
 const NAME = 'gps_session'
 

@@ -1,11 +1,11 @@
-import { isoTime } from '../../schemas/iso-8601.ts'
-import { ATTRIBUTES_SCHEMA } from '../../schemas/attributes.ts'
-import type { NewerTelemetry } from '../../schemas/device-readings.ts'
-import { COORDINATE_FIELDS, MEASUREMENT_FIELDS } from '../../schemas/report-fields.ts'
+import { isoTime } from '../../schemas/text/iso-8601.ts'
+import { ATTRIBUTES_SCHEMA } from '../../schemas/report/attributes.ts'
+import type { NewerTelemetry } from '../../schemas/devices/device-readings.ts'
+import { COORDINATE_FIELDS, MEASUREMENT_FIELDS } from '../../schemas/report/report-fields.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { JsonSchema } from './admin-route.ts'
 
-export { positionView, recordView } from '../../schemas/record-view.ts'
+export { positionView, recordView } from '../../schemas/devices/record-view.ts'
 
 /** A time as the API writes it: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export { isoTime }

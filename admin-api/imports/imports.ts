@@ -5,10 +5,10 @@ import {
   unavailable,
   type ErrorIdentifier,
 } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import type { Logger } from '../../runtime/logger.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
 import type { Store } from '../../store/store.ts'
 import { askIngest, type IngestAnswer } from '../ask-ingest.ts'
 import {
@@ -25,7 +25,7 @@ import { isoTime, TIME } from '../http/views.ts'
 import type { IngestAddresses } from '../ingest-addresses.ts'
 import { keyDetails } from '../keys/key-view.ts'
 import { OpenImports, type OpenImport } from './open-imports.ts'
-import { isJsonObject } from '../../schemas/json-object.ts'
+import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 /** As the ingest API's. */
 const BODY_LIMIT_BYTES = 1024 * 1024

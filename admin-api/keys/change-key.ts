@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../runtime/clock.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import type { ApiKey, KeyChange } from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
 import {

@@ -1,6 +1,6 @@
 import { invalidParams } from '../../runtime/errors.ts'
-import { parseIso8601 } from '../../schemas/iso-8601.ts'
-import { containsApiKey } from '../../schemas/keys-in-text.ts'
+import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
+import { containsApiKey } from '../../schemas/access/keys-in-text.ts'
 import { SCOPES, type KeyChange, type Scope } from '../../store/keys.ts'
 import { isOneLine, nameRule } from '../http/name-rule.ts'
 import { choice, list, parsed, text, wholeNumber, type InputOf } from '../http/rule.ts'

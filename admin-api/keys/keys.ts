@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
-import { succeed } from '../../runtime/http.ts'
-import type { RateLimit } from '../../runtime/rate-counters.ts'
-import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
-import { ulid } from '../../schemas/record-id.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
+import { keyHint, newApiKey, secretHash } from '../../schemas/access/api-key.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { ApiKey, Keys } from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
-import { keyHint, newApiKey, secretHash } from '../../schemas/api-key.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import { keyHint, newApiKey, secretHash } from '../../schemas/access/api-key.ts'
 import { keyStatus } from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
 import {

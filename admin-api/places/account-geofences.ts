@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
-import { readPages } from '../../runtime/read-pages.ts'
+import { readPages } from '../../runtime/process/read-pages.ts'
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import { GeofenceIndex, prepared, type PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import type { DefinitionStore, NamedDefinition } from '../../store/definitions.ts'

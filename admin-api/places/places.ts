@@ -1,5 +1,5 @@
 import { ownTurns } from '../../runtime/end-of-turn.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'

@@ -7,8 +7,8 @@ import {
   MOST_RULES,
   type DeviceRule,
   type RuleContent,
-} from '../../schemas/device-rule.ts'
-import { unreachableThresholds } from '../../schemas/rule-threshold.ts'
+} from '../../schemas/definitions/device-rule.ts'
+import { unreachableThresholds } from '../../schemas/definitions/rule-threshold.ts'
 import type { RuleRefused } from '../../store/definitions.ts'
 import { TOO_LARGE } from '../geofences/geofence-view.ts'
 import { SELECTION, SELECTION_PROPERTIES, selectionView } from '../geofences/selection-rules.ts'

@@ -1,8 +1,8 @@
 import type { Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import type { When } from '../../schemas/device-rule.ts'
-import { fieldPath } from '../../schemas/field-path.ts'
-import { isJsonObject } from '../../schemas/json-object.ts'
+import type { When } from '../../schemas/definitions/device-rule.ts'
+import { fieldPath } from '../../schemas/report/field-path.ts'
+import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const FIELD_PATTERN = '^[A-Za-z][A-Za-z0-9_.-]{0,63}$'
 const LONGEST_TEXT = 256

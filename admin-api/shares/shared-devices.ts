@@ -1,5 +1,5 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { LastPosition, PositionRecord } from '../../schemas/read-models.ts'
+import type { LastPosition, PositionRecord } from '../../schemas/devices/read-models.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'

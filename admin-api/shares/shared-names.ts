@@ -1,4 +1,4 @@
-import { nameOnLink, NAMED_IN_TITLE, titleOfDevices } from '../../schemas/share-names.ts'
+import { nameOnLink, NAMED_IN_TITLE, titleOfDevices } from '../../schemas/access/share-names.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -1,4 +1,4 @@
-import { containsApiKey } from '../../schemas/keys-in-text.ts'
+import { containsApiKey } from '../../schemas/access/keys-in-text.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { text, type Rule } from '../http/rule.ts'
 

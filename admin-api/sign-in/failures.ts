@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { memoryRateCounters } from '../../runtime/rate-counters.ts'
+import { memoryRateCounters } from '../../runtime/limits/rate-counters.ts'
 
 /** A failure, counted in advance unless it exceeds the limit. */
 export type Taken = {

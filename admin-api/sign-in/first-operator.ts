@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
-import { ulid } from '../../schemas/record-id.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { Store } from '../../store/store.ts'
 import { createKey } from '../keys/keys.ts'
 import { generatePassword, hashPassword } from './password.ts'

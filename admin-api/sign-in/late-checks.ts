@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ApiError } from '../../runtime/errors.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/limits/turns.ts'
 import { noPasswordTurn, type PasswordTurns } from './password.ts'
 
 /** More than one process checks until the answer. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto'
 import { unavailable, type ApiError } from '../../runtime/errors.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/limits/turns.ts'
 
 const COST = { log2N: 15, r: 8, p: 1 }
 const SALT_BYTES = 16

@@ -1,8 +1,8 @@
-import { clientOf } from '../../runtime/client-address.ts'
+import { clientOf } from '../../runtime/http/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
-import { secretHash } from '../../schemas/api-key.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import { secretHash } from '../../schemas/access/api-key.ts'
 import { ROLES, type Account, type Operator, type Session } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import {

@@ -1,5 +1,5 @@
-import type { Logger } from '../../runtime/logger.ts'
-import { periodically } from '../../runtime/repeat.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
+import { periodically } from '../../runtime/process/repeat.ts'
 
 /** Looks for changes in each account that has readers for them. */
 export type AccountWatch<Look> = {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { ReadingClients } from '../../runtime/reading-clients.ts'
+import { ReadingClients } from '../../runtime/http/reading-clients.ts'
 import type { AdminContext } from '../http/admin-route.ts'
 import { compressTexts, takesGzip } from '../http/compress.ts'
 

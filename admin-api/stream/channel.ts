@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
+import type { Metrics } from '../../runtime/process/metrics.ts'
 import type { Erasures } from '../../store/read-models.ts'
 import type { Rejections } from '../../store/rejections.ts'
 import { accountWatch, type AccountWatch } from './account-watch.ts'

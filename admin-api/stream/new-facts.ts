@@ -2,7 +2,7 @@ import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
 import type { JoinLive } from '../../event-log/follow/open-feeds.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { factView } from '../../schemas/facts/view.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { FactStore } from '../../store/facts.ts'
 import { eventFrame } from './sse.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { ReportRejected } from '../../schemas/report-rejected.ts'
+import type { ReportRejected } from '../../schemas/events/report-rejected.ts'
 import type { Rejections } from '../../store/rejections.ts'
 import { rejectionView } from '../rejections.ts'
 import type { LiveFeed } from '../../event-log/follow/live-feed.ts'

@@ -2,9 +2,9 @@ import { includes } from '../../event-log/offsets.ts'
 import { lastEntry, writeMark, type ReaderPosition } from '../../event-log/follow/mark.ts'
 import type { Wanted } from '../../event-log/follow/past.ts'
 import type { GapReason, RingEntry } from '../../event-log/follow/ring.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
-import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { Metrics } from '../../runtime/process/metrics.ts'
+import type { ErasureEntry, PositionEntry } from '../../schemas/events/log-entry.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import { eventFrame, type ChosenEvent, type StreamEventName } from './sse.ts'
 
 /** The entries that a reader is shown, and how. */

@@ -1,6 +1,6 @@
 import { ApiError } from '../../runtime/errors.ts'
-import { Slots } from '../../runtime/slots.ts'
-import type { GiveBack } from '../../runtime/turns.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
+import type { GiveBack } from '../../runtime/limits/turns.ts'
 
 export type SeatLimits = {
   /** Links have at most half of them. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import { isListed } from '../../schemas/device-id.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
+import { isListed } from '../../schemas/devices/device-id.ts'
 import type { Store } from '../../store/store.ts'
 import { invalidParams } from '../../runtime/errors.ts'
 import { readMark, type ReaderPosition } from '../../event-log/follow/mark.ts'

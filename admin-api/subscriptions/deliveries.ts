@@ -4,7 +4,7 @@ import {
   DELIVERIES_KEPT_MS,
   type DeliveryOutcome,
   type SubscriptionDelivery,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,

@@ -1,9 +1,9 @@
 import type { Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { fieldPath } from '../../schemas/field-path.ts'
+import { fieldPath } from '../../schemas/report/field-path.ts'
 import { isTimeZone } from '../../schemas/geo/local-time.ts'
-import type { Hours } from '../../schemas/subscription.ts'
-import { isJsonObject } from '../../schemas/json-object.ts'
+import type { Hours } from '../../schemas/subscriptions/subscription.ts'
+import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 export const HOURS: JsonSchema = objectOf(
   {

@@ -1,8 +1,8 @@
 import type { Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { outboundUrlFault, type OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
-import { TARGET_KINDS, type SubscriptionTarget } from '../../schemas/subscription.ts'
-import { isJsonObject } from '../../schemas/json-object.ts'
+import { TARGET_KINDS, type SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
+import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const LONGEST_URL = 2_048
 const LONGEST_HEADER = 1_024

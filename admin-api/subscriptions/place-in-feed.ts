@@ -1,6 +1,6 @@
 import type { Feed } from '../../event-log/feeds.ts'
 import { invalidParams } from '../../runtime/errors.ts'
-import { parseIso8601 } from '../../schemas/iso-8601.ts'
+import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 
 /**
  * The mark for a place that an operator has entered.

@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ApiError, unavailable } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { MOST_RESENT_IN_CALL, MOST_RESENT_WAITING } from '../../schemas/resend-limits.ts'
-import { newSigningSecret } from '../../schemas/signing-secret.ts'
+import {
+  MOST_RESENT_IN_CALL,
+  MOST_RESENT_WAITING,
+} from '../../schemas/subscriptions/resend-limits.ts'
+import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
 import {
   healthy,
   uncounted,
   type DeliveryOutcome,
   type DeviceSubscription,
   type SubscriptionProgress,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import {
   pathParameter,
   route,

@@ -1,11 +1,11 @@
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
-import { FACT_TYPES } from '../../schemas/facts.ts'
+import { FACT_TYPES } from '../../schemas/facts/facts.ts'
 import {
   MOST_SUBSCRIPTIONS,
   SOURCES,
   type SubscriptionContent,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import type { TooLarge } from '../../store/definitions.ts'
 import { TOO_LARGE } from '../geofences/geofence-view.ts'
 import { SELECTION } from '../geofences/selection-rules.ts'

@@ -1,6 +1,9 @@
 import { ApiError, unavailable } from '../../runtime/errors.ts'
-import { UnsealingError, type SealedSecrets } from '../../runtime/sealed-secrets.ts'
-import type { DeviceSubscription, SubscriptionSecrets } from '../../schemas/subscription.ts'
+import { UnsealingError, type SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
+import type {
+  DeviceSubscription,
+  SubscriptionSecrets,
+} from '../../schemas/subscriptions/subscription.ts'
 
 /** @throws {ApiError} 503 if secrets cannot be encrypted. */
 export function requireSecrets({

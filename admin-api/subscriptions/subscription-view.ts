@@ -5,7 +5,7 @@ import {
   subscriptionState,
   type DeviceSubscription,
   type ShownTarget,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import { SELECTION_PROPERTIES, selectionView } from '../geofences/selection-rules.ts'
 import type { Caller } from '../http/caller.ts'
 import { isoTime, TIME } from '../http/views.ts'

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import type { Feeds } from '../../event-log/feeds.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
-import type { SealedSecrets } from '../../runtime/sealed-secrets.ts'
-import { ulid } from '../../schemas/record-id.ts'
-import { newSigningSecret } from '../../schemas/signing-secret.ts'
+import type { SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
+import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
 import {
   healthy,
   newProgress,
@@ -15,7 +15,7 @@ import {
   type DeviceSubscription,
   type SubscriptionContent,
   type SubscriptionTarget,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import {

@@ -1,5 +1,5 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import { FACT_TYPES } from '../../schemas/facts.ts'
+import { FACT_TYPES } from '../../schemas/facts/facts.ts'
 import { FACT } from '../facts.ts'
 import { RECORD, TIME } from '../http/views.ts'
 

@@ -1,5 +1,5 @@
-import { commandLine } from '../../runtime/command-line.ts'
-import { numberOption } from '../../runtime/option-values.ts'
+import { commandLine } from '../../runtime/process/command-line.ts'
+import { numberOption } from '../../runtime/process/option-values.ts'
 
 export type ConsoleOptions = {
   readonly rounds: number

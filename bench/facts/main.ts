@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
-import { createLogger } from '../../runtime/logger.ts'
+import { createLogger } from '../../runtime/process/logger.ts'
 import { openMongoStore } from '../../store/mongo/mongo-store.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'

@@ -1,5 +1,5 @@
 import { MIDDLE } from '../../test/console/town/plane.ts'
-import type { Attributes, Measurements } from '../../schemas/report-fields.ts'
+import type { Attributes, Measurements } from '../../schemas/report/report-fields.ts'
 
 /** The measurements of a phone beside its place. */
 export const MEASURED: Required<Measurements> = {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite'
-import type { DeviceStatus, PositionRecord } from '../../schemas/read-models.ts'
-import { MEASUREMENTS, type Measurements } from '../../schemas/report-fields.ts'
+import type { DeviceStatus, PositionRecord } from '../../schemas/devices/read-models.ts'
+import { MEASUREMENTS, type Measurements } from '../../schemas/report/report-fields.ts'
 import type { Projected } from './project.ts'
 import { stopwatch, type Speed } from './speed.ts'
 

@@ -1,7 +1,7 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import type { JudgeBatch } from '../../projector/facts/judge-batch.ts'
 import { runProjector } from '../../projector/projector.ts'
-import { createMetrics } from '../../runtime/metrics.ts'
+import { createMetrics } from '../../runtime/process/metrics.ts'
 import type { Generation } from '../../store/generations.ts'
 import type { Change, ProjectionBatch } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../runtime/clock.ts'
-import { VERSION } from '../../runtime/instance.ts'
+import { VERSION } from '../../runtime/process/instance.ts'
 import { dataBytes, freeBytes, noteBackup } from '../../runtime/sqlite/data-directory.ts'
 import type { OpenData } from '../open.ts'
 import { checkCopy } from './check-copy.ts'

@@ -1,4 +1,4 @@
-import { commandLine, UsageError } from '../../runtime/command-line.ts'
+import { commandLine, UsageError } from '../../runtime/process/command-line.ts'
 
 export type Options = { readonly action: 'list' | 'replay' }
 

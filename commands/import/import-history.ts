@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { describeFaults } from '../../runtime/errors.ts'
-import { parseImportedReport } from '../../schemas/position-report.ts'
+import { parseImportedReport } from '../../schemas/report/position-report.ts'
 import { realTiming, type Timing } from '../../client/timing.ts'
 import { showProgress, timeLeft, withThousands, type Screen } from '../progress.ts'
 import { importFiles } from './import-files.ts'

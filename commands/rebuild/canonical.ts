@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
-import { telemetryOf } from '../../schemas/device-readings.ts'
-import { OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
-import type { DeviceStatus, LastPosition, PositionRecord } from '../../schemas/read-models.ts'
+import { telemetryOf } from '../../schemas/devices/device-readings.ts'
+import { OPTIONAL_FIELDS } from '../../schemas/report/report-fields.ts'
+import type {
+  DeviceStatus,
+  LastPosition,
+  PositionRecord,
+} from '../../schemas/devices/read-models.ts'
 
 /**
  * A record as text that is the same in every store. Without its origin, which is not part of the

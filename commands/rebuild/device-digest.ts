@@ -5,7 +5,7 @@ import {
   type DeviceStatus,
   type Offsets,
   type PositionRecord,
-} from '../../schemas/read-models.ts'
+} from '../../schemas/devices/read-models.ts'
 import { canonicalRecord, canonicalStatus, UnorderedHash } from './canonical.ts'
 
 /** The part of the log and of the read models to compare. */

@@ -1,5 +1,5 @@
 import { hasReached } from '../../event-log/offsets.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
+import type { DeviceStatus } from '../../schemas/devices/read-models.ts'
 import type { Generation } from '../../store/generations.ts'
 import { canonicalStatus, UnorderedHash } from './canonical.ts'
 import { deviceDigest, type Cover, type DeviceDigest } from './device-digest.ts'

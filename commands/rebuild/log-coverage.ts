@@ -1,5 +1,5 @@
 import type { Extent } from '../../event-log/event-log.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { OriginBounds } from '../../store/generations.ts'
 
 /** The number of log entries processed, and of all entries. */

@@ -1,4 +1,4 @@
-import { commandLine } from '../../runtime/command-line.ts'
+import { commandLine } from '../../runtime/process/command-line.ts'
 
 export type Options = { readonly force: boolean }
 

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers'
 import { newPasswordRule } from '../../admin-api/sign-in/credential-rules.ts'
 import { generatePassword, hashPassword, verifyPassword } from '../../admin-api/sign-in/password.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { ulid } from '../../schemas/record-id.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { Audit } from '../../store/back-office.ts'
 import type { Operators } from '../../store/operators.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { realTiming as timing } from '../../client/timing.ts'
 import { senderKeys } from '../../runtime/config/config.ts'
-import { UsageError } from '../../runtime/command-line.ts'
+import { UsageError } from '../../runtime/process/command-line.ts'
 import { runCommand } from '../command.ts'
 import { UnreadableError } from '../../schemas/formats/histories/format.ts'
 import { decodeText } from '../../schemas/formats/histories/text-encoding.ts'

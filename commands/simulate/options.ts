@@ -5,8 +5,8 @@ import {
   refuseOptions,
   UsageError,
   type OptionValues,
-} from '../../runtime/command-line.ts'
-import { keyOption, numberOption, urlOption } from '../../runtime/option-values.ts'
+} from '../../runtime/process/command-line.ts'
+import { keyOption, numberOption, urlOption } from '../../runtime/process/option-values.ts'
 
 export type Options = {
   readonly url: URL

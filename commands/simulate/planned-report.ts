@@ -1,5 +1,5 @@
 import type { TimedReport } from '../../client/client.ts'
-import { isoTime } from '../../schemas/iso-8601.ts'
+import { isoTime } from '../../schemas/text/iso-8601.ts'
 import { deviceState } from './device-state.ts'
 import { movingDevice } from './moving-device.ts'
 import type { TimedPoint } from './recorded-track.ts'

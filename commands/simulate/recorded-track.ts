@@ -1,6 +1,6 @@
 import { UnreadableError } from '../../schemas/formats/histories/format.ts'
 import { gpxPoints, type GpxPoint } from '../../schemas/formats/histories/gpx-points.ts'
-import { parseIso8601 } from '../../schemas/iso-8601.ts'
+import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 
 /** A point of a recorded track: WGS84 degrees, metres, milliseconds since the epoch. */
 export type RecordedPoint = {

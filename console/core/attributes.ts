@@ -1,4 +1,4 @@
-import { KNOWN_ATTRIBUTES } from '../../schemas/known-attributes.ts'
+import { KNOWN_ATTRIBUTES } from '../../schemas/report/known-attributes.ts'
 import { distanceText, METRIC, numberText } from './measures.ts'
 
 /** Other data of a device, by name. */

@@ -1,4 +1,9 @@
-import { isFound, matchRank, wholeWords, type SearchKey } from '../../schemas/device-search.ts'
+import {
+  isFound,
+  matchRank,
+  wholeWords,
+  type SearchKey,
+} from '../../schemas/devices/device-search.ts'
 import { byName, COLUMNS, type ColumnId, type DeviceColumn } from './device-columns.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 

@@ -1,4 +1,4 @@
-import { guardFormulas } from '../../schemas/csv-formulas.ts'
+import { guardFormulas } from '../../schemas/text/csv-formulas.ts'
 import { connectionText, motionText } from './device-words.ts'
 import { labelOf, shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { batteryText, countText, METRIC, type Units } from './measures.ts'

@@ -9,7 +9,7 @@ import {
   type ApiDevice,
   type ApiPosition,
   type ApiRecord,
-  type DeviceSettings,
+  type ChangedSettings,
   type LiveDevice,
 } from './live-device.ts'
 
@@ -60,7 +60,7 @@ export class Fleet {
   }
 
   /** Applies settings that were changed on this page, which a list or a status may have been read before. */
-  changed(deviceId: string, settings: Partial<DeviceSettings>, now: number): void {
+  changed(deviceId: string, settings: Partial<ChangedSettings>, now: number): void {
     const device = this.devices.get(deviceId)
     if (device === undefined) return
     this.#step += 1
@@ -168,7 +168,7 @@ export class Fleet {
   }
 }
 
-function recentChange({ changedHere }: LiveDevice, now: number): Partial<DeviceSettings> {
+function recentChange({ changedHere }: LiveDevice, now: number): Partial<ChangedSettings> {
   if (changedHere === undefined || now - changedHere.at >= READ_BEFORE_MS) return {}
   return changedHere.settings
 }
@@ -211,7 +211,7 @@ function noteReceipt(device: LiveDevice, at: number, now: number): void {
   ageTo(device, now)
 }
 
-type ListedSettings = DeviceSettings & Pick<LiveDevice, 'reportCount' | 'firstSeenAt'>
+type ListedSettings = ChangedSettings & Pick<LiveDevice, 'reportCount' | 'firstSeenAt'>
 
 type FleetList = {
   page(items: readonly ApiDevice[], now: number): void

@@ -1,6 +1,6 @@
-import { deviceSearchKey, type SearchKey } from '../../schemas/device-search.ts'
+import { deviceSearchKey, type SearchKey } from '../../schemas/devices/device-search.ts'
 import { comparePositionTimes, seenAt, trueAt } from '../../schemas/geo/position-order.ts'
-import { livenessOf, type Liveness } from '../../schemas/liveness.ts'
+import { livenessOf, type Liveness } from '../../schemas/devices/liveness.ts'
 import type { components } from '../api/schema.ts'
 import { toMercator } from './mercator.ts'
 import { motionAfter, type Motion } from './motion.ts'
@@ -14,7 +14,7 @@ export type ApiRecord = ApiPosition & { readonly deviceId: string }
 /** The status shown for a device: a disabled one is neither online nor offline. */
 export type ShownStatus = Liveness | 'disabled'
 
-export type DeviceSettings = Pick<LiveDevice, 'name' | 'labels' | 'disabled'> & {
+export type ChangedSettings = Pick<LiveDevice, 'name' | 'labels' | 'disabled'> & {
   readonly expectedIntervalSeconds?: number | undefined
 }
 
@@ -48,7 +48,7 @@ export type LiveDevice = {
   updatedAtStep: number
   settingsAt: number
   /** What was changed last on this page, and when; times are the server's. */
-  changedHere: { readonly settings: Partial<DeviceSettings>; readonly at: number } | undefined
+  changedHere: { readonly settings: Partial<ChangedSettings>; readonly at: number } | undefined
 }
 
 export function newDevice(deviceId: string, position: ApiPosition): LiveDevice {

@@ -1,5 +1,5 @@
 import { degrees, EARTH_RADIUS_METRES, metresBetween, radians } from '../../schemas/geo/distance.ts'
-import { polygonsOf, type GeofenceShape, type LonLat } from '../../schemas/geofence.ts'
+import { polygonsOf, type GeofenceShape, type LonLat } from '../../schemas/definitions/geofence.ts'
 import type { components } from '../api/schema.ts'
 import { countText, lengthText, METRIC, type Units } from './measures.ts'
 

@@ -1,4 +1,4 @@
-import { isoTime } from '../../schemas/iso-8601.ts'
+import { isoTime } from '../../schemas/text/iso-8601.ts'
 import { datesText, dayText, shortMonth } from './date-words.ts'
 import { dayBounds, isDay, nextDay } from './days.ts'
 

@@ -1,13 +1,13 @@
 /** Lengths of time in words, and the clock of a time zone. Milliseconds since the epoch. */
 
-import { durationParts } from '../../schemas/duration-parts.ts'
+import { durationParts } from '../../schemas/text/duration-parts.ts'
 import {
   firstMoment,
   isTimeZone,
   localClock,
   type LocalClock,
 } from '../../schemas/geo/local-time.ts'
-import { isoTime } from '../../schemas/iso-8601.ts'
+import { isoTime } from '../../schemas/text/iso-8601.ts'
 import { METRIC, timeText } from './measures.ts'
 
 const SECOND = 1_000

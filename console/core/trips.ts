@@ -1,4 +1,4 @@
-import { guardFormulas } from '../../schemas/csv-formulas.ts'
+import { guardFormulas } from '../../schemas/text/csv-formulas.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import type { components } from '../api/schema.ts'
 import type { DayCounts } from './day-counts.ts'

@@ -1,5 +1,5 @@
 import type { OutboundRequest } from '../send/http-client.ts'
-import type { SubscriptionTarget } from '../../schemas/subscription.ts'
+import type { SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
 import { timedSentence, titleOf, type Told } from './told.ts'
 
 type TargetOf<Kind> = Extract<SubscriptionTarget, { kind: Kind }>

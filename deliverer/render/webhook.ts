@@ -1,6 +1,6 @@
 import { factView } from '../../schemas/facts/view.ts'
-import { isoTime } from '../../schemas/iso-8601.ts'
-import { recordView } from '../../schemas/record-view.ts'
+import { isoTime } from '../../schemas/text/iso-8601.ts'
+import { recordView } from '../../schemas/devices/record-view.ts'
 import { batchId } from '../item.ts'
 import { itemSentence, type Told } from './told.ts'
 

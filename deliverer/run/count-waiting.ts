@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { DeviceSubscription, WaitingItems } from '../../schemas/subscription.ts'
+import type { DeviceSubscription, WaitingItems } from '../../schemas/subscriptions/subscription.ts'
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import type { ItemReader } from './next-items.ts'
 

@@ -1,4 +1,7 @@
-import type { DeviceSubscription, SubscriptionProgress } from '../../schemas/subscription.ts'
+import type {
+  DeviceSubscription,
+  SubscriptionProgress,
+} from '../../schemas/subscriptions/subscription.ts'
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 
 const LEASE_MS = 10_000

@@ -1,4 +1,4 @@
-import type { SubscriptionProgress } from '../../schemas/subscription.ts'
+import type { SubscriptionProgress } from '../../schemas/subscriptions/subscription.ts'
 
 const TOGETHER_MS = 60_000
 const HOUR_MS = 3_600_000

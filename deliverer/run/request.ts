@@ -1,10 +1,10 @@
-import { UnsealingError } from '../../runtime/sealed-secrets.ts'
+import { UnsealingError } from '../../runtime/process/sealed-secrets.ts'
 import type {
   DeliveryOutcome,
   DeviceSubscription,
   SubscriptionProgress,
   SubscriptionSecrets,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import { afterAttempt, isSuccess, isTooMuch } from '../after-attempt.ts'
 import { deviceIdOf } from '../item.ts'
 import type { Told } from '../render/told.ts'

@@ -1,4 +1,4 @@
-import type { DeviceSubscription } from '../../schemas/subscription.ts'
+import type { DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
 import { waitingCounter } from './count-waiting.ts'
 import type { RunnerParts, RunnerState, SubscriptionKey } from './runner-state.ts'
 import { nextSender } from './send-next.ts'

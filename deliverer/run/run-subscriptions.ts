@@ -2,7 +2,7 @@ import {
   SUBSCRIPTION_STATES,
   subscriptionState,
   type DeviceSubscription,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import type { ChangedDefinition } from '../../store/definitions.ts'
 import { ChangesFollower } from '../../store/follow-changes.ts'
 import { runSubscription, type Runner } from './run-subscription.ts'

@@ -1,6 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts'
-import type { SealedSecrets } from '../../runtime/sealed-secrets.ts'
-import type { DeviceSubscription, SubscriptionProgress } from '../../schemas/subscription.ts'
+import type { SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
+import type {
+  DeviceSubscription,
+  SubscriptionProgress,
+} from '../../schemas/subscriptions/subscription.ts'
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import type { SendItems } from '../send/send-items.ts'
 import type { RequestSlots } from '../slots.ts'

@@ -1,4 +1,7 @@
-import type { DeviceSubscription, SubscriptionProgress } from '../../schemas/subscription.ts'
+import type {
+  DeviceSubscription,
+  SubscriptionProgress,
+} from '../../schemas/subscriptions/subscription.ts'
 import type { Item } from '../item.ts'
 import { deliveryOutcome, type Requester } from './request.ts'
 import type { RunnerParts, SubscriptionKey } from './runner-state.ts'

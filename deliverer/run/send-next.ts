@@ -1,4 +1,4 @@
-import { uncounted, type DeviceSubscription } from '../../schemas/subscription.ts'
+import { uncounted, type DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
 import { gapItem, type Item } from '../item.ts'
 import { withoutLease } from './lease.ts'
 import { mailWaitMs } from './mail-pace.ts'

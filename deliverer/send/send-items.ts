@@ -2,7 +2,7 @@ import type {
   DeviceSubscription,
   SubscriptionSecrets,
   SubscriptionTarget,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import { chatRequest } from '../render/chats.ts'
 import { mailOf } from '../render/mail.ts'
 import type { Told } from '../render/told.ts'

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import { SIGNING_SECRET_PREFIX } from '../../schemas/signing-secret.ts'
+import { SIGNING_SECRET_PREFIX } from '../../schemas/access/signing-secret.ts'
 
 /**
  * The headers by which receivers verify a webhook, as https://www.standardwebhooks.com has them. `id`: the same for

@@ -1,4 +1,4 @@
-import type { SubscriptionTarget } from '../../schemas/subscription.ts'
+import type { SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
 
 /** Shorter ones are words that occur in any text. */
 const SHORTEST = 4

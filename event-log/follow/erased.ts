@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { isWithdrawn } from '../../schemas/device-erased.ts'
-import type { PositionEntry, ErasureEntry } from '../../schemas/log-entry.ts'
+import { isWithdrawn } from '../../schemas/events/device-erased.ts'
+import type { PositionEntry, ErasureEntry } from '../../schemas/events/log-entry.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { endOf, furthest, hasReached } from '../offsets.ts'
 import type {
   FollowedBatch,

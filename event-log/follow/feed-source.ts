@@ -1,5 +1,5 @@
-import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/log-entry.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/events/log-entry.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { ReadableLog } from './followed.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { MarkedLog, ReaderPosition } from './mark.ts'

@@ -1,4 +1,4 @@
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { hasReached } from '../offsets.ts'
 import type { LiveFeed } from './live-feed.ts'
 

@@ -1,6 +1,6 @@
 import type { EventLog, LogBatch, LogEntry, TailGap } from '../event-log.ts'
-import type { FactEntry } from '../../schemas/log-entry.ts'
-import type { Offsets, Origin } from '../../schemas/read-models.ts'
+import type { FactEntry } from '../../schemas/events/log-entry.ts'
+import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
 
 // The parts of the log, the store and the logger that readers following the log use.
 

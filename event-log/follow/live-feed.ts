@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache'
 import type { PositionEntry, SeenEntry, TailGap, UnreadableEntry } from '../event-log.ts'
 import { furthest, hasReached } from '../offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { AppendedEvent } from '../../schemas/appended-event.ts'
-import { isWithdrawn } from '../../schemas/device-erased.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import type { Origin } from '../../schemas/read-models.ts'
+import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
+import { isWithdrawn } from '../../schemas/events/device-erased.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import type { Origin } from '../../schemas/devices/read-models.ts'
 import type {
   FollowedBatch,
   FollowerLogger,

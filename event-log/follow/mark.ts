@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib'
-import type { Offsets, Origin } from '../../schemas/read-models.ts'
+import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
 import type { FollowedEntry } from './followed.ts'
 
 /** Offsets in the whole log. */

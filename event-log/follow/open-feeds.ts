@@ -1,5 +1,5 @@
-import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { EventLog } from '../event-log.ts'
 import type { FactLog } from '../fact-log.ts'
 import type { Feeds } from '../feeds.ts'

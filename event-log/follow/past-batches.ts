@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { Extent } from '../event-log.ts'
 import type { FollowedBatch, FollowedEntry } from './followed.ts'
 import { approximateBytes } from './ring.ts'

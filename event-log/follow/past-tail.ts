@@ -1,4 +1,4 @@
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { FollowedItem, ReadableLog } from './followed.ts'
 
 /** A tail of the log that readers use in turn, and the place after what it has given. */

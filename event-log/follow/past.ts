@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { ErasureEntry, PositionEntry } from '../../schemas/log-entry.ts'
-import type { Origin } from '../../schemas/read-models.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
+import type { ErasureEntry, PositionEntry } from '../../schemas/events/log-entry.ts'
+import type { Origin } from '../../schemas/devices/read-models.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { NotErased } from './erased.ts'
 import type {
   FollowedBatch,

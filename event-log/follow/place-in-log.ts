@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Origin } from '../../schemas/read-models.ts'
+import type { Origin } from '../../schemas/devices/read-models.ts'
 import type { Extent } from '../event-log.ts'
 import { hasReached, noFurtherThan } from '../offsets.ts'
 import type { FollowerLogger, ReadableLog } from './followed.ts'

@@ -1,6 +1,6 @@
-import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/log-entry.ts'
-import type { Origin } from '../../schemas/read-models.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
+import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/events/log-entry.ts'
+import type { Origin } from '../../schemas/devices/read-models.ts'
 import type { LogPlace } from './mark.ts'
 
 /** The entries shown to readers, oldest first as this process learned them. */

@@ -1,5 +1,5 @@
-import type { Offsets } from '../../schemas/read-models.ts'
-import { Turns, type GiveBack } from '../../runtime/turns.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
+import { Turns, type GiveBack } from '../../runtime/limits/turns.ts'
 import type { Extent } from '../event-log.ts'
 import type { FollowedItem, ReadableLog } from './followed.ts'
 import { lingering } from './lingering.ts'

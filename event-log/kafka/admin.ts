@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { Outage } from '../../runtime/outage.ts'
+import type { Outage } from '../../runtime/process/outage.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './kafka-client.ts'
 
 /** Admin requests: everything except reading and writing events. */

@@ -1,8 +1,8 @@
 import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry'
-import { backOff } from '../../runtime/repeat.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
 import { DependencyError } from '../../runtime/errors.ts'
-import type { AvroRecord } from '../../schemas/avro-schemas.ts'
-import { UndecodableEventError } from '../../schemas/event-fields.ts'
+import type { AvroRecord } from '../../schemas/events/avro-schemas.ts'
+import { UndecodableEventError } from '../../schemas/events/event-fields.ts'
 import type { AvroFormat } from './event-format.ts'
 
 type AvscType = Parameters<AvroSchema['createResolver']>[0]

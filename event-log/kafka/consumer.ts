@@ -1,5 +1,5 @@
-import { backOff } from '../../runtime/repeat.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { kafkaFailure, type KafkaClient, type Logger } from './kafka-client.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import { stallWatch, type GroupProgress } from './stall-watch.ts'

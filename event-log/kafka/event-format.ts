@@ -4,30 +4,30 @@ import {
   decodeDeviceErased,
   DEVICE_ERASED,
   type DeviceErased,
-} from '../../schemas/device-erased.ts'
-import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
-import { isoTime, parseIso8601 } from '../../schemas/iso-8601.ts'
+} from '../../schemas/events/device-erased.ts'
+import { UndecodableEventError, utf8 } from '../../schemas/events/event-fields.ts'
+import { isoTime, parseIso8601 } from '../../schemas/text/iso-8601.ts'
 import {
   encodeEvent,
   eventIdOf,
   eventTypeOf,
   isDeviceSeen,
   type AppendedEvent,
-} from '../../schemas/appended-event.ts'
+} from '../../schemas/events/appended-event.ts'
 import {
   checkDeviceSeen,
   decodeDeviceSeen,
   DEVICE_SEEN,
   type DeviceSeen,
-} from '../../schemas/device-seen.ts'
+} from '../../schemas/events/device-seen.ts'
 import {
   checkPositionReported,
   decodePositionReported,
   deviceKey,
   POSITION_REPORTED,
   type PositionReported,
-} from '../../schemas/position-reported.ts'
-import type { Origin } from '../../schemas/read-models.ts'
+} from '../../schemas/events/position-reported.ts'
+import type { Origin } from '../../schemas/devices/read-models.ts'
 import type { LogEntry, UnreadableEntry } from '../event-log.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 

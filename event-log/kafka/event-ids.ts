@@ -1,6 +1,6 @@
 import { DependencyError } from '../../runtime/errors.ts'
-import { eventIdOf } from '../../schemas/appended-event.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import { eventIdOf } from '../../schemas/events/appended-event.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { TailItem } from '../event-log.ts'
 import type { OffsetBounds } from './offsets.ts'
 

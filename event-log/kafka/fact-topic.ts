@@ -1,9 +1,14 @@
 import type { KafkaMessage } from 'kafkajs'
-import { DEVICE_ERASED } from '../../schemas/device-erased.ts'
-import { UndecodableEventError, utf8 } from '../../schemas/event-fields.ts'
-import { decodeFact, encodeFact, factEventType, isFactEventType } from '../../schemas/fact-event.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { DEVICE_ERASED } from '../../schemas/events/device-erased.ts'
+import { UndecodableEventError, utf8 } from '../../schemas/events/event-fields.ts'
+import {
+  decodeFact,
+  encodeFact,
+  factEventType,
+  isFactEventType,
+} from '../../schemas/events/fact-event.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { FactTailItem, FactTopic } from '../fact-log.ts'
 import type { AdminClient } from './admin.ts'
 import { cloudEventHeaders, headerText, toEntry, toErasureMessage } from './event-format.ts'

@@ -1,5 +1,5 @@
 import type { Consumer, EachBatchPayload, KafkaMessage, OffsetsByTopicPartition } from 'kafkajs'
-import { backOff } from '../../runtime/repeat.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
 import { kafkaFailure, RETRY, type KafkaClient, type Logger } from './kafka-client.ts'
 import { placeMember, type Placement, type StartAt } from './placement.ts'
 

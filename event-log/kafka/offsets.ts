@@ -1,5 +1,5 @@
 import type { Admin } from 'kafkajs'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { askPartitions } from './partitions.ts'
 import type { GroupProgress } from './stall-watch.ts'
 

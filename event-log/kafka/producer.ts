@@ -1,5 +1,5 @@
 import { Partitioners, type Producer, type RecordMetadata } from 'kafkajs'
-import { backOff } from '../../runtime/repeat.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
 import {
   kafkaFailure,
   RETRY,

@@ -1,6 +1,6 @@
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import type { TailGap } from '../event-log.ts'
-import { backOff } from '../../runtime/repeat.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
 import type { KafkaClient, Logger } from './kafka-client.ts'
 import { beGroupMember, withHeartbeats, type Chunk } from './group-member.ts'
 import type { OffsetBounds } from './offsets.ts'

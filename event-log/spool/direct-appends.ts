@@ -1,5 +1,5 @@
 import { DependencyError } from '../../runtime/errors.ts'
-import type { AppendedEvent } from '../../schemas/appended-event.ts'
+import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
 import type { EventLog } from '../event-log.ts'
 
 /** A pending append; only the first `resolve` or `reject` counts. */
@@ -11,7 +11,7 @@ export type Append = {
 
 /**
  * With this many unconfirmed appends, a log that confirms nothing for this time counts as unavailable:
- * the process refuses requests before twice as many are under way (runtime/in-flight.ts).
+ * the process refuses requests before twice as many are under way (runtime/http/in-flight.ts).
  */
 const MANY = 300
 const SILENT_MS = 200

@@ -3,11 +3,15 @@ import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { DependencyError } from '../../runtime/errors.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { isFull } from '../../runtime/sqlite/sqlite-errors.ts'
-import { utf8 } from '../../schemas/event-fields.ts'
+import { utf8 } from '../../schemas/events/event-fields.ts'
 import type { SpoolDepth } from '../../schemas/instance-report.ts'
-import { encodeEvent, isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
-import { decodeDeviceSeen } from '../../schemas/device-seen.ts'
-import { decodePositionReported } from '../../schemas/position-reported.ts'
+import {
+  encodeEvent,
+  isDeviceSeen,
+  type AppendedEvent,
+} from '../../schemas/events/appended-event.ts'
+import { decodeDeviceSeen } from '../../schemas/events/device-seen.ts'
+import { decodePositionReported } from '../../schemas/events/position-reported.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
 
 const SCHEMA = [

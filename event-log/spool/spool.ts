@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { backOff } from '../../runtime/repeat.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { holdDirectory } from '../../runtime/sqlite/data-directory.ts'

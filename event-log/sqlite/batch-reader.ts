@@ -1,8 +1,11 @@
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { decodeDeviceErased, DEVICE_ERASED } from '../../schemas/device-erased.ts'
-import { decodeDeviceSeen, DEVICE_SEEN } from '../../schemas/device-seen.ts'
-import { utf8 } from '../../schemas/event-fields.ts'
-import { decodePositionReported, POSITION_REPORTED } from '../../schemas/position-reported.ts'
+import { decodeDeviceErased, DEVICE_ERASED } from '../../schemas/events/device-erased.ts'
+import { decodeDeviceSeen, DEVICE_SEEN } from '../../schemas/events/device-seen.ts'
+import { utf8 } from '../../schemas/events/event-fields.ts'
+import {
+  decodePositionReported,
+  POSITION_REPORTED,
+} from '../../schemas/events/position-reported.ts'
 import type { LogBatch, LogEntry } from '../event-log.ts'
 
 /** A log in one file has one partition. */

@@ -1,11 +1,11 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { eventIdOf } from '../../schemas/appended-event.ts'
+import { eventIdOf } from '../../schemas/events/appended-event.ts'
 import type { EventLog, LogBatch, LogEntry, TailItem } from '../event-log.ts'
 import { type TopicName, REJECTIONS } from '../topic.ts'
 import { batchReader, PARTITION } from './batch-reader.ts'
 import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'
-import { sleepers } from '../../runtime/sleepers.ts'
+import { sleepers } from '../../runtime/process/sleepers.ts'
 import { DEAD_LETTERS, topicReader, type CommitTopic } from './topic.ts'
 
 /** Events are appended within this time of their receipt. */

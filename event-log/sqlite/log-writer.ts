@@ -1,14 +1,18 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { checkDeviceErased, DEVICE_ERASED, type DeviceErased } from '../../schemas/device-erased.ts'
+import {
+  checkDeviceErased,
+  DEVICE_ERASED,
+  type DeviceErased,
+} from '../../schemas/events/device-erased.ts'
 import {
   encodeEvent,
   eventIdOf,
   eventTypeOf,
   type AppendedEvent,
-} from '../../schemas/appended-event.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+} from '../../schemas/events/appended-event.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { EventLog } from '../event-log.ts'
 import { gatheringWriter } from '../gathering-writer.ts'
 import { type TopicName, REJECTIONS } from '../topic.ts'

@@ -1,4 +1,4 @@
-import { isDeviceSeen, type AppendedEvent } from '../../schemas/appended-event.ts'
+import { isDeviceSeen, type AppendedEvent } from '../../schemas/events/appended-event.ts'
 
 /**
  * The order in which the events of one request are appended: of min(timestamp, receivedAt), heartbeats last, and

@@ -1,17 +1,17 @@
 import { describeFaults } from '../../runtime/errors.ts'
-import type { AppendedEvent } from '../../schemas/appended-event.ts'
-import { isListed } from '../../schemas/device-id.ts'
-import type { DeviceSeen } from '../../schemas/device-seen.ts'
-import { withMisspelt } from '../../schemas/misspelt-fields.ts'
-import type { WritableReport } from '../../schemas/plain-report.ts'
+import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
+import { isListed } from '../../schemas/devices/device-id.ts'
+import type { DeviceSeen } from '../../schemas/events/device-seen.ts'
+import { withMisspelt } from '../../schemas/report/misspelt-fields.ts'
+import type { WritableReport } from '../../schemas/report/plain-report.ts'
 import {
   deviceIdFaults,
   parsePositionReport,
   type PositionReport,
-} from '../../schemas/position-report.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
-import { newUlid, recordIdFor } from '../../schemas/record-id.ts'
-import { withOptionalFields } from '../../schemas/report-fields.ts'
+} from '../../schemas/report/position-report.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
+import { newUlid, recordIdFor } from '../../schemas/events/record-id.ts'
+import { withOptionalFields } from '../../schemas/report/report-fields.ts'
 import type { ApiKey, KeyGrant } from '../../store/keys.ts'
 import type { Refused, SubmittedHeartbeat, SubmittedReport } from './outcome.ts'
 

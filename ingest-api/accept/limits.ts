@@ -7,8 +7,8 @@ import {
   type OpenRateCounters,
   type RateCounters,
   type RateLimit,
-} from '../../runtime/rate-counters.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+} from '../../runtime/limits/rate-counters.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { ApiKey } from '../../store/keys.ts'
 
 /** A limit, its remainder, and the time until it resets. */

@@ -1,7 +1,7 @@
 import { ApiError, type Fault } from '../../runtime/errors.ts'
-import type { parsePositionReport } from '../../schemas/position-report.ts'
-import type { Telemetry } from '../../schemas/report-fields.ts'
-import type { RejectionError } from '../../schemas/report-rejected.ts'
+import type { parsePositionReport } from '../../schemas/report/position-report.ts'
+import type { Telemetry } from '../../schemas/report/report-fields.ts'
+import type { RejectionError } from '../../schemas/events/report-rejected.ts'
 
 /** One report as sent. */
 export type SubmittedReport = SubmittedPosition | SubmittedHeartbeat

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 
 const RECENT_MS = 60_000
 /** More than a second's, after which the store knows them. */

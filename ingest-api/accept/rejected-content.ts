@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
-import { withoutApiKeys } from '../../schemas/keys-in-text.ts'
+import { withoutApiKeys } from '../../schemas/access/keys-in-text.ts'
 import {
   REJECTED_BODY_BYTES,
   REJECTED_DEVICE_ID_UNITS,
   type ReportRejected,
-} from '../../schemas/report-rejected.ts'
+} from '../../schemas/events/report-rejected.ts'
 import type { SubmittedReport } from './outcome.ts'
 
 /** The part of a report that has been read so far. */

@@ -1,6 +1,6 @@
 import { toApiError, type ErrorIdentifier } from '../../runtime/errors.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
-import { REJECTION_ERRORS, type RejectionError } from '../../schemas/report-rejected.ts'
+import type { Metrics } from '../../runtime/process/metrics.ts'
+import { REJECTION_ERRORS, type RejectionError } from '../../schemas/events/report-rejected.ts'
 import type { Offered, RefusedReport, RejectionQueue } from './rejections.ts'
 
 /** Every outcome of a report, or of its request as a whole. */

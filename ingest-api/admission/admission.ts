@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
-import { TEST_REPORT_HEADER, type AuthFailures } from '../../runtime/auth-failures.ts'
-import { clientAddress } from '../../runtime/client-address.ts'
+import { TEST_REPORT_HEADER, type AuthFailures } from '../../runtime/limits/auth-failures.ts'
+import { clientAddress } from '../../runtime/http/client-address.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
-import { bearerToken, insufficientScope, unauthorized } from '../../runtime/http-request.ts'
-import { isApiKey, secretHash } from '../../schemas/api-key.ts'
+import { bearerToken, insufficientScope, unauthorized } from '../../runtime/http/http-request.ts'
+import { isApiKey, secretHash } from '../../schemas/access/api-key.ts'
 import { isInForce, type KeyGrant, type Scope } from '../../store/keys.ts'
 import {
   beyondKeyLimit,

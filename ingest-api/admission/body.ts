@@ -1,7 +1,12 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { ApiError } from '../../runtime/errors.ts'
-import { bodyFault, cutOffBody, requireJson, tooLargeBody } from '../../runtime/http-request.ts'
-import { SMALL_BODY_BYTES } from '../../runtime/in-flight.ts'
+import {
+  bodyFault,
+  cutOffBody,
+  requireJson,
+  tooLargeBody,
+} from '../../runtime/http/http-request.ts'
+import { SMALL_BODY_BYTES } from '../../runtime/http/in-flight.ts'
 import {
   headerOf,
   mediaTypeOf,

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { GoodSecrets } from '../../runtime/auth-failures.ts'
+import type { GoodSecrets } from '../../runtime/limits/auth-failures.ts'
 import { type Clock, within } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import { isInForce, type KeyGrant, type KeyRefusals, type Keys } from '../../store/keys.ts'

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { unavailable, type ApiError, type Fault } from '../../runtime/errors.ts'
-import { requestIdOf } from '../../runtime/http-request.ts'
-import type { Holder, HttpAnswer, InFlight } from '../../runtime/in-flight.ts'
+import { requestIdOf } from '../../runtime/http/http-request.ts'
+import type { Holder, HttpAnswer, InFlight } from '../../runtime/http/in-flight.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import type { SubmittedPosition } from '../accept/outcome.ts'
 

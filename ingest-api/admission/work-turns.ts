@@ -1,5 +1,5 @@
 import { ownTurn } from '../../runtime/end-of-turn.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { Turns } from '../../runtime/limits/turns.ts'
 import { overloaded, type SenderRequest } from './sender-request.ts'
 
 /** From this size of its body on, a request takes milliseconds of work. */

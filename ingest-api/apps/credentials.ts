@@ -1,4 +1,4 @@
-import { bearerToken } from '../../runtime/http-request.ts'
+import { bearerToken } from '../../runtime/http/http-request.ts'
 import { hashOf, type Credentials } from '../admission/admission.ts'
 import type { Fields } from '../../schemas/formats/senders/fields.ts'
 

@@ -1,9 +1,13 @@
 import type { Fault } from '../../runtime/errors.ts'
-import { fittingAttributes } from '../../schemas/attributes.ts'
-import { deviceIdFault } from '../../schemas/device-id.ts'
-import { EARLIEST, FURTHEST_AHEAD_MS, type WritableReport } from '../../schemas/plain-report.ts'
-import type { PositionReport } from '../../schemas/position-report.ts'
-import { RANGES, withOptionalFields } from '../../schemas/report-fields.ts'
+import { fittingAttributes } from '../../schemas/report/attributes.ts'
+import { deviceIdFault } from '../../schemas/devices/device-id.ts'
+import {
+  EARLIEST,
+  FURTHEST_AHEAD_MS,
+  type WritableReport,
+} from '../../schemas/report/plain-report.ts'
+import type { PositionReport } from '../../schemas/report/position-report.ts'
+import { RANGES, withOptionalFields } from '../../schemas/report/report-fields.ts'
 import type { SentPoint } from '../../schemas/formats/sent-point.ts'
 import { isSent, numberIn, shownValue } from '../../schemas/formats/values.ts'
 

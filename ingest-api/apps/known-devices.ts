@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { within } from '../../runtime/clock.ts'
-import { Slots } from '../../runtime/slots.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
 import type { Devices } from '../../store/read-models.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 
 /** An erased device may count as known for this long. */
 const KNOWN_MS = 60_000

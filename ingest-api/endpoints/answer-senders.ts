@@ -6,12 +6,12 @@ import {
   failureLog,
   requestObserver,
   successEnvelope,
-} from '../../runtime/http.ts'
-import { hasLongUnreadBody } from '../../runtime/http-request.ts'
-import type { HttpApp } from '../../runtime/http-server.ts'
-import type { HttpAnswer } from '../../runtime/in-flight.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
+} from '../../runtime/http/http.ts'
+import { hasLongUnreadBody } from '../../runtime/http/http-request.ts'
+import type { HttpApp } from '../../runtime/http/http-server.ts'
+import type { HttpAnswer } from '../../runtime/http/in-flight.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
+import type { Metrics } from '../../runtime/process/metrics.ts'
 import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { SenderRequest, targetOf } from '../admission/sender-request.ts'
 import { appRouteOf, takes, type AppRoute } from '../apps/app-routes.ts'

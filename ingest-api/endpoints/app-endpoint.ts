@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { withoutByteOrderMark } from '../../runtime/http-request.ts'
+import { withoutByteOrderMark } from '../../runtime/http/http-request.ts'
 import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runtime/errors.ts'
 import { beforeDeadline, type Clock } from '../../runtime/clock.ts'
 import type { Accept } from '../accept/accept.ts'

@@ -1,6 +1,6 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import { readPages } from '../../runtime/read-pages.ts'
-import type { FactState } from '../../schemas/fact-state.ts'
+import { readPages } from '../../runtime/process/read-pages.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
 import type { Box } from '../../schemas/geo/area.ts'
 import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import type { AdoptionStore } from '../../store/definitions.ts'

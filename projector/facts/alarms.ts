@@ -1,5 +1,5 @@
-import type { AlarmState } from '../../schemas/fact-state.ts'
-import { alarmKey, alarmNames } from '../../schemas/alarm-names.ts'
+import type { AlarmState } from '../../schemas/facts/fact-state.ts'
+import { alarmKey, alarmNames } from '../../schemas/report/alarm-names.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
 import type { Decision, FactInput, HeartbeatInput, PartJudgement, PositionInput } from './part.ts'
 

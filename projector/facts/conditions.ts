@@ -1,6 +1,10 @@
-import type { RuleStanding, RuleValue } from '../../schemas/definitions-state.ts'
-import type { DeviceRule } from '../../schemas/device-rule.ts'
-import { MEASUREMENTS, type Measurement, type OptionalFields } from '../../schemas/report-fields.ts'
+import type { RuleStanding, RuleValue } from '../../schemas/definitions/definitions-state.ts'
+import type { DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import {
+  MEASUREMENTS,
+  type Measurement,
+  type OptionalFields,
+} from '../../schemas/report/report-fields.ts'
 
 /** The state of a device and the values of one input, by which conditions are judged. */
 export type Circumstances = {

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../runtime/clock.ts'
 import { reasonOf } from '../../runtime/errors.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import type { Metrics } from '../../runtime/metrics.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
+import type { Metrics } from '../../runtime/process/metrics.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { DueDevice, FailedDevice } from '../../store/facts.ts'
 
 const LOOKED_AT_AGAIN_MS = 60_000

@@ -1,4 +1,4 @@
-import type { FactBudget } from '../../schemas/fact-state.ts'
+import type { FactBudget } from '../../schemas/facts/fact-state.ts'
 
 /** 600 facts an hour. */
 const FACT_EVERY_MS = 6_000

@@ -2,9 +2,9 @@ import type {
   GeofencesState,
   GeofenceStanding,
   StartedWait,
-} from '../../schemas/definitions-state.ts'
+} from '../../schemas/definitions/definitions-state.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
-import { namedGeofence, type Geofence } from '../../schemas/geofence.ts'
+import { namedGeofence, type Geofence } from '../../schemas/definitions/geofence.ts'
 import type { GeofenceIndex, PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import type { Decision, PositionInput } from './part.ts'
 import { hasEntered, hasLeft, isWithin, type Fix } from './sides.ts'

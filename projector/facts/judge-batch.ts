@@ -1,8 +1,8 @@
 import { furthest, includes } from '../../event-log/offsets.ts'
-import { eventIdOf } from '../../schemas/appended-event.ts'
-import type { PositionEntry } from '../../schemas/log-entry.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
+import { eventIdOf } from '../../schemas/events/appended-event.ts'
+import type { PositionEntry } from '../../schemas/events/log-entry.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import type { AppliedEvents, Offsets } from '../../schemas/devices/read-models.ts'
 import type { JudgeDevice } from '../../store/facts.ts'
 import type { Generation } from '../../store/generations.ts'
 import type {

@@ -1,6 +1,6 @@
 import { jsonSize } from '../../runtime/json-size.ts'
-import type { Logger } from '../../runtime/logger.ts'
-import { untilSucceeded } from '../../runtime/repeat.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
+import { untilSucceeded } from '../../runtime/process/repeat.ts'
 import { WentBackError } from '../../store/read-models.ts'
 import type { JudgeBatch, ProjectedBatch, ProjectedChange } from './judge-batch.ts'
 

@@ -1,7 +1,11 @@
-import type { DefinitionsState, StartedWait, StopFix } from '../../schemas/definitions-state.ts'
-import type { LastPosition } from '../../schemas/read-models.ts'
-import type { OptionalFields } from '../../schemas/report-fields.ts'
-import type { DeviceRule } from '../../schemas/device-rule.ts'
+import type {
+  DefinitionsState,
+  StartedWait,
+  StopFix,
+} from '../../schemas/definitions/definitions-state.ts'
+import type { LastPosition } from '../../schemas/devices/read-models.ts'
+import type { OptionalFields } from '../../schemas/report/report-fields.ts'
+import type { DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import { valueOf, type Circumstances } from './conditions.ts'
 import { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import {

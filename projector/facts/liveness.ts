@@ -1,5 +1,5 @@
-import type { LivenessState } from '../../schemas/fact-state.ts'
-import { SILENCE } from '../../schemas/liveness.ts'
+import type { LivenessState } from '../../schemas/facts/fact-state.ts'
+import { SILENCE } from '../../schemas/devices/liveness.ts'
 import {
   heldUntil,
   type Decision,

@@ -1,6 +1,6 @@
-import type { FactDetails } from '../../schemas/facts.ts'
-import type { LastPosition } from '../../schemas/read-models.ts'
-import type { Telemetry } from '../../schemas/report-fields.ts'
+import type { FactDetails } from '../../schemas/facts/facts.ts'
+import type { LastPosition } from '../../schemas/devices/read-models.ts'
+import type { Telemetry } from '../../schemas/report/report-fields.ts'
 
 /** A position as it is judged. */
 export type JudgedPosition = LastPosition

@@ -4,8 +4,8 @@ import type {
   RuleValue,
   StartedWait,
   StopFix,
-} from '../../schemas/definitions-state.ts'
-import { namedRule, type DeviceRule } from '../../schemas/device-rule.ts'
+} from '../../schemas/definitions/definitions-state.ts'
+import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import { judgeCondition, type Circumstances } from './conditions.ts'
 import type { WaitClock, EndOfWait } from './geofences.ts'
 import type { Watched } from './liveness.ts'

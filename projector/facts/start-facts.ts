@@ -1,6 +1,6 @@
 import type { EventLog } from '../../event-log/event-log.ts'
 import { systemClock as clock } from '../../runtime/clock.ts'
-import type { Program } from '../../runtime/program.ts'
+import type { Program } from '../../runtime/process/program.ts'
 import type { Instances } from '../../store/back-office.ts'
 import type { AdoptionStore, DefinitionStore } from '../../store/definitions.ts'
 import type { FactStore } from '../../store/facts.ts'

@@ -1,5 +1,5 @@
-import type { StopFix, StopState } from '../../schemas/definitions-state.ts'
-import { STOPPED } from '../../schemas/device-rule.ts'
+import type { StopFix, StopState } from '../../schemas/definitions/definitions-state.ts'
+import { STOPPED } from '../../schemas/definitions/device-rule.ts'
 import type { EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { StopWindow } from '../../schemas/geo/stop-window.ts'

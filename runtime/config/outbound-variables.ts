@@ -1,6 +1,6 @@
 import Joi from 'joi'
 import { parseNetwork, type Network } from '../outbound/public-address.ts'
-import { SECRETS_KEY_BYTES } from '../sealed-secrets.ts'
+import { SECRETS_KEY_BYTES } from '../process/sealed-secrets.ts'
 import { variable } from './variables.ts'
 
 /** How subscriptions reach other services. */

@@ -1,6 +1,6 @@
 import Joi from 'joi'
-import type { CorsOrigins } from '../cors.ts'
-import type { RateLimit } from '../rate-counters.ts'
+import type { CorsOrigins } from '../http/cors.ts'
+import type { RateLimit } from '../limits/rate-counters.ts'
 
 /** The environment variables of the services, as they are read. */
 export type ServiceVariables = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type Router from '@koa/router'
-import type { HttpContext, HttpState } from '../http.ts'
+import type { HttpContext, HttpState } from '../http/http.ts'
 import type { OpenApiDocument } from './document.ts'
 
 /** No other hosts, no inline scripts; Swagger UI's icons are `data:` images. */

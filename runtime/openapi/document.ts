@@ -1,5 +1,5 @@
 import { ERROR_MEANINGS, ERRORS, type ErrorIdentifier } from '../errors.ts'
-import { VERSION } from '../instance.ts'
+import { VERSION } from '../process/instance.ts'
 import { SchemaComponents, type JsonSchema } from './json-schema.ts'
 import { errorResponse, ERRORS_OF_EVERY_CALL, HEADERS } from './envelope.ts'
 

@@ -3,7 +3,7 @@ import { readFile, readdir, rename, stat, statfs, writeFile } from 'node:fs/prom
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DependencyError, reasonOf } from '../errors.ts'
-import type { Logger } from '../logger.ts'
+import type { Logger } from '../process/logger.ts'
 import { opening, isWritable, requireWritableDirectory, makeDirectory } from './opening.ts'
 import { isBusy } from './sqlite-errors.ts'
 

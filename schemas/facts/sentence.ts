@@ -1,4 +1,4 @@
-import { durationText } from '../duration-parts.ts'
+import { durationText } from '../text/duration-parts.ts'
 import type { FactType } from './types.ts'
 
 /** The fields of a fact that its sentence depends on, as the log and as the API have them. */

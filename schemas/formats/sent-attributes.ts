@@ -1,4 +1,4 @@
-import { KNOWN_ATTRIBUTES } from '../known-attributes.ts'
+import { KNOWN_ATTRIBUTES } from '../report/known-attributes.ts'
 import { numberIn, scaled } from './values.ts'
 
 /** The data that an app sends beyond position and measurements, by the names of our attributes. */

@@ -1,4 +1,4 @@
-import { parseIso8601 } from '../iso-8601.ts'
+import { parseIso8601 } from '../text/iso-8601.ts'
 
 /** Numbers below this are seconds since 1970, others milliseconds. */
 const MILLISECONDS_FROM = 2 ** 31

@@ -1,6 +1,6 @@
-import { withoutApiKeys } from '../keys-in-text.ts'
-import { RANGES, type Measurement, type Measurements } from '../report-fields.ts'
-import { isJsonObject } from '../json-object.ts'
+import { withoutApiKeys } from '../access/keys-in-text.ts'
+import { RANGES, type Measurement, type Measurements } from '../report/report-fields.ts'
+import { isJsonObject } from '../text/json-object.ts'
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 /** No more digits than an app can mean: a converted 0.211914 knots is not 0.10901788596 m/s. */

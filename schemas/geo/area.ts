@@ -5,7 +5,7 @@ import {
   type LonLat,
   type PolygonRing,
   type GeofenceShape,
-} from '../geofence.ts'
+} from '../definitions/geofence.ts'
 import {
   degrees,
   EARTH_RADIUS_METRES,

@@ -1,7 +1,7 @@
 import Flatbush from 'flatbush'
 import { areasOf, type Area } from './area.ts'
 import type { Coordinates } from './distance.ts'
-import type { Geofence } from '../geofence.ts'
+import type { Geofence } from '../definitions/geofence.ts'
 
 /** A geofence with its areas: several of a multipolygon. */
 export type PreparedGeofence = {

@@ -1,7 +1,7 @@
-import type { LonLat, GeofenceShape } from '../geofence.ts'
-import { COORDINATE_FIELDS } from '../report-fields.ts'
+import type { LonLat, GeofenceShape } from '../definitions/geofence.ts'
+import { COORDINATE_FIELDS } from '../report/report-fields.ts'
 import { faultsOfPolygons, type ShapeFault } from './shape-faults.ts'
-import { isJsonObject } from '../json-object.ts'
+import { isJsonObject } from '../text/json-object.ts'
 
 export const RADIUS_METRES = [10, 1_000_000] as const
 

@@ -1,6 +1,6 @@
 import pointInPolygon from 'point-in-polygon-hao'
 import { orient2d } from 'robust-predicates'
-import { MOST_VERTICES, type LonLat, type PolygonRing } from '../geofence.ts'
+import { MOST_VERTICES, type LonLat, type PolygonRing } from '../definitions/geofence.ts'
 import { longitudeNear, unwrapped } from './unwrapped.ts'
 
 /** `field` names the vertex: `shape.coordinates[0][3]`. */

@@ -1,4 +1,4 @@
-import type { TrackStep } from '../read-models.ts'
+import type { TrackStep } from '../devices/read-models.ts'
 import { isLeap, isPathless } from './unknown-path.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
 

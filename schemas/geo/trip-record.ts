@@ -1,4 +1,4 @@
-import type { TrackStep } from '../read-models.ts'
+import type { TrackStep } from '../devices/read-models.ts'
 import { FARTHEST_METRES } from './distance.ts'
 import { length, placeOf, type EarthPoint } from './earth-point.ts'
 import type { TimedPlace } from './track-totals.ts'

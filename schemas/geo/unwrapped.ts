@@ -1,4 +1,4 @@
-import type { PolygonRing } from '../geofence.ts'
+import type { PolygonRing } from '../definitions/geofence.ts'
 
 /** The longitude, whole turns away if that is nearer to another: at most 180° from it. */
 export function longitudeNear(other: number, longitude: number): number {

@@ -3,7 +3,7 @@ import {
   MOST_DEFINITION_BYTES,
   MOST_GEOFENCES,
   MOST_VERTICES_OF_ACCOUNT,
-} from '../../schemas/geofence.ts'
+} from '../../schemas/definitions/geofence.ts'
 import type { TooLarge, GeofenceRefused } from '../definitions.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import { untilDone } from './changing.ts'

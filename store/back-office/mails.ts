@@ -1,4 +1,4 @@
-import { MOST_MAILS_AN_HOUR } from '../../schemas/subscription.ts'
+import { MOST_MAILS_AN_HOUR } from '../../schemas/subscriptions/subscription.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import { changed } from './changing.ts'

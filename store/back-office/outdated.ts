@@ -1,11 +1,11 @@
-import { REJECTIONS_KEPT_MS } from '../../schemas/report-rejected.ts'
+import { REJECTIONS_KEPT_MS } from '../../schemas/events/report-rejected.ts'
 import type { Outdated } from '../back-office.ts'
 import { SESSION_LONGEST_MS, SESSION_IDLE_MS } from '../operators.ts'
 import type { Document, Kind, OpenDocuments } from '../documents.ts'
 import { INSTANCE_HOURS, INSTANCES, REJECTION_KIND, SESSIONS, SHARES, SPOOLS } from './kinds.ts'
 import { GEOFENCES, RULES } from './definition-documents.ts'
 import { DELIVERIES, SUBSCRIPTIONS } from './subscriptions.ts'
-import { DELIVERIES_KEPT_MS } from '../../schemas/subscription.ts'
+import { DELIVERIES_KEPT_MS } from '../../schemas/subscriptions/subscription.ts'
 
 const HOUR_MS = 60 * 60 * 1_000
 const DAY_MS = 24 * HOUR_MS

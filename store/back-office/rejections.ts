@@ -3,8 +3,8 @@ import {
   REJECTIONS_KEPT_MS,
   type RejectionError,
   type ReportRejected,
-} from '../../schemas/report-rejected.ts'
-import { ulid } from '../../schemas/record-id.ts'
+} from '../../schemas/events/report-rejected.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { RejectionFilter, Rejections } from '../rejections.ts'
 import type { DocumentStore } from '../documents.ts'

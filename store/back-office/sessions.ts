@@ -1,4 +1,4 @@
-import { readPages } from '../../runtime/read-pages.ts'
+import { readPages } from '../../runtime/process/read-pages.ts'
 import type { Operators } from '../operators.ts'
 import type { DocumentStore } from '../documents.ts'
 import { accountOf } from './accounts.ts'

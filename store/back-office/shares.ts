@@ -1,5 +1,5 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import { readPages } from '../../runtime/read-pages.ts'
+import { readPages } from '../../runtime/process/read-pages.ts'
 import type { Share, SharedDevice, Shares } from '../back-office.ts'
 import type { DocumentStore, Revisioned } from '../documents.ts'
 import { isSameLife } from '../erasing-devices.ts'

@@ -1,5 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { DeviceSubscription, SubscriptionProgress } from '../../schemas/subscription.ts'
+import type {
+  DeviceSubscription,
+  SubscriptionProgress,
+} from '../../schemas/subscriptions/subscription.ts'
 import type { DocumentStore, Kind, Revisioned } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import { untilDone } from './changing.ts'

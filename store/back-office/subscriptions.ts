@@ -3,7 +3,7 @@ import {
   MOST_SUBSCRIPTIONS,
   type SubscriptionDelivery,
   type DeviceSubscription,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import { changed } from './changing.ts'

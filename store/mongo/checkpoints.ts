@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { eventIdOf } from '../../schemas/appended-event.ts'
-import type { AppliedEvents, Offsets } from '../../schemas/read-models.ts'
+import { eventIdOf } from '../../schemas/events/appended-event.ts'
+import type { AppliedEvents, Offsets } from '../../schemas/devices/read-models.ts'
 import type { FoldVersion } from '../generations.ts'
 import { WentBackError, type ProjectionBatch } from '../projection-batch.ts'
 import { READ, type CheckpointDocument, type ReadModelCollections } from './collections.ts'

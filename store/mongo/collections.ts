@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Collection, Db, CollectionInfo, Document } from 'mongodb'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { Reading, ReadingKind } from '../../schemas/device-readings.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
+import type { Reading, ReadingKind } from '../../schemas/devices/device-readings.ts'
 import type {
   DeviceSettings,
   DeviceStatus,
@@ -9,7 +9,7 @@ import type {
   LastPosition,
   Offsets,
   PositionRecord,
-} from '../../schemas/read-models.ts'
+} from '../../schemas/devices/read-models.ts'
 
 /** For every read except scans in steps: the server ends reads that the caller has given up. */
 export const READ = { maxTimeMS: 5_000 } as const

@@ -1,5 +1,5 @@
 import type { Filter } from 'mongodb'
-import { livenessOf, SILENCE } from '../../schemas/liveness.ts'
+import { livenessOf, SILENCE } from '../../schemas/devices/liveness.ts'
 import type { DeviceCounts, Devices } from '../read-models.ts'
 import {
   READ,

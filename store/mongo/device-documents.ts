@@ -1,6 +1,6 @@
-import { READING_KINDS, type Readings } from '../../schemas/device-readings.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceStatus, Offsets } from '../../schemas/read-models.ts'
+import { READING_KINDS, type Readings } from '../../schemas/devices/device-readings.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import type { DeviceStatus, Offsets } from '../../schemas/devices/read-models.ts'
 import type { DeviceStatusDocument, Erased, ReadingDocuments } from './collections.ts'
 import { newestErasure } from './erased.ts'
 

@@ -1,5 +1,5 @@
 import type { Collection, Document, Filter } from 'mongodb'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { RankedDevice } from '../device-ranking.ts'
 import type { DeviceQuery } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'

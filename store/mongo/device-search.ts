@@ -1,5 +1,5 @@
 import type { Collection, Document, Filter } from 'mongodb'
-import { SILENCE } from '../../schemas/liveness.ts'
+import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { DeviceInterval, DeviceQuery } from '../read-models.ts'
 import { READ, type DeviceSettingsDocument, type DeviceStatusDocument } from './collections.ts'
 

@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import type { Device } from '../../schemas/read-models.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import type { Device } from '../../schemas/devices/read-models.ts'
 import { isRanked, pageAt, placesAmong } from '../device-ranking.ts'
 import type { DeviceQuery, DevicePlace, Devices } from '../read-models.ts'
 import {

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { hasReached, includes } from '../../event-log/offsets.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import { withHeartbeatsOf, type DeviceStatus, type Offsets } from '../../schemas/read-models.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import {
+  withHeartbeatsOf,
+  type DeviceStatus,
+  type Offsets,
+} from '../../schemas/devices/read-models.ts'
 import type { Change, ErasureEntry, Fold } from '../read-models.ts'
 import type { Erased, ReadModelCollections } from './collections.ts'
 import type { DeviceName, StoredDevice } from './device-documents.ts'

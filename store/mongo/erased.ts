@@ -1,6 +1,6 @@
 import type { Filter } from 'mongodb'
-import { isWithdrawn } from '../../schemas/device-erased.ts'
-import type { Origin } from '../../schemas/read-models.ts'
+import { isWithdrawn } from '../../schemas/events/device-erased.ts'
+import type { Origin } from '../../schemas/devices/read-models.ts'
 import type { ErasureEntry, ReportEntry } from '../read-models.ts'
 import type { Erased, PositionDocument } from './collections.ts'
 

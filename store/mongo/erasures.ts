@@ -1,4 +1,4 @@
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
 import type { DocumentStore } from '../documents.ts'
 import { erasingDevices, type Forgetting } from '../erasing-devices.ts'

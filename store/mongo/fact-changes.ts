@@ -1,5 +1,5 @@
-import type { FactState } from '../../schemas/fact-state.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { JudgeDevice } from '../facts.ts'
 import { readOutbox, writeOutbox } from './outbox.ts'
 import { stateDocument, stateIn, type StateDocument } from './fact-documents.ts'

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb'
-import { lifeOf, type FactState } from '../../schemas/fact-state.ts'
-import { definitionIdOf, type DeviceFact } from '../../schemas/facts.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { lifeOf, type FactState } from '../../schemas/facts/fact-state.ts'
+import { definitionIdOf, type DeviceFact } from '../../schemas/facts/facts.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import { definitionsHolding, stateSeenAt } from '../facts.ts'
 
 /** `_id` is `accountId/deviceId`. As text: names of alarms may be no names of fields. */

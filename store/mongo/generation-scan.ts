@@ -1,5 +1,5 @@
 import type { Collection, Filter } from 'mongodb'
-import type { PositionRecord } from '../../schemas/read-models.ts'
+import type { PositionRecord } from '../../schemas/devices/read-models.ts'
 import type { Generation, OriginBounds } from '../generations.ts'
 import {
   READ,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Db } from 'mongodb'
-import { backOff } from '../../runtime/repeat.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Rebuild } from '../generations.ts'
 import {

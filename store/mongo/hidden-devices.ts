@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Collection, Filter } from 'mongodb'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
 import type { Erasures, Lives } from '../read-models.ts'
 import {
   READ,

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { AnyBulkWriteOperation, Collection } from 'mongodb'
 import { turnTaker } from '../../runtime/end-of-turn.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import {
   erasedState,
   type EntriesRead,

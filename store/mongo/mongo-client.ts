@@ -1,6 +1,6 @@
 import { MongoClient, type Db, type MongoClientOptions } from 'mongodb'
 import type { Logger } from 'pino'
-import { Outage } from '../../runtime/outage.ts'
+import { Outage } from '../../runtime/process/outage.ts'
 import { dependencyError, isAway, NoAnswerError } from './driver-errors.ts'
 
 const DEFAULT_DATABASE = 'gps'

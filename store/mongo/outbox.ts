@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 
 /** No JSON begins like this: version 0.3.0, which must not take such a fact for a whole one, fails and tries again. */
 const LIKE_THE_ONE_BEFORE = '+'

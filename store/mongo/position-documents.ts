@@ -1,5 +1,5 @@
-import { measurementValues, OPTIONAL_FIELDS } from '../../schemas/report-fields.ts'
-import type { PositionRecord, TrackRow, TrackStep } from '../../schemas/read-models.ts'
+import { measurementValues, OPTIONAL_FIELDS } from '../../schemas/report/report-fields.ts'
+import type { PositionRecord, TrackRow, TrackStep } from '../../schemas/devices/read-models.ts'
 import type { PositionEntry } from '../read-models.ts'
 import type { PositionDocument } from './collections.ts'
 

@@ -1,12 +1,12 @@
 import type { Filter, Sort } from 'mongodb'
 import { compareOrigins } from '../../schemas/geo/position-order.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import {
   type HistoryPlace,
   type PositionRecord,
   type TrackRow,
   type TrackStep,
-} from '../../schemas/read-models.ts'
+} from '../../schemas/devices/read-models.ts'
 import type { ReadModels } from '../read-models.ts'
 import {
   READ,

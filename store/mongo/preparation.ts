@@ -1,5 +1,5 @@
-import { backOff } from '../../runtime/repeat.ts'
-import type { Outage, OutageLogger } from '../../runtime/outage.ts'
+import { backOff } from '../../runtime/process/repeat.ts'
+import type { Outage, OutageLogger } from '../../runtime/process/outage.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { dependencyError, isAway, isUnauthorized } from './driver-errors.ts'
 

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { RateLimiterMongo } from 'rate-limiter-flexible'
-import type { Outage } from '../../runtime/outage.ts'
-import { untilSucceeded } from '../../runtime/repeat.ts'
+import type { Outage } from '../../runtime/process/outage.ts'
+import { untilSucceeded } from '../../runtime/process/repeat.ts'
 import {
   memoryRateCounters,
   type OpenRateCounters,
   type RateCounters,
-} from '../../runtime/rate-counters.ts'
+} from '../../runtime/limits/rate-counters.ts'
 import { databaseOf, openClient, mongoOutage, answered } from './mongo-client.ts'
 
 const COLLECTION = 'rate_counters'

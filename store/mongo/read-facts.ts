@@ -1,6 +1,6 @@
 import type { Collection, Filter } from 'mongodb'
-import type { DeviceFact } from '../../schemas/facts.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import {
   standingSince,
   type DeviceSince,

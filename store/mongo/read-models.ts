@@ -1,5 +1,5 @@
-import type { OutageLogger } from '../../runtime/outage.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import type { OutageLogger } from '../../runtime/process/outage.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type {
   Change,
   ErasureEntry,

@@ -1,5 +1,5 @@
-import type { OutageLogger } from '../../runtime/outage.ts'
-import { untilSucceeded } from '../../runtime/repeat.ts'
+import type { OutageLogger } from '../../runtime/process/outage.ts'
+import { untilSucceeded } from '../../runtime/process/repeat.ts'
 import { READ, type Erased, type ReadModelCollections } from './collections.ts'
 import type { DeviceName } from './device-documents.ts'
 import { erasedRecords } from './erased.ts'

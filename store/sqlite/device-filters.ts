@@ -1,5 +1,5 @@
 import type { Value } from '../../runtime/sqlite/database.ts'
-import { SILENCE } from '../../schemas/liveness.ts'
+import { SILENCE } from '../../schemas/devices/liveness.ts'
 import type { DeviceQuery } from '../read-models.ts'
 
 /** Conditions of statements over device statuses. Fixed texts only, so that there are few different statements. */

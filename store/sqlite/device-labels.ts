@@ -1,6 +1,6 @@
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { sortedLabels } from '../../schemas/labels.ts'
+import { sortedLabels } from '../../schemas/devices/labels.ts'
 import { deviceRanges } from './device-filters.ts'
 import { LabelCounts } from '../label-counts.ts'
 import type { Devices, LabelCount } from '../read-models.ts'

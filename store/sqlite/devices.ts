@@ -1,5 +1,5 @@
 import { endOfTurn, turnTaker } from '../../runtime/end-of-turn.ts'
-import type { Device } from '../../schemas/read-models.ts'
+import type { Device } from '../../schemas/devices/read-models.ts'
 import type { AnnouncedErasure } from '../back-office/kinds.ts'
 import { pageAt, placesAmong } from '../device-ranking.ts'
 import type { DocumentStore } from '../documents.ts'

@@ -1,5 +1,5 @@
-import type { DeviceErased } from '../../schemas/device-erased.ts'
-import type { Offsets, Origin } from '../../schemas/read-models.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
+import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import type { DeviceName } from './device-statuses.ts'
 

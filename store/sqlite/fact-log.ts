@@ -1,8 +1,8 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
-import { sleepers } from '../../runtime/sleepers.ts'
+import { sleepers } from '../../runtime/process/sleepers.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
-import type { ErasureEntry, FactEntry } from '../../schemas/log-entry.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import type { ErasureEntry, FactEntry } from '../../schemas/events/log-entry.ts'
 import type { FactLog, FactTailItem } from '../../event-log/fact-log.ts'
 
 /** All facts are in one partition, in the order of their storage. */

@@ -1,5 +1,5 @@
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { FactsQuery } from '../facts.ts'
 import { deviceRanges, type Clause } from './device-filters.ts'
 

@@ -1,5 +1,5 @@
-import type { FactState } from '../../schemas/fact-state.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { isRefused } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'

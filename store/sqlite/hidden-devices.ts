@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Erasures } from '../read-models.ts'

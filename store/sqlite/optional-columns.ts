@@ -4,7 +4,7 @@ import {
   OPTIONAL_FIELDS,
   type Attributes,
   type OptionalFields,
-} from '../../schemas/report-fields.ts'
+} from '../../schemas/report/report-fields.ts'
 
 /** The names of the optional fields' columns, in their order. */
 export const OPTIONAL_NAMES: readonly string[] = OPTIONAL_FIELDS

@@ -1,6 +1,6 @@
-import { isWithdrawn } from '../../schemas/device-erased.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import { withHeartbeatsOf, type DeviceStatus } from '../../schemas/read-models.ts'
+import { isWithdrawn } from '../../schemas/events/device-erased.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import { withHeartbeatsOf, type DeviceStatus } from '../../schemas/devices/read-models.ts'
 import type {
   Change,
   ErasureEntry,

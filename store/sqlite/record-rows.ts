@@ -1,4 +1,4 @@
-import type { HistoryPlace, PositionRecord } from '../../schemas/read-models.ts'
+import type { HistoryPlace, PositionRecord } from '../../schemas/devices/read-models.ts'
 import type { DeviceName } from './device-statuses.ts'
 import { optionalFieldsIn } from './optional-columns.ts'
 

@@ -1,5 +1,5 @@
-import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { HistoryPlace, Origin, PositionRecord } from '../../schemas/read-models.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
+import type { HistoryPlace, Origin, PositionRecord } from '../../schemas/devices/read-models.ts'
 import type { OriginBounds } from '../generations.ts'
 import type { ReadModels } from '../read-models.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Database } from '../../runtime/sqlite/database.ts'
-import { deviceKey } from '../../schemas/position-reported.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
+import type { DeviceStatus } from '../../schemas/devices/read-models.ts'
 import type { DeviceName, DeviceStatuses } from './device-statuses.ts'
 import type { AppliedErasures, StoredErasure, ErasureTime } from './erasures.ts'
 

@@ -1,4 +1,4 @@
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import type { ChangesPage, ChangesQuery } from '../definitions.ts'
 import { hasSettings, type WatchSettings } from '../facts.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { hideErasedAhead } from '../../admin-api/erasures-ahead.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
-import { createLogger } from '../../runtime/logger.ts'
+import { createLogger } from '../../runtime/process/logger.ts'
 import type { Store } from '../../store/store.ts'
 import { batchOf, deviceErased } from '../contracts/store-samples.ts'
 import { eventually } from '../eventually.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import { factId, type DeviceFact } from '../../schemas/facts.ts'
+import { factId, type DeviceFact } from '../../schemas/facts/facts.ts'
 import { positionReported } from '../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
 

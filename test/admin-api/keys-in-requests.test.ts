@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { newApiKey } from '../../schemas/api-key.ts'
+import { newApiKey } from '../../schemas/access/api-key.ts'
 import { requestsWith, textsWith } from '../keys-in-requests.ts'
 import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
 

@@ -6,7 +6,7 @@ import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
 import { adminDocument } from '../../admin-api/openapi.ts'
 import { operationIdOf } from '../../admin-api/operation-id.ts'
 import { ERRORS } from '../../runtime/errors.ts'
-import { createMetrics } from '../../runtime/metrics.ts'
+import { createMetrics } from '../../runtime/process/metrics.ts'
 import { callsServedBy, callsToldBy, optionalConstantsIn, problemsOf } from '../openapi-document.ts'
 import { document, unopened } from './answers-conform.ts'
 

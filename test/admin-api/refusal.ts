@@ -1,4 +1,4 @@
-import { newApiKey } from '../../schemas/api-key.ts'
+import { newApiKey } from '../../schemas/access/api-key.ts'
 import { T0 } from '../samples.ts'
 
 export type RefusedCaller =

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import type { ReportRejected } from '../../schemas/report-rejected.ts'
+import type { ReportRejected } from '../../schemas/events/report-rejected.ts'
 import { bearer, startAdmin, type AdminHarness } from './admin-harness.ts'
 
 let harness: AdminHarness

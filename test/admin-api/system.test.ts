@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { VERSION } from '../../runtime/instance.ts'
+import { VERSION } from '../../runtime/process/instance.ts'
 import type { InstanceReport, ServiceName } from '../../schemas/instance-report.ts'
 import { adminForAllTests, type AdminHarness } from './admin-harness.ts'
 

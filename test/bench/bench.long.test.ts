@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals'
 import { parseOptions } from '../../bench/options.ts'
 import { figures } from '../../bench/figures.ts'
 import { readResult } from '../../bench/part.ts'
-import { UsageError } from '../../runtime/command-line.ts'
+import { UsageError } from '../../runtime/process/command-line.ts'
 import { directoryForEachTest } from '../directory-for-each-test.ts'
 
 const directory = directoryForEachTest()

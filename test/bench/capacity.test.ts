@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { capacity, type FleetSize } from '../../bench/capacity.ts'
 import { parseOptions } from '../../bench/options.ts'
-import { UsageError } from '../../runtime/command-line.ts'
+import { UsageError } from '../../runtime/process/command-line.ts'
 import { loadConfig } from '../../runtime/config/config.ts'
 import { readResult, type Result } from '../../bench/part.ts'
 

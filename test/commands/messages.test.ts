@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { UsageError } from '../../runtime/command-line.ts'
+import { UsageError } from '../../runtime/process/command-line.ts'
 import { parseOptions as deadLetters } from '../../commands/dead-letters/options.ts'
 import { parseOptions as importing } from '../../commands/import/options.ts'
 import { parseOptions as setPassword } from '../../commands/set-password/options.ts'
 import { parseOptions as simulate } from '../../commands/simulate/options.ts'
-import { newApiKey } from '../../schemas/api-key.ts'
+import { newApiKey } from '../../schemas/access/api-key.ts'
 import { startProgram } from '../programs.ts'
 
 const keys = { key: newApiKey(), readKey: undefined }

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { ulid } from '../../schemas/record-id.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { AuditEntry, AuditQuery } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { deviceKey } from '../../schemas/position-reported.ts'
+import { deviceKey } from '../../schemas/events/position-reported.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported } from '../samples.ts'
 import {

@@ -1,9 +1,9 @@
 import { expect } from '@jest/globals'
 import type { EventLog, LogEntry } from '../../event-log/event-log.ts'
-import { eventIdOf } from '../../schemas/appended-event.ts'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
-import { encodeDeviceSeen, type DeviceSeen } from '../../schemas/device-seen.ts'
-import { encodePositionReported } from '../../schemas/position-reported.ts'
+import { eventIdOf } from '../../schemas/events/appended-event.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
+import { encodeDeviceSeen, type DeviceSeen } from '../../schemas/events/device-seen.ts'
+import { encodePositionReported } from '../../schemas/events/position-reported.ts'
 import { eventually } from '../eventually.ts'
 import { deviceErased, deviceSeen, positionReported } from '../samples.ts'
 import {

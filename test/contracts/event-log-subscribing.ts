@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { deviceKey, encodePositionReported } from '../../schemas/position-reported.ts'
+import { deviceKey, encodePositionReported } from '../../schemas/events/position-reported.ts'
 import { eventually } from '../eventually.ts'
 import {
   aGroup,

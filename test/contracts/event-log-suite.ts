@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeEach, test } from '@jest/globals'
 import type { EventLog, LogBatch, LogEntry, TailItem } from '../../event-log/event-log.ts'
-import { deviceKey, type PositionReported } from '../../schemas/position-reported.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import { deviceKey, type PositionReported } from '../../schemas/events/position-reported.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { OpenedEventLog, OpenEventLog } from './event-log-contract.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import { eventually } from '../eventually.ts'
 import { startTail, sample, samples, SOON, type EventLogSuite } from './event-log-suite.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { REJECTED_BODY_BYTES } from '../../schemas/report-rejected.ts'
+import { REJECTED_BODY_BYTES } from '../../schemas/events/report-rejected.ts'
 import { eventually } from '../eventually.ts'
 import { aGroup, NOW, samples, SOON, type EventLogSuite } from './event-log-suite.ts'
 import { readRejections, rejected, several } from './rejection-reader.ts'

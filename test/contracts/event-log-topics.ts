@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import type { EventLog, LogEntry, UnreadableEntry } from '../../event-log/event-log.ts'
 import type { Topic } from '../../event-log/topic.ts'
-import { encodePositionReported } from '../../schemas/position-reported.ts'
+import { encodePositionReported } from '../../schemas/events/position-reported.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported } from '../samples.ts'
 import { hex, SOON, startTail, type EventLogSuite } from './event-log-suite.ts'

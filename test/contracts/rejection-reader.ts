@@ -1,5 +1,5 @@
 import type { EventLog } from '../../event-log/event-log.ts'
-import type { ReportRejected } from '../../schemas/report-rejected.ts'
+import type { ReportRejected } from '../../schemas/events/report-rejected.ts'
 import { reportRejected } from '../samples.ts'
 import { aGroup } from './event-log-suite.ts'
 

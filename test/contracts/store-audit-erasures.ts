@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { ulid } from '../../schemas/record-id.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import type { AuditEntry } from '../../store/back-office.ts'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
 import { deviceErased, reportRejected, T0 } from '../samples.ts'
 import {
   auditPages,

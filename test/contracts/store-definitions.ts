@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
-import type { LonLat } from '../../schemas/geofence.ts'
+import type { LonLat } from '../../schemas/definitions/geofence.ts'
 import type {
   ChangedDefinition,
   ChangesPage,

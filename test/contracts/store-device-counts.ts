@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { isListed } from '../../schemas/device-id.ts'
-import { liveness, type Device } from '../../schemas/read-models.ts'
+import { isListed } from '../../schemas/devices/device-id.ts'
+import { liveness, type Device } from '../../schemas/devices/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, deviceErased, newAccountId } from './store-samples.ts'

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { DEVICE_SORTS } from '../../schemas/device-order.ts'
+import { DEVICE_SORTS } from '../../schemas/devices/device-order.ts'
 import {
   deviceSearchKey,
   isFound,
   searchWords,
   wholeWords,
   type SearchKey,
-} from '../../schemas/device-search.ts'
-import type { Device } from '../../schemas/read-models.ts'
+} from '../../schemas/devices/device-search.ts'
+import type { Device } from '../../schemas/devices/read-models.ts'
 import type { DeviceQuery } from '../../store/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { batchOf, newAccountId, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'

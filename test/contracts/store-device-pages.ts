@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import fc from 'fast-check'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { DeviceQuery } from '../../store/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect } from '@jest/globals'
-import type { Device } from '../../schemas/read-models.ts'
+import type { Device } from '../../schemas/devices/read-models.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import {

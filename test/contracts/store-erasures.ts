@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { countChanges } from '../../projector/changes.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
+import type { DeviceStatus } from '../../schemas/devices/read-models.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import type { StoreSuite } from './store-suite.ts'
 import {

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import { deviceErased, positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { allDevices, allPositions, batchOf, type PositionEntry } from './store-samples.ts'

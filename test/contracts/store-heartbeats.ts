@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
+import type { DeviceStatus } from '../../schemas/devices/read-models.ts'
 import type { ProjectionEntry, ReportEntry } from '../../store/read-models.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { DeviceErased } from '../../schemas/device-erased.ts'
+import type { DeviceErased } from '../../schemas/events/device-erased.ts'
 import type { DevicePlace, ProjectionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'

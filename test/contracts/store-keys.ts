@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { newApiKey, secretHash } from '../../schemas/api-key.ts'
+import { newApiKey, secretHash } from '../../schemas/access/api-key.ts'
 import { SCOPES, type ApiKey } from '../../store/keys.ts'
 import { T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'

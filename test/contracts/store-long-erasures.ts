@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { countChanges } from '../../projector/changes.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { eventually } from '../eventually.ts'

@@ -1,11 +1,11 @@
 import { expect } from '@jest/globals'
 import { randomBytes } from 'node:crypto'
-import { ulid } from '../../schemas/record-id.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
 import {
   REJECTIONS_KEPT,
   REJECTIONS_KEPT_MS,
   type ReportRejected,
-} from '../../schemas/report-rejected.ts'
+} from '../../schemas/events/report-rejected.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { newAccountId } from './store-samples.ts'

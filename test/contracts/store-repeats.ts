@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
-import { telemetryOf } from '../../schemas/device-readings.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import { telemetryOf } from '../../schemas/devices/device-readings.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'

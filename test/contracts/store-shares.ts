@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { randomUUID } from 'node:crypto'
-import { secretHash } from '../../schemas/api-key.ts'
+import { secretHash } from '../../schemas/access/api-key.ts'
 import type { Share } from '../../store/back-office.ts'
 import { T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'

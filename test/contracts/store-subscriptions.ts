@@ -5,7 +5,7 @@ import {
   newProgress,
   type SubscriptionDelivery,
   type DeviceSubscription,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import { T0 } from '../samples.ts'
 import { ownChanges } from './store-definitions.ts'
 import { newAccountId } from './store-samples.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { afterAttempt, type AttemptMade } from '../../deliverer/after-attempt.ts'
-import { newProgress, type SubscriptionProgress } from '../../schemas/subscription.ts'
+import { newProgress, type SubscriptionProgress } from '../../schemas/subscriptions/subscription.ts'
 import { T0 } from '../samples.ts'
 
 const HOUR = 3_600_000

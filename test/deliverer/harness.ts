@@ -17,11 +17,11 @@ import type { Feed, Feeds } from '../../event-log/feeds.ts'
 import { openFeeds } from '../../event-log/follow/open-feeds.ts'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'
 import { parseNetwork } from '../../runtime/outbound/public-address.ts'
-import { sealedSecrets, type SealedSecrets } from '../../runtime/sealed-secrets.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
-import { ulid } from '../../schemas/record-id.ts'
-import { newSigningSecret } from '../../schemas/signing-secret.ts'
+import { sealedSecrets, type SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
+import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
 import {
   newProgress,
   shownTarget,
@@ -29,7 +29,7 @@ import {
   type SigningSecret,
   type SubscriptionProgress,
   type SubscriptionTarget,
-} from '../../schemas/subscription.ts'
+} from '../../schemas/subscriptions/subscription.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
 import type { ErasureEntry } from '../../store/read-models.ts'
 import { closeAfterwards } from '../closing.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { isWithinHours } from '../../deliverer/hours.ts'
-import type { Hours } from '../../schemas/subscription.ts'
+import type { Hours } from '../../schemas/subscriptions/subscription.ts'
 
 const WEEKDAYS = [1, 2, 3, 4, 5]
 const within = (hours: Hours, iso: string) => isWithinHours(hours, Date.parse(iso))

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
 import { smtpMailer } from '../../deliverer/send/mailer.ts'
-import { sealedSecrets } from '../../runtime/sealed-secrets.ts'
-import type { DeviceSubscription, SubscriptionTarget } from '../../schemas/subscription.ts'
+import { sealedSecrets } from '../../runtime/process/sealed-secrets.ts'
+import type {
+  DeviceSubscription,
+  SubscriptionTarget,
+} from '../../schemas/subscriptions/subscription.ts'
 import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
 import { startDeliveries, startReceiver } from './harness.ts'

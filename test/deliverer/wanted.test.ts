@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { wants } from '../../deliverer/wanted.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
-import type { DeviceSubscription } from '../../schemas/subscription.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import type { DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
 import { newSubscription } from '../contracts/store-subscriptions.ts'
 import { positionReported, T0 } from '../samples.ts'
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { parsePositionReport } from '../../schemas/position-report.ts'
-import { RANGES } from '../../schemas/report-fields.ts'
+import { parsePositionReport } from '../../schemas/report/position-report.ts'
+import { RANGES } from '../../schemas/report/report-fields.ts'
 import { T0 } from '../samples.ts'
 
 const page = readFileSync(new URL('../../docs/reporting.md', import.meta.url), 'utf8')

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
 import { signedHeaders } from '../../deliverer/send/sign.ts'
-import { newSigningSecret } from '../../schemas/signing-secret.ts'
+import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
 import { startAdmin } from '../admin-api/admin-harness.ts'
 import { ownDirectory } from '../own-directory.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, test } from '@jest/globals'
 import fc from 'fast-check'
 import { gatheringWriter, waitingRoom } from '../../event-log/gathering-writer.ts'
-import { InFlight } from '../../runtime/in-flight.ts'
+import { InFlight } from '../../runtime/http/in-flight.ts'
 import { eventually } from '../eventually.ts'
 import { fakeTimers } from '../fake-timers.ts'
 import { heldWriter, numbered, recordingWriter, turns } from './gathering-writers.ts'

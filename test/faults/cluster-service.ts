@@ -1,4 +1,4 @@
-import { decodePositionReported } from '../../schemas/position-reported.ts'
+import { decodePositionReported } from '../../schemas/events/position-reported.ts'
 import { plainKafka, readTopic } from '../event-log/kafka/harness.ts'
 import { eventually } from '../eventually.ts'
 import type { Services } from '../services/describe-with.ts'

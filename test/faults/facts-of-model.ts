@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { AttributeValue } from '../../schemas/report-fields.ts'
+import type { AttributeValue } from '../../schemas/report/report-fields.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import { adminReader, type FactView, type PositionView } from '../admin-reader.ts'
 import { eventually } from '../eventually.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
-import type { Attributes } from '../../schemas/report-fields.ts'
+import type { Attributes } from '../../schemas/report/report-fields.ts'
 import { eventually } from '../eventually.ts'
 
 /** A report that was sent, and what became of it. */

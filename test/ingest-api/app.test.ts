@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { VERSION } from '../../runtime/instance.ts'
+import { VERSION } from '../../runtime/process/instance.ts'
 import { expectRefused } from './expect-refused.ts'
 import { ingestForAllTests, startIngest, type IngestHarness } from './ingest-harness.ts'
 

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { InFlight } from '../../runtime/in-flight.ts'
+import { InFlight } from '../../runtime/http/in-flight.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
 import { T0 } from '../samples.ts'

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from '@jest/globals'
 import { DependencyError } from '../../runtime/errors.ts'
-import { newApiKey } from '../../schemas/api-key.ts'
+import { newApiKey } from '../../schemas/access/api-key.ts'
 import { startIngest, type IngestHarness } from './ingest-harness.ts'
 import { closeAfterwards } from '../closing.ts'
 

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { InFlight, type Holder } from '../../runtime/in-flight.ts'
+import { InFlight, type Holder } from '../../runtime/http/in-flight.ts'
 import { eventually } from '../eventually.ts'
 import { rawConnection } from '../raw-connection.ts'
 import { expectRefused } from './expect-refused.ts'

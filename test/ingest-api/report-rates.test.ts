@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { reportRates } from '../../ingest-api/report-rates.ts'
-import { createMetrics } from '../../runtime/metrics.ts'
+import { createMetrics } from '../../runtime/process/metrics.ts'
 import { T0 } from '../samples.ts'
 
 function measured() {

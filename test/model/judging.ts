@@ -9,8 +9,8 @@ import {
   type ProjectedBatch,
 } from '../../projector/facts/judge-batch.ts'
 import { sweepDeadlines } from '../../projector/facts/sweep.ts'
-import { createLogger } from '../../runtime/logger.ts'
-import { createMetrics } from '../../runtime/metrics.ts'
+import { createLogger } from '../../runtime/process/logger.ts'
+import { createMetrics } from '../../runtime/process/metrics.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Generation } from '../../store/generations.ts'
 import {

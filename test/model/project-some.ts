@@ -1,8 +1,8 @@
 import type { EventLog, LogBatch } from '../../event-log/event-log.ts'
 import { keepDeadLetters } from '../../projector/dead-letters.ts'
 import { runProjector } from '../../projector/projector.ts'
-import { createLogger } from '../../runtime/logger.ts'
-import { createMetrics } from '../../runtime/metrics.ts'
+import { createLogger } from '../../runtime/process/logger.ts'
+import { createMetrics } from '../../runtime/process/metrics.ts'
 import type { Store } from '../../store/store.ts'
 import { away } from './away.ts'
 

@@ -1,4 +1,4 @@
-import type { When } from '../../schemas/device-rule.ts'
+import type { When } from '../../schemas/definitions/device-rule.ts'
 import { stopsOf, type Place } from './stops-model.ts'
 
 /** An input of a device: seconds, and metres north of the middle of the geofence. */

@@ -7,8 +7,8 @@ import {
   lookedAtSoon,
   type JudgedEntry,
 } from '../../projector/facts/judge.ts'
-import type { FactState } from '../../schemas/fact-state.ts'
-import type { DeviceFact } from '../../schemas/facts.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { definitions, DEGREE_METRES, geofence, rule } from '../projector/facts/judging.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import { expectedOf, LATER, type ModelRule, type Said, type Told } from './rules-model.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from '@jest/globals'
-import { createMetrics } from '../../runtime/metrics.ts'
+import { createMetrics } from '../../runtime/process/metrics.ts'
 import { describeWith } from '../services/describe-with.ts'
 import { ownDirectory } from '../own-directory.ts'
 

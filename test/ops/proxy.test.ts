@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
-import { newApiKey } from '../../schemas/api-key.ts'
+import { newApiKey } from '../../schemas/access/api-key.ts'
 
 const caddyfile = readFileSync(new URL('../../ops/proxy/Caddyfile', import.meta.url), 'utf8')
 

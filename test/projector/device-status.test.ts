@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { deviceStatus } from '../../projector/device-status.ts'
-import { telemetryOf } from '../../schemas/device-readings.ts'
-import type { DeviceSeen } from '../../schemas/device-seen.ts'
-import type { PositionReported } from '../../schemas/position-reported.ts'
-import type { DeviceStatus } from '../../schemas/read-models.ts'
+import { telemetryOf } from '../../schemas/devices/device-readings.ts'
+import type { DeviceSeen } from '../../schemas/events/device-seen.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
+import type { DeviceStatus } from '../../schemas/devices/read-models.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 
 const HOUR_MS = 3_600_000

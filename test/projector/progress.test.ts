@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { progressIn } from '../../projector/progress.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { WentBackError } from '../../store/read-models.ts'
 import { eventually } from '../eventually.ts'
 

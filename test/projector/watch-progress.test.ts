@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { watchProgress } from '../../projector/watch-progress.ts'
-import type { Offsets } from '../../schemas/read-models.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { T0 } from '../samples.ts'
 
 function watched() {

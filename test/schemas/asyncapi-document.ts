@@ -4,7 +4,7 @@ import { expect } from '@jest/globals'
 import { Ajv, type AnySchemaObject } from 'ajv'
 import type { Message } from 'kafkajs'
 import { parse } from 'yaml'
-import type { PositionReported } from '../../schemas/position-reported.ts'
+import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import { positionReported } from '../samples.ts'
 
 type Schema = { readonly required?: string[]; readonly properties?: Record<string, unknown> }

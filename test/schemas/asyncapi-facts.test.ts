@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { toFactEntry, toFactMessage } from '../../event-log/kafka/fact-topic.ts'
-import { FACT_TYPES } from '../../schemas/facts.ts'
+import { FACT_TYPES } from '../../schemas/facts/facts.ts'
 import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 import { factsOfAllTypes } from './facts-samples.ts'
 

@@ -6,7 +6,7 @@ import {
   encodeReportRejected,
   REJECTION_ERRORS,
   type ReportRejected,
-} from '../../schemas/report-rejected.ts'
+} from '../../schemas/events/report-rejected.ts'
 import { reportRejected } from '../samples.ts'
 import { checkerOf, document, expectEnvelope } from './asyncapi-document.ts'
 

@@ -5,16 +5,20 @@ import { toMessage } from '../../event-log/kafka/event-format.ts'
 import { recordMessage } from '../../event-log/kafka/topic.ts'
 import { ensureTopics, topicNames } from '../../event-log/kafka/topics.ts'
 import { deadLettersOf } from '../../event-log/topic.ts'
-import { ATTRIBUTES_SCHEMA } from '../../schemas/attributes.ts'
-import { POSITION_REPORTED_AVRO } from '../../schemas/avro-schemas.ts'
+import { ATTRIBUTES_SCHEMA } from '../../schemas/report/attributes.ts'
+import { POSITION_REPORTED_AVRO } from '../../schemas/events/avro-schemas.ts'
 import {
   checkPositionReported,
   decodePositionReported,
   encodePositionReported,
   type PositionReported,
-} from '../../schemas/position-reported.ts'
-import { COORDINATE_FIELDS, MEASUREMENT_FIELDS, MEASUREMENTS } from '../../schemas/report-fields.ts'
-import { parsePositionReport } from '../../schemas/position-report.ts'
+} from '../../schemas/events/position-reported.ts'
+import {
+  COORDINATE_FIELDS,
+  MEASUREMENT_FIELDS,
+  MEASUREMENTS,
+} from '../../schemas/report/report-fields.ts'
+import { parsePositionReport } from '../../schemas/report/position-report.ts'
 import { positionReported, T0 } from '../samples.ts'
 import { anyText } from '../any-text.ts'
 import {

@@ -1,4 +1,4 @@
-import type { DeviceFact, FactDetails } from '../../schemas/facts.ts'
+import type { DeviceFact, FactDetails } from '../../schemas/facts/facts.ts'
 import { positionReported, T0 } from '../samples.ts'
 
 const GEOFENCE = {

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
-import { guardFormulas } from '../../../schemas/csv-formulas.ts'
-import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
+import { guardFormulas } from '../../../schemas/text/csv-formulas.ts'
+import { OPTIONAL_FIELDS } from '../../../schemas/report/report-fields.ts'
 import { recordView } from '../../http/views.ts'
 import { labelsText, type ExportFormat } from './export-format.ts'
 

@@ -1,4 +1,4 @@
-import type { DeviceSettings, PositionRecord } from '../../../schemas/read-models.ts'
+import type { DeviceSettings, PositionRecord } from '../../../schemas/devices/read-models.ts'
 import type { JsonSchema } from '../../http/admin-route.ts'
 
 /** A file format for exporting a device's records. */

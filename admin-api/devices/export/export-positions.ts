@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { openPages } from '../../../runtime/read-pages.ts'
-import type { PositionRecord } from '../../../schemas/read-models.ts'
+import { openPages } from '../../../runtime/process/read-pages.ts'
+import type { PositionRecord } from '../../../schemas/devices/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import type { AdminContext } from '../../http/admin-route.ts'
 import { csv } from './csv.ts'

@@ -1,4 +1,4 @@
-import type { PositionRecord } from '../../../schemas/read-models.ts'
+import type { PositionRecord } from '../../../schemas/devices/read-models.ts'
 import { RECORD, recordView } from '../../http/views.ts'
 import { LABELS } from '../label-rules.ts'
 import type { ExportFormat } from './export-format.ts'

@@ -1,5 +1,5 @@
 import { DOMImplementation, XMLSerializer } from '@xmldom/xmldom'
-import type { PositionRecord } from '../../../schemas/read-models.ts'
+import type { PositionRecord } from '../../../schemas/devices/read-models.ts'
 import { isoTime } from '../../http/views.ts'
 import { labelsText, type ExportedDevice, type ExportFormat } from './export-format.ts'
 import { withGaps, type Placed } from './segments.ts'

@@ -1,4 +1,4 @@
-import type { PositionRecord } from '../../../schemas/read-models.ts'
+import type { PositionRecord } from '../../../schemas/devices/read-models.ts'
 import { isLeap } from '../../../schemas/geo/unknown-path.ts'
 import { LeapFilter } from '../../../schemas/geo/leap-filter.ts'
 import { distance, placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'

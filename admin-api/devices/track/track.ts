@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts'
-import { OPTIONAL_FIELDS } from '../../../schemas/report-fields.ts'
-import type { TrackRow } from '../../../schemas/read-models.ts'
+import { OPTIONAL_FIELDS } from '../../../schemas/report/report-fields.ts'
+import type { TrackRow } from '../../../schemas/devices/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import {
   pathParameter,

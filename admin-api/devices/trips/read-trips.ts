@@ -1,5 +1,5 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
-import type { TrackStep } from '../../../schemas/read-models.ts'
+import type { TrackStep } from '../../../schemas/devices/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { READ_AT_ONCE } from '../track/read-track.ts'
 import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'

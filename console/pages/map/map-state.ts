@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import { me } from '../../live/session.ts'
 import { fleet } from '../../live/live.ts'
-import { searchWords } from '../../../schemas/device-search.ts'
+import { searchWords } from '../../../schemas/devices/device-search.ts'
 import {
   chooseDevices,
   readSort,

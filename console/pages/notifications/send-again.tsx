@@ -1,4 +1,7 @@
-import { MOST_RESENT_IN_CALL, MOST_RESENT_WAITING } from '../../../schemas/resend-limits.ts'
+import {
+  MOST_RESENT_IN_CALL,
+  MOST_RESENT_WAITING,
+} from '../../../schemas/subscriptions/resend-limits.ts'
 import { api } from '../../api/client.ts'
 import { sentence, toFailure } from '../../core/failure.ts'
 import { toast } from '../../ui/toasts.tsx'

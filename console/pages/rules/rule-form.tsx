@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { KNOWN_ATTRIBUTES } from '../../../schemas/known-attributes.ts'
+import { KNOWN_ATTRIBUTES } from '../../../schemas/report/known-attributes.ts'
 import { api } from '../../api/client.ts'
 import { MEASURED_FIELDS } from '../../core/readings.ts'
 import {

@@ -1,4 +1,4 @@
-import { livenessOf, type Liveness } from '../../../schemas/liveness.ts'
+import { livenessOf, type Liveness } from '../../../schemas/devices/liveness.ts'
 import type { components } from '../../api/schema.ts'
 import { motionAfter, type Motion } from '../../core/motion.ts'
 import { date } from '../../core/times.ts'

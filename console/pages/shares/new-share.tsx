@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import { nameOnLink, titleOfDevices } from '../../../schemas/share-names.ts'
+import { nameOnLink, titleOfDevices } from '../../../schemas/access/share-names.ts'
 import { api, serverNow } from '../../api/client.ts'
 import { faultAt } from '../../core/failure.ts'
 import { fromInput, toInput } from '../../core/times.ts'

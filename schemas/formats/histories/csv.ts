@@ -1,4 +1,4 @@
-import { unguardFormulas } from '../../csv-formulas.ts'
+import { unguardFormulas } from '../../text/csv-formulas.ts'
 import { csvRows, type CsvRow } from './csv-rows.ts'
 import type { FileItem, Format, Text } from './format.ts'
 import { jsonIn } from '../values.ts'

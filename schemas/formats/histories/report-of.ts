@@ -1,6 +1,6 @@
-import { fittingAttributes } from '../../attributes.ts'
-import { isoTime } from '../../iso-8601.ts'
-import { withOptionalFields, type OptionalFields } from '../../report-fields.ts'
+import { fittingAttributes } from '../../report/attributes.ts'
+import { isoTime } from '../../text/iso-8601.ts'
+import { withOptionalFields, type OptionalFields } from '../../report/report-fields.ts'
 import { numberIn, shownValue } from '../values.ts'
 import type { FilePoint } from './format.ts'
 

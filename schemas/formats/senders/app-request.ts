@@ -1,7 +1,7 @@
 import type { SentAttributes } from '../sent-attributes.ts'
 import type { SentPoint } from '../sent-point.ts'
 import type { Fields } from './fields.ts'
-import { isJsonObject } from '../../json-object.ts'
+import { isJsonObject } from '../../text/json-object.ts'
 
 /** A request of an app apart from its body, without its key. */
 export type AppHead = {

@@ -1,4 +1,4 @@
-import { RANGES, type Coordinate } from '../../report-fields.ts'
+import { RANGES, type Coordinate } from '../../report/report-fields.ts'
 import { isMarkedAsNoFix } from '../no-fix.ts'
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { framesIn, type SensecapFrame } from './sensecap.ts'

@@ -1,4 +1,4 @@
-import { parseIso8601 } from '../../iso-8601.ts'
+import { parseIso8601 } from '../../text/iso-8601.ts'
 import { numberIn } from '../values.ts'
 
 /** Degrees followed by minutes: `4807.038` is 48° 7.038′. */

@@ -1,5 +1,5 @@
 import type { SentAttributes } from '../sent-attributes.ts'
-import { RANGES } from '../../report-fields.ts'
+import { RANGES } from '../../report/report-fields.ts'
 import { numberIn, objectIn } from '../values.ts'
 
 const LONGITUDE = '4197'

@@ -1,5 +1,5 @@
 import { jsonObjectIn, type AppItem } from './app-request.ts'
-import { EARLIEST } from '../../plain-report.ts'
+import { EARLIEST } from '../../report/plain-report.ts'
 import { isFlag } from '../no-fix.ts'
 import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'

@@ -1,6 +1,6 @@
 import type { AppItem } from './app-request.ts'
 import { decodedPayload, signalAt, type DecodedPosition } from './decoded-payload.ts'
-import { EARLIEST, FURTHEST_AHEAD_MS } from '../../plain-report.ts'
+import { EARLIEST, FURTHEST_AHEAD_MS } from '../../report/plain-report.ts'
 import { timeIn } from '../times.ts'
 import { measure, objectIn, type SentMeasurements } from '../values.ts'
 

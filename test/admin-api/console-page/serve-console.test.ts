@@ -10,14 +10,14 @@ import { request } from 'undici'
 import { pageHeaders } from '../../../admin-api/console-page/built-console.ts'
 import { serveConsole } from '../../../admin-api/console-page/serve-console.ts'
 import { readSite } from '../../../admin-api/console-page/site-files.ts'
-import { serveHttp } from '../../../runtime/http-server.ts'
+import { serveHttp } from '../../../runtime/http/http-server.ts'
 import {
   answerInEnvelope,
   identifyRequest,
   reportBrokenOff,
   succeed,
   type HttpState,
-} from '../../../runtime/http.ts'
+} from '../../../runtime/http/http.ts'
 import { eventually } from '../../eventually.ts'
 import { ownDirectory } from '../../own-directory.ts'
 import { rawConnection } from '../../raw-connection.ts'

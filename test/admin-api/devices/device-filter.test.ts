@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import type { DeviceQuery } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { T0 } from '../../samples.ts'

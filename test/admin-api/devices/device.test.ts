@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import { newApiKey } from '../../../schemas/api-key.ts'
+import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { ODD_DEVICE_IDS } from '../../contracts/store-samples.ts'
 import { T0 } from '../../samples.ts'
 import { startAdmin, type AdminHarness } from '../admin-harness.ts'

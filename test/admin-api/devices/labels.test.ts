@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { newApiKey } from '../../../schemas/api-key.ts'
+import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { adminForAllTests, bearer, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { writeCursor } from '../../../admin-api/http/cursor.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import { T0 } from '../../samples.ts'
 import { startAdmin, type AdminHarness } from '../admin-harness.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import type { DefinitionsState } from '../../../schemas/definitions-state.ts'
+import type { DefinitionsState } from '../../../schemas/definitions/definitions-state.ts'
 import { T0 } from '../../samples.ts'
 import { adminForAllTests, bearer, type AdminHarness } from '../admin-harness.ts'
 

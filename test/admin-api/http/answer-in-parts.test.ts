@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { TrackRow } from '../../../schemas/read-models.ts'
+import type { TrackRow } from '../../../schemas/devices/read-models.ts'
 import { eventually } from '../../eventually.ts'
 import { T0 } from '../../samples.ts'
 import { startAdmin, type AdminHarness } from '../admin-harness.ts'

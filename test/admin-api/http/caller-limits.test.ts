@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { get, type IncomingMessage } from 'node:http'
 import { expect, test } from '@jest/globals'
 import { eventually } from '../../eventually.ts'
-import { newApiKey } from '../../../schemas/api-key.ts'
+import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { positionReported } from '../../samples.ts'
 import { bearer, startAdmin, type Answer, type AdminHarness } from '../admin-harness.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { NEW_KEY } from '../../../admin-api/keys/key-rules.ts'
 import { nameRule } from '../../../admin-api/http/name-rule.ts'
-import { newApiKey } from '../../../schemas/api-key.ts'
+import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { HIDDEN } from '../../schemas/hidden-keys.ts'
 import { T0 } from '../../samples.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { isApiKey, keyHint, newApiKey, secretHash } from '../../../schemas/api-key.ts'
+import { isApiKey, keyHint, newApiKey, secretHash } from '../../../schemas/access/api-key.ts'
 import { adminForAllTests, bearer, startAdmin, type AdminHarness } from '../admin-harness.ts'
 
 let harness: AdminHarness

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { isApiKey, keyHint } from '../../../schemas/api-key.ts'
+import { isApiKey, keyHint } from '../../../schemas/access/api-key.ts'
 import { T0 } from '../../samples.ts'
 import { adminForAllTests, type AdminHarness } from '../admin-harness.ts'
 

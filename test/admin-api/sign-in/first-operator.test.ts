@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { ensureFirstOperator } from '../../../admin-api/sign-in/first-operator.ts'
 import { verifyPassword } from '../../../admin-api/sign-in/password.ts'
-import { secretHash } from '../../../schemas/api-key.ts'
+import { secretHash } from '../../../schemas/access/api-key.ts'
 import type { Store } from '../../../store/store.ts'
 import { withStore } from '../../contracts/store-suite.ts'
 import { T0 } from '../../samples.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { readMark, writeMark } from '../../../event-log/follow/mark.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { startStreaming, type StreamHarness } from './stream-harness.ts'

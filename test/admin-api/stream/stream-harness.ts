@@ -1,5 +1,5 @@
 import { deviceStatus, FOLD_VERSION } from '../../../projector/device-status.ts'
-import type { DeviceErased } from '../../../schemas/device-erased.ts'
+import type { DeviceErased } from '../../../schemas/events/device-erased.ts'
 import type { ApiKey } from '../../../store/keys.ts'
 import type { StreamOptions } from '../../../admin-api/stream/options.ts'
 import { closeAfterwards } from '../../closing.ts'

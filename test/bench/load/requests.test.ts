@@ -5,7 +5,7 @@ import { judgePoint } from '../../../ingest-api/apps/judge-point.ts'
 import { readOsmand } from '../../../schemas/formats/senders/osmand.ts'
 import { readOverland } from '../../../schemas/formats/senders/overland.ts'
 import type { AppItem } from '../../../schemas/formats/senders/app-request.ts'
-import { parsePositionReport } from '../../../schemas/position-report.ts'
+import { parsePositionReport } from '../../../schemas/report/position-report.ts'
 
 const TARGET = { url: 'http://127.0.0.1:1', key: 'gps_x', batch: 1 }
 

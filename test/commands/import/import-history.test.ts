@@ -6,7 +6,7 @@ import { importHistory } from '../../../commands/import/import-history.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
 import { ImportTally, exitCode, importSummary } from '../../../commands/import/tally.ts'
 import { describeFaults } from '../../../runtime/errors.ts'
-import { NO_TIMESTAMP, parseImportedReport } from '../../../schemas/position-report.ts'
+import { NO_TIMESTAMP, parseImportedReport } from '../../../schemas/report/position-report.ts'
 import {
   jumpingTiming,
   refused,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { UsageError } from '../../../runtime/command-line.ts'
+import { UsageError } from '../../../runtime/process/command-line.ts'
 import { parseOptions } from '../../../commands/import/options.ts'
 import { ownDirectory } from '../../own-directory.ts'
 import type { SenderKeys } from '../../../runtime/config/config.ts'

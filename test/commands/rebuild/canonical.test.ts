@@ -6,7 +6,7 @@ import {
   canonicalStatus,
   UnorderedHash,
 } from '../../../commands/rebuild/canonical.ts'
-import { MEASUREMENTS } from '../../../schemas/report-fields.ts'
+import { MEASUREMENTS } from '../../../schemas/report/report-fields.ts'
 import { positionReported } from '../../samples.ts'
 
 const origin = { partition: 3, offset: 7 }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { HELP, parseOptions } from '../../../commands/rebuild/options.ts'
-import { UsageError } from '../../../runtime/command-line.ts'
+import { UsageError } from '../../../runtime/process/command-line.ts'
 
 test('a rebuild without arguments forces nothing', () => {
   expect(parseOptions([])).toEqual({ force: false })

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { UsageError } from '../../../runtime/command-line.ts'
+import { UsageError } from '../../../runtime/process/command-line.ts'
 import { parseOptions } from '../../../commands/simulate/options.ts'
 import type { SenderKeys } from '../../../runtime/config/config.ts'
 

@@ -5,7 +5,10 @@ import {
   type PlannedReport,
 } from '../../../commands/simulate/planned-report.ts'
 import { metresBetween } from '../../../schemas/geo/distance.ts'
-import { parsePositionReport, type PositionReport } from '../../../schemas/position-report.ts'
+import {
+  parsePositionReport,
+  type PositionReport,
+} from '../../../schemas/report/position-report.ts'
 
 const T0 = Date.UTC(2026, 0, 1)
 const plan = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { searchWords } from '../../../schemas/device-search.ts'
+import { searchWords } from '../../../schemas/devices/device-search.ts'
 import { chooseDevices, countByLabel, sortDevices } from '../../../console/core/choose-devices.ts'
 import { COLUMNS } from '../../../console/core/device-columns.ts'
 import { Fleet, MOST_DEVICES } from '../../../console/core/fleet.ts'

@@ -14,7 +14,7 @@ import {
   type KafkaEventLogOptions,
 } from '../../../event-log/kafka/kafka-event-log.ts'
 import { askPartitions } from '../../../event-log/kafka/partitions.ts'
-import type { Offsets } from '../../../schemas/read-models.ts'
+import type { Offsets } from '../../../schemas/devices/read-models.ts'
 import type { OpenedEventLog } from '../../contracts/event-log-contract.ts'
 import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'

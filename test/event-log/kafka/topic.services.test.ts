@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { encodeReportRejected, type ReportRejected } from '../../../schemas/report-rejected.ts'
+import {
+  encodeReportRejected,
+  type ReportRejected,
+} from '../../../schemas/events/report-rejected.ts'
 import { readRejections, rejected } from '../../contracts/rejection-reader.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { eventIdOf } from '../../../schemas/appended-event.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import { eventIdOf } from '../../../schemas/events/appended-event.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import { samples } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'

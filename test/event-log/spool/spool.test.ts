@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { openSpool } from '../../../event-log/spool/spool.ts'
-import { isWithdrawn } from '../../../schemas/device-erased.ts'
-import { eventIdOf, type AppendedEvent } from '../../../schemas/appended-event.ts'
+import { isWithdrawn } from '../../../schemas/events/device-erased.ts'
+import { eventIdOf, type AppendedEvent } from '../../../schemas/events/appended-event.ts'
 import {
   encodePositionReported,
   type PositionReported,
-} from '../../../schemas/position-reported.ts'
-import { newUlid } from '../../../schemas/record-id.ts'
+} from '../../../schemas/events/position-reported.ts'
+import { newUlid } from '../../../schemas/events/record-id.ts'
 import { eventFormatContract } from '../../contracts/event-log-contract.ts'
 import { samples } from '../../contracts/event-log-suite.ts'
 import { eventually } from '../../eventually.ts'

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { batchReader } from '../../../event-log/sqlite/batch-reader.ts'
 import { openLogDatabase } from '../../../event-log/sqlite/log-database.ts'
 import type { Database } from '../../../runtime/sqlite/database.ts'
-import { encodePositionReported } from '../../../schemas/position-reported.ts'
+import { encodePositionReported } from '../../../schemas/events/position-reported.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { positionReported } from '../../samples.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { projectInUse } from '../../../projector/project-in-use.ts'
 import { projectorGroup } from '../../../projector/projector.ts'
-import { createLogger } from '../../../runtime/logger.ts'
+import { createLogger } from '../../../runtime/process/logger.ts'
 import { eventually } from '../../eventually.ts'
 import { factsWorld } from '../../projector/facts/facts-world.ts'
 import { T0 } from '../../samples.ts'

@@ -6,9 +6,9 @@ import { rejectedContentOf } from '../../../ingest-api/accept/rejected-content.t
 import type { RefusedReport } from '../../../ingest-api/accept/rejections.ts'
 import { ReportMetrics } from '../../../ingest-api/accept/report-metrics.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
-import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
-import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
-import type { AppendedEvent } from '../../../schemas/appended-event.ts'
+import { createMetrics, type Metrics } from '../../../runtime/process/metrics.ts'
+import { memoryRateCounters } from '../../../runtime/limits/rate-counters.ts'
+import type { AppendedEvent } from '../../../schemas/events/appended-event.ts'
 import type { KeyGrant } from '../../../store/keys.ts'
 import { T0 } from '../../samples.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DeviceLimit } from '../../../ingest-api/accept/limits.ts'
-import { memoryRateCounters } from '../../../runtime/rate-counters.ts'
+import { memoryRateCounters } from '../../../runtime/limits/rate-counters.ts'
 import { loadConfig } from '../../../runtime/config/config.ts'
 import { fakeTimers } from '../../fake-timers.ts'
 import { startIngest, type Answer, type IngestHarness } from '../ingest-harness.ts'

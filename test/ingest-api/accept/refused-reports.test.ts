@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DependencyError } from '../../../runtime/errors.ts'
-import { newApiKey } from '../../../schemas/api-key.ts'
+import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { T0 } from '../../samples.ts'
 import { startIngest, type IngestHarness } from '../ingest-harness.ts'
 

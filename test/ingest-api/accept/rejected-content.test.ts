@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { rejectedContentOf } from '../../../ingest-api/accept/rejected-content.ts'
-import { newApiKey } from '../../../schemas/api-key.ts'
+import { newApiKey } from '../../../schemas/access/api-key.ts'
 
 /** The kept body of bytes that came in pieces of a size. */
 function bodyOf(bytes: Uint8Array | string, size = 100_000): string {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { ReportMetrics, type CountedRequest } from '../../../ingest-api/accept/report-metrics.ts'
 import type { RefusedReport } from '../../../ingest-api/accept/rejections.ts'
 import { invalidParams, unavailable } from '../../../runtime/errors.ts'
-import { createMetrics, type Metrics } from '../../../runtime/metrics.ts'
+import { createMetrics, type Metrics } from '../../../runtime/process/metrics.ts'
 
 const key = { id: 'key-1', accountId: 'acc-1' }
 const faulty = invalidParams([{ field: 'body', message: 'the body must be UTF-8' }])

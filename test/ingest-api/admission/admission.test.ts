@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { keyHint, newApiKey, secretHash } from '../../../schemas/api-key.ts'
+import { keyHint, newApiKey, secretHash } from '../../../schemas/access/api-key.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { T0 } from '../../samples.ts'
 import { startIngest, type IngestHarness } from '../ingest-harness.ts'

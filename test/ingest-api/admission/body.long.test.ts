@@ -8,7 +8,7 @@ import {
   inflateSync,
 } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { InFlight } from '../../../runtime/in-flight.ts'
+import { InFlight } from '../../../runtime/http/in-flight.ts'
 import { expectRefused } from '../expect-refused.ts'
 import { ingestForAllTests, startIngest, type IngestHarness } from '../ingest-harness.ts'
 

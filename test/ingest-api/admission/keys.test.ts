@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, jest, test } from '@jest/globals'
-import { GoodSecrets } from '../../../runtime/auth-failures.ts'
+import { GoodSecrets } from '../../../runtime/limits/auth-failures.ts'
 import { ApiError } from '../../../runtime/errors.ts'
 import type { KeyGrant } from '../../../store/keys.ts'
 import { T0 } from '../../samples.ts'

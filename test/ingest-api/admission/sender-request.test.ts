@@ -6,7 +6,7 @@ import {
   SenderRequest,
   targetOf,
 } from '../../../ingest-api/admission/sender-request.ts'
-import { HttpAnswer } from '../../../runtime/in-flight.ts'
+import { HttpAnswer } from '../../../runtime/http/in-flight.ts'
 
 function request(headers: Record<string, string>, url = '/') {
   const http = {

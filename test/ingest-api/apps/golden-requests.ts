@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 
 /** A request that an app has really sent, and its expected outcome. */
 export type Golden = {

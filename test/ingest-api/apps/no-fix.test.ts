@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import type { DeviceSeen } from '../../../schemas/device-seen.ts'
+import type { DeviceSeen } from '../../../schemas/events/device-seen.ts'
 import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
 import { bearer, OSMAND, OWNTRACKS } from './app-requests.ts'
 import { rejectionsOf } from './rejections-of.ts'

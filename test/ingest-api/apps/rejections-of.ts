@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { ulid } from '../../../schemas/record-id.ts'
-import type { ReportRejected } from '../../../schemas/report-rejected.ts'
+import { ulid } from '../../../schemas/events/record-id.ts'
+import type { ReportRejected } from '../../../schemas/events/report-rejected.ts'
 import type { IngestHarness } from '../ingest-harness.ts'
 
 /** The durable rejections of a key in the log. Nothing is flushed for that. */

@@ -13,7 +13,7 @@ import {
 } from '../../../ingest-api/apps/sender-apps.ts'
 import type { AppRequest } from '../../../schemas/formats/senders/app-request.ts'
 import { fieldsIn } from '../../../schemas/formats/senders/fields.ts'
-import { newApiKey } from '../../../schemas/api-key.ts'
+import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { T0 } from '../../samples.ts'
 
 const PLACE = { lat: 54.3, lon: 13.1 }

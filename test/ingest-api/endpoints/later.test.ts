@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
-import { InFlight } from '../../../runtime/in-flight.ts'
+import { InFlight } from '../../../runtime/http/in-flight.ts'
 import { eventually } from '../../eventually.ts'
 import { fakeTimers } from '../../fake-timers.ts'
 import { DependencyError } from '../../../runtime/errors.ts'

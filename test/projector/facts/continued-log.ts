@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
-import type { DeviceFact } from '../../../schemas/facts.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { DeviceFact } from '../../../schemas/facts/facts.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import type { ProjectionEntry } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import { KILLED_AT, logOf030 } from '../../fixtures/version-0.3.0/data-of-0.3.0.ts'

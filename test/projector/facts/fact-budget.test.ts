@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import { judgeEntries, type JudgedEntry } from '../../../projector/facts/judge.ts'
-import type { FactState } from '../../../schemas/fact-state.ts'
-import type { DeviceFact } from '../../../schemas/facts.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { FactState } from '../../../schemas/facts/fact-state.ts'
+import type { DeviceFact } from '../../../schemas/facts/facts.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import { positionReported, T0 } from '../../samples.ts'
 
 const MINUTE = 60_000

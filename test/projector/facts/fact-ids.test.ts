@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { judgeEntries } from '../../../projector/facts/judge.ts'
-import type { FactState } from '../../../schemas/fact-state.ts'
+import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { DECISIONS_ALIKE } from './decisions-alike.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { GeofenceShape } from '../../../schemas/geofence.ts'
+import type { GeofenceShape } from '../../../schemas/definitions/geofence.ts'
 import { T0 } from '../../samples.ts'
 import { at, definitions, DEGREE_METRES, geofence, HOME, JudgedDevice } from './judging.ts'
 

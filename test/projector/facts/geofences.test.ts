@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { insideAfterEach } from '../../../projector/facts/judge-definitions.ts'
-import type { PolygonRing, GeofenceShape } from '../../../schemas/geofence.ts'
+import type { PolygonRing, GeofenceShape } from '../../../schemas/definitions/geofence.ts'
 import { T0 } from '../../samples.ts'
 import {
   at,

@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals'
 import { judgeEntries, judgeTime, type JudgedEntry } from '../../../projector/facts/judge.ts'
 import { offlineAfter } from '../../../projector/facts/liveness.ts'
-import type { FactState } from '../../../schemas/fact-state.ts'
-import type { DeviceFact } from '../../../schemas/facts.ts'
-import type { PositionReported } from '../../../schemas/position-reported.ts'
+import type { FactState } from '../../../schemas/facts/fact-state.ts'
+import type { DeviceFact } from '../../../schemas/facts/facts.ts'
+import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import { deviceSeen, positionReported, T0 } from '../../samples.ts'
 import { definitions, rule } from './judging.ts'
 

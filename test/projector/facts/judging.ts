@@ -1,7 +1,7 @@
-import type { DefinitionsState } from '../../../schemas/definitions-state.ts'
-import type { DeviceRule } from '../../../schemas/device-rule.ts'
-import type { Geofence } from '../../../schemas/geofence.ts'
-import { isSelected } from '../../../schemas/selection.ts'
+import type { DefinitionsState } from '../../../schemas/definitions/definitions-state.ts'
+import type { DeviceRule } from '../../../schemas/definitions/device-rule.ts'
+import type { Geofence } from '../../../schemas/definitions/geofence.ts'
+import { isSelected } from '../../../schemas/definitions/selection.ts'
 import { judgeDefinitions, type JudgedBy } from '../../../projector/facts/judge-definitions.ts'
 import { GeofenceIndex, prepared } from '../../../schemas/geo/geofence-index.ts'
 import type {

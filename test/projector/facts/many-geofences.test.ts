@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Coordinates } from '../../../schemas/geo/distance.ts'
 import { GeofenceIndex, prepared } from '../../../schemas/geo/geofence-index.ts'
-import type { Geofence, GeofenceShape } from '../../../schemas/geofence.ts'
+import type { Geofence, GeofenceShape } from '../../../schemas/definitions/geofence.ts'
 import { T0 } from '../../samples.ts'
 import { at, definitions, DEGREE_METRES, geofence, HOME, JudgedDevice } from './judging.ts'
 

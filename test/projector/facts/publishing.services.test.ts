@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { factsOfAllTypes } from '../../schemas/facts-samples.ts'
 import type { FactTopic } from '../../../event-log/fact-log.ts'
-import type { DeviceFact } from '../../../schemas/facts.ts'
+import type { DeviceFact } from '../../../schemas/facts/facts.ts'
 import { openLog, readTopic } from '../../event-log/kafka/harness.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { T0 } from '../../samples.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { TripFinder, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
-import { STOPPED } from '../../../schemas/device-rule.ts'
+import { STOPPED } from '../../../schemas/definitions/device-rule.ts'
 import { T0 } from '../../samples.ts'
 import { at, definitions, geofence, heartbeat, JudgedDevice, rule } from './judging.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { judgeEntries, type JudgedEntry } from '../../../projector/facts/judge.ts'
 import type { DeviceDefinitions } from '../../../projector/facts/judge.ts'
 import { uneventful } from '../../../projector/facts/uneventful.ts'
-import type { FactState } from '../../../schemas/fact-state.ts'
+import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import { deviceSeen, positionReported, T0 } from '../../samples.ts'
 import { at, definitions, geofence, HOME, rule } from './judging.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Db } from 'mongodb'
-import type { DeviceFact } from '../../../schemas/facts.ts'
+import type { DeviceFact } from '../../../schemas/facts/facts.ts'
 import { openFactCollections } from '../../../store/mongo/fact-documents.ts'
 import { KILLED_AT, makeDatabaseOf030 } from '../../fixtures/version-0.3.0/data-of-0.3.0.ts'
 import { describeWith } from '../../services/describe-with.ts'

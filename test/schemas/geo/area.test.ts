@@ -5,7 +5,12 @@ import type { Polygon } from 'geojson'
 import geographiclib from 'geographiclib-geodesic'
 import { areasOf, type Area } from '../../../schemas/geo/area.ts'
 import { EARTH_RADIUS_METRES, type Coordinates } from '../../../schemas/geo/distance.ts'
-import type { CircleShape, LonLat, PolygonRing, GeofenceShape } from '../../../schemas/geofence.ts'
+import type {
+  CircleShape,
+  LonLat,
+  PolygonRing,
+  GeofenceShape,
+} from '../../../schemas/definitions/geofence.ts'
 
 const { Geodesic } = geographiclib
 /** On the sphere of this service's distances, and on the ellipsoid. */

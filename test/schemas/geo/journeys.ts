@@ -1,4 +1,4 @@
-import type { TrackStep } from '../../../schemas/read-models.ts'
+import type { TrackStep } from '../../../schemas/devices/read-models.ts'
 import { T0 } from '../../samples.ts'
 
 export const METRE = 1 / 111_195

@@ -1,7 +1,11 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { faultsOfPolygons } from '../../../schemas/geo/shape-faults.ts'
-import { MOST_VERTICES, type LonLat, type PolygonRing } from '../../../schemas/geofence.ts'
+import {
+  MOST_VERTICES,
+  type LonLat,
+  type PolygonRing,
+} from '../../../schemas/definitions/geofence.ts'
 
 const FIELD = 'shape.coordinates'
 const SQUARE: PolygonRing = [

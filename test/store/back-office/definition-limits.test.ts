@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, test, expect } from '@jest/globals'
 import { Database } from '../../../runtime/sqlite/database.ts'
-import { MOST_RULES } from '../../../schemas/device-rule.ts'
+import { MOST_RULES } from '../../../schemas/definitions/device-rule.ts'
 import {
   MOST_DEFINITION_BYTES,
   MOST_GEOFENCES,
   MOST_VERTICES_OF_ACCOUNT,
-} from '../../../schemas/geofence.ts'
+} from '../../../schemas/definitions/geofence.ts'
 import { BACK_OFFICE, openBackOffice } from '../../../store/back-office/open-back-office.ts'
 import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
 import { newGeofence, newRule, polygon } from '../../contracts/store-definitions.ts'

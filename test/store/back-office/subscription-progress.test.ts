@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { Database } from '../../../runtime/sqlite/database.ts'
-import type { DeviceSubscription } from '../../../schemas/subscription.ts'
+import type { DeviceSubscription } from '../../../schemas/subscriptions/subscription.ts'
 import { definitionDocuments } from '../../../store/back-office/definition-documents.ts'
 import { BACK_OFFICE, openBackOffice } from '../../../store/back-office/open-back-office.ts'
 import { SUBSCRIPTIONS } from '../../../store/back-office/subscriptions.ts'

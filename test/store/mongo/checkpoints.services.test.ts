@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { pino } from 'pino'
-import type { PositionEntry } from '../../../schemas/log-entry.ts'
+import type { PositionEntry } from '../../../schemas/events/log-entry.ts'
 import { openReadModels } from '../../../store/mongo/collections.ts'
 import { checkpointOf } from '../../../store/mongo/checkpoints.ts'
 import { project } from '../../../store/mongo/read-models.ts'

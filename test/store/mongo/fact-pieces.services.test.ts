@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
-import type { DeviceFact } from '../../../schemas/facts.ts'
-import { factId } from '../../../schemas/facts.ts'
+import type { DeviceFact } from '../../../schemas/facts/facts.ts'
+import { factId } from '../../../schemas/facts/facts.ts'
 import type { JudgeDevice } from '../../../store/facts.ts'
 import { makeFactIndexes, openFactCollections } from '../../../store/mongo/fact-documents.ts'
 import { factWrites } from '../../../store/mongo/judge-facts.ts'

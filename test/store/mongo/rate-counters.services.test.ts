@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import type { RateCounters } from '../../../runtime/rate-counters.ts'
+import type { RateCounters } from '../../../runtime/limits/rate-counters.ts'
 import { openMongoRateCounters } from '../../../store/mongo/rate-counters.ts'
 import { eventually } from '../../eventually.ts'
 import { describeWith } from '../../services/describe-with.ts'

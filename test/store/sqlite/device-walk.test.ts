@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import { searchWords } from '../../../schemas/device-search.ts'
+import { searchWords } from '../../../schemas/devices/device-search.ts'
 import { placesAmong } from '../../../store/device-ranking.ts'
 import type { DeviceQuery, PositionEntry } from '../../../store/read-models.ts'
 import { countDevices, isWalkInOrder, walkDevices } from '../../../store/sqlite/device-walk.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { deviceStatus, FOLD_VERSION } from '../../../projector/device-status.ts'
-import type { DeviceStatus } from '../../../schemas/read-models.ts'
+import type { DeviceStatus } from '../../../schemas/devices/read-models.ts'
 import type { Fold, PositionEntry, ProjectionBatch } from '../../../store/read-models.ts'
 import { openReadModels, type SqliteReadModels } from '../../../store/sqlite/read-models.ts'
 import { directoryForEachTest } from '../../directory-for-each-test.ts'

@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { isoTime } from '../../../../schemas/iso-8601.ts'
-import { parsePositionReport, type PositionReport } from '../../../../schemas/position-report.ts'
+import { isoTime } from '../../../../schemas/text/iso-8601.ts'
+import {
+  parsePositionReport,
+  type PositionReport,
+} from '../../../../schemas/report/position-report.ts'
 import { anyText } from '../../../any-text.ts'
 import { readHistory, asReports } from '../../../schemas/formats/histories/read-history.ts'
 import { T0 } from '../../../samples.ts'

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { length, placeOf } from '../../../../schemas/geo/earth-point.ts'
 import { ThinnedTrack } from '../../../../admin-api/devices/track/thinned-track.ts'
-import type { PositionRecord } from '../../../../schemas/read-models.ts'
+import type { PositionRecord } from '../../../../schemas/devices/read-models.ts'
 import { positionReported, T0 } from '../../../samples.ts'
 
 function record(timestamp: number, latitude: number, longitude: number): PositionRecord {

@@ -6,7 +6,7 @@ import {
   type TripsPage,
 } from '../../../../admin-api/devices/trips/read-trips.ts'
 import type { TripOrStop } from '../../../../schemas/geo/trip-finder.ts'
-import type { TrackStep } from '../../../../schemas/read-models.ts'
+import type { TrackStep } from '../../../../schemas/devices/read-models.ts'
 import type { Store } from '../../../../store/store.ts'
 import { openSqliteStore } from '../../../../store/sqlite/sqlite-store.ts'
 import { closeAfterwards } from '../../../closing.ts'

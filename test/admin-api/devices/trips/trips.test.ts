@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import type { PositionReported } from '../../../../schemas/position-reported.ts'
-import type { TrackStep } from '../../../../schemas/read-models.ts'
+import type { PositionReported } from '../../../../schemas/events/position-reported.ts'
+import type { TrackStep } from '../../../../schemas/devices/read-models.ts'
 import { deviceErased } from '../../../contracts/store-samples.ts'
 import { T0 } from '../../../samples.ts'
 import { bearer, startAdmin, type AdminHarness } from '../../admin-harness.ts'

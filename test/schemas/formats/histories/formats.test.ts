@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { NO_TIMESTAMP } from '../../../../schemas/position-report.ts'
+import { NO_TIMESTAMP } from '../../../../schemas/report/position-report.ts'
 import { history, readHistory, readHistoryAt, asReports, reportsInText } from './read-history.ts'
 
 const SAMPLES = [

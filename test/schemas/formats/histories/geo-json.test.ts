@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { NO_TIMESTAMP } from '../../../../schemas/position-report.ts'
+import { NO_TIMESTAMP } from '../../../../schemas/report/position-report.ts'
 import { history, readHistory, asReports, reportsInText } from './read-history.ts'
 
 test("Dawarich's battery is a percentage, even if it is 1", async () => {

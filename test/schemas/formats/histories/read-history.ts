@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FileItem } from '../../../../schemas/formats/histories/format.ts'
 import { reportOf, type UnjudgedReport } from '../../../../schemas/formats/histories/report-of.ts'
-import { parseImportedReport } from '../../../../schemas/position-report.ts'
+import { parseImportedReport } from '../../../../schemas/report/position-report.ts'
 import { readPoints } from '../../../../schemas/formats/histories/read-points.ts'
 import { textOf } from '../../../../commands/import/text-of.ts'
 

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { judgePoint } from '../../../../ingest-api/apps/judge-point.ts'
 import { reportOf } from '../../../../schemas/formats/histories/report-of.ts'
 import { timeIn } from '../../../../schemas/formats/times.ts'
-import { parseImportedReport } from '../../../../schemas/position-report.ts'
+import { parseImportedReport } from '../../../../schemas/report/position-report.ts'
 
 const NOW = Date.UTC(2027, 0, 1)
 const MOST_BYTES = 10_000

@@ -1,0 +1,208 @@
+import { ServerResponse } from 'node:http'
+import { Slots } from '../limits/slots.ts'
+
+/**
+ * Beyond this number of requests under way, and bytes of their bodies, further ones are refused. More
+ * would be answered later and not faster: objects that live longer cost more garbage collection.
+ */
+const MOST_REQUESTS = 512
+const MOST_BYTES = 64 * 1024 * 1024
+/** The bytes of such a body have room that larger bodies cannot take. */
+export const SMALL_BODY_BYTES = 16 * 1024
+
+/** A request that holds bytes. */
+export type Holder = {
+  heldBytes: number
+  /** Known before the first byte is held. */
+  readonly key?: { readonly id: string; readonly accountId: string } | undefined
+}
+
+export type LoadLimits = {
+  readonly mostRequests?: number
+  /** The most requests of one account under way, however many keys it has; absent: a quarter. */
+  readonly mostOfAccount?: number
+  readonly mostBytes?: number
+  /**
+   * The bytes that the requests of one key may hold; absent: a quarter. With larger bodies those of one
+   * account may hold three times as many: it can have any number of keys.
+   */
+  readonly mostOfKey?: number
+  /** The bytes that only small bodies may hold; absent: an eighth. */
+  readonly keptForSmall?: number
+}
+
+/**
+ * The reports that a server is working on. One whose body is still arriving does not count: slow clients
+ * take nothing from others but room for their bytes. Nor does one that has its answer: see `HttpAnswer`.
+ */
+export class InFlight {
+  #requests = 0
+  #arriving = 0
+  #bytes = 0
+  readonly #bytesOfKeys = new Map<string, number>()
+  readonly #bytesOfAccounts = new Map<string, number>()
+  /** The requests of each account. */
+  readonly accounts: Slots
+  readonly #mostRequests: number
+  readonly #mostBytes: number
+  readonly #mostOfKey: number
+  readonly #mostBytesOfAccount: number
+  readonly #mostUnlessSmall: number
+
+  constructor({
+    mostRequests = MOST_REQUESTS,
+    mostOfAccount = Math.ceil(mostRequests / 4),
+    mostBytes = MOST_BYTES,
+    mostOfKey = mostBytes / 4,
+    keptForSmall = mostBytes / 8,
+  }: LoadLimits = {}) {
+    this.accounts = new Slots({ mostEach: mostOfAccount })
+    this.#mostRequests = mostRequests
+    this.#mostBytes = mostBytes
+    this.#mostOfKey = mostOfKey
+    this.#mostBytesOfAccount = 3 * mostOfKey
+    this.#mostUnlessSmall = mostBytes - keptForSmall
+  }
+
+  /** Whether as many requests are under way as the limits allow. */
+  get isFull(): boolean {
+    return this.#requests - this.#arriving >= this.#mostRequests
+  }
+
+  /** False if there are too many already; otherwise call `end` once. */
+  begin(): boolean {
+    if (this.isFull) return false
+    this.#requests += 1
+    return true
+  }
+
+  end(): void {
+    this.#requests -= 1
+  }
+
+  /** Call when reading the body of a request that has begun. */
+  beginBody(): void {
+    this.#arriving += 1
+  }
+
+  endBody(): void {
+    this.#arriving -= 1
+  }
+
+  /** Holds further bytes for a request. False if there is no room for them. */
+  hold(holder: Holder, bytes: number): boolean {
+    const { id = '', accountId = '' } = holder.key ?? {}
+    const held = holder.heldBytes + bytes
+    const isSmall = held <= SMALL_BODY_BYTES
+    const ofKey = (this.#bytesOfKeys.get(id) ?? 0) + bytes
+    const ofAccount = (this.#bytesOfAccounts.get(accountId) ?? 0) + bytes
+    if (ofKey > this.#mostOfKey || this.#bytes + bytes > this.#mostBytes) return false
+    const isTooMuch =
+      ofAccount > this.#mostBytesOfAccount || this.#bytes + bytes > this.#mostUnlessSmall
+    if (isTooMuch && !isSmall) return false
+    this.#bytes += bytes
+    this.#bytesOfKeys.set(id, ofKey)
+    this.#bytesOfAccounts.set(accountId, ofAccount)
+    holder.heldBytes = held
+    return true
+  }
+
+  /** Call once the work on a request is done, even if its client has gone. */
+  release(holder: Holder): void {
+    const { heldBytes, key } = holder
+    if (heldBytes === 0) return
+    this.#bytes -= heldBytes
+    reduce(this.#bytesOfKeys, key?.id ?? '', heldBytes)
+    reduce(this.#bytesOfAccounts, key?.accountId ?? '', heldBytes)
+    holder.heldBytes = 0
+  }
+}
+
+/**
+ * An answer that gives up its place among the requests under way once it is complete, whether its client
+ * reads it or not, and reports how many of its bytes wait for the client.
+ */
+export class HttpAnswer extends ServerResponse {
+  /** The bytes that waited for the client when they were last reported. */
+  unreadBytes = 0
+  /** Called with the bytes that wait for the client whenever a write has changed their number. */
+  onUnread: ((answer: HttpAnswer, bytes: number) => void) | undefined
+  /** The requests under way on its server, if their number is limited. */
+  inFlight: InFlight | undefined
+  #hasPlace = false
+  /** The account whose share its request takes a part of, once it is known. */
+  #accountId: string | undefined
+  #isArriving = false
+
+  /** Counts its request as one under way. False if there are too many. */
+  takePlace(): boolean {
+    this.#hasPlace = this.inFlight === undefined || this.inFlight.begin()
+    return this.#hasPlace
+  }
+
+  /** Counts its request as one of an account. False if as many of the account are under way as may be. */
+  takePlaceOf(accountId: string): boolean {
+    if (!this.#hasPlace || this.inFlight === undefined) return true
+    const { accounts } = this.inFlight
+    if (accounts.areTaken(accountId)) return false
+    accounts.take(accountId)
+    this.#accountId = accountId
+    return true
+  }
+
+  /** Call when reading the body of its request. */
+  beginBody(): void {
+    this.inFlight?.beginBody()
+    if (this.#accountId !== undefined) this.inFlight?.accounts.giveBack(this.#accountId)
+    this.#isArriving = true
+  }
+
+  /** Call when it is read. False if as many others of its account are under way by now as may be. */
+  endBody(): boolean {
+    this.inFlight?.endBody()
+    this.#isArriving = false
+    if (this.#accountId === undefined || this.inFlight === undefined) return true
+    const { accounts } = this.inFlight
+    if (accounts.areTaken(this.#accountId)) {
+      // A refused request must not keep others of its account out until it is answered.
+      this.#accountId = undefined
+      return false
+    }
+    accounts.take(this.#accountId)
+    return true
+  }
+
+  /** Does nothing if it has no place. */
+  giveUpPlace(): void {
+    if (this.#hasPlace) this.inFlight?.end()
+    this.#hasPlace = false
+    if (this.#accountId !== undefined && !this.#isArriving) {
+      this.inFlight?.accounts.giveBack(this.#accountId)
+    }
+    this.#accountId = undefined
+  }
+
+  override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {
+    const takesMore = super.write(chunk, encoding as BufferEncoding, callback as () => void)
+    this.#reportUnread()
+    return takesMore
+  }
+
+  override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
+    super.end(chunk, encoding as BufferEncoding, callback as () => void)
+    this.giveUpPlace()
+    this.#reportUnread()
+    return this
+  }
+
+  #reportUnread(): void {
+    const bytes = this.writableLength
+    if (bytes !== this.unreadBytes) this.onUnread?.(this, bytes)
+  }
+}
+
+function reduce(bytes: Map<string, number>, id: string, by: number): void {
+  const left = (bytes.get(id) ?? 0) - by
+  if (left > 0) bytes.set(id, left)
+  else bytes.delete(id)
+}

@@ -1,0 +1,87 @@
+import { isMainThread } from 'node:worker_threads'
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  type MetricObjectWithValues,
+  type MetricValue,
+  type Registry,
+} from 'prom-client'
+import { within } from '../clock.ts'
+
+/** The time for which one rendering is reused: it costs milliseconds, and `/metrics` is open to everybody. */
+const SHARED_MS = 1_000
+/** A scrape must not wait longer for a thread that is busy; Prometheus itself gives up after 10 s. */
+const ANSWER_WITHIN_MS = 1_000
+
+/** The output of `render`, refreshed at most once a second, in a buffer that all answers share. */
+export function metricsPage(render: () => Promise<string>): () => Promise<Buffer> {
+  let renderedAt = -Infinity
+  let page: Promise<Buffer> | undefined
+
+  return function metricsPage() {
+    const now = performance.now()
+    if (page === undefined || now - renderedAt >= SHARED_MS) {
+      renderedAt = now
+      page = render().then((text) => Buffer.from(text))
+    }
+    return page
+  }
+}
+
+export type MetricsJson = MetricObjectWithValues<MetricValue<string>>[]
+
+/** The metrics of this thread, and of the other thread of the process if there is one. */
+export function threadMetrics(registry: Registry) {
+  let ofOther: (() => Promise<MetricsJson>) | undefined
+  let lastOfOther: MetricsJson = []
+  const unanswered = new Counter({
+    name: 'gps_metrics_unanswered_total',
+    help: 'Times a thread of this process did not report its metrics in time, and its last ones were used',
+    registers: [registry],
+  })
+
+  async function json(): Promise<MetricsJson> {
+    const all = (await registry.getMetricsAsJSON()) as MetricsJson
+    // Only the main thread exports these; the default would omit the start time from the merge.
+    return all.map((one) =>
+      one.name.startsWith('process_') ? { ...one, aggregator: 'first' } : one,
+    )
+  }
+
+  return {
+    /** The metrics of this thread, for the other thread. */
+    json,
+
+    /**
+     * Includes the metrics of `other` in the text from now on. While it does not answer, its last metrics
+     * are used again: a missing counter, or one that falls back, would look like a restart.
+     */
+    join(other: () => Promise<MetricsJson>): void {
+      ofOther = async () => {
+        try {
+          const late = () => new Error('the other thread is busy')
+          lastOfOther = await within(ANSWER_WITHIN_MS, other(), late)
+        } catch {
+          unanswered.inc()
+        }
+        return lastOfOther
+      }
+    },
+
+    async text(): Promise<string> {
+      if (ofOther === undefined) return registry.metrics()
+      const theirs = await ofOther()
+      return AggregatorRegistry.aggregate([await json(), theirs]).metrics()
+    },
+  }
+}
+
+/** Node's own metrics of this thread; those of the process only in the main thread. */
+export function collectOwnMetrics(registry: Registry): void {
+  if (isMainThread) return collectDefaultMetrics({ register: registry })
+  collectDefaultMetrics({ register: registry, labels: { thread: 'worker' } })
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (name.startsWith('process_')) registry.removeSingleMetric(name)
+  }
+}

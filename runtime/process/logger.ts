@@ -1,0 +1,91 @@
+import { isatty } from 'node:tty'
+import { pino, type Logger, type LogFn } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import { DependencyError } from '../errors.ts'
+import { kindOf } from './outage.ts'
+
+export type { Logger }
+
+/**
+ * Structured logs on standard output: JSON lines, or readable lines on a terminal, with the `reason`
+ * after the message. Headers that carry secrets are redacted, even if a whole request is logged.
+ */
+export function createLogger({ level, name }: { level: string; name: string }): Logger {
+  const options = {
+    level,
+    name,
+    hooks: { logMethod: floodLimit() },
+    redact: [
+      '*.authorization',
+      '*.cookie',
+      '*.password',
+      '*.headers.authorization',
+      '*.headers.cookie',
+    ],
+  }
+  // Through process.stdout: pino's own writer retries forever once the reader of a pipe has gone,
+  // and blocks the process.
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', () => undefined)
+  // By descriptor: in a worker thread, process.stdout.isTTY is not set.
+  if (!isatty(1)) return pino(options, process.stdout)
+  // Each line is written in the call that logs it: the last ones of a process say why it ends.
+  const readable = prettyFactory({
+    ignore: 'pid,hostname,reason',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+    messageFormat: '{msg}{if reason}: {reason}{end}',
+  })
+  return pino(options, { write: (line: string) => void process.stdout.write(readable(line)) })
+}
+
+const WARN = 40
+const FATAL = 60
+const WINDOW_MS = 60_000
+/** Enough to see a pattern in what differs between the lines of one kind. */
+const LINES_PER_WINDOW = 60
+/** Forgotten kinds only begin to count again. */
+const MOST_KINDS = 1_000
+
+type Window = { readonly begun: number; lines: number; suppressed: number }
+
+/**
+ * A hook of pino that keeps warnings and errors from flooding the log. Failures that an outage reports are
+ * left to it. Others that will be tried again are logged once a minute of each kind, everything else 60
+ * times; the next line says how many were `suppressed`.
+ */
+export function floodLimit({ now = () => performance.now() }: { now?: () => number } = {}) {
+  const windows = new Map<string, Window>()
+
+  function admit(kind: string, most: number): { suppressed?: number } | undefined {
+    const time = now()
+    const window = windows.get(kind)
+    if (window !== undefined && time - window.begun < WINDOW_MS) {
+      window.lines += 1
+      if (window.lines <= most) return {}
+      window.suppressed += 1
+      return undefined
+    }
+    if (windows.size >= MOST_KINDS) windows.clear()
+    windows.set(kind, { begun: time, lines: 1, suppressed: 0 })
+    const suppressed = window?.suppressed ?? 0
+    return suppressed === 0 ? {} : { suppressed }
+  }
+
+  return function limit(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
+    const [fields, message] = args as [unknown, unknown]
+    const isLimited = level >= WARN && level < FATAL
+    if (!isLimited || typeof fields !== 'object' || fields === null) {
+      return method.apply(this, args)
+    }
+    const { err } = fields as { err?: unknown }
+    const kind = kindOf(fields, String(message))
+    const failure = err instanceof DependencyError && err.retriable ? err : undefined
+    if (failure?.outage !== undefined) {
+      this.debug(...args)
+      return failure.outage.trouble(kind, () => method.apply(this, args))
+    }
+    const admitted = admit(kind, failure === undefined ? LINES_PER_WINDOW : 1)
+    if (admitted === undefined) return
+    method.call(this, { ...fields, ...admitted }, String(message))
+  }
+}

@@ -1,0 +1,79 @@
+import type { Coordinates } from '../geo/distance.ts'
+import type { EarthPoint } from '../geo/earth-point.ts'
+import type { LastPosition } from '../devices/read-models.ts'
+
+/** What is known of a device by geofences and rules. Times in milliseconds since the epoch. */
+export type DefinitionsState = {
+  readonly geofences: GeofencesState
+  readonly rules: RulesState
+}
+
+export type GeofencesState = {
+  /** The last position judged. */
+  readonly last?: Coordinates & {
+    readonly accuracy?: number
+    readonly receivedAt: number
+    /** Soon after a change: when the latest change came into force that it was judged by. */
+    readonly knew?: number
+  }
+  /** By geofence; the device is outside those that are absent. */
+  readonly standings: Readonly<Record<string, GeofenceStanding>>
+}
+
+export type GeofenceStanding = {
+  /** `unknown`: it may have been inside when the geofence came into force. */
+  readonly side: 'inside' | 'outside' | 'unknown'
+  /** Set while the device is inside: when it entered, or null if unknown. */
+  readonly since?: number | null
+  /** It is on the other side, and must stay there for a while. */
+  readonly wait?: StartedWait
+}
+
+/** The input with which something began that must last for a while. */
+export type StartedWait = {
+  /** min(timestamp, receivedAt) of a position, receivedAt of a heartbeat. */
+  readonly at: number
+  readonly receivedAt: number
+  readonly position?: LastPosition
+}
+
+export type RulesState = {
+  /** By rule; the conditions of those that are absent do not hold. */
+  readonly standings: Readonly<Record<string, RuleStanding>>
+  /** Kept while a rule about stops applies. */
+  readonly stop?: StopState
+}
+
+export type RuleStanding = {
+  readonly revision: number
+  /** The condition holds, but not yet for long enough. */
+  readonly wait?: StartedWait & { readonly value?: RuleValue }
+  readonly raisedAt?: number
+}
+
+/** The value by which a rule on a field was judged. */
+export type RuleValue = number | string | boolean
+
+export type StopState = {
+  /** The last position that counted. */
+  readonly last: StopFix
+  /** The latest positions that one stop could hold; empty during a stop. */
+  readonly window: readonly StopFix[]
+  /** There were too many of them, so that some are missing. */
+  readonly isThinned?: true
+  /** A position that leapt away, which the next one may show to be false. */
+  readonly leapt?: StopFix
+  readonly stopped?: {
+    /** The first position of the stop. */
+    readonly first: StopFix
+    /** Metres from the middle of the earth. */
+    readonly middle: EarthPoint
+  }
+}
+
+/** A position as stops are found by it. */
+export type StopFix = Coordinates & {
+  readonly accuracy?: number
+  readonly at: number
+  readonly receivedAt: number
+}

@@ -1,0 +1,119 @@
+import {
+  jsonObject,
+  numberField,
+  oneOf,
+  textField,
+  timeField,
+  ulidField,
+  UndecodableEventError,
+} from './event-fields.ts'
+import { isoTime } from '../text/iso-8601.ts'
+
+/** The error identifiers with which reports of known keys are rejected. */
+export const REJECTION_ERRORS = [
+  'INVALID_PARAMS',
+  'FORBIDDEN',
+  'PAYLOAD_TOO_LARGE',
+  'RATE_LIMITED',
+] as const
+export type RejectionError = (typeof REJECTION_ERRORS)[number]
+
+/** The longest kept body, in bytes of UTF-8. */
+export const REJECTED_BODY_BYTES = 2048
+/** The longest kept device id, in UTF-16 code units. */
+export const REJECTED_DEVICE_ID_UNITS = 128
+
+/**
+ * The event in the log of rejections: a report of a known key was refused. Beyond 20 in a second,
+ * one event without device and body gives the number of the others.
+ */
+export type ReportRejected = {
+  /** ULID of the time of the refusal; the same for every repeat of the event. */
+  readonly rejectionId: string
+  readonly accountId: string
+  readonly keyId: string
+  /** When the report (of several, the last) was received, in milliseconds. */
+  readonly receivedAt: number
+  readonly error: RejectionError
+  /** The message in the answer (of several, the last). */
+  readonly message: string
+  /** The report's device id if it is a text; at most 128 UTF-16 code units. */
+  readonly deviceId?: string
+  /** The beginning of the body, at most 2 KiB; absent if the body is not UTF-8. */
+  readonly body?: string
+  /** The number of refused reports: 1, unless they were only counted. */
+  readonly count: number
+}
+
+export const REPORT_REJECTED = 'ReportRejected.v1'
+
+/** The time for which a rejection is kept, in milliseconds. */
+export const REJECTIONS_KEPT_MS = 7 * 24 * 60 * 60 * 1000
+/** The number of rejections kept for an account. */
+export const REJECTIONS_KEPT = 10_000
+
+/**
+ * The event as JSON text, times as ISO 8601 UTC with milliseconds.
+ * @throws {UndecodableEventError} naming the first invalid field.
+ */
+export function encodeReportRejected(event: ReportRejected): string {
+  const checked = checkReportRejected(event)
+  return JSON.stringify({ ...checked, receivedAt: isoTime(checked.receivedAt) })
+}
+
+/**
+ * Decodes an event from JSON. Unknown fields are ignored.
+ * @throws {UndecodableEventError} naming the first fault.
+ */
+export function decodeReportRejected(json: string): ReportRejected {
+  const fields = jsonObject(json)
+  return checkReportRejected({
+    ...fields,
+    receivedAt: timeField(fields['receivedAt'], 'receivedAt'),
+  })
+}
+
+function checkReportRejected(fields: Record<string, unknown>): ReportRejected {
+  const event: ReportRejected = {
+    rejectionId: ulidField(fields['rejectionId'], 'rejectionId'),
+    accountId: textField(fields['accountId'], 'accountId'),
+    keyId: textField(fields['keyId'], 'keyId'),
+    receivedAt: numberField(fields['receivedAt'], 'receivedAt'),
+    error: oneOf(fields['error'], 'error', REJECTION_ERRORS),
+    message: textField(fields['message'], 'message'),
+    count: count(fields['count']),
+  }
+  const deviceId = upTo(
+    REJECTED_DEVICE_ID_UNITS,
+    fields['deviceId'],
+    'deviceId',
+    (value) => value.length,
+  )
+  const body = upTo(REJECTED_BODY_BYTES, fields['body'], 'body', (value) =>
+    Buffer.byteLength(value),
+  )
+  return {
+    ...event,
+    ...(deviceId !== undefined && { deviceId }),
+    ...(body !== undefined && { body }),
+  }
+}
+
+function count(field: unknown): number {
+  const value = numberField(field, 'count', 1)
+  if (!Number.isSafeInteger(value)) throw new UndecodableEventError('count is not a whole number')
+  return value
+}
+
+/** A text given by a sender, possibly absent or empty. */
+function upTo(
+  limit: number,
+  value: unknown,
+  name: string,
+  sizeOf: (value: string) => number,
+): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'string') throw new UndecodableEventError(`${name} is not a text`)
+  if (sizeOf(value) > limit) throw new UndecodableEventError(`${name} is longer than ${limit}`)
+  return value
+}

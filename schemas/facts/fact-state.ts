@@ -1,0 +1,61 @@
+import type { DefinitionsState } from '../definitions/definitions-state.ts'
+import type { Offsets, Origin } from '../devices/read-models.ts'
+
+/** The state of a device from which its next facts are decided. Times in milliseconds. */
+export type FactState = {
+  /** The number of its last fact; 0: none since its last erasure. */
+  readonly sequence: number
+  /** The last offset judged, per partition. */
+  readonly applied: Offsets
+  /** When it must be looked at again if nothing arrives, by the clock of receivedAt. Never later than its deadlines. */
+  readonly due: number | null
+  /** The last position judged, by its place in the order of positions. */
+  readonly last?: LastJudged
+  readonly liveness?: LivenessState
+  readonly alarms?: AlarmState
+  readonly budget?: FactBudget
+  readonly definitions?: DefinitionsState
+  readonly erased?: ErasedState
+}
+
+export type LastJudged = {
+  readonly recordId: string
+  readonly timestamp: number
+  readonly receivedAt: number
+  readonly origin: Origin
+}
+
+export type LivenessState = {
+  /** The newest sign of life. */
+  readonly seenAt: number
+  /** Since when it is offline. */
+  readonly offlineAt?: number
+  readonly due: number | null
+}
+
+/** A device makes a bounded number of facts in a time. */
+export type FactBudget = {
+  /** When the whole burst would be left again, by the clock of receipt. */
+  readonly fullAt: number
+  /** The number of decisions since the last fact that became none. */
+  readonly suppressed?: number
+}
+
+/** When each alarm was last reported, by `at` and its key. Late ones are in runs of their own. */
+export type AlarmState = {
+  readonly onTime: Readonly<Record<string, number>>
+  readonly late: Readonly<Record<string, number>>
+}
+
+/** The part of the state that stays after an erasure. */
+export type ErasedState = {
+  /** The event ids of its last erasures. */
+  readonly ids: readonly string[]
+  readonly at: number
+  readonly partition: number
+}
+
+/** The erasure that began the device's life; '' before any. */
+export function lifeOf({ erased }: FactState): string {
+  return erased?.ids.at(-1) ?? ''
+}

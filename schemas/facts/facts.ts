@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto'
+import type { RuleValue } from '../definitions/definitions-state.ts'
+import type { NamedRule } from '../definitions/device-rule.ts'
+import type { NamedGeofence } from '../definitions/geofence.ts'
+import type { LastPosition } from '../devices/read-models.ts'
+import { ulid } from '../events/record-id.ts'
+
+export { FACT_TYPES, type FactType } from './types.ts'
+
+/** The fields that only some types have. */
+export type FactDetails =
+  | { readonly type: 'device.online'; readonly previous: 'offline' | null }
+  | { readonly type: 'device.offline' }
+  | { readonly type: 'geofence.entered'; readonly geofence: NamedGeofence }
+  | {
+      readonly type: 'geofence.left'
+      readonly geofence: NamedGeofence
+      /** Null: it was inside when the geofence came into force. */
+      readonly enteredAt: number | null
+      readonly seconds: number | null
+    }
+  | { readonly type: 'rule.raised'; readonly rule: NamedRule; readonly value?: RuleValue }
+  | {
+      readonly type: 'rule.cleared'
+      readonly rule: NamedRule
+      readonly value?: RuleValue
+      readonly raisedAt: number
+      readonly seconds: number
+    }
+  | { readonly type: 'alarm.reported'; readonly alarm: string; readonly late: boolean }
+
+/** Something that happened to a device: a decision that was made once. Times in milliseconds since the epoch. */
+export type DeviceFact = FactDetails & {
+  /** ULID, the same for every process that makes this decision. */
+  readonly id: string
+  /** Numbers the facts of a device without gaps, from 1; after an erasure from 1 again. */
+  readonly sequence: number
+  readonly accountId: string
+  readonly deviceId: string
+  readonly at: number
+  readonly decidedAt: number
+  readonly position?: LastPosition
+  /** The ids of the geofences that the device is in after this fact, at most 100: those that it entered last. */
+  readonly inside: readonly string[]
+  /** The number of decisions just before this one that became no facts, because the device makes too many. */
+  readonly suppressed?: number
+}
+
+/**
+ * The id of a fact of a device's life (the erasure that began it). Its time is `at`, the rest is a hash. No other fact
+ * has this id, because none of the life has this sequence; and every process that makes the decision gets the same one,
+ * because the sequence is stored together with the state that it was made from.
+ */
+export function factId(
+  fact: FactDetails & Pick<DeviceFact, 'accountId' | 'deviceId' | 'sequence' | 'at'>,
+  life: string,
+): string {
+  const { accountId, deviceId, sequence, type, at } = fact
+  const about = 'alarm' in fact ? fact.alarm : (definitionIdOf(fact) ?? '')
+  const decided = JSON.stringify([accountId, deviceId, life, sequence, type, about])
+  return ulid(at, Buffer.from(hash('sha256', decided, 'hex'), 'hex'))
+}
+
+/** The geofence or rule that a fact is about. */
+export function definitionIdOf(fact: FactDetails): string | undefined {
+  if ('geofence' in fact) return fact.geofence.id
+  return 'rule' in fact ? fact.rule.id : undefined
+}

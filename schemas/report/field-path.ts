@@ -1,0 +1,12 @@
+import { shownName } from '../access/keys-in-text.ts'
+
+/** The path of a field, as messages name it: `attributes.fuel`. A name that nobody could see is in quotes: `names[""]`. */
+export function fieldPath(steps: readonly string[]): string {
+  return steps.map(stepIn).join('')
+}
+
+function stepIn(name: string, place: number): string {
+  const shown = shownName(name)
+  if (shown.trim() !== '') return place === 0 ? shown : `.${shown}`
+  return place === 0 ? JSON.stringify(shown) : `[${JSON.stringify(shown)}]`
+}

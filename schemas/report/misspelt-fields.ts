@@ -1,0 +1,71 @@
+import { shownName } from '../access/keys-in-text.ts'
+import { COORDINATE_FIELDS, MEASUREMENTS } from './report-fields.ts'
+import { isJsonObject } from '../text/json-object.ts'
+
+const FIELDS = [
+  ...['deviceId', ...COORDINATE_FIELDS.map(({ name }) => name), 'timestamp'],
+  ...[...MEASUREMENTS, 'attributes'],
+]
+/** Fields of our records and their exports: nobody means one of the above by them. */
+const OF_RECORDS = ['recordId', 'receivedAt', 'imported', 'name', 'labels']
+const KNOWN: ReadonlySet<string> = new Set([...FIELDS, ...OF_RECORDS])
+const LETTERS = FIELDS.map(lettersOf)
+
+/** More names than this are not worth naming. */
+const MOST_NAMED = 5
+/** Unknown names that are compared: more would take milliseconds. */
+const MOST_COMPARED = 1000
+
+/**
+ * The unknown fields of reports whose names are one letter from a known one, such as `lattitude`, or differ in
+ * case or punctuation alone: `device_id`. They are ignored like all unknown fields, but hardly on purpose.
+ */
+export function misspeltFields(reports: readonly unknown[]): readonly string[] {
+  let found: Set<string> | undefined
+  let compared = 0
+  for (const report of reports) {
+    if (!isJsonObject(report)) continue
+    for (const name in report) {
+      if (KNOWN.has(name) || report[name] === undefined) {
+        continue
+      }
+      compared += 1
+      if (compared > MOST_COMPARED) break
+      if (isMisspelt(name)) (found ??= new Set()).add(name)
+    }
+    if (compared > MOST_COMPARED || (found?.size ?? 0) >= MOST_NAMED) break
+  }
+  return found === undefined ? NONE : [...found].slice(0, MOST_NAMED)
+}
+
+/** A message about reports that also names what they have misspelt. */
+export function withMisspelt(message: string, reports: readonly unknown[]): string {
+  const names = misspeltFields(reports)
+  return names.length === 0 ? message : `${message}; ignored: ${names.map(shownName).join(', ')}`
+}
+
+const NONE: readonly string[] = []
+
+function isMisspelt(name: string): boolean {
+  const letters = lettersOf(name)
+  return LETTERS.some((known) => isOneEditAway(letters, known))
+}
+
+function lettersOf(name: string): string {
+  return name.toLowerCase().replace(/[^a-z]/g, '')
+}
+
+/** Whether two words are equal, or become so by one letter more, less, another one, or two that change places. */
+function isOneEditAway(a: string, b: string): boolean {
+  if (Math.abs(a.length - b.length) > 1) return false
+  let start = 0
+  while (start < a.length && a[start] === b[start]) start += 1
+  let [endA, endB] = [a.length, b.length]
+  while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) {
+    endA -= 1
+    endB -= 1
+  }
+  const [more, less] = [a.slice(start, endA), b.slice(start, endB)]
+  if (more.length <= 1 && less.length <= 1) return true
+  return more.length === 2 && more[0] === less[1] && more[1] === less[0] && less.length === 2
+}

@@ -1,0 +1,216 @@
+import type { FactType } from '../facts/facts.ts'
+import type { DeviceSelection } from '../definitions/selection.ts'
+
+/** A subscription tells a receiver what happens to devices: a durable cursor on the log, and a target. */
+export type SubscriptionContent = DeviceSelection & {
+  readonly name: string
+  readonly source: Source
+  /** Only facts of these types. */
+  readonly types?: readonly FactType[]
+  /** Only facts about one of these geofences, or of a device that is in one. */
+  readonly geofenceIds?: readonly string[]
+  /** Only facts about one of these rules. */
+  readonly ruleIds?: readonly string[]
+  /** Only items whose `at` is within. */
+  readonly hours?: Hours
+  /** The least time between two deliveries. */
+  readonly everySeconds: number
+  /** Older items are skipped; absent: none. */
+  readonly maxAgeSeconds?: number
+  readonly target: ShownTarget
+}
+
+export const SOURCES = ['facts', 'positions'] as const
+export type Source = (typeof SOURCES)[number]
+
+/** Times of day in a zone. `from` later than `to` runs over midnight and belongs to the day on which it begins. */
+export type Hours = {
+  /** 1: Monday, 7: Sunday. */
+  readonly days: readonly number[]
+  /** `HH:MM`. */
+  readonly from: string
+  readonly to: string
+  /** IANA, `Europe/Berlin`. */
+  readonly zone: string
+}
+
+export const TARGET_KINDS = ['webhook', 'ntfy', 'telegram', 'slack', 'email'] as const
+export type TargetKind = (typeof TARGET_KINDS)[number]
+
+/** A target as it is sent to. URLs, headers and tokens are secrets. */
+export type SubscriptionTarget =
+  | {
+      readonly kind: 'webhook'
+      readonly url: string
+      readonly headers?: Readonly<Record<string, string>>
+      /** The most items in a request; absent: one, without a list around it. */
+      readonly batch?: number
+    }
+  | { readonly kind: 'ntfy'; readonly url: string; readonly token?: string }
+  | { readonly kind: 'telegram'; readonly token: string; readonly chatId: string }
+  | { readonly kind: 'slack'; readonly url: string }
+  | { readonly kind: 'email'; readonly to: readonly string[] }
+
+/** A target without its secrets. `url`: scheme and host. */
+export type ShownTarget =
+  | { readonly kind: 'webhook'; readonly url: string; readonly batch?: number }
+  | { readonly kind: 'ntfy' | 'slack'; readonly url: string }
+  | { readonly kind: 'telegram'; readonly chatId: string }
+  | { readonly kind: 'email'; readonly to: readonly string[] }
+
+/** A secret that webhooks are signed with; `until`: it has been replaced and is used until then. */
+export type SigningSecret = { readonly secret: string; readonly until?: number }
+
+/** What is encrypted of a subscription. `signing`: of webhooks, the newest first. */
+export type SubscriptionSecrets = {
+  readonly target: SubscriptionTarget
+  readonly signing: readonly SigningSecret[]
+}
+
+export function shownTarget(target: SubscriptionTarget): ShownTarget {
+  switch (target.kind) {
+    case 'webhook': {
+      const { kind, url, batch } = target
+      return { kind, url: new URL(url).origin, ...(batch !== undefined && { batch }) }
+    }
+    case 'ntfy':
+    case 'slack':
+      return { kind: target.kind, url: new URL(target.url).origin }
+    case 'telegram':
+      return { kind: target.kind, chatId: target.chatId }
+    case 'email':
+      return target
+  }
+}
+
+/** How far a subscription has come. Changes with every delivery. Times in milliseconds since the epoch. */
+export type SubscriptionProgress = {
+  /** After the last item that was delivered, set aside or not wanted. */
+  readonly mark: string
+  /** The only process that may deliver, until then. */
+  readonly lease?: { readonly owner: string; readonly until: number }
+  /** Failed attempts in a row, how often this item alone was refused, and when the next attempt is due. */
+  readonly attempt?: {
+    readonly failures: number
+    readonly refusals: number
+    readonly refusedId?: string
+    readonly nextAt: number
+  }
+  /** Since when the receiver has been failing, and why it last did. */
+  readonly failingSince?: number
+  readonly lastError?: string
+  /** A warning for operators about the last delivery although it succeeded. */
+  readonly notice?: string
+  /** The warnings of this failure that were given. */
+  readonly warned?: number
+  readonly disabledAt?: number
+  /** The items that wait while it fails or is disabled. */
+  readonly waiting?: WaitingItems
+  /** When it last succeeded, and when a delivery last began. */
+  readonly succeededAt?: number
+  readonly deliveredAt?: number
+  /** The mails of the last hour. */
+  readonly mailedAt?: readonly number[]
+  /** The number of deliveries so far. */
+  readonly deliveries: number
+  /** Items that the receiver refused, the newest last, and how many in a row. */
+  readonly setAside: readonly SetAside[]
+  readonly setAsideInARow: number
+  /** Ids of items to send again, before the rest. */
+  readonly resend: readonly string[]
+  /** The last test that was asked for, and what became of it. */
+  readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
+  /** The mark after which entries were missing, once the receiver knows. */
+  readonly gapToldAt?: string
+}
+
+export type WaitingItems = {
+  readonly count: number
+  /** Whether more wait than were counted. */
+  readonly more: boolean
+  /** After the last one that was counted. */
+  readonly mark: string
+}
+
+export type SetAside = {
+  readonly id: string
+  readonly at: number
+  readonly status: number
+}
+
+/** The result of one request. `answer`: the beginning of the receiver's answer. */
+export type DeliveryOutcome = {
+  readonly status?: number
+  readonly error?: string
+  readonly milliseconds: number
+  readonly answer: string
+}
+
+/** One request to a receiver, kept for a while. */
+export type SubscriptionDelivery = DeliveryOutcome & {
+  readonly accountId: string
+  readonly subscriptionId: string
+  /** Numbers the deliveries of a subscription. */
+  readonly number: number
+  readonly at: number
+  /** The items in it. */
+  readonly ids: readonly string[]
+  /** Their devices, if the receiver's answer has a text: it may repeat what was sent. Earlier versions noted none. */
+  readonly deviceIds?: readonly string[]
+  /** 1: the first. */
+  readonly attempt: number
+}
+
+export type DeviceSubscription = SubscriptionContent & {
+  readonly id: string
+  readonly accountId: string
+  readonly createdAt: number
+  readonly changedAt: number
+  /** Grows with every change that operators make. */
+  readonly revision: number
+  /** `SubscriptionSecrets` as JSON, encrypted. */
+  readonly sealed: string
+  readonly progress: SubscriptionProgress
+}
+
+export const MOST_SUBSCRIPTIONS = 50
+export const MOST_DELIVERIES = 1_000
+/** The most mails of an account: deliveries, tests and warnings together. */
+export const MOST_MAILS_AN_HOUR = 60
+export const DELIVERIES_KEPT_MS = 7 * 24 * 3_600_000
+
+export function newProgress(mark: string): SubscriptionProgress {
+  return { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
+}
+
+/** Without a failure, and with all tries of an item before it. */
+export function healthy({
+  attempt: _attempt,
+  failingSince: _failingSince,
+  lastError: _lastError,
+  warned: _warned,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return { ...progress, setAsideInARow: 0 }
+}
+
+/** Without the number of items that wait, because others may from now on. */
+export function uncounted({
+  waiting: _waiting,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return progress
+}
+
+export const SUBSCRIPTION_STATES = ['active', 'failing', 'paused', 'disabled'] as const
+export type SubscriptionState = (typeof SUBSCRIPTION_STATES)[number]
+
+/** `suspended`: whether its account is. */
+export function subscriptionState(
+  { progress }: DeviceSubscription,
+  { suspended }: { suspended: boolean },
+): SubscriptionState {
+  if (progress.disabledAt !== undefined) return 'disabled'
+  if (suspended) return 'paused'
+  return progress.failingSince === undefined ? 'active' : 'failing'
+}

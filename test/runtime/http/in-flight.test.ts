@@ -1,0 +1,72 @@
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { expect, test } from '@jest/globals'
+import { HttpAnswer, InFlight } from '../../../runtime/http/in-flight.ts'
+
+const KIB = 1024
+/** With 256 KiB for a key, 768 for an account, and 128 for small bodies alone. */
+const newLoad = () => new InFlight({ mostBytes: 1024 * KIB })
+const request = (id: string, accountId = `account of ${id}`) => ({
+  heldBytes: 0,
+  key: { id, accountId },
+})
+
+test('the requests of one key hold a quarter of the bytes at most', () => {
+  const load = newLoad()
+  const [one, other] = [request('a'), request('a')]
+  expect(load.hold(one, 200 * KIB)).toBe(true)
+  expect(load.hold(other, 56 * KIB)).toBe(true)
+  expect(load.hold(other, 1)).toBe(false)
+  expect(load.hold(request('a'), 1)).toBe(false)
+  expect(load.hold(request('b'), 256 * KIB)).toBe(true)
+  load.release(one)
+  expect(load.hold(other, 200 * KIB)).toBe(true)
+  expect(load.hold(other, 1)).toBe(false)
+})
+
+test('the keys of one account hold three quarters of the bytes at most, not counting small bodies', () => {
+  const load = newLoad()
+  for (const id of ['a', 'b', 'c']) expect(load.hold(request(id, 'one'), 256 * KIB)).toBe(true)
+  expect(load.hold(request('d', 'one'), 16 * KIB + 1)).toBe(false)
+  expect(load.hold(request('e', 'other'), 128 * KIB)).toBe(true)
+  expect(load.hold(request('d', 'one'), 16 * KIB)).toBe(true)
+})
+
+test('an eighth of the bytes is kept for bodies of at most 16 KiB', () => {
+  const load = newLoad()
+  for (const id of ['a', 'b', 'c']) load.hold(request(id), 256 * KIB)
+  load.hold(request('d'), 128 * KIB)
+  const growing = request('e')
+  expect(load.hold(growing, 16 * KIB)).toBe(true)
+  expect(load.hold(growing, 1)).toBe(false)
+  for (let n = 1; n < 8; n += 1) expect(load.hold(request(`f${n}`), 16 * KIB)).toBe(true)
+  expect(load.hold(request('g'), 1)).toBe(false)
+})
+
+test('bytes are released once, however often that is called', () => {
+  const load = newLoad()
+  const holder = request('a')
+  load.hold(holder, 256 * KIB)
+  load.release(holder)
+  load.release(holder)
+  expect(load.hold(request('a'), 256 * KIB)).toBe(true)
+  expect(load.hold(request('a'), 1)).toBe(false)
+})
+
+test('a request that the share of its account refuses after its body counts for nobody', () => {
+  const load = new InFlight({ mostRequests: 4 })
+  const begin = () => {
+    const answer = new HttpAnswer(new IncomingMessage(new Socket()))
+    answer.inFlight = load
+    answer.takePlace()
+    expect(answer.takePlaceOf('acc-1')).toBe(true)
+    answer.beginBody()
+    return answer
+  }
+  const [first, second] = [begin(), begin()]
+  expect([first.endBody(), second.endBody()]).toEqual([true, false])
+  first.giveUpPlace()
+  expect(load.accounts.areTaken('acc-1')).toBe(false)
+  second.giveUpPlace()
+  expect(load.accounts.areFree).toBe(true)
+})

@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals'
+import { Turns } from '../../../runtime/limits/turns.ts'
+
+const refusal = () => new Error('no room')
+
+test('no more run concurrently than allowed, and all get their turn in order, failures too', async () => {
+  const turns = new Turns({ atOnce: 2, waiting: 10, refusal })
+  const begun: number[] = []
+  let running = 0
+  let most = 0
+  const results = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, task) =>
+      turns.run(async () => {
+        begun.push(task)
+        running += 1
+        most = Math.max(most, running)
+        await new Promise((resolve) => setImmediate(resolve))
+        running -= 1
+        if (task % 3 === 0) throw new Error(`task ${task}`)
+        return task
+      }),
+    ),
+  )
+  expect(most).toBe(2)
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+  expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(3)
+})
+
+test('beyond the queue’s length a caller is refused immediately, and admitted when there is room again', async () => {
+  const turns = new Turns({ atOnce: 1, waiting: 1, refusal })
+  const finish: (() => void)[] = []
+  const lasting = () => turns.run(() => new Promise<void>((resolve) => finish.push(resolve)))
+  const first = lasting()
+  const second = lasting()
+  await expect(lasting()).rejects.toThrow('no room')
+  finish[0]?.()
+  await first
+  // The second caller has taken the turn over, so only the queue has room.
+  const third = turns.run(async () => 'third')
+  await expect(lasting()).rejects.toThrow('no room')
+  finish[1]?.()
+  await second
+  expect(await third).toBe('third')
+  expect(await turns.run(async () => 'fourth')).toBe('fourth')
+})
+
+test('only some calls of one party may wait, and parties take turns', async () => {
+  const turns = new Turns({ atOnce: 1, waiting: 10, waitingEach: 3, refusal })
+  const endFirst = await turns.take('many')
+  const order: string[] = []
+  const ask = (name: string, party: string) => turns.run(async () => order.push(name), party)
+  const many = [1, 2, 3].map((number) => ask(`many ${number}`, 'many'))
+  await expect(ask('many 4', 'many')).rejects.toThrow('no room')
+  const few = [ask('one', 'one'), ask('other', 'other')]
+  endFirst()
+  await Promise.all([...many, ...few])
+  expect(order).toEqual(['many 1', 'one', 'other', 'many 2', 'many 3'])
+  expect(turns.isIdle).toBe(true)
+})
+
+test('nobody waits longer than allowed, and a caller that gave up is skipped', async () => {
+  const turns = new Turns({ atOnce: 1, waiting: 1, waitsMs: 20, refusal })
+  const giveBack = await turns.take()
+  await expect(turns.take()).rejects.toThrow('no room')
+  expect(turns.isIdle).toBe(false)
+  giveBack()
+  giveBack()
+  expect(turns.isIdle).toBe(true)
+  const again = await turns.take()
+  await expect(turns.take()).rejects.toThrow('no room')
+  again()
+})
+
+test('the longest line gives way to a shorter one when there is no room', async () => {
+  const turns = new Turns({ atOnce: 1, waiting: 4, refusal })
+  const giveBack = await turns.take()
+  const order: string[] = []
+  const ask = (name: string, party: string) => turns.run(async () => order.push(name), party)
+  const asked = [1, 2, 3].map((number) => ask(`a${number}`, 'a'))
+  asked.push(ask('b1', 'b'), ask('c1', 'c'), ask('b2', 'b'))
+  giveBack()
+  const settled = await Promise.allSettled(asked)
+  expect(settled.map(({ status }) => status === 'fulfilled')).toEqual([
+    true,
+    true,
+    false,
+    true,
+    true,
+    false,
+  ])
+  expect(order).toEqual(['a1', 'b1', 'c1', 'a2'])
+  expect(turns.isIdle).toBe(true)
+})
+
+test('a party has no more turns at a time than it may; a free one waits for others', async () => {
+  const turns = new Turns({ atOnce: 3, atOnceEach: 2, waiting: 4, refusal })
+  const begun: string[] = []
+  const take = (party: string) =>
+    turns.take(party).then((giveBack) => {
+      begun.push(party)
+      return giveBack
+    })
+  const [first, second] = [take('a'), take('a')]
+  void take('a').catch(() => undefined)
+  await first
+  await second
+  const other = await take('b')
+  expect(begun).toEqual(['a', 'a', 'b'])
+  other()
+  await take('c')
+  expect(begun).toEqual(['a', 'a', 'b', 'c'])
+  ;(await first)()
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(begun).toEqual(['a', 'a', 'b', 'c', 'a'])
+})

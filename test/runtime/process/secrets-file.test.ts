@@ -1,0 +1,25 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { secretsKeyIn } from '../../../runtime/process/secrets-file.ts'
+import { ownDirectory } from '../../own-directory.ts'
+
+test('the key is made once, readable by this user alone', async () => {
+  const directory = await ownDirectory()
+  const key = secretsKeyIn(directory)
+  expect(key).toHaveLength(32)
+  expect(secretsKeyIn(directory)).toEqual(key)
+  const file = join(directory, 'secrets.key')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(Buffer.from(readFileSync(file, 'utf8'), 'base64')).toEqual(Buffer.from(key))
+})
+
+test('a damaged key is not replaced: it would open none of the secrets', async () => {
+  const directory = await ownDirectory()
+  const file = join(directory, 'secrets.key')
+  writeFileSync(file, 'x')
+  expect(() => secretsKeyIn(directory)).toThrow(
+    `${file} is damaged: put it back from a backup, or remove it and all subscriptions`,
+  )
+  expect(readFileSync(file, 'utf8')).toBe('x')
+})
