@@ -79,8 +79,10 @@ function standingNow(
   const { side, since = null, wait } = standing
   const { enabledSince = 0 } = known.geofence
   // It was disabled after that, perhaps too briefly for anything to be judged meanwhile.
-  if (since !== null && last !== undefined && last.receivedAt < enabledSince) {
-    return hasEntered(known.areas, last) ? { side: 'inside', since: null } : undefined
+  if (last !== undefined && last.receivedAt < enabledSince) {
+    if (side === 'unknown') return isWithin(known.areas, last) ? standing : undefined
+    if (!hasEntered(known.areas, last)) return undefined
+    return since === null && wait === undefined ? standing : { side: 'inside', since: null }
   }
   const isOver = wait !== undefined && wait.receivedAt < inForceSince(known.geofence, definitions)
   if (!isOver) return standing

@@ -135,3 +135,18 @@ test('a geofence that is disabled and enabled between two positions has dropped 
     { type: 'geofence.left', enteredAt: null, seconds: null },
   ])
 })
+
+test('a geofence that was made smaller while it was disabled has nobody inside whom no report has put there', () => {
+  const device = new JudgedDevice(
+    definitions({
+      geofences: [geofence({ ...depot, shape: circle(350), inForceSince: T0 + 1_000 })],
+    }),
+  )
+  expect(device.judge(at(0, { north: 90 }))).toEqual([])
+  expect(device.judge(at(2, { north: 90 }))).toEqual([])
+  expect(device.inside).toEqual([depot.id])
+  const [shape, enabledSince] = [circle(60), T0 + MADE * 1_000]
+  const smaller = { ...depot, shape, inForceSince: enabledSince, enabledSince, revision: 4 }
+  device.definitions = definitions({ geofences: [geofence(smaller)] })
+  expect(device.judge(at(MADE + 60))).toEqual([`entered ${depot.id} @${MADE + 60}`])
+})
