@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type Joi from 'joi'
+import Joi from 'joi'
 
 /** JSON Schema, draft 2020-12; one with a `title` becomes a component of the OpenAPI document. */
 export type JsonSchema = { readonly [keyword: string]: unknown }
@@ -21,19 +21,12 @@ export function objectOf(
 
 /**
  * The JSON Schema of a Joi rule, from Joi's own conversion. A rule that Joi cannot convert gives its
- * schema in `.meta({ openapi: {…} })`, which replaces Joi's. Allows `null` if the rule treats it as
- * absent; includes descriptions and defaults.
+ * schema in `.meta({ openapi: {…} })`, which replaces Joi's, also inside lists and objects. Allows `null` if the rule
+ * treats it as absent; includes descriptions and defaults.
  */
 export function jsonSchemaOf(rule: Joi.Schema): JsonSchema {
-  const own = stated(rule) ?? withParts(converted(rule), rule)
-  const description = rule.$_getFlag('description') as string | undefined
-  const fallback = rule.$_getFlag('default') as unknown
-  const schema = {
-    ...own,
-    ...(description !== undefined && { description }),
-    ...(fallback !== undefined && { default: fallback }),
-  }
-  return accepts(rule, null) ? withNull(schema) : schema
+  const converted = rule['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
+  return withStated(converted, descriptionOf(rule))
 }
 
 /** The schema of an object with these fields; by default it refuses others. */
@@ -41,18 +34,12 @@ export function objectSchemaOf(
   rules: { readonly [field: string]: Joi.Schema },
   { others = 'refused' }: { others?: 'refused' | 'ignored' } = {},
 ): JsonSchema {
-  const fields = Object.entries(rules)
-  const required = fields.filter(([, rule]) => isRequired(rule)).map(([field]) => field)
-  return {
-    type: 'object',
-    ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(fields.map(([field, rule]) => [field, jsonSchemaOf(rule)])),
-    ...(others === 'refused' && { additionalProperties: false }),
-  }
+  const { additionalProperties, ...schema } = jsonSchemaOf(Joi.object(rules))
+  return others === 'refused' ? { ...schema, additionalProperties } : schema
 }
 
 export function isRequired(rule: Joi.Schema): boolean {
-  return rule.$_getFlag('presence') === 'required'
+  return descriptionOf(rule).flags?.presence === 'required'
 }
 
 /**
@@ -86,28 +73,51 @@ export class SchemaComponents {
   }
 }
 
-function stated(rule: Joi.Schema): JsonSchema | undefined {
-  const metas = (rule.$_terms['metas'] ?? []) as readonly { readonly openapi?: JsonSchema }[]
-  return metas.findLast(({ openapi }) => openapi !== undefined)?.openapi
-}
-
-function converted(rule: Joi.Schema): JsonSchema {
-  return rule['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
-}
-
-/** Joi's own conversion ignores `.meta` inside objects and lists. */
-function withParts(schema: JsonSchema, rule: Joi.Schema): JsonSchema {
-  const fields = rule.$_terms['keys'] as readonly { key: string; schema: Joi.Schema }[] | undefined
-  if (rule.type === 'object' && fields) {
-    return objectSchemaOf(Object.fromEntries(fields.map(({ key, schema }) => [key, schema])))
+type Description = {
+  readonly flags?: {
+    readonly presence?: string
+    readonly description?: string
+    readonly default?: unknown
+    readonly empty?: Description
   }
-  const [items, ...others] = (rule.$_terms['items'] ?? []) as readonly Joi.Schema[]
-  const isList = rule.type === 'array' && items !== undefined && others.length === 0
-  return isList ? { ...schema, items: jsonSchemaOf(items) } : schema
+  readonly allow?: readonly unknown[]
+  readonly metas?: readonly { readonly openapi?: JsonSchema }[]
+  readonly keys?: Readonly<Record<string, Description>>
+  readonly items?: readonly Description[]
 }
 
-function accepts(rule: Joi.Schema, value: unknown): boolean {
-  return rule.validate(value, { convert: false, context: { now: 0 } }).error === undefined
+function descriptionOf(rule: Joi.Schema): Description {
+  return rule.describe()
+}
+
+/** What a rule and its parts state, which Joi's own conversion ignores. */
+function withStated(converted: JsonSchema, described: Description): JsonSchema {
+  const { metas = [], flags = {}, allow = [] } = described
+  const stated = metas.findLast(({ openapi }) => openapi !== undefined)?.openapi
+  const schema = {
+    ...(stated ?? withParts(converted, described)),
+    ...(flags.description !== undefined && { description: flags.description }),
+    ...(flags.default !== undefined && { default: flags.default }),
+  }
+  const nullIsAbsence = flags.presence !== 'required' && flags.empty?.allow?.includes(null)
+  return allow.includes(null) || nullIsAbsence === true ? withNull(schema) : schema
+}
+
+function withParts(converted: JsonSchema, { keys, items = [] }: Description): JsonSchema {
+  const { properties = {}, items: item } = converted as {
+    readonly properties?: Readonly<Record<string, JsonSchema>>
+    readonly items?: JsonSchema
+  }
+  if (keys !== undefined) {
+    const inner = Object.entries(keys).map(([name, part]) => [
+      name,
+      withStated(properties[name] ?? {}, part),
+    ])
+    return { ...converted, properties: Object.fromEntries(inner) }
+  }
+  const [one, ...others] = items
+  const isOfOneKind = item !== undefined && one !== undefined && others.length === 0
+  return isOfOneKind ? { ...converted, items: withStated(item, one) } : converted
 }
 
 function withNull(schema: JsonSchema): JsonSchema {
