@@ -3,11 +3,11 @@ import { readPages } from '../../runtime/process/read-pages.ts'
 import { isListed } from '../../schemas/devices/device-id.ts'
 import type { DeviceSince } from '../../store/facts.ts'
 import type { Store } from '../../store/store.ts'
-import type { AdminContext, Input } from '../http/admin-route.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { answerPage, pageOf } from '../http/answer-page.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
-import type { PageQuery } from '../http/query.ts'
+import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
 import { isoTime } from '../http/views.ts'
 import { SINCE } from './standings.ts'
 
@@ -64,45 +64,65 @@ async function* pagesOf(
   for await (const page of pages) yield page.filter(({ deviceId }) => isListed(visible, deviceId))
 }
 
-/** Answers a page of the devices in a geofence, or for which a rule is raised. */
-export async function answerDevicesWith(
-  ctx: AdminContext,
-  caller: Caller,
-  {
-    store,
-    query: { limit, cursor },
-    definition,
-  }: {
-    readonly store: Stores
-    readonly query: Input<PageQuery>['query']
-    readonly definition: { readonly geofenceId: string } | { readonly ruleId: string }
-  },
-): Promise<void> {
-  const { accountId } = caller
-  const list = { name: 'devices of a definition', accountId, filter: definition }
-  const [after] = readCursor(cursor, list, ['text']) ?? []
-  const some: DeviceSince[] = []
-  for await (const page of pagesOf(store, caller, definition, after)) {
-    some.push(...page.slice(0, limit + 1 - some.length))
-    if (some.length > limit) break
+/** The devices in a geofence, or for which a rule is raised. */
+export function devicesWithRoute({
+  path,
+  summary,
+  definitionOf,
+  store,
+}: {
+  readonly path: string
+  readonly summary: string
+  /** Finds the one in the path. @throws {ApiError} 404 */
+  readonly definitionOf: (
+    ctx: AdminContext,
+    caller: Caller,
+  ) => Promise<{ readonly geofenceId: string } | { readonly ruleId: string }>
+  readonly store: Stores
+}): AdminRoute {
+  async function list(
+    ctx: AdminContext,
+    caller: Caller,
+    { query: { limit, cursor } }: Input<PageQuery>,
+  ): Promise<void> {
+    const definition = await definitionOf(ctx, caller)
+    const { accountId } = caller
+    const list = { name: 'devices of a definition', accountId, filter: definition }
+    const [after] = readCursor(cursor, list, ['text']) ?? []
+    const some: DeviceSince[] = []
+    for await (const page of pagesOf(store, caller, definition, after)) {
+      some.push(...page.slice(0, limit + 1 - some.length))
+      if (some.length > limit) break
+    }
+    const deviceIds = some.map(({ deviceId }) => deviceId)
+    const devices = await store.findDevices({ accountId, deviceIds })
+    const names = new Map(devices.map(({ status, settings }) => [status.deviceId, settings.name]))
+    await answerPage(ctx, {
+      list,
+      limit,
+      items: some,
+      placeOf: ({ deviceId }) => [deviceId],
+      view: ({ deviceId, since }) => ({
+        deviceId,
+        name: names.get(deviceId) ?? null,
+        since: since === null ? null : isoTime(since),
+      }),
+    })
   }
-  const deviceIds = some.map(({ deviceId }) => deviceId)
-  const devices = await store.findDevices({ accountId, deviceIds })
-  const names = new Map(devices.map(({ status, settings }) => [status.deviceId, settings.name]))
-  await answerPage(ctx, {
-    list,
-    limit,
-    items: some,
-    placeOf: ({ deviceId }) => [deviceId],
-    view: ({ deviceId, since }) => ({
-      deviceId,
-      name: names.get(deviceId) ?? null,
-      since: since === null ? null : isoTime(since),
-    }),
+
+  return route({
+    method: 'GET',
+    path,
+    summary,
+    needs: 'viewer',
+    scope: 'devices:read',
+    query: PAGE_PARAMETERS,
+    answer: { data: DEVICES_WITH },
+    handle: list,
   })
 }
 
-export const DEVICES_WITH: JsonSchema = pageOf(
+const DEVICES_WITH: JsonSchema = pageOf(
   objectOf(
     { deviceId: { type: 'string' }, name: { type: ['string', 'null'] }, since: SINCE },
     { title: 'DeviceSince' },

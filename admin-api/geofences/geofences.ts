@@ -8,7 +8,7 @@ import type { GeofenceContent } from '../../schemas/definitions/geofence.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
 import type { NamedDefinition } from '../../store/definitions.ts'
 import type { Store } from '../../store/store.ts'
-import { answerDevicesWith, DEVICES_WITH } from '../devices/devices-with.ts'
+import { devicesWithRoute } from '../devices/devices-with.ts'
 import {
   pathParameter,
   route,
@@ -20,7 +20,7 @@ import { answerInParts } from '../http/answer-in-parts.ts'
 import { listById, pageOf } from '../http/answer-page.ts'
 import { requireChange } from '../http/body.ts'
 import type { Caller } from '../http/caller.ts'
-import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS } from '../http/query.ts'
 import { choice, type InputOf } from '../http/rule.ts'
 import { selectionAudit } from '../http/selection-audit.ts'
 import { exportGeofences, GEOFENCE_FEATURES } from './export-geofences.ts'
@@ -117,12 +117,6 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     succeed(ctx, geofenceView(geofence, caller, await store.adoption(accountId)))
   }
 
-  async function listDevices(ctx: AdminContext, caller: Caller, { query }: Input<PageQuery>) {
-    const id = pathParameter(ctx, 'id')
-    requireGeofence(await store.findGeofence({ accountId: caller.accountId, id }))
-    await answerDevicesWith(ctx, caller, { store, query, definition: { geofenceId: id } })
-  }
-
   async function change(
     ctx: AdminContext,
     caller: Caller,
@@ -210,15 +204,15 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       answer: { data: GEOFENCE },
       handle: show,
     },
-    route({
-      method: 'GET',
+    devicesWithRoute({
       path: '/geofences/:id/devices',
       summary: 'Devices in a geofence, and since when',
-      needs: 'viewer',
-      scope,
-      query: PAGE_PARAMETERS,
-      answer: { data: DEVICES_WITH },
-      handle: listDevices,
+      async definitionOf(ctx, { accountId }) {
+        const id = pathParameter(ctx, 'id')
+        requireGeofence(await store.findGeofence({ accountId, id }))
+        return { geofenceId: id }
+      },
+      store,
     }),
     route({
       method: 'PATCH',

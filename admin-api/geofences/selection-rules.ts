@@ -3,6 +3,7 @@ import { isListed } from '../../schemas/devices/device-id.ts'
 import { LONGEST_LABEL } from '../../schemas/devices/labels.ts'
 import type { DeviceSelection } from '../../schemas/definitions/selection.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
+import { optional } from '../http/fields.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { list, text } from '../http/rule.ts'
 
@@ -51,4 +52,13 @@ export function selectionView({ deviceIds, labels }: DeviceSelection, caller: Ca
     }),
     ...(labels !== undefined && { labels }),
   }
+}
+
+/** The same as lines of a table. */
+export const SELECTION_FIELDS = {
+  deviceIds: optional(SELECTION.deviceIds, {
+    shown: SELECTION_PROPERTIES.deviceIds,
+    view: (selection: DeviceSelection, caller) => selectionView(selection, caller).deviceIds,
+  }),
+  labels: optional(SELECTION.labels),
 }

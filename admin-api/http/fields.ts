@@ -1,0 +1,152 @@
+import { jsonSchemaOf, objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import type { Caller } from './caller.ts'
+import type { InputOf, Rule, Rules } from './rule.ts'
+import { isoTime, TIME } from './views.ts'
+
+/** The value of a field as a caller sees it; undefined: there is none. */
+type View<Item> = (item: Item, caller: Caller) => unknown
+
+type Shown<Item> = {
+  /** The schema in answers. Without it the field is in none; times are numbers in items and texts in answers. */
+  readonly shown?: JsonSchema
+  /** Absent: the value that the item has. */
+  readonly view?: View<Item>
+  /** Answers leave it out where it has no value; otherwise it is null there. */
+  readonly isOptional?: boolean
+  /** Shown only in the answer to the call that made it, whose item has it; never in the audit. */
+  readonly isSecret?: boolean
+  /** The value in the audit, in place of the one that the item has. */
+  readonly audited?: (item: Item) => unknown
+}
+
+/** A field of a resource: the values that calls may set it to, and how answers and the audit show it. */
+export type Field<Item> = Shown<Item> & {
+  readonly created?: Rule<unknown>
+  readonly changed?: Rule<unknown>
+}
+
+/** The fields of a resource, in the order of its answers. */
+export type Fields<Item> = { readonly [name: string]: Field<Item> }
+
+/** A field that every new one must have. Answers show the type of its rule, without bounds. */
+export function required<Made, Item = unknown>(rule: Rule<Made>, shown: Shown<Item> = {}) {
+  return { shown: typeOf(rule), created: rule.required(), changed: rule, ...shown }
+}
+
+/** A field that may be left out, and that `null` takes away. */
+export function optional<Made, Item = unknown>(rule: Rule<Made>, shown: Shown<Item> = {}) {
+  const rules = { created: rule.nullIsAbsence(), changed: rule.orNull() }
+  return { shown: typeOf(rule), ...rules, isOptional: true, ...shown }
+}
+
+export function withDefault<Made>(rule: Rule<Made>, value: DefaultOf<Made>) {
+  const created = rule.nullIsAbsence().withDefault(value)
+  return { shown: typeOf(rule), created, changed: rule }
+}
+
+type DefaultOf<Made> = Exclude<Made, undefined> & (string | number | boolean)
+
+/** A field that no call sets. */
+export function readOnly<Item = unknown>(schema: JsonSchema, shown: Shown<Item> = {}) {
+  return { shown: schema, ...shown }
+}
+
+export const ID = readOnly({ type: 'string', description: 'ULID' })
+
+/** The last fields of what has versions. */
+export const VERSION = {
+  revision: readOnly({ type: 'integer', description: 'Grows with every change' }),
+  createdAt: readOnly(TIME),
+  changedAt: readOnly(TIME),
+}
+
+function typeOf({ schema }: { readonly schema: Rule<unknown>['schema'] }): JsonSchema {
+  return withoutBounds(jsonSchemaOf(schema))
+}
+
+function withoutBounds(schema: JsonSchema): JsonSchema {
+  const { type, items } = schema
+  if (type === undefined) return schema
+  return items === undefined ? { type } : { type, items: withoutBounds(items as JsonSchema) }
+}
+
+type Call = 'created' | 'changed'
+
+type RulesOf<F, C extends Call> = {
+  readonly [
+    Name in keyof F as F[Name] extends { readonly [_ in C]: Rule<unknown> } ? Name : never
+  ]: F[Name] extends { readonly [_ in C]: infer R } ? R : never
+}
+
+/** The parsed body of a call that creates or changes one. */
+export type BodyOf<F, C extends Call> =
+  RulesOf<F, C> extends infer R extends Rules ? InputOf<R> : never
+
+/** The rules of that body. */
+export function rulesOf<F extends Fields<never>, C extends Call>(
+  fields: F,
+  call: C,
+): RulesOf<F, C> & Rules {
+  const rules = Object.entries(fields).flatMap(([name, { [call]: rule }]) =>
+    rule === undefined ? [] : [[name, rule] as const],
+  )
+  return Object.fromEntries(rules) as RulesOf<F, C> & Rules
+}
+
+/** The schema of an answer. `title` names it, with `secrets` for the answer that shows those. */
+export function schemaOf(
+  fields: Fields<never>,
+  { title, secrets = false }: { readonly title: string; readonly secrets?: boolean },
+): JsonSchema {
+  const shown = Object.entries(fields).flatMap(([name, { shown, isOptional, isSecret }]) =>
+    shown === undefined || (isSecret === true && !secrets) ? [] : [{ name, shown, isOptional }],
+  )
+  return objectOf(Object.fromEntries(shown.map(({ name, shown }) => [name, shown])), {
+    title,
+    optional: shown.filter(({ isOptional }) => isOptional).map(({ name }) => name),
+  })
+}
+
+/** An item as an answer shows it to a caller. */
+export function viewOf<Item extends object>(
+  fields: Fields<Item>,
+  item: Item,
+  caller: Caller,
+): object {
+  const shown = Object.entries(fields).flatMap(([name, { shown, view, isOptional, isSecret }]) => {
+    if (shown === undefined) return []
+    const value = written(shown, view ? view(item, caller) : valueIn(item, name))
+    const isLeftOut = value === undefined && (isOptional === true || isSecret === true)
+    return isLeftOut ? [] : [[name, value ?? null]]
+  })
+  return Object.fromEntries(shown) as object
+}
+
+/** The values of the named fields for the audit, without secrets. */
+export function detailsOf<Item extends object>(
+  fields: Fields<Item>,
+  item: Item,
+  names: readonly string[],
+): Readonly<Record<string, unknown>> {
+  const details = names.flatMap((name) => {
+    const { shown, audited, isSecret } = fields[name] ?? {}
+    if (isSecret === true) return []
+    const value = written(shown, audited ? audited(item) : valueIn(item, name))
+    return value === undefined ? [] : [[name, value]]
+  })
+  return Object.fromEntries(details) as Readonly<Record<string, unknown>>
+}
+
+function valueIn(item: object, name: string): unknown {
+  return (item as Readonly<Record<string, unknown>>)[name]
+}
+
+function written(shown: JsonSchema | undefined, value: unknown): unknown {
+  return shown?.['format'] === 'date-time' && typeof value === 'number' ? isoTime(value) : value
+}
+
+/** The content with these fields changed; `null` takes one away. */
+export function withChange<Content extends object>(before: Content, change: object): Content {
+  const changed = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null)
+  return Object.fromEntries(changed) as Content
+}

@@ -1,0 +1,269 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http/http.ts'
+import { ulid } from '../../schemas/events/record-id.ts'
+import type { AuditEntry } from '../../store/back-office.ts'
+import type { Scope } from '../../store/keys.ts'
+import type { Role } from '../../store/operators.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  pathParameter,
+  route,
+  type AdminContext,
+  type AdminRoute,
+  type Input,
+} from './admin-route.ts'
+import { listById, pageOf } from './answer-page.ts'
+import { requireChange } from './body.ts'
+import type { Caller } from './caller.ts'
+import { detailsOf, rulesOf, type BodyOf, schemaOf, viewOf, type Fields } from './fields.ts'
+import { PAGE_PARAMETERS, type PageQuery } from './query.ts'
+import { recordAction } from './record-action.ts'
+import type { InputOf, Rules } from './rule.ts'
+
+export type InAccount = { readonly accountId: string; readonly id: string }
+
+/** What the description of a call says besides what follows from the resource. */
+type Call = Pick<AdminRoute, 'summary'> &
+  Partial<Pick<AdminRoute, 'description' | 'bodyExample' | 'compressed' | 'errors'>>
+
+type Access = { readonly needs: Role; readonly scope?: Scope }
+
+type Stored = { readonly id: string; readonly createdAt: number; readonly revision?: number }
+
+/**
+ * Makes the calls on a kind of things of an account, such as its rules: they are listed, made, shown, changed and
+ * removed in the same way, and each change is in the audit. What differs is passed to each call.
+ */
+export function resource<Item extends Stored, F extends Fields<Item>>({
+  kind,
+  title,
+  titleWithSecret = title,
+  fields,
+  find,
+  reads,
+  writes,
+  namesDevices = false,
+  bodyLimitBytes,
+  store,
+  clock,
+}: {
+  /** As errors and the audit call one; the path is its plural. */
+  readonly kind: AuditEntry['subject']['kind']
+  /** Of the schema. */
+  readonly title: string
+  /** Of the schema of answers with the secret of a new one. */
+  readonly titleWithSecret?: string
+  readonly fields: F
+  readonly find: (query: InAccount) => Promise<Item | undefined>
+  readonly reads: Access
+  readonly writes: Access
+  /** Erasing a device removes its name from the audit of a list `deviceIds`. */
+  readonly namesDevices?: boolean
+  readonly bodyLimitBytes?: number
+  readonly store: Pick<Store, 'livesOf' | 'appendAudit'>
+  readonly clock: Clock
+}) {
+  const path = `/${kind}s`
+  const created: Rules = rulesOf(fields, 'created')
+  const changed: Rules = rulesOf(fields, 'changed')
+  const schema = schemaOf(fields, { title })
+  const schemaWithSecret = schemaOf(fields, { title: titleWithSecret, secrets: true })
+  const limit = bodyLimitBytes === undefined ? {} : { bodyLimitBytes }
+
+  function view(item: Item, caller: Caller): object {
+    return viewOf(fields, item, caller)
+  }
+
+  /** @throws {ApiError} 404 */
+  function require<Found>(item: Found | undefined): Found {
+    if (item === undefined) throw new ApiError('NOT_FOUND', `there is no ${kind} with this id`)
+    return item
+  }
+
+  function queryOf(ctx: AdminContext, { accountId }: Caller): InAccount {
+    return { accountId, id: pathParameter(ctx, 'id') }
+  }
+
+  /**
+   * The one in the path.
+   * @throws {ApiError} 404
+   */
+  async function findOne(ctx: AdminContext, caller: Caller): Promise<Item> {
+    return require(await find(queryOf(ctx, caller)))
+  }
+
+  /** The lives of the devices that a body names. Read them before the change. */
+  async function livesOf(
+    { accountId }: Caller,
+    body: InputOf<Rules>,
+  ): Promise<Pick<Recorded, 'lives'>> {
+    if (!namesDevices) return {}
+    const deviceIds = (body['deviceIds'] ?? []) as readonly string[]
+    return { lives: await store.livesOf({ accountId, deviceIds }) }
+  }
+
+  function record(
+    ctx: AdminContext,
+    caller: Caller,
+    happened: string,
+    { id, ...recorded }: Recorded,
+  ): Promise<void> {
+    const entry = { action: `${kind}.${happened}`, subject: { kind, id }, ...recorded }
+    return recordAction(ctx, caller, entry, { store, clock })
+  }
+
+  return {
+    schema,
+    schemaWithSecret,
+    view,
+    require,
+    findOne,
+    livesOf,
+    record,
+
+    list({
+      page,
+      ...call
+    }: Call & { readonly page: Parameters<typeof listById<Item>>[0]['page'] }) {
+      return route({
+        method: 'GET',
+        path,
+        ...reads,
+        query: PAGE_PARAMETERS,
+        answer: { data: pageOf(schema) },
+        ...call,
+        async handle(ctx: AdminContext, caller: Caller, input: Input<PageQuery>) {
+          const list = { name: `${kind}s`, page, view: (item: Item) => view(item, caller) }
+          await listById(list)(ctx, caller, input)
+        },
+      })
+    },
+
+    /** `make` stores a new one, and returns it with its secrets. */
+    create({
+      make,
+      message,
+      ...call
+    }: Call & {
+      readonly make: (
+        own: InAccount & { readonly createdAt: number; readonly body: BodyOf<F, 'created'> },
+        caller: Caller,
+      ) => Promise<Item>
+      readonly message?: string
+    }) {
+      return route({
+        method: 'POST',
+        path,
+        ...writes,
+        body: created,
+        ...limit,
+        answer: { status: 201, data: schemaWithSecret },
+        ...call,
+        async handle(
+          ctx: AdminContext,
+          caller: Caller,
+          { body: sent }: Input<object, InputOf<Rules>>,
+        ) {
+          const lives = await livesOf(caller, sent)
+          const createdAt = clock.now()
+          const id = ulid(createdAt, randomBytes(10))
+          const body = sent as unknown as BodyOf<F, 'created'>
+          const item = await make({ id, accountId: caller.accountId, createdAt, body }, caller)
+          const details = detailsOf(fields, item, Object.keys(created))
+          await record(ctx, caller, 'created', { id, details, ...lives })
+          succeed(ctx, view(item, caller), { status: 201, ...(message && { message }) })
+        },
+      })
+    },
+
+    show(call: Call) {
+      return route({
+        method: 'GET',
+        path: `${path}/:id`,
+        ...reads,
+        answer: { data: schema },
+        ...call,
+        async handle(ctx: AdminContext, caller: Caller) {
+          succeed(ctx, view(await findOne(ctx, caller), caller))
+        },
+      })
+    },
+
+    /** `change` stores the changed one and returns it; undefined: it is gone meanwhile. */
+    change({
+      change,
+      ...call
+    }: Call & {
+      readonly change: (
+        own: InAccount & { readonly before: Item; readonly body: BodyOf<F, 'changed'> },
+        caller: Caller,
+      ) => Promise<Item | undefined>
+    }) {
+      return route({
+        method: 'PATCH',
+        path: `${path}/:id`,
+        ...writes,
+        body: changed,
+        ...limit,
+        answer: { data: schema },
+        ...call,
+        async handle(
+          ctx: AdminContext,
+          caller: Caller,
+          { body: sent }: Input<object, InputOf<Rules>>,
+        ) {
+          requireChange(sent, changed)
+          const query = queryOf(ctx, caller)
+          const before = require(await find(query))
+          const lives = await livesOf(caller, sent)
+          const body = sent as unknown as BodyOf<F, 'changed'>
+          const item = require(await change({ ...query, before, body }, caller))
+          if (!isSame(before, item)) {
+            const gone = Object.entries(sent).filter(([, value]) => value === null)
+            const set = detailsOf(fields, item, Object.keys(sent))
+            const details = { ...set, ...Object.fromEntries(gone) }
+            await record(ctx, caller, 'changed', { id: query.id, details, ...lives })
+          }
+          succeed(ctx, view(item, caller))
+        },
+      })
+    },
+
+    /** `remove` returns the one that is gone; undefined: there was none. */
+    remove({
+      remove,
+      ...call
+    }: Call & {
+      readonly remove: (
+        query: InAccount,
+        caller: Caller,
+      ) => Promise<{ readonly name: string } | undefined>
+    }) {
+      return route({
+        method: 'DELETE',
+        path: `${path}/:id`,
+        ...writes,
+        answer: {},
+        ...call,
+        async handle(ctx: AdminContext, caller: Caller) {
+          const query = queryOf(ctx, caller)
+          const { name } = require(await remove(query, caller))
+          await record(ctx, caller, 'deleted', { id: query.id, details: { name } })
+          succeed(ctx, null)
+        },
+      })
+    },
+  }
+}
+
+type Recorded = {
+  readonly id: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly lives?: ReadonlyMap<string, string | undefined>
+}
+
+function isSame(before: Stored, after: Stored): boolean {
+  return after === before || (after.revision !== undefined && after.revision === before.revision)
+}
