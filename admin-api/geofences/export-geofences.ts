@@ -5,7 +5,7 @@ import type { Geofence } from '../../schemas/definitions/geofence.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminContext, JsonSchema } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { selectionView } from './selection-rules.ts'
+import { visibleDevices } from './selection-rules.ts'
 
 const READ_AT_ONCE = 50
 /** Few enough to write in a turn. */
@@ -80,13 +80,15 @@ export async function exportGeofences(
 }
 
 function featureOf(geofence: Geofence, caller: Caller) {
-  const { name, externalId, shape, properties, confirmSeconds, enabled } = geofence
+  const { name, externalId, shape, properties, labels, confirmSeconds, enabled } = geofence
+  const deviceIds = visibleDevices(geofence, caller)
   const isCircle = shape.type === 'circle'
   const own = {
     name,
     ...(externalId !== undefined && { externalId }),
     ...(isCircle && { radius: shape.radius }),
-    ...selectionView(geofence, caller),
+    ...(deviceIds !== undefined && { deviceIds }),
+    ...(labels !== undefined && { labels }),
     ...(confirmSeconds > 0 && { confirmSeconds }),
     ...(!enabled && { enabled }),
   }

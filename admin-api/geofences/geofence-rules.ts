@@ -2,15 +2,19 @@ import { parseShape, RADIUS_METRES } from '../../schemas/geo/parse-shape.ts'
 import {
   LONGEST_CONFIRM_SECONDS,
   MOST_VERTICES,
-  type GeofenceContent,
+  verticesOf,
+  type Geofence,
+  type GeofenceShape,
 } from '../../schemas/definitions/geofence.ts'
 import { containsApiKey } from '../../schemas/access/keys-in-text.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Fault } from '../../runtime/errors.ts'
 import { fieldPath } from '../../schemas/report/field-path.ts'
+import type { Adoption } from '../../store/definitions.ts'
+import { ID, optional, readOnly, required, rulesOf, VERSION, withDefault } from '../http/fields.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, parsedParts, wholeNumber, type InputOf } from '../http/rule.ts'
-import { SELECTION } from './selection-rules.ts'
+import { SELECTION_FIELDS } from './selection-rules.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const MOST_PROPERTIES = 10
@@ -31,7 +35,7 @@ const RINGS = {
   items: { type: 'array', items: POSITION, minItems: 4 },
 }
 
-export const SHAPE: JsonSchema = {
+const SHAPE: JsonSchema = {
   title: 'Shape',
   description: `A circle, its radius in metres, or a GeoJSON geometry of at most ${MOST_VERTICES} vertices. Edges are straight in longitude and latitude, and go the short way round; either winding will do`,
   oneOf: [
@@ -55,61 +59,69 @@ export const SHAPE: JsonSchema = {
   ],
 }
 
-export const PROPERTIES: JsonSchema = {
+const PROPERTIES: JsonSchema = {
   type: 'object',
   additionalProperties: { type: 'string', maxLength: LONGEST_PROPERTY },
   maxProperties: MOST_PROPERTIES,
 }
 
-const FIELDS = {
-  name: nameRule('name'),
-  externalId: nameRule('externalId', { max: 128 }).described(
-    'The id of another system, unique in the account',
+const properties = parsedParts(parseProperties, PROPERTIES).described(
+  'Texts that every fact about it has; a change replaces all of them',
+)
+
+export const GEOFENCE_FIELDS = {
+  id: ID,
+  name: required(nameRule('name')),
+  externalId: optional(
+    nameRule('externalId', { max: 128 }).described(
+      'The id of another system, unique in the account',
+    ),
   ),
-  shape: parsedParts(parseShape, SHAPE),
-  properties: parsedParts(parseProperties, PROPERTIES).described(
-    'Texts that every fact about it has; a change replaces all of them',
+  shape: required(parsedParts(parseShape, SHAPE), {
+    audited: ({ shape }: Geofence) => briefShape(shape),
+  }),
+  properties: { shown: PROPERTIES, created: properties, changed: properties, isOptional: true },
+  ...SELECTION_FIELDS,
+  confirmSeconds: withDefault(
+    wholeNumber({
+      min: 0,
+      max: LONGEST_CONFIRM_SECONDS,
+      expected: `confirmSeconds must be a whole number from 0 to ${LONGEST_CONFIRM_SECONDS}`,
+    }).described('How long a device must stay on the new side before it has entered or left'),
+    0,
   ),
-  deviceIds: SELECTION.deviceIds,
-  labels: SELECTION.labels,
-  confirmSeconds: wholeNumber({
-    min: 0,
-    max: LONGEST_CONFIRM_SECONDS,
-    expected: `confirmSeconds must be a whole number from 0 to ${LONGEST_CONFIRM_SECONDS}`,
-  }).described('How long a device must stay on the new side before it has entered or left'),
-  enabled: flag('enabled'),
+  enabled: withDefault(flag('enabled'), true),
+  ...VERSION,
+  adopting: readOnly(
+    objectOf(
+      { done: { type: 'integer' }, total: { type: 'integer' } },
+      {
+        title: 'Adopting',
+        description:
+          'Only while it is new or changed, and the devices in its neighbourhood are not yet all looked at: those inside already are then in it, without a fact',
+      },
+    ),
+    { view: adoptingOf, isOptional: true },
+  ),
 }
 
-export const NEW_GEOFENCE = {
-  name: FIELDS.name.required(),
-  externalId: FIELDS.externalId.nullIsAbsence(),
-  shape: FIELDS.shape.required(),
-  properties: FIELDS.properties,
-  deviceIds: FIELDS.deviceIds.nullIsAbsence(),
-  labels: FIELDS.labels.nullIsAbsence(),
-  confirmSeconds: FIELDS.confirmSeconds.nullIsAbsence().withDefault(0),
-  enabled: FIELDS.enabled.nullIsAbsence().withDefault(true),
-}
-
-/** `null` takes an optional field away. */
-export const GEOFENCE_CHANGES = {
-  name: FIELDS.name,
-  externalId: FIELDS.externalId.orNull(),
-  shape: FIELDS.shape,
-  properties: FIELDS.properties,
-  deviceIds: FIELDS.deviceIds.orNull(),
-  labels: FIELDS.labels.orNull(),
-  confirmSeconds: FIELDS.confirmSeconds,
-  enabled: FIELDS.enabled,
-}
-
+export const NEW_GEOFENCE = rulesOf(GEOFENCE_FIELDS, 'created')
 export type GeofenceInput = InputOf<typeof NEW_GEOFENCE>
-export type GeofenceChange = InputOf<typeof GEOFENCE_CHANGES>
 
-/** The content with these fields changed; empty properties are none. */
-export function withChange(before: GeofenceContent, change: GeofenceChange): GeofenceContent {
-  const changed = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null)
-  return Object.fromEntries(changed) as unknown as GeofenceContent
+/** `adoption`: of its account; absent: not asked for. */
+export type ShownGeofence = Geofence & { readonly adoption?: Adoption | undefined }
+
+function adoptingOf({ enabled, inForceSince, adoption }: ShownGeofence) {
+  const { running } = adoption ?? {}
+  if (!enabled || running === undefined) return undefined
+  const { from, to, done, total } = running
+  return from <= inForceSince && inForceSince <= to ? { done, total } : undefined
+}
+
+/** A shape may have a thousand vertices. */
+function briefShape(shape: GeofenceShape): object {
+  if (shape.type === 'circle') return shape
+  return { type: shape.type, vertices: verticesOf(shape) }
 }
 
 function parseProperties(

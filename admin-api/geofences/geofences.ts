@@ -1,44 +1,22 @@
-import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http/http.ts'
-import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { readPages } from '../../runtime/process/read-pages.ts'
 import type { GeofenceContent } from '../../schemas/definitions/geofence.ts'
-import { ulid } from '../../schemas/events/record-id.ts'
 import type { NamedDefinition } from '../../store/definitions.ts'
 import type { Store } from '../../store/store.ts'
 import { devicesWithRoute } from '../devices/devices-with.ts'
-import {
-  pathParameter,
-  route,
-  type AdminContext,
-  type AdminRoute,
-  type Input,
-} from '../http/admin-route.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { answerInParts } from '../http/answer-in-parts.ts'
 import { listById, pageOf } from '../http/answer-page.ts'
-import { requireChange } from '../http/body.ts'
 import type { Caller } from '../http/caller.ts'
+import { withChange } from '../http/fields.ts'
 import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS } from '../http/query.ts'
+import { resource, type InAccount } from '../http/resource.ts'
 import { choice, type InputOf } from '../http/rule.ts'
-import { selectionAudit } from '../http/selection-audit.ts'
 import { exportGeofences, GEOFENCE_FEATURES } from './export-geofences.ts'
-import {
-  GEOFENCE_CHANGES,
-  NEW_GEOFENCE,
-  withChange,
-  type GeofenceChange,
-  type GeofenceInput,
-} from './geofence-rules.ts'
-import {
-  GEOFENCE,
-  GEOFENCE_NAME,
-  geofenceDetails,
-  geofenceView,
-  requireGeofence,
-  requireStored,
-} from './geofence-view.ts'
+import { requireStored } from './geofence-refusals.ts'
+import { GEOFENCE_FIELDS, type ShownGeofence } from './geofence-rules.ts'
 
 /** A thousand vertices of twenty digits are far less. */
 export const BODY_LIMIT_BYTES = 1024 * 1024
@@ -65,9 +43,24 @@ export const EXAMPLE_GEOFENCE = {
   confirmSeconds: 60,
 }
 
+export function geofenceResource({ store, clock }: { store: Store; clock: Clock }) {
+  return resource({
+    kind: 'geofence',
+    title: 'Geofence',
+    fields: GEOFENCE_FIELDS,
+    find: (query: InAccount): Promise<ShownGeofence | undefined> => store.findGeofence(query),
+    reads: { needs: 'viewer', scope: 'devices:read' },
+    writes: { needs: 'dispatcher' },
+    namesDevices: true,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    store,
+    clock,
+  })
+}
+
 /** Areas that devices enter and leave. */
 export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
-  const { livesOf, record } = selectionAudit('geofence', { store, clock })
+  const geofences = geofenceResource({ store, clock })
 
   async function list(ctx: AdminContext, caller: Caller, { query }: Input<ListQuery>) {
     const { format, limit, cursor } = query
@@ -80,7 +73,7 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     await listById({
       name: 'geofences',
       page: (query) => store.pageGeofences(query),
-      view: (geofence) => geofenceView(geofence, caller, adoption),
+      view: (geofence) => geofences.view({ ...geofence, adoption }, caller),
     })(ctx, caller, { query: page })
   }
 
@@ -95,70 +88,6 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
     }
   }
 
-  async function create(
-    ctx: AdminContext,
-    caller: Caller,
-    { body }: Input<object, GeofenceInput>,
-  ): Promise<void> {
-    const { accountId } = caller
-    const lives = await livesOf(caller, body)
-    const createdAt = clock.now()
-    const id = ulid(createdAt, randomBytes(10))
-    const [outcome] = await store.createGeofences([{ ...body, id, accountId, createdAt }])
-    const geofence = requireStored(outcome!)
-    await record(ctx, caller, 'geofence.created', { id, details: geofenceDetails(body), lives })
-    succeed(ctx, geofenceView(geofence, caller), { status: 201 })
-  }
-
-  async function show(ctx: AdminContext, caller: Caller): Promise<void> {
-    const { accountId } = caller
-    const id = pathParameter(ctx, 'id')
-    const geofence = requireGeofence(await store.findGeofence({ accountId, id }))
-    succeed(ctx, geofenceView(geofence, caller, await store.adoption(accountId)))
-  }
-
-  async function change(
-    ctx: AdminContext,
-    caller: Caller,
-    { body }: Input<object, GeofenceChange>,
-  ): Promise<void> {
-    requireChange(body, GEOFENCE_CHANGES)
-    const { accountId } = caller
-    const query = { accountId, id: pathParameter(ctx, 'id') }
-    const before = requireGeofence(await store.findGeofence(query))
-    const lives = await livesOf(caller, body)
-    const changedAt = clock.now()
-    const next = (content: GeofenceContent) => withChange(content, body)
-    const outcome = await store.changeGeofence({ ...query, changedAt, next })
-    const geofence = requireStored(requireGeofence(outcome))
-    if (geofence.revision !== before.revision) {
-      await record(ctx, caller, 'geofence.changed', {
-        id: query.id,
-        details: geofenceDetails(body),
-        lives,
-      })
-    }
-    succeed(ctx, geofenceView(geofence, caller))
-  }
-
-  async function remove(ctx: AdminContext, caller: Caller): Promise<void> {
-    const { accountId } = caller
-    const id = pathParameter(ctx, 'id')
-    const outcome = requireGeofence(
-      await store.deleteGeofence({ accountId, id, deletedAt: clock.now() }),
-    )
-    if ('namedBy' in outcome) {
-      const { name } = outcome.namedBy
-      throw new ApiError(
-        'CONFLICT',
-        `the rule ${JSON.stringify(name)} names this geofence: change or delete it first`,
-      )
-    }
-    const { name } = outcome.deleted
-    await record(ctx, caller, 'geofence.deleted', { id, details: { name } })
-    succeed(ctx, null)
-  }
-
   const scope = 'devices:read'
   return [
     route({
@@ -169,21 +98,21 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       scope,
       query: LIST_PARAMETERS,
       compressed: true,
-      answer: { data: pageOf(GEOFENCE), content: { 'application/geo+json': GEOFENCE_FEATURES } },
+      answer: {
+        data: pageOf(geofences.schema),
+        content: { 'application/geo+json': GEOFENCE_FEATURES },
+      },
       handle: list,
     }),
-    route({
-      method: 'POST',
-      path: '/geofences',
+    geofences.create({
       summary: 'Makes a geofence',
       description: DESCRIPTION,
-      needs: 'dispatcher',
-      body: NEW_GEOFENCE,
       bodyExample: EXAMPLE_GEOFENCE,
-      bodyLimitBytes: BODY_LIMIT_BYTES,
-      answer: { status: 201, data: GEOFENCE },
       errors: ['CONFLICT'],
-      handle: create,
+      async make({ body, ...own }) {
+        const [outcome] = await store.createGeofences([{ ...body, ...own }])
+        return requireStored(outcome!)
+      },
     }),
     {
       method: 'GET',
@@ -195,48 +124,46 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       answer: { data: objectOf({ items: { type: 'array', items: GEOFENCE_NAME } }) },
       handle: listNames,
     },
-    {
-      method: 'GET',
-      path: '/geofences/:id',
+    geofences.show({
       summary: 'One geofence',
-      needs: 'viewer',
-      scope,
-      answer: { data: GEOFENCE },
-      handle: show,
-    },
+      complete: async (geofence) => ({
+        ...geofence,
+        adoption: await store.adoption(geofence.accountId),
+      }),
+    }),
     devicesWithRoute({
       path: '/geofences/:id/devices',
       summary: 'Devices in a geofence, and since when',
-      async definitionOf(ctx, { accountId }) {
-        const id = pathParameter(ctx, 'id')
-        requireGeofence(await store.findGeofence({ accountId, id }))
-        return { geofenceId: id }
-      },
+      definitionOf: async (ctx, caller) => ({
+        geofenceId: (await geofences.findOne(ctx, caller)).id,
+      }),
       store,
     }),
-    route({
-      method: 'PATCH',
-      path: '/geofences/:id',
+    geofences.change({
       summary: 'Changes a geofence',
       description:
         '`null` takes an optional field away. Devices are judged by the change within 5 s.',
-      needs: 'dispatcher',
-      body: GEOFENCE_CHANGES,
       bodyExample: { name: 'Depot', enabled: false },
-      bodyLimitBytes: BODY_LIMIT_BYTES,
-      answer: { data: GEOFENCE },
       errors: ['CONFLICT'],
-      handle: change,
+      async change({ accountId, id, body }) {
+        const next = (content: GeofenceContent) => withChange(content, body)
+        const outcome = await store.changeGeofence({ accountId, id, changedAt: clock.now(), next })
+        return outcome && requireStored(outcome)
+      },
     }),
-    {
-      method: 'DELETE',
-      path: '/geofences/:id',
+    geofences.remove({
       summary: 'Deletes a geofence that no rule names',
-      needs: 'dispatcher',
-      answer: {},
       errors: ['CONFLICT'],
-      handle: remove,
-    },
+      async remove(query) {
+        const outcome = await store.deleteGeofence({ ...query, deletedAt: clock.now() })
+        if (outcome === undefined || 'deleted' in outcome) return outcome?.deleted
+        const name = JSON.stringify(outcome.namedBy.name)
+        throw new ApiError(
+          'CONFLICT',
+          `the rule ${name} names this geofence: change or delete it first`,
+        )
+      },
+    }),
   ]
 }
 
@@ -246,6 +173,11 @@ most 100 m. It **leaves** when a position is outside by more than 20 m and by mo
 \`confirmSeconds\` it must stay there that long. Devices that are inside a new or changed geofence already are in it without a
 fact. Devices are judged by it within 5 s.
 `.trim()
+
+const GEOFENCE_NAME: JsonSchema = objectOf(
+  { id: { type: 'string', description: 'ULID' }, name: { type: 'string' } },
+  { title: 'GeofenceName' },
+)
 
 /** @throws {ApiError} 400 for parameters that only apply to pages. */
 function refuseWithFile(query: ListQuery): void {

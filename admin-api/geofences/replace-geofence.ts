@@ -12,14 +12,13 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { selectionAudit } from '../http/selection-audit.ts'
-import { BODY_LIMIT_BYTES, EXAMPLE_GEOFENCE } from './geofences.ts'
+import { requireStored } from './geofence-refusals.ts'
 import { NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
-import { GEOFENCE, geofenceDetails, geofenceView, requireStored } from './geofence-view.ts'
+import { BODY_LIMIT_BYTES, EXAMPLE_GEOFENCE, geofenceResource } from './geofences.ts'
 
 /** Creates or replaces a geofence that another system knows by an id of its own. */
 export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
-  const { livesOf, record } = selectionAudit('geofence', { store, clock })
+  const geofences = geofenceResource({ store, clock })
 
   async function replace(
     ctx: AdminContext,
@@ -29,7 +28,7 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
     const { accountId } = caller
     const externalId = externalIdIn(ctx, body, clock.now())
     const content = { ...body, externalId }
-    const lives = await livesOf(caller, body)
+    const lives = await geofences.livesOf(caller, body)
     for (;;) {
       const at = clock.now()
       const before = await store.findGeofenceByExternalId({ accountId, externalId })
@@ -42,10 +41,14 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
       if (outcome === undefined || outcome === 'external id taken') continue
       const geofence = requireStored(outcome)
       if (geofence.revision !== before?.revision) {
-        const action = before === undefined ? 'geofence.created' : 'geofence.changed'
-        await record(ctx, caller, action, { id, details: geofenceDetails(content), lives })
+        const happened = before === undefined ? 'created' : 'changed'
+        await geofences.record(ctx, caller, happened, {
+          id,
+          details: geofences.details(geofence),
+          ...lives,
+        })
       }
-      return succeed(ctx, geofenceView(geofence, caller))
+      return succeed(ctx, geofences.view(geofence, caller))
     }
   }
 
@@ -59,7 +62,7 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
     body: NEW_GEOFENCE,
     bodyExample: { name: EXAMPLE_GEOFENCE.name, shape: EXAMPLE_GEOFENCE.shape },
     bodyLimitBytes: BODY_LIMIT_BYTES,
-    answer: { data: GEOFENCE },
+    answer: { data: geofences.schema },
     handle: replace,
   })
 }

@@ -44,21 +44,22 @@ export const SELECTION_PROPERTIES = {
 }
 
 /** To a key that is bound to devices, others do not exist. */
-export function selectionView({ deviceIds, labels }: DeviceSelection, caller: Caller) {
+export function visibleDevices({ deviceIds }: DeviceSelection, caller: Caller) {
   const visible = deviceList(caller)
-  return {
-    ...(deviceIds !== undefined && {
-      deviceIds: deviceIds.filter((deviceId) => isListed(visible, deviceId)),
-    }),
-    ...(labels !== undefined && { labels }),
-  }
+  return deviceIds?.filter((deviceId) => isListed(visible, deviceId))
+}
+
+export function selectionView(selection: DeviceSelection, caller: Caller) {
+  const { labels } = selection
+  const deviceIds = visibleDevices(selection, caller)
+  return { ...(deviceIds !== undefined && { deviceIds }), ...(labels !== undefined && { labels }) }
 }
 
 /** The same as lines of a table. */
 export const SELECTION_FIELDS = {
   deviceIds: optional(SELECTION.deviceIds, {
     shown: SELECTION_PROPERTIES.deviceIds,
-    view: (selection: DeviceSelection, caller) => selectionView(selection, caller).deviceIds,
+    view: visibleDevices,
   }),
   labels: optional(SELECTION.labels),
 }

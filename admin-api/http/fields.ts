@@ -86,11 +86,11 @@ export type BodyOf<F, C extends Call> =
 export function rulesOf<F extends Fields<never>, C extends Call>(
   fields: F,
   call: C,
-): RulesOf<F, C> & Rules {
+): RulesOf<F, C> {
   const rules = Object.entries(fields).flatMap(([name, { [call]: rule }]) =>
     rule === undefined ? [] : [[name, rule] as const],
   )
-  return Object.fromEntries(rules) as RulesOf<F, C> & Rules
+  return Object.fromEntries(rules) as unknown as RulesOf<F, C>
 }
 
 /** The schema of an answer. `title` names it, with `secrets` for the answer that shows those. */

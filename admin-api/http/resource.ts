@@ -66,14 +66,19 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
   readonly clock: Clock
 }) {
   const path = `/${kind}s`
-  const created: Rules = rulesOf(fields, 'created')
-  const changed: Rules = rulesOf(fields, 'changed')
+  const created = rulesOf(fields, 'created') as unknown as Rules
+  const changed = rulesOf(fields, 'changed') as unknown as Rules
   const schema = schemaOf(fields, { title })
   const schemaWithSecret = schemaOf(fields, { title: titleWithSecret, secrets: true })
   const limit = bodyLimitBytes === undefined ? {} : { bodyLimitBytes }
 
   function view(item: Item, caller: Caller): object {
     return viewOf(fields, item, caller)
+  }
+
+  /** The values that a new one was given, for the audit. */
+  function details(item: Item) {
+    return detailsOf(fields, item, Object.keys(created))
   }
 
   /** @throws {ApiError} 404 */
@@ -118,7 +123,7 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
     schema,
     schemaWithSecret,
     view,
-    require,
+    details,
     findOne,
     livesOf,
     record,
@@ -171,14 +176,14 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
           const id = ulid(createdAt, randomBytes(10))
           const body = sent as unknown as BodyOf<F, 'created'>
           const item = await make({ id, accountId: caller.accountId, createdAt, body }, caller)
-          const details = detailsOf(fields, item, Object.keys(created))
-          await record(ctx, caller, 'created', { id, details, ...lives })
+          await record(ctx, caller, 'created', { id, details: details(item), ...lives })
           succeed(ctx, view(item, caller), { status: 201, ...(message && { message }) })
         },
       })
     },
 
-    show(call: Call) {
+    /** `complete` adds what is read only for this answer. */
+    show({ complete, ...call }: Call & { readonly complete?: (item: Item) => Promise<Item> }) {
       return route({
         method: 'GET',
         path: `${path}/:id`,
@@ -186,7 +191,8 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
         answer: { data: schema },
         ...call,
         async handle(ctx: AdminContext, caller: Caller) {
-          succeed(ctx, view(await findOne(ctx, caller), caller))
+          const item = await findOne(ctx, caller)
+          succeed(ctx, view(complete ? await complete(item) : item, caller))
         },
       })
     },

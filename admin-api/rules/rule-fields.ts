@@ -9,7 +9,7 @@ import {
 } from '../../schemas/definitions/device-rule.ts'
 import { unreachableThresholds } from '../../schemas/definitions/rule-threshold.ts'
 import type { RuleRefused } from '../../store/definitions.ts'
-import { TOO_LARGE } from '../geofences/geofence-view.ts'
+import { TOO_LARGE } from '../geofences/geofence-refusals.ts'
 import { SELECTION_FIELDS } from '../geofences/selection-rules.ts'
 import { ID, optional, readOnly, required, VERSION, withDefault } from '../http/fields.ts'
 import { nameRule } from '../http/name-rule.ts'

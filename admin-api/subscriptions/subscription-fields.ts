@@ -7,7 +7,7 @@ import {
   type SubscriptionContent,
 } from '../../schemas/subscriptions/subscription.ts'
 import type { TooLarge } from '../../store/definitions.ts'
-import { TOO_LARGE } from '../geofences/geofence-view.ts'
+import { TOO_LARGE } from '../geofences/geofence-refusals.ts'
 import { SELECTION } from '../geofences/selection-rules.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { choice, list, parsedParts, text, wholeNumber, type InputOf } from '../http/rule.ts'
