@@ -1,5 +1,4 @@
-import { deviceIdFault } from '../../schemas/devices/device-id.ts'
-import { isListed } from '../../schemas/devices/device-id.ts'
+import { deviceIdFault, isListed } from '../../schemas/devices/device-id.ts'
 import { LONGEST_LABEL } from '../../schemas/devices/labels.ts'
 import type { DeviceSelection } from '../../schemas/definitions/selection.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
@@ -12,54 +11,38 @@ const MOST_LABELS = 100
 const DEVICES_EXPECTED = `deviceIds must be a list of 1 to ${MOST_DEVICES} different deviceIds`
 const LABELS_EXPECTED = `labels must be a list of 1 to ${MOST_LABELS} different labels`
 
-/** The devices that a definition is about, in a body. */
-export const SELECTION = {
-  deviceIds: list(
-    text({
-      max: 128,
-      fits: (text) => deviceIdFault(text) === undefined,
-      expected: DEVICES_EXPECTED,
-    }),
+/** The devices that a definition is about. */
+export const SELECTION_FIELDS = {
+  deviceIds: optional(
+    list(
+      text({
+        max: 128,
+        fits: (text) => deviceIdFault(text) === undefined,
+        expected: DEVICES_EXPECTED,
+      }),
+      { max: MOST_DEVICES, expected: DEVICES_EXPECTED },
+    ).described(
+      'Only these devices and those with one of the `labels`; if neither is given, all devices',
+    ),
     {
-      max: MOST_DEVICES,
-      expected: DEVICES_EXPECTED,
+      shown: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Without erased devices; empty if none is left',
+      },
+      view: visibleDevices,
     },
-  ).described(
-    'Only these devices and those with one of the `labels`; if neither is given, all devices',
   ),
-  labels: list(nameRule('labels', { max: LONGEST_LABEL }), {
-    max: MOST_LABELS,
-    expected: LABELS_EXPECTED,
-  }).described('Only devices with one of these labels, and the `deviceIds`'),
-}
-
-/** The devices of a definition in an answer. */
-export const SELECTION_PROPERTIES = {
-  deviceIds: {
-    type: 'array',
-    items: { type: 'string' },
-    description: 'Without erased devices; empty if none is left',
-  },
-  labels: { type: 'array', items: { type: 'string' } },
+  labels: optional(
+    list(nameRule('labels', { max: LONGEST_LABEL }), {
+      max: MOST_LABELS,
+      expected: LABELS_EXPECTED,
+    }).described('Only devices with one of these labels, and the `deviceIds`'),
+  ),
 }
 
 /** To a key that is bound to devices, others do not exist. */
 export function visibleDevices({ deviceIds }: DeviceSelection, caller: Caller) {
   const visible = deviceList(caller)
   return deviceIds?.filter((deviceId) => isListed(visible, deviceId))
-}
-
-export function selectionView(selection: DeviceSelection, caller: Caller) {
-  const { labels } = selection
-  const deviceIds = visibleDevices(selection, caller)
-  return { ...(deviceIds !== undefined && { deviceIds }), ...(labels !== undefined && { labels }) }
-}
-
-/** The same as lines of a table. */
-export const SELECTION_FIELDS = {
-  deviceIds: optional(SELECTION.deviceIds, {
-    shown: SELECTION_PROPERTIES.deviceIds,
-    view: visibleDevices,
-  }),
-  labels: optional(SELECTION.labels),
 }

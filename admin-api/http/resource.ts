@@ -28,6 +28,7 @@ export type InAccount = { readonly accountId: string; readonly id: string }
 type Call = Pick<AdminRoute, 'summary'> &
   Partial<Pick<AdminRoute, 'description' | 'bodyExample' | 'compressed' | 'errors'>>
 
+type Kind = AuditEntry['subject']['kind']
 type Access = { readonly needs: Role; readonly scope?: Scope }
 
 type Stored = { readonly id: string; readonly createdAt: number; readonly revision?: number }
@@ -50,7 +51,7 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
   clock,
 }: {
   /** As errors and the audit call one; the path is its plural. */
-  readonly kind: AuditEntry['subject']['kind']
+  readonly kind: Kind
   /** Of the schema. */
   readonly title: string
   /** Of the schema of answers with the secret of a new one. */
@@ -81,12 +82,6 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
     return detailsOf(fields, item, Object.keys(created))
   }
 
-  /** @throws {ApiError} 404 */
-  function require<Found>(item: Found | undefined): Found {
-    if (item === undefined) throw new ApiError('NOT_FOUND', `there is no ${kind} with this id`)
-    return item
-  }
-
   function queryOf(ctx: AdminContext, { accountId }: Caller): InAccount {
     return { accountId, id: pathParameter(ctx, 'id') }
   }
@@ -96,7 +91,7 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
    * @throws {ApiError} 404
    */
   async function findOne(ctx: AdminContext, caller: Caller): Promise<Item> {
-    return require(await find(queryOf(ctx, caller)))
+    return requireKnown(kind, await find(queryOf(ctx, caller)))
   }
 
   /** The lives of the devices that a body names. Read them before the change. */
@@ -222,10 +217,10 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
         ) {
           requireChange(sent, changed)
           const query = queryOf(ctx, caller)
-          const before = require(await find(query))
+          const before = requireKnown(kind, await find(query))
           const lives = await livesOf(caller, sent)
           const body = sent as unknown as BodyOf<F, 'changed'>
-          const item = require(await change({ ...query, before, body }, caller))
+          const item = requireKnown(kind, await change({ ...query, before, body }, caller))
           if (!isSame(before, item)) {
             const gone = Object.entries(sent).filter(([, value]) => value === null)
             const set = detailsOf(fields, item, Object.keys(sent))
@@ -255,13 +250,19 @@ export function resource<Item extends Stored, F extends Fields<Item>>({
         ...call,
         async handle(ctx: AdminContext, caller: Caller) {
           const query = queryOf(ctx, caller)
-          const { name } = require(await remove(query, caller))
+          const { name } = requireKnown(kind, await remove(query, caller))
           await record(ctx, caller, 'deleted', { id: query.id, details: { name } })
           succeed(ctx, null)
         },
       })
     },
   }
+}
+
+/** @throws {ApiError} 404 */
+export function requireKnown<Item>(kind: Kind, item: Item | undefined): Item {
+  if (item === undefined) throw new ApiError('NOT_FOUND', `there is no ${kind} with this id`)
+  return item
 }
 
 type Recorded = {

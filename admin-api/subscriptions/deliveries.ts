@@ -17,8 +17,8 @@ import { answerPage, pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
 import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { requireKnown } from '../http/resource.ts'
 import { isoTime, TIME } from '../http/views.ts'
-import { requireSubscription } from './subscription-fields.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Also covers a request that had just been rendered when the device was erased. */
@@ -38,7 +38,7 @@ export function deliveriesRoute({
     { query: { limit, cursor } }: Input<PageQuery>,
   ): Promise<void> {
     const subscriptionId = pathParameter(ctx, 'id')
-    requireSubscription(await store.findSubscription({ accountId, id: subscriptionId }))
+    requireKnown('subscription', await store.findSubscription({ accountId, id: subscriptionId }))
     const of = { name: 'deliveries', accountId, filter: { subscriptionId } }
     const [before] = readCursor(cursor, of, ['number']) ?? []
     const found = await store.pageDeliveries({

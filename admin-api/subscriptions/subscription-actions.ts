@@ -24,14 +24,13 @@ import {
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
 import { GRACE } from '../http/grace-seconds.ts'
-import { recordAction } from '../http/record-action.ts'
+import { requireKnown } from '../http/resource.ts'
 import { list, text, type InputOf } from '../http/rule.ts'
 import { OUTCOME, outcomeView } from './deliveries.ts'
 import { placeInFeed } from './place-in-feed.ts'
-import { requireSubscription, subscriptionFields } from './subscription-fields.ts'
+import { placeRule } from './subscription-fields.ts'
 import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
-import { SUBSCRIPTION, SUBSCRIPTION_WITH_SECRET, subscriptionView } from './subscription-view.ts'
-import type { SubscriptionDeps } from './subscriptions.ts'
+import { subscriptionResource, type SubscriptionDeps } from './subscriptions.ts'
 
 /** Longer than a receiver may take. */
 const TEST_WITHIN_MS = 20_000
@@ -44,10 +43,12 @@ const RESENT = {
   }).required(),
 }
 
+const REWOUND = { to: placeRule('to').required() }
+
 /** Tests, rotation, rewinding and the like: what operators do besides changing a subscription. */
 export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   const { store, clock, feeds } = deps
-  const { rewound } = subscriptionFields(deps.networks)
+  const { record, schema, schemaWithSecret, view } = subscriptionResource(deps)
 
   async function test(ctx: AdminContext, caller: Caller): Promise<void> {
     const testId = `test_${randomUUID()}`
@@ -55,7 +56,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       progress: { ...progress, test: { id: testId } },
     }))
     const outcome = await outcomeOf({ accountId: caller.accountId, id }, testId)
-    await record(ctx, caller, 'subscription.tested', {
+    await record(ctx, caller, 'tested', {
       id,
       details: { status: outcome.status ?? null },
     })
@@ -69,7 +70,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   ): Promise<DeliveryOutcome> {
     const deadline = performance.now() + (deps.testWithinMs ?? TEST_WITHIN_MS)
     while (performance.now() < deadline) {
-      const { progress } = requireSubscription(await store.findSubscription(query))
+      const { progress } = requireKnown('subscription', await store.findSubscription(query))
       if (progress.test?.id === testId && progress.test.outcome !== undefined) {
         return progress.test.outcome
       }
@@ -98,36 +99,34 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       }
     })
     const { id } = subscription
-    await record(ctx, caller, 'subscription.rotated', { id, details: { graceSeconds } })
-    succeed(
-      ctx,
-      { ...subscriptionView(subscription, caller), secret },
-      { message: 'keep the secret, it is shown this once' },
-    )
+    await record(ctx, caller, 'rotated', { id, details: { graceSeconds } })
+    succeed(ctx, view({ ...subscription, secret }, caller), {
+      message: 'keep the secret, it is shown this once',
+    })
   }
 
   async function enable(ctx: AdminContext, caller: Caller): Promise<void> {
     const subscription = await changed(ctx, caller, ({ progress }) => ({
       progress: enabled(healthy(progress)),
     }))
-    await record(ctx, caller, 'subscription.enabled', { id: subscription.id })
-    succeed(ctx, subscriptionView(subscription, caller))
+    await record(ctx, caller, 'enabled', { id: subscription.id, details: {} })
+    succeed(ctx, view(subscription, caller))
   }
 
   async function rewind(
     ctx: AdminContext,
     caller: Caller,
-    { body: { to } }: Input<object, { readonly to: string }>,
+    { body: { to } }: Input<object, InputOf<typeof REWOUND>>,
   ): Promise<void> {
     const query = { accountId: caller.accountId, id: pathParameter(ctx, 'id') }
-    const { source } = requireSubscription(await store.findSubscription(query))
+    const { source } = requireKnown('subscription', await store.findSubscription(query))
     const place = { place: to, field: 'to', now: clock.now() }
     const mark = await placeInFeed(feeds[source], place)
     const subscription = await changed(ctx, caller, ({ progress }) => ({
       progress: { ...uncounted(progress), mark },
     }))
-    await record(ctx, caller, 'subscription.rewound', { id: query.id, details: { to } })
-    succeed(ctx, subscriptionView(subscription, caller))
+    await record(ctx, caller, 'rewound', { id: query.id, details: { to } })
+    succeed(ctx, view(subscription, caller))
   }
 
   async function resend(
@@ -144,11 +143,11 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       }
       return { progress: { ...progress, resend } }
     })
-    await record(ctx, caller, 'subscription.resent', {
+    await record(ctx, caller, 'resent', {
       id: subscription.id,
       details: { items: ids.length },
     })
-    succeed(ctx, subscriptionView(subscription, caller))
+    succeed(ctx, view(subscription, caller))
   }
 
   /** Changes the subscription in the path. */
@@ -164,18 +163,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       // The deliverer looks for changes by their time.
       changedAt: Math.max(clock.now(), before.changedAt + 1),
     }))
-    return requireSubscription(outcome === 'refused' ? undefined : outcome)
-  }
-
-  function record(
-    ctx: AdminContext,
-    caller: Caller,
-    action: string,
-    { id, details = {} }: { id: string; details?: object },
-  ): Promise<void> {
-    const subject = { kind: 'subscription', id } as const
-    const entry = { action, subject, details: { ...details } }
-    return recordAction(ctx, caller, entry, { store, clock })
+    return requireKnown('subscription', outcome === 'refused' ? undefined : outcome)
   }
 
   const needs = 'dispatcher'
@@ -199,7 +187,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       body: GRACE,
       bodyExample: { graceSeconds: 86_400 },
       bodyMayBeAbsent: true,
-      answer: { data: SUBSCRIPTION_WITH_SECRET },
+      answer: { data: schemaWithSecret },
       errors: ['CONFLICT'],
       handle: rotate,
     }),
@@ -209,7 +197,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       summary: 'Enables a disabled subscription: it continues where it stopped',
       description: 'A failing one is tried without waiting for its next attempt.',
       needs,
-      answer: { data: SUBSCRIPTION },
+      answer: { data: schema },
       handle: enable,
     },
     route({
@@ -218,9 +206,9 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       summary: 'Moves a subscription to another place in its feed',
       description: '`to` is `start`, `now`, a mark of the feed, or a time.',
       needs,
-      body: rewound,
+      body: REWOUND,
       bodyExample: { to: '2026-01-31T12:30:00Z' },
-      answer: { data: SUBSCRIPTION },
+      answer: { data: schema },
       handle: rewind,
     }),
     route({
@@ -231,7 +219,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       needs,
       body: RESENT,
       bodyExample: { ids: ['01KDVDNA00Z6JGGE5XXD5XW7P3'] },
-      answer: { data: SUBSCRIPTION },
+      answer: { data: schema },
       errors: ['CONFLICT'],
       handle: resend,
     }),

@@ -1,103 +1,97 @@
-import { ApiError, invalidParams } from '../../runtime/errors.ts'
+import { invalidParams, type ApiError } from '../../runtime/errors.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import { FACT_TYPES } from '../../schemas/facts/facts.ts'
 import {
   MOST_SUBSCRIPTIONS,
   SOURCES,
+  type DeviceSubscription,
   type SubscriptionContent,
 } from '../../schemas/subscriptions/subscription.ts'
 import type { TooLarge } from '../../store/definitions.ts'
 import { TOO_LARGE } from '../geofences/geofence-refusals.ts'
-import { SELECTION } from '../geofences/selection-rules.ts'
+import { SELECTION_FIELDS } from '../geofences/selection-rules.ts'
+import { ID, optional, readOnly, required, VERSION, withDefault } from '../http/fields.ts'
 import { nameRule } from '../http/name-rule.ts'
-import { choice, list, parsedParts, text, wholeNumber, type InputOf } from '../http/rule.ts'
+import { choice, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { HOURS, parseHours } from './parse-hours.ts'
 import { TARGET, targetParser } from './parse-target.ts'
+import { PROGRESS_FIELDS } from './progress-fields.ts'
+import { SHOWN_TARGET, targetView } from './shown-target.ts'
 
 const MOST_IDS = 100
-const LONGEST_PAUSE_SECONDS = 3_600
-const LONGEST_AGE_SECONDS = 30 * 86_400
+const TYPES_EXPECTED = `types must be a list of ${FACT_TYPES.join(', ')}`
 
-/** The rules of a subscription's fields. */
+/** `networks`: what targets may reach besides the public Internet. */
 export function subscriptionFields(networks: OutboundNetworks) {
-  const ids = (name: string, what: string) => {
-    const expected = `${name} must be a list of 1 to ${MOST_IDS} different ids of ${what}`
-    return list(text({ max: 128, expected }), { max: MOST_IDS, expected })
-  }
-  const typesExpected = `types must be a list of ${FACT_TYPES.join(', ')}`
-  const fields = {
-    name: nameRule('name'),
-    types: list(choice(FACT_TYPES, { expected: typesExpected }), { expected: typesExpected }),
-    deviceIds: SELECTION.deviceIds,
-    labels: SELECTION.labels,
-    geofenceIds: ids('geofenceIds', 'geofences').described(
-      'Only facts about one of these, or of a device that is in one',
-    ),
-    ruleIds: ids('ruleIds', 'rules').described('Only facts about one of these'),
-    hours: parsedParts(parseHours, HOURS),
-    everySeconds: wholeNumber({
-      min: 0,
-      max: LONGEST_PAUSE_SECONDS,
-      expected: `everySeconds must be a whole number from 0 to ${LONGEST_PAUSE_SECONDS}`,
-    }).described('The least time between two deliveries'),
-    maxAgeSeconds: wholeNumber({
-      min: 1,
-      max: LONGEST_AGE_SECONDS,
-      expected: `maxAgeSeconds must be a whole number from 1 to ${LONGEST_AGE_SECONDS}`,
-    }).described(
-      'Older items are skipped: by default none, in mails and chats those older than an hour',
-    ),
-    target: parsedParts(targetParser(networks), TARGET),
-  }
-  const optional = {
-    types: fields.types,
-    deviceIds: fields.deviceIds,
-    labels: fields.labels,
-    geofenceIds: fields.geofenceIds,
-    ruleIds: fields.ruleIds,
-    hours: fields.hours,
-    maxAgeSeconds: fields.maxAgeSeconds,
-  }
-  const placeExpected = 'must be start, now, a mark of this feed or an ISO 8601 date and time'
   return {
-    created: {
-      name: fields.name.required(),
-      source: choice(SOURCES, { expected: `source must be ${SOURCES.join(' or ')}` }).required(),
-      types: optional.types.nullIsAbsence(),
-      deviceIds: optional.deviceIds.nullIsAbsence(),
-      labels: optional.labels.nullIsAbsence(),
-      geofenceIds: optional.geofenceIds.nullIsAbsence(),
-      ruleIds: optional.ruleIds.nullIsAbsence(),
-      hours: optional.hours.nullIsAbsence(),
-      everySeconds: fields.everySeconds.nullIsAbsence().withDefault(0),
-      maxAgeSeconds: optional.maxAgeSeconds.nullIsAbsence(),
-      start: text({ max: 12_000, expected: `start ${placeExpected}` })
+    id: ID,
+    name: required(nameRule('name')),
+    source: {
+      shown: { enum: [...SOURCES] },
+      created: choice(SOURCES, { expected: `source must be ${SOURCES.join(' or ')}` }).required(),
+    },
+    types: optional(
+      list(choice(FACT_TYPES, { expected: TYPES_EXPECTED }), { expected: TYPES_EXPECTED }),
+    ),
+    ...SELECTION_FIELDS,
+    geofenceIds: optional(
+      idsRule('geofenceIds', 'geofences').described(
+        'Only facts about one of these, or of a device that is in one',
+      ),
+    ),
+    ruleIds: optional(idsRule('ruleIds', 'rules').described('Only facts about one of these')),
+    hours: optional(parsedParts(parseHours, HOURS), { shown: { ...HOURS, title: 'Hours' } }),
+    everySeconds: withDefault(
+      secondsRule('everySeconds', { min: 0, max: 3_600 }).described(
+        'The least time between two deliveries',
+      ),
+      0,
+    ),
+    maxAgeSeconds: optional(
+      secondsRule('maxAgeSeconds', { min: 1, max: 30 * 86_400 }).described(
+        'Older items are skipped: by default none, in mails and chats those older than an hour',
+      ),
+    ),
+    start: {
+      created: placeRule('start')
         .nullIsAbsence()
         .withDefault('now')
         .described('Where it begins: `now`, `start`, a mark of the feed, or a time'),
-      target: fields.target.required(),
     },
-    changed: {
-      name: fields.name,
-      types: optional.types.orNull(),
-      deviceIds: optional.deviceIds.orNull(),
-      labels: optional.labels.orNull(),
-      geofenceIds: optional.geofenceIds.orNull(),
-      ruleIds: optional.ruleIds.orNull(),
-      hours: optional.hours.orNull(),
-      everySeconds: fields.everySeconds,
-      maxAgeSeconds: optional.maxAgeSeconds.orNull(),
-      target: fields.target,
-    },
-    rewound: {
-      to: text({ max: 12_000, expected: `to ${placeExpected}` }).required(),
-    },
+    target: required(parsedParts(targetParser(networks), TARGET), {
+      shown: SHOWN_TARGET,
+      view: targetView,
+    }),
+    ...PROGRESS_FIELDS,
+    ...VERSION,
+    secret: readOnly(
+      {
+        type: 'string',
+        description: 'Of a webhook: the secret that signs its requests. Shown only in this answer',
+      },
+      { isSecret: true, isOptional: true },
+    ),
   }
 }
 
-export type SubscriptionFields = ReturnType<typeof subscriptionFields>
-export type SubscriptionInput = InputOf<SubscriptionFields['created']>
-export type SubscriptionChange = InputOf<SubscriptionFields['changed']>
+/** `secret`: in the answer that shows it. */
+export type ShownSubscription = DeviceSubscription & { readonly secret?: string }
+
+/** Where reading a feed begins. */
+export function placeRule(field: string) {
+  const expected = `${field} must be start, now, a mark of this feed or an ISO 8601 date and time`
+  return text({ max: 12_000, expected })
+}
+
+function idsRule(field: string, what: string) {
+  const expected = `${field} must be a list of 1 to ${MOST_IDS} different ids of ${what}`
+  return list(text({ max: 128, expected }), { max: MOST_IDS, expected })
+}
+
+function secondsRule(field: string, { min, max }: { readonly min: number; readonly max: number }) {
+  const expected = `${field} must be a whole number from ${min} to ${max}`
+  return wholeNumber({ min, max, expected })
+}
 
 /** @throws {ApiError} 400 for fields that do not go together. */
 export function requireFitting({
@@ -131,9 +125,4 @@ export function requireStoredSubscription(outcome: 'stored' | 'too many' | TooLa
 
 export function tooLargeSubscription(): ApiError {
   return invalidParams([{ field: 'name', message: TOO_LARGE }])
-}
-
-export function requireSubscription<Found>(found: Found | undefined): Found {
-  if (found === undefined) throw new ApiError('NOT_FOUND', 'there is no subscription with this id')
-  return found
 }

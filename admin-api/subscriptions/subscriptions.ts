@@ -1,11 +1,8 @@
-import { randomBytes } from 'node:crypto'
 import type { Feeds } from '../../event-log/feeds.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams } from '../../runtime/errors.ts'
-import { succeed } from '../../runtime/http/http.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import type { SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
-import { ulid } from '../../schemas/events/record-id.ts'
 import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
 import {
   healthy,
@@ -18,32 +15,19 @@ import {
 } from '../../schemas/subscriptions/subscription.ts'
 import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
-import {
-  pathParameter,
-  route,
-  type AdminContext,
-  type AdminRoute,
-  type Input,
-} from '../http/admin-route.ts'
-import { listById, pageOf } from '../http/answer-page.ts'
-import { requireChange } from '../http/body.ts'
+import type { AdminRoute } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
-import { selectionAudit } from '../http/selection-audit.ts'
+import { withChange } from '../http/fields.ts'
+import { resource, type InAccount } from '../http/resource.ts'
 import { placeInFeed } from './place-in-feed.ts'
 import {
   requireFitting,
-  requireSubscription,
-  subscriptionFields,
   requireStoredSubscription,
+  subscriptionFields,
   tooLargeSubscription,
-  type SubscriptionChange,
-  type SubscriptionInput,
+  type ShownSubscription,
 } from './subscription-fields.ts'
 import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
-import { SUBSCRIPTION, SUBSCRIPTION_WITH_SECRET, subscriptionView } from './subscription-view.ts'
-
-const BODY_LIMIT_BYTES = 1024 * 1024
 
 export type SubscriptionDeps = {
   readonly store: Store
@@ -57,104 +41,27 @@ export type SubscriptionDeps = {
   readonly testWithinMs?: number | undefined
 }
 
+export function subscriptionResource({ store, clock, networks }: SubscriptionDeps) {
+  return resource({
+    kind: 'subscription',
+    title: 'Subscription',
+    titleWithSecret: 'SubscriptionWithSecret',
+    fields: subscriptionFields(networks),
+    find: (query: InAccount): Promise<ShownSubscription | undefined> =>
+      store.findSubscription(query),
+    reads: { needs: 'viewer', scope: 'devices:read' },
+    writes: { needs: 'dispatcher' },
+    namesDevices: true,
+    bodyLimitBytes: 1024 * 1024,
+    store,
+    clock,
+  })
+}
+
 /** Tell programs and people what happens to devices. */
 export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   const { store, clock, feeds } = deps
-  const fields = subscriptionFields(deps.networks)
-
-  const { livesOf, record } = selectionAudit('subscription', { store, clock })
-
-  async function list(ctx: AdminContext, caller: Caller, input: Input<PageQuery>): Promise<void> {
-    await listById({
-      name: 'subscriptions',
-      page: (query) => store.pageSubscriptions(query),
-      view: (subscription) => subscriptionView(subscription, caller),
-    })(ctx, caller, input)
-  }
-
-  async function create(
-    ctx: AdminContext,
-    caller: Caller,
-    { body }: Input<object, SubscriptionInput>,
-  ): Promise<void> {
-    const { target, start, ...content } = body
-    requireFitting({ ...content, target })
-    await requireOwnAddresses(caller, target)
-    const secrets = requireSecrets(deps)
-    const { accountId } = caller
-    const lives = await livesOf(caller, body)
-    const createdAt = clock.now()
-    const place = { place: start, field: 'start', now: createdAt }
-    const mark = await placeInFeed(feeds[body.source], place)
-    const id = ulid(createdAt, randomBytes(10))
-    const secret = newSigningSecret()
-    const signing = target.kind === 'webhook' ? [{ secret }] : []
-    const subscription: DeviceSubscription = {
-      ...content,
-      target: shownTarget(target),
-      id,
-      accountId,
-      createdAt,
-      changedAt: createdAt,
-      revision: 1,
-      sealed: seal(secrets, id, { target, signing }),
-      progress: newProgress(mark),
-    }
-    requireStoredSubscription(await store.createSubscription(subscription))
-    const details = { ...content, target: subscription.target }
-    await record(ctx, caller, 'subscription.created', { id, details, lives })
-    const view = subscriptionView(subscription, caller)
-    succeed(ctx, target.kind === 'webhook' ? { ...view, secret } : view, { status: 201 })
-  }
-
-  async function show(ctx: AdminContext, caller: Caller): Promise<void> {
-    const { accountId } = caller
-    const id = pathParameter(ctx, 'id')
-    const found = requireSubscription(await store.findSubscription({ accountId, id }))
-    succeed(ctx, subscriptionView(found, caller))
-  }
-
-  async function change(
-    ctx: AdminContext,
-    caller: Caller,
-    { body }: Input<object, SubscriptionChange>,
-  ): Promise<void> {
-    requireChange(body, fields.changed)
-    const query = { accountId: caller.accountId, id: pathParameter(ctx, 'id') }
-    requireSubscription(await store.findSubscription(query))
-    const { target, ...rest } = body
-    if (target !== undefined) await requireOwnAddresses(caller, target)
-    const lives = await livesOf(caller, body)
-    const outcome = await store.changeSubscription(query, (before) => {
-      const shown = target === undefined ? before.target : shownTarget(target)
-      const content = withoutNull<SubscriptionContent>({ ...before, ...rest, target: shown })
-      requireFitting(content)
-      const changedAt = Math.max(clock.now(), before.changedAt + 1)
-      const next = {
-        ...before,
-        ...withoutGone(before, content),
-        progress: uncounted(before.progress),
-        revision: before.revision + 1,
-      }
-      return target === undefined
-        ? { ...next, changedAt }
-        : { ...withTarget(next, target, requireSecrets(deps)), changedAt }
-    })
-    if (outcome === 'refused') throw tooLargeSubscription()
-    const subscription = requireSubscription(outcome)
-    const details = { ...rest, ...(target !== undefined && { target: shownTarget(target) }) }
-    await record(ctx, caller, 'subscription.changed', { id: query.id, details, lives })
-    succeed(ctx, subscriptionView(subscription, caller))
-  }
-
-  async function remove(ctx: AdminContext, caller: Caller): Promise<void> {
-    const { accountId } = caller
-    const id = pathParameter(ctx, 'id')
-    const query = { accountId, id, deletedAt: clock.now() }
-    const { name } = requireSubscription(await store.deleteSubscription(query))
-    await record(ctx, caller, 'subscription.deleted', { id, details: { name } })
-    succeed(ctx, null)
-  }
+  const subscriptions = subscriptionResource(deps)
 
   /** @throws {ApiError} 400 for a mail to somebody else. */
   async function requireOwnAddresses(
@@ -172,25 +79,14 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     throw invalidParams([{ field: 'target.to', message }])
   }
 
-  const scope = 'devices:read'
   return [
-    route({
-      method: 'GET',
-      path: '/subscriptions',
+    subscriptions.list({
       summary: 'Lists subscriptions, newest first',
-      needs: 'viewer',
-      scope,
-      query: PAGE_PARAMETERS,
-      answer: { data: pageOf(SUBSCRIPTION) },
-      handle: list,
+      page: (query) => store.pageSubscriptions(query),
     }),
-    route({
-      method: 'POST',
-      path: '/subscriptions',
+    subscriptions.create({
       summary: 'Makes a subscription',
       description: DESCRIPTION,
-      needs: 'dispatcher',
-      body: fields.created,
       bodyExample: {
         name: 'To the office',
         source: 'facts',
@@ -198,44 +94,66 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         hours: { days: [6, 7], from: '00:00', to: '24:00', zone: 'Europe/Berlin' },
         target: { kind: 'webhook', url: 'https://example.org/hook', batch: 100 },
       },
-      bodyLimitBytes: BODY_LIMIT_BYTES,
-      answer: { status: 201, data: SUBSCRIPTION_WITH_SECRET },
-      handle: create,
+      async make({ body, id, accountId, createdAt }, caller) {
+        const { target, start, ...content } = body
+        requireFitting({ ...content, target })
+        await requireOwnAddresses(caller, target)
+        const secrets = requireSecrets(deps)
+        const place = { place: start, field: 'start', now: createdAt }
+        const mark = await placeInFeed(feeds[content.source], place)
+        const secret = newSigningSecret()
+        const signing = target.kind === 'webhook' ? [{ secret }] : []
+        const subscription: DeviceSubscription = {
+          ...content,
+          target: shownTarget(target),
+          id,
+          accountId,
+          createdAt,
+          changedAt: createdAt,
+          revision: 1,
+          sealed: seal(secrets, id, { target, signing }),
+          progress: newProgress(mark),
+        }
+        requireStoredSubscription(await store.createSubscription(subscription))
+        return target.kind === 'webhook' ? { ...subscription, secret } : subscription
+      },
     }),
-    {
-      method: 'GET',
-      path: '/subscriptions/:id',
-      summary: 'One subscription, with its state',
-      needs: 'viewer',
-      scope,
-      answer: { data: SUBSCRIPTION },
-      handle: show,
-    },
-    route({
-      method: 'PATCH',
-      path: '/subscriptions/:id',
+    subscriptions.show({ summary: 'One subscription, with its state' }),
+    subscriptions.change({
       summary: 'Changes a subscription',
       description:
         '`null` takes an optional field away. A `target` replaces the one before, and is tried without a pause.',
-      needs: 'dispatcher',
-      body: fields.changed,
       bodyExample: {
         everySeconds: 60,
         hours: { days: [6, 7], from: '00:00', to: '24:00', zone: 'Europe/Berlin' },
       },
-      bodyLimitBytes: BODY_LIMIT_BYTES,
-      answer: { data: SUBSCRIPTION },
       errors: ['CONFLICT'],
-      handle: change,
+      async change({ accountId, id, body }, caller) {
+        const { target, ...rest } = body
+        if (target !== undefined) await requireOwnAddresses(caller, target)
+        const outcome = await store.changeSubscription({ accountId, id }, (before) => {
+          const shown = target === undefined ? before.target : shownTarget(target)
+          const content = withChange<SubscriptionContent>({ ...before, target: shown }, rest)
+          requireFitting(content)
+          const changedAt = Math.max(clock.now(), before.changedAt + 1)
+          const next = {
+            ...before,
+            ...withoutGone(before, content),
+            progress: uncounted(before.progress),
+            revision: before.revision + 1,
+          }
+          return target === undefined
+            ? { ...next, changedAt }
+            : { ...withTarget(next, target, requireSecrets(deps)), changedAt }
+        })
+        if (outcome === 'refused') throw tooLargeSubscription()
+        return outcome
+      },
     }),
-    {
-      method: 'DELETE',
-      path: '/subscriptions/:id',
+    subscriptions.remove({
       summary: 'Deletes a subscription and its list of deliveries',
-      needs: 'dispatcher',
-      answer: {},
-      handle: remove,
-    },
+      remove: (query) => store.deleteSubscription({ ...query, deletedAt: clock.now() }),
+    }),
   ]
 }
 
@@ -260,10 +178,6 @@ function withTarget(
     sealed: seal(secrets, id, { target, signing }),
     progress: healthy(progress),
   }
-}
-
-function withoutNull<T>(fields: object): T {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as T
 }
 
 /** The fields that a change has taken away are undefined, which is not stored. */
