@@ -11,7 +11,15 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Fault } from '../../runtime/errors.ts'
 import { fieldPath } from '../../schemas/report/field-path.ts'
 import type { Adoption } from '../../store/definitions.ts'
-import { ID, optional, readOnly, required, rulesOf, VERSION, withDefault } from '../http/fields.ts'
+import {
+  ID,
+  optional,
+  readOnly,
+  required,
+  rulesOf,
+  VERSION_FIELDS,
+  withDefault,
+} from '../http/resource-fields.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, parsedParts, wholeNumber, type InputOf } from '../http/rule.ts'
 import { SELECTION_FIELDS } from './selection-rules.ts'
@@ -91,7 +99,7 @@ export const GEOFENCE_FIELDS = {
     0,
   ),
   enabled: withDefault(flag('enabled'), true),
-  ...VERSION,
+  ...VERSION_FIELDS,
   adopting: readOnly(
     objectOf(
       { done: { type: 'integer' }, total: { type: 'integer' } },

@@ -10,7 +10,7 @@ import { route, type AdminContext, type AdminRoute, type Input } from '../http/a
 import { answerInParts } from '../http/answer-in-parts.ts'
 import { listById, pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
-import { withChange } from '../http/fields.ts'
+import { withChange } from '../http/resource-fields.ts'
 import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS } from '../http/query.ts'
 import { resource, type InAccount } from '../http/resource.ts'
 import { choice, type InputOf } from '../http/rule.ts'

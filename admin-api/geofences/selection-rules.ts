@@ -2,7 +2,7 @@ import { deviceIdFault, isListed } from '../../schemas/devices/device-id.ts'
 import { LONGEST_LABEL } from '../../schemas/devices/labels.ts'
 import type { DeviceSelection } from '../../schemas/definitions/selection.ts'
 import { deviceList, type Caller } from '../http/caller.ts'
-import { optional } from '../http/fields.ts'
+import { optional } from '../http/resource-fields.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { list, text } from '../http/rule.ts'
 

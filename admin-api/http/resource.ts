@@ -17,7 +17,14 @@ import {
 import { listById, pageOf } from './answer-page.ts'
 import { requireChange } from './body.ts'
 import type { Caller } from './caller.ts'
-import { detailsOf, rulesOf, type BodyOf, schemaOf, viewOf, type Fields } from './fields.ts'
+import {
+  detailsOf,
+  rulesOf,
+  type BodyOf,
+  schemaOf,
+  viewOf,
+  type ResourceFields,
+} from './resource-fields.ts'
 import { PAGE_PARAMETERS, type PageQuery } from './query.ts'
 import { recordAction } from './record-action.ts'
 import type { InputOf, Rules } from './rule.ts'
@@ -37,7 +44,7 @@ type Stored = { readonly id: string; readonly createdAt: number; readonly revisi
  * Makes the calls on a kind of things of an account, such as its rules: they are listed, made, shown, changed and
  * removed in the same way, and each change is in the audit. What differs is passed to each call.
  */
-export function resource<Item extends Stored, F extends Fields<Item>>({
+export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   kind,
   title,
   titleWithSecret = title,

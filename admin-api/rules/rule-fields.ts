@@ -11,7 +11,14 @@ import { unreachableThresholds } from '../../schemas/definitions/rule-threshold.
 import type { RuleRefused } from '../../store/definitions.ts'
 import { TOO_LARGE } from '../geofences/geofence-refusals.ts'
 import { SELECTION_FIELDS } from '../geofences/selection-rules.ts'
-import { ID, optional, readOnly, required, VERSION, withDefault } from '../http/fields.ts'
+import {
+  ID,
+  optional,
+  readOnly,
+  required,
+  VERSION_FIELDS,
+  withDefault,
+} from '../http/resource-fields.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { parseWhen, WHEN } from './when-rule.ts'
@@ -50,7 +57,7 @@ export const RULE_FIELDS = {
       isOptional: true,
     },
   ),
-  ...VERSION,
+  ...VERSION_FIELDS,
 }
 
 /** @throws {ApiError} 400 for a silence that is no longer than usual between reports. */

@@ -3,7 +3,7 @@ import type { RuleContent } from '../../schemas/definitions/device-rule.ts'
 import type { Store } from '../../store/store.ts'
 import { devicesWithRoute } from '../devices/devices-with.ts'
 import type { AdminRoute } from '../http/admin-route.ts'
-import { withChange } from '../http/fields.ts'
+import { withChange } from '../http/resource-fields.ts'
 import { resource, type InAccount } from '../http/resource.ts'
 import {
   requireLongSilence,

@@ -4,7 +4,7 @@ import {
   subscriptionState,
   type DeviceSubscription,
 } from '../../schemas/subscriptions/subscription.ts'
-import { readOnly } from '../http/fields.ts'
+import { readOnly } from '../http/resource-fields.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
 type Progress = Pick<DeviceSubscription, 'progress'>

@@ -10,7 +10,14 @@ import {
 import type { TooLarge } from '../../store/definitions.ts'
 import { TOO_LARGE } from '../geofences/geofence-refusals.ts'
 import { SELECTION_FIELDS } from '../geofences/selection-rules.ts'
-import { ID, optional, readOnly, required, VERSION, withDefault } from '../http/fields.ts'
+import {
+  ID,
+  optional,
+  readOnly,
+  required,
+  VERSION_FIELDS,
+  withDefault,
+} from '../http/resource-fields.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { choice, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { HOURS, parseHours } from './parse-hours.ts'
@@ -63,7 +70,7 @@ export function subscriptionFields(networks: OutboundNetworks) {
       view: targetView,
     }),
     ...PROGRESS_FIELDS,
-    ...VERSION,
+    ...VERSION_FIELDS,
     secret: readOnly(
       {
         type: 'string',

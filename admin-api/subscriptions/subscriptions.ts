@@ -17,7 +17,7 @@ import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminRoute } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { withChange } from '../http/fields.ts'
+import { withChange } from '../http/resource-fields.ts'
 import { resource, type InAccount } from '../http/resource.ts'
 import { placeInFeed } from './place-in-feed.ts'
 import {

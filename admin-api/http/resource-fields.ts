@@ -20,13 +20,13 @@ type Shown<Item> = {
 }
 
 /** A field of a resource: the values that calls may set it to, and how answers and the audit show it. */
-export type Field<Item> = Shown<Item> & {
+export type ResourceField<Item> = Shown<Item> & {
   readonly created?: Rule<unknown>
   readonly changed?: Rule<unknown>
 }
 
 /** The fields of a resource, in the order of its answers. */
-export type Fields<Item> = { readonly [name: string]: Field<Item> }
+export type ResourceFields<Item> = { readonly [name: string]: ResourceField<Item> }
 
 /** A field that every new one must have. Answers show the type of its rule, without bounds. */
 export function required<Made, Item = unknown>(rule: Rule<Made>, shown: Shown<Item> = {}) {
@@ -54,7 +54,7 @@ export function readOnly<Item = unknown>(schema: JsonSchema, shown: Shown<Item> 
 export const ID = readOnly({ type: 'string', description: 'ULID' })
 
 /** The last fields of what has versions. */
-export const VERSION = {
+export const VERSION_FIELDS = {
   revision: readOnly({ type: 'integer', description: 'Grows with every change' }),
   createdAt: readOnly(TIME),
   changedAt: readOnly(TIME),
@@ -83,7 +83,7 @@ export type BodyOf<F, C extends Call> =
   RulesOf<F, C> extends infer R extends Rules ? InputOf<R> : never
 
 /** The rules of that body. */
-export function rulesOf<F extends Fields<never>, C extends Call>(
+export function rulesOf<F extends ResourceFields<never>, C extends Call>(
   fields: F,
   call: C,
 ): RulesOf<F, C> {
@@ -95,7 +95,7 @@ export function rulesOf<F extends Fields<never>, C extends Call>(
 
 /** The schema of an answer. `title` names it, with `secrets` for the answer that shows those. */
 export function schemaOf(
-  fields: Fields<never>,
+  fields: ResourceFields<never>,
   { title, secrets = false }: { readonly title: string; readonly secrets?: boolean },
 ): JsonSchema {
   const shown = Object.entries(fields).flatMap(([name, { shown, isOptional, isSecret }]) =>
@@ -109,7 +109,7 @@ export function schemaOf(
 
 /** An item as an answer shows it to a caller. */
 export function viewOf<Item extends object>(
-  fields: Fields<Item>,
+  fields: ResourceFields<Item>,
   item: Item,
   caller: Caller,
 ): object {
@@ -124,7 +124,7 @@ export function viewOf<Item extends object>(
 
 /** The values of the named fields for the audit, without secrets. */
 export function detailsOf<Item extends object>(
-  fields: Fields<Item>,
+  fields: ResourceFields<Item>,
   item: Item,
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
