@@ -1,6 +1,7 @@
 import type { AppendedEvent } from '../schemas/events/appended-event.ts'
 import type { DeviceErased } from '../schemas/events/device-erased.ts'
 import type {
+  FactEntry,
   PositionEntry,
   ProjectionEntry,
   SeenEntry,
@@ -12,11 +13,29 @@ import type { Topic } from './topic.ts'
 
 export type { PositionEntry, SeenEntry, UnreadableEntry }
 
+/** A log that readers follow: that of events, or that of facts. */
+export interface ReadableLog<Entry = FollowedEntry> {
+  /**
+   * Every entry after `after`, then new ones, for live readers: no group, no commits. Ends when
+   * `signal` is aborted. Entries deleted by retention are reported first, as one `gap`.
+   */
+  tail(options: { after: Offsets | 'end'; signal: AbortSignal }): AsyncIterable<TailItem<Entry>>
+
+  /** The current extent of each partition. */
+  extent(): Promise<readonly Extent[]>
+
+  /**
+   * The last offset of each partition before its first entry received or decided at this time (milliseconds) or later. A few
+   * older ones may follow it, because entries are not appended in the order of their times.
+   */
+  placeBefore(time: number): Promise<Offsets>
+}
+
 /**
  * The log of accepted reports, heartbeats and erasures, from which every read model can be rebuilt.
  * Events with the same `deviceKey` share a partition and keep their order.
  */
-export interface EventLog {
+export interface EventLog extends ReadableLog<LogEntry> {
   /** Refused reports, for finding out why a device's reports do not arrive; kept for 7 days. */
   readonly rejections: Topic<ReportRejected>
 
@@ -54,12 +73,6 @@ export interface EventLog {
   subscribe(subscription: Subscription): Promise<void>
 
   /**
-   * Every event after `after`, then new ones, for live readers: no group, no commits. Ends when
-   * `signal` is aborted. Events deleted by retention are reported first, as one `gap`.
-   */
-  tail(options: { after: Offsets | 'end'; signal: AbortSignal }): AsyncIterable<TailItem>
-
-  /**
    * How far a group is behind the end of the log. `seconds`: age of the oldest unprocessed event.
    * `applied`: the checkpoint of its read models, if they keep it themselves; takes precedence over
    * the offsets committed in the log.
@@ -68,15 +81,6 @@ export interface EventLog {
     group: string,
     applied?: Offsets,
   ): Promise<{ readonly events: number; readonly seconds: number }>
-
-  /** The current extent of each partition. */
-  extent(): Promise<readonly Extent[]>
-
-  /**
-   * The last offset of each partition before its first event received at this time (milliseconds) or later. A few
-   * older events may follow it, because events are not appended in the order of their times.
-   */
-  placeBefore(time: number): Promise<Offsets>
 
   /**
    * The ids of the events at these offsets, by partition. Offsets that the log does not hold, or
@@ -137,15 +141,18 @@ export type Extent = {
  * Consecutive entries of one partition, at most 500; none where there is nothing to read up to
  * `lastOffset`.
  */
-export type LogBatch = {
+export type LogBatch<Entry = LogEntry> = {
   readonly partition: number
   /** The offset that it follows: its group has processed all up to there. Absent for a group without a checkpoint. */
   readonly after?: number
   readonly lastOffset: number
-  readonly entries: readonly LogEntry[]
+  readonly entries: readonly Entry[]
 }
 
 export type LogEntry = ProjectionEntry | UnreadableEntry | UnknownEntry
+
+/** An entry of either log. */
+export type FollowedEntry = LogEntry | FactEntry
 
 /** An event of a type unknown to this version; readers skip it. */
 export type UnknownEntry = {
@@ -154,7 +161,7 @@ export type UnknownEntry = {
   readonly type: string
 }
 
-export type TailItem = ({ readonly kind: 'batch' } & LogBatch) | TailGap
+export type TailItem<Entry = LogEntry> = ({ readonly kind: 'batch' } & LogBatch<Entry>) | TailGap
 
 /**
  * Entries have been deleted, or the partition is another one. What follows comes after the offset

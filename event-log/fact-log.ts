@@ -1,23 +1,15 @@
 import type { DeviceErased } from '../schemas/events/device-erased.ts'
 import type { DeviceFact } from '../schemas/facts/facts.ts'
 import type { ErasureEntry, FactEntry, UnreadableEntry } from '../schemas/events/log-entry.ts'
-import type { Offsets } from '../schemas/devices/read-models.ts'
-import type { Extent, TailGap, UnknownEntry } from './event-log.ts'
+import type { LogBatch, ReadableLog, UnknownEntry } from './event-log.ts'
 
 /**
  * The facts of all devices in the order of their decisions, and erasures of devices among them. Facts of
  * one device are in one partition. A fact may be in it twice, with the same id.
  */
-export interface FactLog {
-  /** As `EventLog.tail`. */
-  tail(options: { after: Offsets | 'end'; signal: AbortSignal }): AsyncIterable<FactTailItem>
-
-  /** As `EventLog.extent`. */
-  extent(): Promise<readonly Extent[]>
-
-  /** As `EventLog.placeBefore`, of facts decided at this time. */
-  placeBefore(time: number): Promise<Offsets>
-}
+export type FactLog = ReadableLog<FactLogEntry>
+export type FactLogEntry = FactEntry | ErasureEntry | UnreadableEntry | UnknownEntry
+export type FactLogBatch = LogBatch<FactLogEntry>
 
 /** A log of facts beside the store that has decided them: what is decided must be appended. */
 export interface FactTopic extends FactLog {
@@ -30,12 +22,3 @@ export interface FactTopic extends FactLog {
   /** Appends the erasure of a device after its earlier facts. It may come again; the first copy counts. */
   erase(event: DeviceErased): Promise<void>
 }
-
-export type FactTailItem =
-  | {
-      readonly kind: 'batch'
-      readonly partition: number
-      readonly lastOffset: number
-      readonly entries: readonly (FactEntry | ErasureEntry | UnreadableEntry | UnknownEntry)[]
-    }
-  | TailGap

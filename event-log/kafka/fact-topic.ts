@@ -9,15 +9,13 @@ import {
 } from '../../schemas/events/fact-event.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
-import type { FactTailItem, FactTopic } from '../fact-log.ts'
+import type { FactLogEntry, FactTopic } from '../fact-log.ts'
 import type { AdminClient } from './admin.ts'
 import { cloudEventHeaders, headerText, toEntry, toErasureMessage } from './event-format.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { placeBefore } from './offsets.ts'
 import type { TopicReaders } from './topic-readers.ts'
 import { messageBytes, topicWriter, type TopicWriterOptions } from './topic-writer.ts'
-
-type FactEntryInTopic = Extract<FactTailItem, { kind: 'batch' }>['entries'][number]
 
 /** The facts of all devices, and their erasures, keyed as the events are. */
 export function kafkaFactTopic({
@@ -70,7 +68,7 @@ export function toFactMessage(fact: DeviceFact): LogMessage {
 export async function toFactEntry(
   message: Pick<KafkaMessage, 'key' | 'value' | 'headers' | 'offset'>,
   partition: number,
-): Promise<FactEntryInTopic> {
+): Promise<FactLogEntry> {
   const { key, value, headers, offset } = message
   const origin = { partition, offset: Number(offset) }
   const type = headerText(headers?.['ce_type']) ?? ''

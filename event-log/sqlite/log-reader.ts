@@ -1,11 +1,12 @@
 import { DependencyError } from '../../runtime/errors.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { eventIdOf } from '../../schemas/events/appended-event.ts'
-import type { EventLog, LogBatch, LogEntry, TailItem } from '../event-log.ts'
+import type { EventLog, LogBatch, LogEntry } from '../event-log.ts'
 import { type TopicName, REJECTIONS } from '../topic.ts'
 import { batchReader, PARTITION } from './batch-reader.ts'
 import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'
 import { sleepers } from '../../runtime/process/sleepers.ts'
+import { tableTail } from '../../runtime/sqlite/table-tail.ts'
 import { DEAD_LETTERS, topicReader, type CommitTopic } from './topic.ts'
 
 /** Events are appended within this time of their receipt. */
@@ -68,7 +69,16 @@ export function sqliteLogReader(
       const end = lastOffset()
       // An offset beyond the end is from another log; new events must not be skipped because of it.
       const start = after === 'end' ? end : Math.min(after[PARTITION] ?? 0, end)
-      return follow(start, signal)
+      return tableTail({
+        partition: PARTITION,
+        after: start,
+        read,
+        removedUpTo: trimmedUpTo,
+        waiting: waitingForMore,
+        lookAgainMs: LOOK_AGAIN_MS,
+        hasEnded: () => stopped,
+        signal,
+      })
     },
 
     async lag(_group, applied = {}) {
@@ -116,25 +126,6 @@ export function sqliteLogReader(
       waitingForMore.wakeAll()
       await Promise.all([groups, rejections, deadLetters].map((one) => one.stop()))
     },
-  }
-
-  async function* follow(start: number, signal: AbortSignal): AsyncGenerator<TailItem, void> {
-    let after = start
-    while (!stopped && !signal.aborted) {
-      const gone = trimmedUpTo()
-      if (after < gone) {
-        after = gone
-        yield { kind: 'gap', partition: PARTITION, after }
-        continue
-      }
-      const batch = read(after)
-      if (batch === undefined) {
-        await waitingForMore.sleep(LOOK_AGAIN_MS, signal)
-        continue
-      }
-      after = batch.lastOffset
-      yield { kind: 'batch', ...batch }
-    }
   }
 
   function entryAt(offset: number): LogEntry | undefined {

@@ -1,9 +1,9 @@
-import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { sleepers } from '../../runtime/process/sleepers.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
+import { tableTail } from '../../runtime/sqlite/table-tail.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { ErasureEntry, FactEntry } from '../../schemas/events/log-entry.ts'
-import type { FactLog, FactTailItem } from '../../event-log/fact-log.ts'
+import type { FactLog, FactLogBatch } from '../../event-log/fact-log.ts'
 
 /** All facts are in one partition, in the order of their storage. */
 const PARTITION = 0
@@ -88,29 +88,23 @@ export function sqliteFactLog(database: Database): SqliteFactLog {
       return { [PARTITION]: first - 1 }
     },
 
-    async *tail({ after: from, signal }) {
+    tail({ after: from, signal }) {
       // A place beyond the end is of another file; new facts must not be skipped because of it.
-      let after = from === 'end' ? last() : Math.min(from[PARTITION] ?? 0, last())
-      while (!closed && !signal.aborted) {
-        const gone = expired()
-        if (after < gone) {
-          after = gone
-          yield { kind: 'gap', partition: PARTITION, after }
-          continue
-        }
-        const batch = read(after)
-        if (batch === undefined) {
-          await waiting.sleep(LOOK_AGAIN_MS, signal)
-          continue
-        }
-        after = batch.lastOffset
-        yield batch
-        await endOfTurn()
-      }
+      const after = from === 'end' ? last() : Math.min(from[PARTITION] ?? 0, last())
+      return tableTail({
+        partition: PARTITION,
+        after,
+        read,
+        removedUpTo: expired,
+        waiting,
+        lookAgainMs: LOOK_AGAIN_MS,
+        hasEnded: () => closed,
+        signal,
+      })
     },
   }
 
-  function read(after: number): Extract<FactTailItem, { kind: 'batch' }> | undefined {
+  function read(after: number): FactLogBatch | undefined {
     // Before the rows: a fact that another process stores in between belongs to the next batch.
     const end = last()
     if (after >= end) return undefined
@@ -126,6 +120,6 @@ export function sqliteFactLog(database: Database): SqliteFactLog {
       }),
     ]
     entries.sort((one, other) => one.origin.offset - other.origin.offset)
-    return { kind: 'batch', partition: PARTITION, lastOffset, entries }
+    return { partition: PARTITION, lastOffset, entries }
   }
 }

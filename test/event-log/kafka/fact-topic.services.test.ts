@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import type { FactTailItem, FactTopic } from '../../../event-log/fact-log.ts'
+import type { FactLogEntry, FactTopic } from '../../../event-log/fact-log.ts'
 import { eventually } from '../../eventually.ts'
 import { deviceErased } from '../../samples.ts'
 import { factsOfAllTypes } from '../../schemas/facts-samples.ts'
@@ -103,7 +103,7 @@ await describeWith(['kafka'], 'the topic of facts', ({ kafka }) => {
   })
 })
 
-type FactTopicEntry = Extract<FactTailItem, { kind: 'batch' }>['entries'][number]
+type FactTopicEntry = FactLogEntry
 
 async function entriesOf(
   topic: Pick<FactTopic, 'tail'>,
