@@ -2,7 +2,7 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { EventLog } from '../event-log/event-log.ts'
 import type { FactLog } from '../event-log/fact-log.ts'
-import { openFeeds } from '../event-log/follow/open-feeds.ts'
+import { openFeeds } from '../event-log/reading/open-feeds.ts'
 import { clientAddress } from '../runtime/http/client-address.ts'
 import type { Clock } from '../runtime/clock.ts'
 import {

@@ -1,9 +1,10 @@
-import { hasReached } from '../event-log/offsets.ts'
-import { erasuresAfter } from '../event-log/follow/erased.ts'
-import type { ReadableLog } from '../event-log/follow/followed.ts'
+import type { ReadableLog } from '../event-log/event-log.ts'
+import { endOf, furthest, hasReached } from '../event-log/offsets.ts'
+import { endOfTurn } from '../runtime/end-of-turn.ts'
 import type { Logger } from '../runtime/process/logger.ts'
 import { untilSucceeded } from '../runtime/process/repeat.ts'
 import type { Offsets } from '../schemas/devices/read-models.ts'
+import type { ErasureEntry } from '../schemas/events/log-entry.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Erasures, ReadModels } from '../store/read-models.ts'
 
@@ -29,7 +30,7 @@ export function hideErasedAhead({
   logger,
   signal,
 }: {
-  eventLog: ReadableLog
+  eventLog: Pick<ReadableLog, 'tail' | 'extent'>
   store: Pick<ReadModels, 'checkpoint'> &
     Pick<Generations, 'currentGeneration'> &
     Pick<Erasures, 'erasuresOf' | 'hideErased'>
@@ -83,4 +84,32 @@ type Progress = { readonly generation: number; readonly checkpoint: Offsets }
 function wentBack(before: Progress, { generation, checkpoint }: Progress): boolean {
   if (generation !== before.generation) return generation < before.generation
   return !hasReached(checkpoint, before.checkpoint)
+}
+
+/** The erasures after a place in the log, up to the end that the log has when the call begins. */
+async function* erasuresAfter(
+  after: Offsets,
+  { eventLog, signal }: { eventLog: Pick<ReadableLog, 'tail' | 'extent'>; signal: AbortSignal },
+): AsyncGenerator<ErasureEntry, void> {
+  const extent = await eventLog.extent()
+  const end = endOf(extent)
+  // Entries that the log no longer holds are passed over.
+  const begin = Object.fromEntries(extent.map(({ partition, first }) => [partition, first - 1]))
+  let place: Offsets = furthest(begin, after)
+  if (hasReached(place, end)) return
+  const ending = new AbortController()
+  try {
+    const ended = AbortSignal.any([signal, ending.signal])
+    for await (const item of eventLog.tail({ after: place, signal: ended })) {
+      if (item.kind === 'gap') continue
+      for (const entry of item.entries) if (entry.kind === 'erasure') yield entry
+      place = furthest(place, { [item.partition]: item.lastOffset })
+      if (hasReached(place, end)) return
+      await endOfTurn()
+    }
+  } finally {
+    ending.abort()
+  }
+  signal.throwIfAborted()
+  throw new Error('the log ended before it was read to its end')
 }

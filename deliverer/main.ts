@@ -1,4 +1,4 @@
-import { openFeeds } from '../event-log/follow/open-feeds.ts'
+import { openFeeds } from '../event-log/reading/open-feeds.ts'
 import { openKafkaEventLog } from '../event-log/kafka/kafka-event-log.ts'
 import { systemClock as clock } from '../runtime/clock.ts'
 import { requireDistributed } from '../runtime/config/config.ts'

@@ -9,7 +9,7 @@ const ports = [
   'event-log/event-log.ts',
   'event-log/fact-log.ts',
   'event-log/feeds.ts',
-  'event-log/follow/',
+  'event-log/reading/',
   'event-log/offsets.ts',
   'event-log/topic.ts',
   'store/store.ts',
@@ -33,6 +33,7 @@ const forCommands = [
 const forAdapters = [
   'runtime/end-of-turn.ts',
   'runtime/errors.ts',
+  'runtime/process/lingering.ts',
   'runtime/process/outage.ts',
   'runtime/process/read-pages.ts',
   'runtime/process/repeat.ts',

@@ -30,7 +30,7 @@ import {
 } from '../http/query.ts'
 import { choice, text, type InputOf } from '../http/rule.ts'
 import { RECORD, TIME } from '../http/views.ts'
-import { accessCheck } from '../stream/access-check.ts'
+import { accessCheck } from '../http/access-check.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
 
 const LONGEST_WAIT_SECONDS = 55

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Clock } from '../../runtime/clock.ts'
 import { unavailable } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
@@ -6,21 +5,20 @@ import type { Metrics } from '../../runtime/process/metrics.ts'
 import { periodically } from '../../runtime/process/repeat.ts'
 import type { Store } from '../../store/store.ts'
 import { type AdminContext, onceAnswered } from '../http/admin-route.ts'
-import { channel } from './channel.ts'
-import { answerWithFrames, setHeaders } from './answer-with-frames.ts'
-import type { ReadableLog } from '../../event-log/follow/followed.ts'
-import type { ReaderPosition } from '../../event-log/follow/mark.ts'
-import { sharedFeed, type JoinLive } from '../../event-log/follow/open-feeds.ts'
+import { answerWithFrames, setHeaders } from '../http/answer-with-frames.ts'
+import type { ReadableLog } from '../../event-log/event-log.ts'
+import type { ReaderPosition } from '../../event-log/reading/mark.ts'
+import { sharedFeed, type JoinLive } from '../../event-log/reading/open-feeds.ts'
 import { STREAM_OPTIONS, type StreamOptions } from './options.ts'
 import { streamReader } from './reader.ts'
-import type { Showing } from './reader-frames.ts'
-import { sharedTurns } from './shared-turns.ts'
-import { seats, type LinkSeatOwner, type SeatOwner } from './seats.ts'
+import { accountWatches } from './account-watches.ts'
+import type { Showing } from './frames.ts'
+import { seats, sharedTurns, type LinkSeatOwner, type SeatOwner } from './seats.ts'
 
 export type StreamDependencies = {
   readonly store: Store
-  readonly eventLog: ReadableLog
-  readonly factLog: ReadableLog
+  readonly eventLog: Pick<ReadableLog, 'tail' | 'extent'>
+  readonly factLog: Pick<ReadableLog, 'tail' | 'extent'>
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
@@ -65,7 +63,17 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
   const { logger, metrics, stopping } = deps
   const options: StreamOptions = { ...STREAM_OPTIONS, ...deps.stream }
   const joinFacts = sharedFeed(deps.factLog, { ...deps, ...options })
-  const channels = channel({ ...deps, joinFacts, options })
+  const joinEvents = sharedFeed(deps.eventLog, {
+    ...deps,
+    ...options,
+    onReport: (event, origin) => watches.statusesOf(event.accountId)?.reported(event, origin),
+    onUnreadable({ missing }) {
+      metrics.streamUnreadable.inc()
+      missingVariable = missing ?? missingVariable
+    },
+  })
+  const watches = accountWatches({ ...deps, joinEvents, joinFacts, options })
+  let missingVariable: string | undefined
   const places = seats(options)
   const nextTurn = sharedTurns()
   const readers = new Set<AbortController>()
@@ -83,13 +91,11 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     const ending = endOf(ctx)
     const { signal } = ending
     onceEnded(signal, places.take(seat))
-    const membership = channels.join({ accountId, events })
-    const { feed } = membership
-    onceEnded(signal, membership.leave)
-    await Promise.race([
-      feed.began,
-      pause(options.beginsWithinMs, undefined, { signal, ref: false }).catch(() => undefined),
-    ])
+    const { feed, leave } = joinEvents()
+    onceEnded(signal, leave)
+    const joined = feed.hasBegun() ? feed.ring.end : 0
+    onceEnded(signal, watches.follow(accountId, events))
+    await feed.until(feed.hasBegun, { signal, forMs: options.beginsWithinMs })
     const late = resumeAfter !== undefined && feed.hasBegun() && !feed.holds(resumeAfter.offsets)
     let turn = late ? places.turn(accountId) : undefined
     if (late && turn === undefined) {
@@ -100,7 +106,8 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
     const reader = streamReader(deps, {
       showing,
       resumeAfter,
-      channel: membership,
+      feed,
+      joined,
       takeTurn() {
         const taken = turn ?? places.turn(accountId)
         turn = undefined
@@ -144,11 +151,11 @@ export function liveStreams(deps: StreamDependencies): LiveStreams {
   return {
     options,
     open,
-    joinEvents: () => channels.join({ accountId: '', events: new Set() }),
+    joinEvents,
     joinFacts,
     takeSeat: (owner) => places.take(owner),
     takeTurn: (accountId) => places.turn(accountId),
-    missingVariable: () => channels.missingVariable(),
+    missingVariable: () => missingVariable,
   }
 }
 

@@ -1,26 +1,49 @@
-import type { ChannelOptions } from './channel.ts'
-import type { StreamConnectionOptions } from './answer-with-frames.ts'
-import type { ReaderOptions } from './reader.ts'
-import type { SeatLimits } from './seats.ts'
-
-export type StreamOptions = ChannelOptions &
-  ReaderOptions &
-  StreamConnectionOptions &
-  SeatLimits & {
-    /** How long an answer waits for the log's end before it begins without it. */
-    readonly beginsWithinMs: number
-    /**
-     * How often a reader's access and progress are checked. With `sharedCheckMs` and the time that
-     * the client takes for the end of an answer, a stream ends within 5 s of its cause.
-     */
-    readonly checkEveryMs: number
-    readonly shareCheckEveryMs: number
-    /** How long an answer from the store is shared by all readers with the same secret. */
-    readonly sharedCheckMs: number
-    /** How long a reader may stall while it is catching up or has missed something. */
-    readonly stalledMs: number
-    readonly stalledCatchingUpMs: number
-  }
+export type StreamOptions = {
+  /** Size of the ring that readers share: entries, and approximate bytes. */
+  readonly ringEntries: number
+  readonly ringBytes: number
+  /** How long the log is still read after the last reader has left. */
+  readonly lingersMs: number
+  readonly retryMs: number
+  /** How often entries that cannot be read are reported to readers and logged. */
+  readonly unreadableEveryMs: number
+  /** How much is rendered at a time, and buffered for a slow client. */
+  readonly chunkBytes: number
+  /** Clients with a read time-out of 5 s must not give up between two heartbeats. */
+  readonly heartbeatMs: number
+  /**
+   * Events this soon after a chunk are sent together: each chunk costs the client as much as ten
+   * events.
+   */
+  readonly gatherMs: number
+  readonly statusEveryMs: number
+  readonly rejectionsEveryMs: number
+  readonly factsEveryMs: number
+  /** How long a reader of the past waits for a pending erasure. */
+  readonly pendingMs: number
+  /** How long an answer waits for the log's end before it begins without it. */
+  readonly beginsWithinMs: number
+  /**
+   * How often a reader's access and progress are checked. With `sharedCheckMs` and the time that
+   * the client takes for the end of an answer, a stream ends within 5 s of its cause.
+   */
+  readonly checkEveryMs: number
+  readonly shareCheckEveryMs: number
+  /** How long an answer from the store is shared by all readers with the same secret. */
+  readonly sharedCheckMs: number
+  /** How long a reader may stall while it is catching up or has missed something. */
+  readonly stalledMs: number
+  readonly stalledCatchingUpMs: number
+  /** Links have at most half of them. */
+  readonly readers: number
+  /** The limit of an account: one for its keys and sessions, one for its links. */
+  readonly readersPerAccount: number
+  /** Per key or session. */
+  readonly readersPerCaller: number
+  /** How many readers may read past entries, no longer in the ring, at a time. */
+  readonly catchingUp: number
+  readonly catchingUpPerAccount: number
+}
 
 export const STREAM_OPTIONS: StreamOptions = {
   ringEntries: 10_000,

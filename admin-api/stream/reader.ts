@@ -1,32 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { notErased } from '../../event-log/follow/erased.ts'
-import type { ReadableLog } from '../../event-log/follow/followed.ts'
-import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
-import { lastEntry, type ReaderPosition } from '../../event-log/follow/mark.ts'
-import { readPast, shownEvents, type PastItem } from '../../event-log/follow/past.ts'
-import { isStillThere, placeInLog } from '../../event-log/follow/place-in-log.ts'
-import { hasReached } from '../../event-log/offsets.ts'
+import type { ReadableLog } from '../../event-log/event-log.ts'
+import type { LiveFeed } from '../../event-log/reading/live-feed.ts'
+import { findPlace, LogReader, type ReadEntry } from '../../event-log/reading/log-reader.ts'
+import type { ReaderPosition } from '../../event-log/reading/mark.ts'
+import { notErased, readPast } from '../../event-log/reading/past.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import type { Metrics } from '../../runtime/process/metrics.ts'
-import type { ErasureEntry, PositionEntry } from '../../schemas/events/log-entry.ts'
 import type { Store } from '../../store/store.ts'
-import { startPulse } from './pulse.ts'
-import { readerFrames, type Showing } from './reader-frames.ts'
-import { retryLine } from './sse.ts'
-
-export type ReaderOptions = {
-  readonly chunkBytes: number
-  /** Clients with a read time-out of 5 s must not give up between two heartbeats. */
-  readonly heartbeatMs: number
-  /**
-   * Events this soon after a chunk are sent together: each chunk costs the client as much as ten
-   * events.
-   */
-  readonly gatherMs: number
-  readonly retryMs: number
-  /** How long a reader of the past waits for a pending erasure. */
-  readonly pendingMs: number
-}
+import { heartbeatFrame, readerFrames, retryLine, type Showing } from './frames.ts'
+import type { StreamOptions } from './options.ts'
 
 export type StreamReader = {
   /** The output in chunks, each generated on demand. */
@@ -40,55 +22,52 @@ export type StreamReader = {
 type ReaderInput = {
   readonly showing: Showing
   readonly resumeAfter?: ReaderPosition | undefined
-  /** The feed, and the ring's number when the reader joined: see `readerFrames`. */
-  readonly channel: { readonly feed: LiveFeed; readonly joined: number }
+  readonly feed: LiveFeed
+  /** The ring's number when the reader joined: see `readerFrames`. */
+  readonly joined: number
   /** Takes a turn at catching up, if one is free; the returned function ends it. */
   readonly takeTurn: () => (() => void) | undefined
   /** Waits until this reader may render and write a chunk. */
   readonly nextTurn: () => Promise<void>
   /** Ends the reader. */
   readonly signal: AbortSignal
-  readonly options: ReaderOptions
+  readonly options: StreamOptions
 }
 
 /** Ring entries that a reader looks at in one turn, also if none is for it. */
 const LOOKED_AT_ONCE = 500
 
 /**
- * One reader of the stream: a cursor into the ring, without a buffer. It finds its place, reads the past up to the
- * ring, and then the ring, until `signal` is aborted.
+ * One reader of the stream. It finds its place, reads the past up to the ring, and then the ring, until `signal` is
+ * aborted.
  */
 export function streamReader(
   {
-    eventLog,
+    eventLog: log,
     store,
     logger,
     metrics,
   }: {
-    eventLog: ReadableLog
+    eventLog: Pick<ReadableLog, 'tail' | 'extent'>
     store: Pick<Store, 'erasuresOf'>
     logger: Logger
     metrics: Metrics
   },
-  { showing, resumeAfter, channel, takeTurn, nextTurn, signal, options }: ReaderInput,
+  { showing, resumeAfter, feed, joined, takeTurn, nextTurn, signal, options }: ReaderInput,
 ): StreamReader {
-  const { feed, joined } = channel
   const { chunkBytes, heartbeatMs, gatherMs, retryMs, pendingMs } = options
-  let place: ReaderPosition | undefined
   let catchingUp = false
-  /** The next ring entry, once it reads from the ring. */
-  let cursor: number | undefined
-  /** Its place equalled the feed's when this entry was pushed, so frames can be shared. */
-  let inStep = false
+  /** Once it reads from the ring. */
+  let live: LogReader | undefined
+  let place: ReaderPosition | undefined
   const frames = readerFrames({ showing, joined, metrics })
-  const { wanted, idAt } = frames
-  const mark = () => place && idAt(place)
-  const pulse = startPulse({ heartbeatMs, mark, signal })
+  const { idAt } = frames
+  const pulse = startPulse({ heartbeatMs, mark: () => place && idAt(place), signal })
 
   return {
     frames: read(),
     isCatchingUp: () => catchingUp,
-    isTooLate: () => cursor !== undefined && cursor < feed.ring.first,
+    isTooLate: () => live?.isTooLate() === true,
   }
 
   async function* read(): AsyncGenerator<string, void> {
@@ -97,12 +76,13 @@ export function streamReader(
       if (resumeAfter === undefined && feed.hasBegun()) place = atEnd()
       const placed = place !== undefined
       yield retryLine() + pulse.beatNow()
-      yield* pulse.meanwhile(feed.began)
+      yield* pulse.meanwhile(feed.until(feed.hasBegun, { signal }))
       if (signal.aborted) return
-      place ??= resumeAfter === undefined ? atEnd() : yield* checked(resumeAfter)
-      yield* pulse.meanwhile(feed.caughtUp)
-      while (!feed.holds(place.offsets)) if (!(yield* catchUp(place))) return
-      if (!signal.aborted) yield* readRing(place, { placed })
+      place ??= resumeAfter === undefined ? atEnd() : yield* found(resumeAfter)
+      yield* pulse.meanwhile(feed.until(feed.isCaughtUp, { signal }))
+      const reader = new LogReader(feed, place, frames.wants)
+      while (!feed.holds(place.offsets)) if (!(yield* catchUp(reader))) return
+      if (!signal.aborted) yield* readRing(reader, { placed })
     } finally {
       stopListening()
     }
@@ -112,28 +92,14 @@ export function streamReader(
     return { offsets: feed.end(), last: feed.last }
   }
 
-  async function* checked({
-    offsets,
-    last,
-  }: ReaderPosition): AsyncGenerator<string, ReaderPosition> {
-    const following = { feed, eventLog, retryMs, signal, logger }
-    const found = yield* pulse.meanwhile(placeInLog(offsets, following))
-    if (found?.beyond === true) {
-      yield frames.gap('expired')
-      return { offsets: found.place }
-    }
-    const place = found?.place ?? { ...offsets }
-    if (last === undefined) return { offsets: place }
-    // Then it most probably has read the entry itself.
-    yield* pulse.meanwhile(feed.caughtUp)
-    const isThere = yield* pulse.meanwhile(isStillThere(last, following))
-    if (isThere !== false) return { offsets: place, last }
-    yield frames.gap('expired')
-    // Where the client's log has left this one is unknown: it gets all that is at hand.
-    return { offsets: { ...feed.ring.before } }
+  async function* found(claimed: ReaderPosition): AsyncGenerator<string, ReaderPosition> {
+    const looking = { feed, log, retryMs, ending: () => signal, logger }
+    const found = yield* pulse.meanwhile(findPlace(claimed, looking))
+    if (found?.lost !== undefined) yield frames.gap('expired')
+    return found?.place ?? claimed
   }
 
-  async function* catchUp(from: ReaderPosition): AsyncGenerator<string, boolean> {
+  async function* catchUp(reader: LogReader): AsyncGenerator<string, boolean> {
     const endTurn = takeTurn()
     if (endTurn === undefined) {
       yield frames.lagging()
@@ -141,14 +107,9 @@ export function streamReader(
     }
     catchingUp = true
     const { accountId } = showing
-    const items = readPast({
-      eventLog,
-      feed,
-      place: from,
-      shownOf: shownEvents(
-        wanted,
-        notErased({ store, feed, logger, accountId, pendingMs, signal }),
-      ),
+    const items = readPast(reader, {
+      log,
+      notErased: notErased({ store, feed, logger, accountId, pendingMs, signal }),
       retryMs,
       signal,
       logger,
@@ -158,11 +119,12 @@ export function streamReader(
         await nextTurn()
         const next = yield* pulse.meanwhile(items.next())
         if (next === undefined) return false
-        if (next.done !== true) yield* past(next.value, from)
-        else {
+        if (next.done === true) {
           if (!next.value && !signal.aborted) yield frames.lagging()
           return next.value
         }
+        if (next.value.kind === 'gap') yield frames.gap(next.value.reason)
+        else yield* past(next.value.entries, reader)
       }
     } finally {
       catchingUp = false
@@ -174,18 +136,12 @@ export function streamReader(
   }
 
   async function* past(
-    item: PastItem<PositionEntry | ErasureEntry>,
-    at: ReaderPosition,
+    entries: Iterable<ReadEntry>,
+    reader: LogReader,
   ): AsyncGenerator<string, void> {
-    if (item.kind === 'gap') {
-      yield frames.gap(item.reason)
-      return
-    }
     let chunk = ''
-    for (const entry of item.entries) {
-      at.offsets[entry.origin.partition] = entry.origin.offset
-      at.last = lastEntry(entry)
-      chunk += frames.entry(entry, at)
+    for (const entry of entries) {
+      chunk += frames.past(entry, reader)
       if (chunk.length < chunkBytes) continue
       yield chunk
       chunk = ''
@@ -195,39 +151,101 @@ export function streamReader(
   }
 
   async function* readRing(
-    at: ReaderPosition,
+    reader: LogReader,
     { placed }: { placed: boolean },
   ): AsyncGenerator<string, void> {
-    cursor = feed.ring.first
+    live = reader
+    reader.enterRing()
     // Gives the client an id from which it can resume.
     if (!placed) yield pulse.beatNow()
     while (!signal.aborted) {
-      if (cursor < feed.ring.first) {
+      if (reader.isTooLate()) {
         metrics.streamCutOff.inc()
-        yield frames.lagging(idAt(at))
+        yield frames.lagging(idAt(reader.place))
         return
       }
       let chunk = ''
-      const until = Math.min(feed.ring.end, cursor + LOOKED_AT_ONCE)
-      while (cursor < until && chunk.length < chunkBytes) {
-        const entry = feed.ring.at(cursor)
-        if (entry !== undefined) chunk += frames.ringEntry(entry, cursor, at, inStep)
-        cursor += 1
-      }
-      if (cursor === feed.ring.end && (inStep || hasReached(feed.upTo, at.offsets))) {
-        Object.assign(at.offsets, feed.upTo)
-        at.last = feed.last ?? at.last
-        inStep = true
+      for (const entry of reader.fromRing(LOOKED_AT_ONCE)) {
+        chunk += frames.live(entry, reader)
+        if (chunk.length >= chunkBytes) break
       }
       const due = chunk === '' ? pulse.beat() : chunk
       if (due !== undefined) yield due
-      else if (cursor === feed.ring.end) await pulse.heard()
-      if (chunk !== '' && cursor === feed.ring.end) await gather()
+      else if (reader.isAtEnd()) await pulse.heard()
+      if (chunk !== '' && reader.isAtEnd()) await gather()
       await nextTurn()
     }
   }
 
   async function gather(): Promise<void> {
     await pause(gatherMs, undefined, { signal, ref: false }).catch(() => undefined)
+  }
+}
+
+/** How a reader waits: for new work, its end, or the next heartbeat, whichever comes first. */
+export function startPulse({
+  heartbeatMs,
+  mark,
+  signal,
+}: {
+  heartbeatMs: number
+  /** The reader's place, once it has one. */
+  mark: () => string | undefined
+  signal: AbortSignal
+}) {
+  let rung = false
+  let due = false
+  let wake: (() => void) | undefined
+  const timer = setInterval(() => {
+    due = true
+    ring()
+  }, heartbeatMs)
+  timer.unref()
+  if (signal.aborted) clearInterval(timer)
+  signal.addEventListener('abort', () => {
+    clearInterval(timer)
+    ring()
+  })
+
+  return { ring, heard, beat, beatNow, meanwhile }
+
+  /** Announces new work. A ring without a waiter is kept for the next one. */
+  function ring(): void {
+    rung = true
+    wake?.()
+  }
+
+  /** Resolves at the next ring. */
+  async function heard(): Promise<void> {
+    if (!rung) await new Promise<void>((resolve) => (wake = resolve))
+    rung = false
+    wake = undefined
+  }
+
+  function beatNow(): string {
+    return heartbeatFrame(mark())
+  }
+
+  /** A heartbeat, if due. */
+  function beat(): string | undefined {
+    if (!due) return undefined
+    due = false
+    return beatNow()
+  }
+
+  /** The promise's result; heartbeats meanwhile. Undefined when the reader has ended. */
+  async function* meanwhile<T>(work: Promise<T>): AsyncGenerator<string, T | undefined> {
+    let settled = false
+    const settle = () => {
+      settled = true
+      ring()
+    }
+    work.then(settle, settle)
+    while (!settled && !signal.aborted) {
+      await heard()
+      const heartbeat = beat()
+      if (heartbeat !== undefined) yield heartbeat
+    }
+    return settled ? work : undefined
   }
 }

@@ -1,18 +1,7 @@
 import { ApiError } from '../../runtime/errors.ts'
 import { Slots } from '../../runtime/limits/slots.ts'
 import type { GiveBack } from '../../runtime/limits/turns.ts'
-
-export type SeatLimits = {
-  /** Links have at most half of them. */
-  readonly readers: number
-  /** The limit of an account: one for its keys and sessions, one for its links. */
-  readonly readersPerAccount: number
-  /** Per key or session. */
-  readonly readersPerCaller: number
-  /** How many readers may read past entries, no longer in the ring, at a time. */
-  readonly catchingUp: number
-  readonly catchingUpPerAccount: number
-}
+import type { StreamOptions } from './options.ts'
 
 export type SeatOwner = {
   readonly accountId: string
@@ -26,7 +15,12 @@ const RETRY_AFTER_SECONDS = '10'
 const TOO_MANY = 'too many streams are open, please try again later'
 
 /** Limits the readers of a process: in total, per account, per key or session, and those of links. */
-export function seats(limits: SeatLimits) {
+export function seats(
+  limits: Pick<
+    StreamOptions,
+    'readers' | 'readersPerAccount' | 'readersPerCaller' | 'catchingUp' | 'catchingUpPerAccount'
+  >,
+) {
   const readers = new Slots({ mostEach: limits.readers })
   const ofAccounts = new Slots({ mostEach: limits.readersPerAccount })
   const ofCallers = new Slots({ mostEach: limits.readersPerCaller })
@@ -81,4 +75,36 @@ function all(...given: readonly GiveBack[]): GiveBack {
 
 function tooMany(message: string): ApiError {
   return new ApiError('RATE_LIMITED', message, { headers: { 'Retry-After': RETRY_AFTER_SECONDS } })
+}
+
+/** Chunks rendered and written in one turn of the event loop, by all readers together: a few milliseconds. */
+const CHUNKS_A_TURN = 16
+
+/**
+ * Spreads the work of many readers over turns of the event loop, first come, first served. A reader that has
+ * fallen behind would otherwise write megabytes in one turn, because the kernel takes them immediately, and a
+ * hundred of them would hold up every other call for seconds.
+ */
+export function sharedTurns(chunksATurn = CHUNKS_A_TURN): () => Promise<void> {
+  const waiting: (() => void)[] = []
+  let left = chunksATurn
+  let isScheduled = false
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(() => {
+      isScheduled = false
+      const next = waiting.splice(0, chunksATurn)
+      left = chunksATurn - next.length
+      if (next.length > 0) schedule()
+      for (const proceed of next) proceed()
+    })
+  }
+
+  return async function nextTurn() {
+    schedule()
+    if (left > 0) left -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+  }
 }

@@ -9,8 +9,8 @@ import { livenessLastsUntil, type Liveness } from '../../schemas/devices/livenes
 import { liveness, type Device, type Origin } from '../../schemas/devices/read-models.ts'
 import type { DeviceInterval, DevicePlace, Devices } from '../../store/read-models.ts'
 import { deviceView } from '../devices/device-view.ts'
-import type { LiveFeed } from '../../event-log/follow/live-feed.ts'
-import { eventFrame } from './sse.ts'
+import type { LiveFeed } from '../../event-log/reading/live-feed.ts'
+import { eventFrame } from './frames.ts'
 
 export type StatusStore = Pick<Devices, 'findDevices' | 'pageDevices' | 'devicesWithInterval'>
 

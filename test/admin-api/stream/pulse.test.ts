@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { STREAM_OPTIONS } from '../../../admin-api/stream/options.ts'
-import { startPulse } from '../../../admin-api/stream/pulse.ts'
+import { startPulse } from '../../../admin-api/stream/reader.ts'
 
 const ending = new AbortController()
 

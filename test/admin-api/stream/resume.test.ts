@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { readMark, writeMark } from '../../../event-log/follow/mark.ts'
+import { readMark, writeMark } from '../../../event-log/reading/mark.ts'
 import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { sharedTurns } from '../../../admin-api/stream/shared-turns.ts'
+import { sharedTurns } from '../../../admin-api/stream/seats.ts'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 
 test('a few readers work in one turn of the event loop, in their order', async () => {

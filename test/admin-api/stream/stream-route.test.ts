@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { readMark } from '../../../event-log/follow/mark.ts'
+import { readMark } from '../../../event-log/reading/mark.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported } from '../../samples.ts'
 import { bearer } from '../admin-harness.ts'

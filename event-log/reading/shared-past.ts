@@ -1,10 +1,10 @@
+import { LRUCache } from 'lru-cache'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { Turns, type GiveBack } from '../../runtime/limits/turns.ts'
-import type { Extent } from '../event-log.ts'
-import type { FollowedItem, ReadableLog } from './followed.ts'
-import { lingering } from './lingering.ts'
-import { pastBatches } from './past-batches.ts'
+import { lingering } from '../../runtime/process/lingering.ts'
+import type { Extent, FollowedEntry, LogBatch, ReadableLog, TailItem } from '../event-log.ts'
 import { PastTail } from './past-tail.ts'
+import { approximateBytes } from './ring.ts'
 
 export type SharedPastOptions = {
   /** The most readers of the past that read the log at a time, and those of one account. */
@@ -17,6 +17,8 @@ export type SharedPastOptions = {
 }
 
 type TailOf = Pick<ReadableLog, 'tail'>
+type Batch = LogBatch<FollowedEntry>
+type Item = TailItem<FollowedEntry>
 type Reading = {
   readonly accountId: string
   /** The number of entries it gets at first; it gets more as it continues. */
@@ -35,10 +37,10 @@ const MOST_AT_ONCE = 1_000
  */
 export function sharedPast(
   log: TailOf,
-  { keptMs, stopping, ...options }: SharedPastOptions & { readonly stopping: AbortSignal },
+  { stopping, ...options }: SharedPastOptions & { readonly stopping: AbortSignal },
 ) {
-  const open = (signal: AbortSignal) => openPast(log, { ...options, closing: signal })
-  const shared = lingering({ open, lingersMs: keptMs, stopping })
+  const open = (signal: AbortSignal) => openPast(log, options, signal)
+  const shared = lingering({ open, lingersMs: options.keptMs, stopping })
 
   return {
     /** Tails for one reader. */
@@ -59,23 +61,17 @@ export function sharedPast(
 
     /** Forgets what is no longer in the log. */
     forgetLost(extent: readonly Extent[]): void {
-      const { opened, leave } = shared.join()
-      opened.forgetLost(extent)
-      leave()
+      shared.at()?.forgetLost(extent)
     },
   }
 }
 
 function openPast(
   log: TailOf,
-  {
-    pastReaders: atOnce,
-    pastReadersEach: atOnceEach,
-    pastBytes,
-    closing,
-  }: Omit<SharedPastOptions, 'keptMs'> & { readonly closing: AbortSignal },
+  { pastReaders: atOnce, pastReadersEach: atOnceEach, pastBytes }: SharedPastOptions,
+  closing: AbortSignal,
 ) {
-  const batches = pastBatches(pastBytes)
+  const batches = keptBatches(pastBytes)
   const turns = new Turns({ atOnce, atOnceEach, waiting: Infinity, refusal: () => new Error() })
   /** The most recently used come last. */
   let tails: PastTail[] = []
@@ -91,13 +87,13 @@ function openPast(
   }: Reading & {
     place: Record<number, number>
     signal: AbortSignal
-  }): AsyncGenerator<FollowedItem, void> {
+  }): AsyncGenerator<Item, void> {
     let turn: { readonly giveBack: GiveBack; readonly endsAt: number } | undefined
     let coming: Promise<GiveBack> | undefined
     let most = Math.max(atFirst, FEWEST_AT_ONCE)
     try {
       while (!signal.aborted && !closing.aborted) {
-        let item = kept(place, most)
+        let item: Item | undefined = batches.after(place, most)
         if (turn !== undefined && (item !== undefined || performance.now() > turn.endsAt)) {
           turn.giveBack()
           turn = undefined
@@ -113,7 +109,7 @@ function openPast(
         item ??= await readOn(place, { most, signal })
         if (item === undefined) return
         most = Math.min(2 * most, MOST_AT_ONCE)
-        move(place, item)
+        place[item.partition] = item.kind === 'batch' ? item.lastOffset : item.after
         yield item
       }
     } finally {
@@ -126,11 +122,6 @@ function openPast(
     for (const tail of tails) tail.end()
     tails = []
     wakeAll()
-  }
-
-  function kept(place: Offsets, most: number): FollowedItem | undefined {
-    const batch = batches.after(place, most)
-    return batch && { ...batch, kind: 'batch' }
   }
 
   /** Resolves with the turn; without one if another reader has read what follows, or the reader ends. */
@@ -158,7 +149,7 @@ function openPast(
   async function readOn(
     place: Offsets,
     { most, signal }: { most: number; signal: AbortSignal },
-  ): Promise<FollowedItem | undefined> {
+  ): Promise<Item | undefined> {
     const tail = tailAt(place)
     const item = await tail.next(signal)
     if (tail.hasEnded) tails = tails.filter((one) => one !== tail)
@@ -166,7 +157,7 @@ function openPast(
     if (item?.kind !== 'batch') return item
     batches.add(place[item.partition] ?? -1, item)
     wakeAll()
-    return kept(place, most) ?? item
+    return batches.after(place, most) ?? item
   }
 
   /** The reader that continues at this place, or a new one that replaces the one idle longest. */
@@ -186,6 +177,72 @@ function openPast(
   return { read, forgetLost: (extent: readonly Extent[]) => batches.forgetLost(extent) }
 }
 
-function move(place: Record<number, number>, item: FollowedItem): void {
-  place[item.partition] = item.kind === 'batch' ? item.lastOffset : item.after
+/** A search looks at all of them. */
+const MOST_BATCHES = 256
+
+/** The batches that were used last, as many as fit into `maxBytes`. */
+function keptBatches(maxBytes: number) {
+  /** By the partition, and the offset that they follow. */
+  const kept = new LRUCache<string, { readonly after: number; readonly batch: Batch }>({
+    max: MOST_BATCHES,
+    maxSize: maxBytes,
+    sizeCalculation: ({ batch }) => batch.entries.reduce((sum, entry) => sum + bytesOf(entry), 1),
+  })
+
+  /** A batch with what follows these offsets in one of the partitions. */
+  function find(offsets: Offsets) {
+    for (const [key, { after, batch }] of kept.entries()) {
+      const offset = offsets[batch.partition] ?? -1
+      if (after <= offset && offset < batch.lastOffset) return { key, batch, offset }
+    }
+    return undefined
+  }
+
+  /** The log has other entries there now. */
+  function forget(partition: number): void {
+    for (const [key, { batch }] of [...kept.entries()]) {
+      if (batch.partition === partition) kept.delete(key)
+    }
+  }
+
+  return {
+    forget,
+    holds: (offsets: Offsets) => find(offsets) !== undefined,
+
+    add(after: number, batch: Batch): void {
+      kept.set(`${batch.partition}/${after}`, { after, batch })
+    },
+
+    /** At most this many entries that follow. */
+    after(offsets: Offsets, most: number): Item | undefined {
+      const found = find(offsets)
+      if (found === undefined) return undefined
+      kept.get(found.key)
+      return { ...cut(found.batch, found.offset, most), kind: 'batch' }
+    },
+
+    /** Forgets partitions that are shorter than they were: they have been made again. */
+    forgetLost(extent: readonly Extent[]): void {
+      for (const { batch } of [...kept.values()]) {
+        const own = extent.find(({ partition }) => partition === batch.partition)
+        if (own !== undefined && batch.lastOffset >= own.next) forget(batch.partition)
+      }
+    },
+  }
+}
+
+/** The entries of a batch behind an offset, at most so many. */
+function cut(batch: Batch, offset: number, most: number): Batch {
+  const { entries } = batch
+  const found = entries.findIndex(({ origin }) => origin.offset > offset)
+  const from = found < 0 ? entries.length : found
+  const part = entries.slice(from, from + most)
+  const last = from + most < entries.length ? part.at(-1)?.origin.offset : undefined
+  return { ...batch, entries: part, lastOffset: last ?? batch.lastOffset }
+}
+
+function bytesOf(entry: FollowedEntry): number {
+  const attributes = 'event' in entry && 'attributes' in entry.event ? entry.event.attributes : {}
+  const own = entry.kind === 'position' || entry.kind === 'fact' ? entry : 'other'
+  return approximateBytes(own) + 2 * JSON.stringify(attributes).length
 }

@@ -1,31 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { PositionEntry, SeenEntry, TailGap, UnreadableEntry } from '../event-log.ts'
+import type {
+  FollowedEntry,
+  LogBatch,
+  PositionEntry,
+  ReadableLog,
+  SeenEntry,
+  TailGap,
+  UnreadableEntry,
+} from '../event-log.ts'
 import { furthest, hasReached } from '../offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
 import { isWithdrawn } from '../../schemas/events/device-erased.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
-import type { Origin } from '../../schemas/devices/read-models.ts'
-import type {
-  FollowedBatch,
-  FollowerLogger,
-  KnownErasures,
-  ReadableLog,
-  ReadErasure,
-} from './followed.ts'
+import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
 import { lastEntry, type LastEntry, type LogPlace } from './mark.ts'
-import { createRing, type Ring, type RingEntry } from './ring.ts'
+import { createRing, type ErasedDevice, type Ring, type RingEntry, type Waits } from './ring.ts'
 import { unreadableEntries } from './unreadable.ts'
 
 /** The one reader of a log that all live readers in this process share. */
-export type LiveFeed = {
-  /** Resolves when the feed knows where it began; waits while the log is unavailable. */
-  readonly began: Promise<void>
-  hasBegun(): boolean
-  /** Resolves when it has read all that the log held at the start, including erasures. */
-  readonly caughtUp: Promise<void>
-  isCaughtUp(): boolean
+export type LiveFeed = Waits & {
+  /** Whether it knows where it began, which waits while the log is unavailable. */
+  readonly hasBegun: () => boolean
+  /** Whether it has read all that the log held at the start, including erasures. */
+  readonly isCaughtUp: () => boolean
   /** Available once it has begun. */
   readonly ring: Ring
   /** How far it has read, and the last entry. */
@@ -38,13 +37,30 @@ export type LiveFeed = {
   /** Whether the ring holds everything after this place. */
   holds(place: Readonly<LogPlace>): boolean
   /** The device's last erasure that the feed has read. */
-  erasure(device: { accountId: string; deviceId: string }): ReadErasure | undefined
+  erasure(device: { accountId: string; deviceId: string }): ErasedDevice | undefined
   /** The last heartbeats of devices; the ring holds none. */
   heartbeats(): Iterable<SeenEntry>
   push(entry: RingEntry): void
-  /** Calls `wake` whenever there is more to read; the returned function unsubscribes. */
-  listen(wake: () => void): () => void
 }
+
+/** The erasures that the store knows; `pending`: one is not applied, and may not be in the log yet. */
+export type KnownErasures = {
+  erasuresOf(query: {
+    readonly accountId: string
+    readonly deviceIds: readonly string[]
+  }): Promise<
+    ReadonlyMap<
+      string,
+      { readonly pending: boolean; readonly upTo: Offsets; readonly erasedAt: number }
+    >
+  >
+}
+
+/** The part of a logger that readers of the log use. */
+export type FollowerLogger = Record<
+  'debug' | 'warn' | 'error',
+  (fields: object, message: string) => void
+>
 
 const ERASURES_REMEMBERED = 10_000
 const HEARTBEATS_REMEMBERED = 10_000
@@ -69,7 +85,7 @@ export function startLiveFeed({
   onReport = () => undefined,
   onUnreadable = () => undefined,
 }: {
-  eventLog: ReadableLog
+  eventLog: Pick<ReadableLog, 'tail' | 'extent'>
   store: KnownErasures
   logger: FollowerLogger
   signal: AbortSignal
@@ -81,19 +97,12 @@ export function startLiveFeed({
   onUnreadable?: (entry: UnreadableEntry) => void
 }): LiveFeed {
   const upTo: LogPlace = {}
-  const listeners = new Set<() => void>()
-  const erasures = new LRUCache<string, ReadErasure>({ max: ERASURES_REMEMBERED })
+  const erasures = new LRUCache<string, ErasedDevice>({ max: ERASURES_REMEMBERED })
   const heartbeats = new LRUCache<string, SeenEntry>({ max: HEARTBEATS_REMEMBERED })
   const times = new LRUCache<number, number>({ max: TIMES_REMEMBERED })
-  const beginning = deferred()
-  const catchingUp = deferred()
-  const unreadable = unreadableEntries({
-    everyMs: unreadableEveryMs,
-    push,
-    logger,
-    signal,
-  })
-  let ring = createRing({ before: {}, maxEntries: ringEntries, maxBytes: ringBytes })
+  const unreadable = unreadableEntries({ everyMs: unreadableEveryMs, push, logger, signal })
+  const before: LogPlace = {}
+  const ring = createRing({ before, maxEntries: ringEntries, maxBytes: ringBytes })
   let endAtBegin: LogPlace = {}
   let last: LastEntry | undefined
   let caughtUp = false
@@ -101,13 +110,11 @@ export function startLiveFeed({
 
   run().catch((error: unknown) => logger.error({ err: error }, 'live stream failed'))
   return {
-    began: beginning.promise,
+    listen: ring.listen,
+    until: ring.until,
     hasBegun: () => begun,
-    caughtUp: catchingUp.promise,
     isCaughtUp: () => caughtUp,
-    get ring() {
-      return ring
-    },
+    ring,
     upTo,
     get last() {
       return last
@@ -118,10 +125,6 @@ export function startLiveFeed({
     erasure: (device) => erasures.get(deviceKey(device)),
     heartbeats: () => heartbeats.values(),
     push,
-    listen(wake) {
-      listeners.add(wake)
-      return () => listeners.delete(wake)
-    },
   }
 
   async function run(): Promise<void> {
@@ -149,17 +152,13 @@ export function startLiveFeed({
       if (last >= 0) upTo[partition] = last
       if (next > 0) endAtBegin[partition] = next - 1
     }
-    ring = createRing({ before: { ...upTo }, maxEntries: ringEntries, maxBytes: ringBytes })
+    Object.assign(before, upTo)
     begun = true
-    beginning.resolve()
     moved()
   }
 
-  /**
-   * Erasure times of devices whose positions come from a spool: this feed may not have read them
-   * yet.
-   */
-  async function erasedBefore({ entries }: FollowedBatch): Promise<ReadonlyMap<string, number>> {
+  /** Erasure times of devices whose positions come from a spool: this feed may not have read them yet. */
+  async function erasedBefore({ entries }: LogBatch<FollowedEntry>): Promise<Erased> {
     const times = new Map<string, number>()
     const spooled = entries.flatMap((entry) =>
       entry.kind === 'position' && entry.spooled === true ? [entry.event] : [],
@@ -174,16 +173,13 @@ export function startLiveFeed({
     return times
   }
 
-  function isShown(entry: PositionEntry, erased: ReadonlyMap<string, number>): boolean {
+  function isShown(entry: PositionEntry, erased: Erased): boolean {
     const key = deviceKey(entry.event)
     const times = [erased.get(key) ?? 0, erasures.get(key)?.erasedAt ?? 0]
     return !isWithdrawn(entry, Math.max(...times))
   }
 
-  function take(
-    { partition, lastOffset, entries }: FollowedBatch,
-    erased: ReadonlyMap<string, number>,
-  ): void {
+  function take({ partition, lastOffset, entries }: LogBatch<FollowedEntry>, erased: Erased): void {
     for (const entry of entries) {
       const { origin } = entry
       const read = lastEntry(entry)
@@ -204,9 +200,10 @@ export function startLiveFeed({
       } else if (entry.kind === 'fact') {
         ring.push(entry)
       } else if (entry.kind === 'erasure') {
-        ring.erase({ ...entry.event, origin })
+        const device = { ...entry.event, origin }
+        ring.erase(device)
         ring.push(entry)
-        erasures.set(deviceKey(entry.event), { origin, erasedAt: entry.event.erasedAt })
+        erasures.set(deviceKey(device), device)
       } else if (entry.kind === 'unreadable') {
         onUnreadable(entry)
         unreadable(entry)
@@ -230,23 +227,19 @@ export function startLiveFeed({
     if (!caughtUp && hasReached(upTo, endAtBegin)) {
       caughtUp = true
       endAtBegin = {}
-      catchingUp.resolve()
     }
-    for (const wake of listeners) wake()
+    ring.wake()
   }
 
   function push(entry: RingEntry): void {
     ring.push(entry)
-    for (const wake of listeners) wake()
+    ring.wake()
   }
 }
 
+/** When devices were erased, by their keys. */
+type Erased = ReadonlyMap<string, number>
+
 function numberOf({ partition, offset }: Origin): number {
   return offset * PARTITIONS + partition
-}
-
-function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = () => {}
-  const promise = new Promise<void>((done) => (resolve = done))
-  return { promise, resolve }
 }

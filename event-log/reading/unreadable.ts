@@ -1,5 +1,4 @@
 import type { UnreadableEntry } from '../event-log.ts'
-import type { FollowerLogger } from './followed.ts'
 import type { RingEntry } from './ring.ts'
 
 /**
@@ -14,7 +13,7 @@ export function unreadableEntries({
 }: {
   everyMs: number
   push: (gap: RingEntry) => void
-  logger: FollowerLogger
+  logger: { warn(fields: object, message: string): void }
   signal: AbortSignal
 }): (entry: UnreadableEntry) => void {
   let count = 0

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createRing, type Aside, type RingEntry } from '../../../event-log/follow/ring.ts'
+import { createRing, type Aside, type RingEntry } from '../../../event-log/reading/ring.ts'
 import { positionReported, T0 } from '../../samples.ts'
 
 const LARGE = 2 ** 30

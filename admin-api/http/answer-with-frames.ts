@@ -1,12 +1,7 @@
 import { Readable } from 'node:stream'
 import { ReadingClients } from '../../runtime/http/reading-clients.ts'
-import type { AdminContext } from '../http/admin-route.ts'
-import { compressTexts, takesGzip } from '../http/compress.ts'
-
-export type StreamConnectionOptions = {
-  /** How much is rendered at a time, and buffered for a slow client. */
-  readonly chunkBytes: number
-}
+import type { AdminContext } from './admin-route.ts'
+import { compressTexts, takesGzip } from './compress.ts'
 
 /** After an answer ends, the client has this long to take the rest before the connection is cut. */
 const CUT_AFTER_MS = 500
@@ -19,7 +14,14 @@ const CUT_AFTER_MS = 500
 export function answerWithFrames(
   ctx: AdminContext,
   frames: AsyncGenerator<string, void>,
-  { signal, chunkBytes }: StreamConnectionOptions & { signal: AbortSignal },
+  {
+    signal,
+    chunkBytes,
+  }: {
+    signal: AbortSignal
+    /** How much is rendered at a time, and buffered for a slow client. */
+    chunkBytes: number
+  },
 ): () => Promise<number> {
   const { res, req } = ctx
   const clients = new ReadingClients()

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { beforeEach, expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
-import { startLiveFeed, type LiveFeed } from '../../../event-log/follow/live-feed.ts'
-import { openFeeds } from '../../../event-log/follow/open-feeds.ts'
+import { startLiveFeed, type LiveFeed } from '../../../event-log/reading/live-feed.ts'
+import { openFeeds } from '../../../event-log/reading/open-feeds.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { closeAfterwards } from '../../closing.ts'
@@ -39,7 +39,7 @@ async function openLog() {
     retryMs: 10,
     unreadableEveryMs: 10,
   })
-  await live.began
+  await live.until(live.hasBegun, { signal: stopping.signal })
   const { ring } = live
   const counted = Object.create(ring, {
     at: {

@@ -1,18 +1,19 @@
-import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
-import type { EventLog } from '../event-log.ts'
+import { lingering } from '../../runtime/process/lingering.ts'
+import type { LogEntry, ReadableLog } from '../event-log.ts'
 import type { FactLog } from '../fact-log.ts'
 import type { Feeds } from '../feeds.ts'
-import { notErased } from './erased.ts'
-import { logFeed, type FeedOptions } from './feed.ts'
-import type { FeedEntry, FeedSource } from './feed-source.ts'
-import type { FollowerLogger, KnownErasures, ReadableLog } from './followed.ts'
-import { lingering } from './lingering.ts'
-import { startLiveFeed, type LiveFeed } from './live-feed.ts'
-import { shownEvents } from './past.ts'
+import { logFeed, type FeedOptions, type FeedSource } from './feed.ts'
+import {
+  startLiveFeed,
+  type FollowerLogger,
+  type KnownErasures,
+  type LiveFeed,
+} from './live-feed.ts'
+import { notErased } from './past.ts'
 
 export type OpenFeeds = {
-  readonly eventLog: Pick<EventLog, 'tail' | 'extent' | 'placeBefore'>
+  readonly eventLog: ReadableLog<LogEntry>
   readonly factLog: FactLog
   readonly store: KnownErasures & HeldFacts
   readonly logger: FollowerLogger
@@ -76,7 +77,7 @@ export type JoinLive = () => { readonly feed: LiveFeed; readonly leave: () => vo
 
 /** A live reader of a log, which reads while somebody takes part in it, and a while longer. */
 export function sharedFeed(
-  log: ReadableLog,
+  log: Pick<ReadableLog, 'tail' | 'extent'>,
   {
     lingersMs,
     stopping,
@@ -97,45 +98,28 @@ export function sharedFeed(
 function positionsOf(
   { eventLog: log, store, logger, pendingMs }: Parts,
   join: JoinLive,
-): FeedSource<PositionReported> {
+): FeedSource {
   return {
     marked: 'events',
     log,
     join,
-    eventIn: (entry) => (entry.kind === 'erasure' || entry.kind === 'position' ? entry : undefined),
-    shownOf({ accountId, feed, signal }, wants) {
-      const place = { partition: 0, offset: 0 }
-      return shownEvents(
-        {
-          // History is no news.
-          position: (event) =>
-            event.imported !== true && wants({ kind: 'position', origin: place, event }),
-          erasure: (event) => wants({ kind: 'erasure', origin: place, event }),
-        },
-        notErased({ store, feed, logger, accountId, pendingMs, signal }),
-      )
-    },
+    notErased: (reader) => notErased({ ...reader, store, logger, pendingMs }),
     // The live reader has read erasures before they are answered, and readers of the past ask for them.
-    withoutErased: async (_accountId, entries) => entries,
+    withoutErased: async (_accountId, found) => found,
   }
 }
 
-function factsOf({ factLog: log, store }: Parts, join: JoinLive): FeedSource<DeviceFact> {
+function factsOf({ factLog: log, store }: Parts, join: JoinLive): FeedSource {
   return {
     marked: 'facts',
     log,
     join,
-    eventIn: (entry) => (entry.kind === 'erasure' || entry.kind === 'fact' ? entry : undefined),
-    shownOf: (_reader, wants) => async (batch) =>
-      batch.entries.filter(
-        (entry): entry is FeedEntry<DeviceFact> =>
-          (entry.kind === 'erasure' || entry.kind === 'fact') && wants(entry),
-      ),
-    async withoutErased(accountId, entries) {
-      const facts = entries.flatMap(({ entry }) => (entry.kind === 'fact' ? [entry.event] : []))
-      if (facts.length === 0) return entries
+    notErased: () => async (_batch, entries) => entries,
+    async withoutErased(accountId, found) {
+      const facts = found.flatMap(({ entry }) => (entry.kind === 'fact' ? [entry.event] : []))
+      if (facts.length === 0) return found
       const held = await store.heldFacts({ accountId, facts })
-      return entries.filter(({ entry }) => entry.kind !== 'fact' || held.has(entry.event.id))
+      return found.filter(({ entry }) => entry.kind !== 'fact' || held.has(entry.event.id))
     },
   }
 }

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
 import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
-import type { FollowedEntry } from './followed.ts'
+import type { FollowedEntry } from '../event-log.ts'
 
 /** Offsets in the whole log. */
 export type LogPlace = Record<number, number>
@@ -96,4 +97,46 @@ function claimedIn(text: string): Claimed | undefined {
   } catch {
     return undefined
   }
+}
+
+const MARKS_REMEMBERED = 10_000
+/** Marks of many partitions are long. */
+const MARKS_REMEMBERED_LENGTH = 4_000_000
+
+/** The marks of a feed. Remembers of those written here what a reader that returns with one would have to look up. */
+export function feedMarks(marked: MarkedLog) {
+  /** The entries that the marks end with: they need not be looked for in the log. */
+  const known = new LRUCache<string, number>({ max: MARKS_REMEMBERED })
+  const places = new LRUCache<string, PlaceInRing>({
+    max: MARKS_REMEMBERED,
+    maxSize: MARKS_REMEMBERED_LENGTH,
+    sizeCalculation: (_place, text) => text.length,
+  })
+
+  return {
+    write(place: Readonly<ReaderPosition>, inRing?: PlaceInRing): string {
+      if (place.last !== undefined) known.set(nameOf(place.last), place.last.time)
+      const text = writeMark(place, marked)
+      if (inRing !== undefined) places.set(text, inRing)
+      return text
+    },
+
+    read: (text: string) => readMark(text, marked),
+
+    /** Whether a mark written here ends with this entry. */
+    isKnown: (last: LastEntry): boolean => known.get(nameOf(last)) === last.time,
+
+    /** The ring's entries before this number are behind the mark; 0 if that is not known. */
+    numberAfter(text: string, ring: object): number {
+      const place = places.get(text)
+      return place?.ring === ring ? place.next : 0
+    },
+  }
+}
+
+/** The number in the ring of the first entry that is not behind a mark. */
+type PlaceInRing = { readonly ring: object; readonly next: number }
+
+function nameOf({ partition, offset }: LastEntry): string {
+  return `${partition}/${offset}`
 }

@@ -3,9 +3,9 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import { secretHash } from '../../schemas/access/api-key.ts'
-import type { AdminContext } from '../http/admin-route.ts'
-import { deviceList, identifyCaller, type Caller, type CallerStore } from '../http/caller.ts'
-import { sessionToken } from '../http/session-cookie.ts'
+import type { AdminContext } from './admin-route.ts'
+import { deviceList, identifyCaller, type Caller, type CallerStore } from './caller.ts'
+import { sessionToken } from './session-cookie.ts'
 
 /** Whether the caller may still read this stream. */
 export type AccessCheck = (ctx: AdminContext, letIn: Caller) => Promise<boolean>

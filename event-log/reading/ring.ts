@@ -56,7 +56,27 @@ export type Ring = {
   at(number: number): RingEntry | undefined
   /** Removes a device's entries that are covered by an erasure. */
   erase(device: ErasedDevice): void
+  /**
+   * Wakes those that wait for anything, and those that wait for an account of which entries have been pushed; after a
+   * gap all. So each entry is looked at by the readers of its account alone, however many wait.
+   */
+  wake(): void
+} & Waits
+
+/** How readers wait for more. */
+export type Waits = {
+  /** For entries of one account, or for anything. The returned function unsubscribes. */
+  readonly listen: (wake: Wake, accountId?: string) => () => void
+  /** Resolves when it is true, or the wait is over. It is looked at again at each wake. */
+  readonly until: (isTrue: () => boolean, patience: Patience) => Promise<void>
 }
+
+type Patience = {
+  readonly signal: AbortSignal
+  readonly forMs?: number
+  readonly accountId?: string
+}
+type Wake = () => void
 
 export type ErasedDevice = Omit<DeviceErased, 'eventId'> & { readonly origin: Origin }
 
@@ -74,6 +94,11 @@ export function createRing({
   let first = 0
   let end = 0
   let bytes = 0
+  /** By account; those of none listen to everything. */
+  const listeners = new Map<string | undefined, Set<Wake>>()
+  /** The accounts that have new entries; `gap`: all have. */
+  const news = new Set<string | undefined>()
+  let gap = false
 
   function dropFirst(): void {
     const entry = at(first)
@@ -86,7 +111,37 @@ export function createRing({
     }
   }
 
+  function listen(wake: Wake, accountId?: string): () => void {
+    const own = listeners.get(accountId) ?? new Set()
+    listeners.set(accountId, own.add(wake))
+    return () => {
+      own.delete(wake)
+      if (own.size === 0 && listeners.get(accountId) === own) listeners.delete(accountId)
+    }
+  }
+
+  async function until(
+    isTrue: () => boolean,
+    { signal, forMs, accountId }: Patience,
+  ): Promise<void> {
+    if (signal.aborted || isTrue()) return
+    await new Promise<void>((resolve) => {
+      const stopListening = listen(() => isTrue() && done(), accountId)
+      const timer = forMs === undefined ? undefined : setTimeout(done, forMs)
+      signal.addEventListener('abort', done)
+      function done(): void {
+        stopListening()
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+    })
+  }
+
   return {
+    listen,
+    until,
+
     get first() {
       return first
     },
@@ -101,6 +156,16 @@ export function createRing({
       slots[end % maxEntries] = entry
       bytes += size
       end += 1
+      if (entry.kind === 'gap') gap = true
+      else if ('event' in entry) news.add(entry.event.accountId)
+    },
+
+    wake() {
+      const woken = gap ? [...listeners.keys()] : [undefined, ...news]
+      gap = false
+      news.clear()
+      for (const accountId of woken)
+        for (const wake of [...(listeners.get(accountId) ?? [])]) wake()
     },
 
     at: (number) => (number >= first && number < end ? at(number) : undefined),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { readMark, writeMark } from '../../../event-log/follow/mark.ts'
+import { readMark, writeMark } from '../../../event-log/reading/mark.ts'
 
 const whole = fc.maxSafeNat()
 const last = fc.option(fc.record({ partition: whole, offset: whole, time: whole }), {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
-import { unreadableEntries } from '../../../event-log/follow/unreadable.ts'
+import { unreadableEntries } from '../../../event-log/reading/unreadable.ts'
 
 beforeEach(() => {
   jest.useFakeTimers()
@@ -15,7 +15,7 @@ function start() {
   const unreadable = unreadableEntries({
     everyMs: 300,
     push: (gap) => gaps.push(gap),
-    logger: { debug() {}, error() {}, warn: (fields) => logged.push(fields) },
+    logger: { warn: (fields) => logged.push(fields) },
     signal: ending.signal,
   })
   const entry = (offset: number) => {

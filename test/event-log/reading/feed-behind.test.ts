@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
-import { openFeeds } from '../../../event-log/follow/open-feeds.ts'
+import { openFeeds } from '../../../event-log/reading/open-feeds.ts'
 import { openSqliteEventLog } from '../../../event-log/sqlite/sqlite-event-log.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { closeAfterwards } from '../../closing.ts'

@@ -1,13 +1,13 @@
 import type { Offsets } from '../../schemas/devices/read-models.ts'
-import type { FollowedItem, ReadableLog } from './followed.ts'
+import type { FollowedEntry, ReadableLog, TailItem } from '../event-log.ts'
 
 /** A tail of the log that readers use in turn, and the place after what it has given. */
 export class PastTail {
-  readonly #items: AsyncIterator<FollowedItem>
+  readonly #items: AsyncIterator<TailItem<FollowedEntry>>
   readonly #ending = new AbortController()
   readonly #place: Record<number, number>
   /** Asked for, and not taken yet: its reader has left. */
-  #next: Promise<IteratorResult<FollowedItem>> | undefined
+  #next: Promise<IteratorResult<TailItem<FollowedEntry>>> | undefined
   isBusy = false
   hasEnded = false
 
@@ -24,7 +24,7 @@ export class PastTail {
   }
 
   /** Undefined if the tail ends, or the reader does before something comes. */
-  async next(signal: AbortSignal): Promise<FollowedItem | undefined> {
+  async next(signal: AbortSignal): Promise<TailItem<FollowedEntry> | undefined> {
     this.isBusy = true
     this.#next ??= this.#items.next()
     try {

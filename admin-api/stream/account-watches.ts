@@ -1,0 +1,187 @@
+import type { JoinLive } from '../../event-log/reading/open-feeds.ts'
+import type { LiveFeed } from '../../event-log/reading/live-feed.ts'
+import type { Clock } from '../../runtime/clock.ts'
+import { lingering, type Lingering } from '../../runtime/process/lingering.ts'
+import type { Logger } from '../../runtime/process/logger.ts'
+import { periodically } from '../../runtime/process/repeat.ts'
+import type { ReportRejected } from '../../schemas/events/report-rejected.ts'
+import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import { factView } from '../../schemas/facts/view.ts'
+import type { FactStore } from '../../store/facts.ts'
+import type { Rejections } from '../../store/rejections.ts'
+import { rejectionView } from '../rejections.ts'
+import { eventFrame, type ChosenEvent } from './frames.ts'
+import type { StreamOptions } from './options.ts'
+import { statusChanges, type StatusChanges, type StatusStore } from './status-changes.ts'
+
+export type WatchStore = StatusStore &
+  Pick<Rejections, 'pageRejections'> &
+  Pick<FactStore, 'heldFacts'>
+
+/** Looks for what is new in one account, and pushes it into the ring of its live reader. */
+type Look = { look(): Promise<void> }
+type LookInput = {
+  readonly accountId: string
+  readonly feed: LiveFeed
+  readonly store: WatchStore
+  readonly clock: Clock
+  /** Aborted when the account has no reader left. */
+  readonly signal: AbortSignal
+}
+
+/** Look for events that are not in the log, in each account that has readers for them. */
+export function accountWatches({
+  joinEvents,
+  joinFacts,
+  options: { statusEveryMs, rejectionsEveryMs, factsEveryMs },
+  logger,
+  stopping,
+  store,
+  clock,
+}: {
+  /** Take part in the live readers of the logs. */
+  joinEvents: JoinLive
+  joinFacts: JoinLive
+  options: Pick<StreamOptions, 'statusEveryMs' | 'rejectionsEveryMs' | 'factsEveryMs'>
+  logger: Logger
+  stopping: AbortSignal
+  store: WatchStore
+  clock: Clock
+}) {
+  const statuses = watch('device statuses', statusEveryMs, statusChanges)
+  const watches: Partial<Record<ChosenEvent, Lingering<Look>>> = {
+    'device-status': statuses,
+    rejection: watch('refused reports', rejectionsEveryMs, newRejections),
+    fact: watch('facts', factsEveryMs, (input) => newFacts(input, joinFacts)),
+  }
+
+  function watch<Own extends Look>(
+    name: string,
+    everyMs: number,
+    start: (input: LookInput) => Own,
+  ): Lingering<Own> {
+    const what = `${name} for the live stream`
+    function open(signal: AbortSignal, accountId: string): Own {
+      const { feed, leave } = joinEvents()
+      signal.addEventListener('abort', leave, { once: true })
+      const own = start({ accountId, feed, store, clock, signal })
+      periodically({ what, everyMs, task: () => own.look(), signal, logger }).catch(
+        (error: unknown) => logger.error({ err: error, what }, 'watching failed'),
+      )
+      return own
+    }
+    return lingering({ open, lingersMs: 0, stopping })
+  }
+
+  return {
+    /** The returned function ends it. */
+    follow(accountId: string, events: ReadonlySet<ChosenEvent>): () => void {
+      const followed = [...events].map((event) => watches[event]?.join(accountId))
+      return () => followed.forEach((one) => one?.leave())
+    },
+
+    /** What tells of the statuses of this account, if it has readers for them. */
+    statusesOf: (accountId: string): StatusChanges | undefined => statuses.at(accountId),
+  }
+}
+
+/** A new reader may have read the list before these facts were decided, or rejections stored. */
+const JUST_NOW_MS = 2_000
+
+/** Pushes an account's facts into the ring of the stream as they are decided. */
+function newFacts({ accountId, feed, store, clock, signal }: LookInput, join: JoinLive): Look {
+  const begunAt = clock.now()
+  const { feed: facts, leave } = join()
+  signal.addEventListener('abort', leave, { once: true })
+  /** The next entry of the facts' ring. */
+  let cursor: number | undefined
+
+  return {
+    async look() {
+      if (!feed.hasBegun() || !facts.isCaughtUp()) return
+      const since = cursor === undefined ? begunAt - JUST_NOW_MS : -Infinity
+      const fresh: DeviceFact[] = []
+      const { end } = facts.ring
+      for (let number = Math.max(cursor ?? 0, facts.ring.first); number < end; number += 1) {
+        const entry = facts.ring.at(number)
+        if (entry?.kind !== 'fact' || entry.event.accountId !== accountId) continue
+        if (entry.event.decidedAt >= since) fresh.push(entry.event)
+      }
+      if (fresh.length > 0) {
+        const held = await store.heldFacts({ accountId, facts: fresh })
+        if (signal.aborted) return
+        for (const fact of fresh) if (held.has(fact.id)) push(fact)
+      }
+      // Only now: a look that has failed is repeated.
+      cursor = end
+    },
+  }
+
+  function push(fact: DeviceFact): void {
+    feed.push({
+      kind: 'aside',
+      name: 'fact',
+      isErasable: true,
+      accountId,
+      deviceId: fact.deviceId,
+      text: eventFrame('fact', JSON.stringify(factView(fact))),
+    })
+  }
+}
+
+const PAGE = 50
+/** In a flood, older rejections appear only in the list. */
+const MOST_AT_ONCE = 1_000
+/** Several ingest APIs do not store rejections in the order of their times. */
+const OUT_OF_ORDER_MS = 30_000
+
+/** Pushes an account's rejections into the ring as they are stored. */
+function newRejections({ accountId, feed, store, clock, signal }: LookInput): Look {
+  const begunAt = clock.now()
+  /** Rejections within `OUT_OF_ORDER_MS` of the newest, with their times. */
+  let seen: ReadonlyMap<string, number> | undefined
+
+  return {
+    async look() {
+      if (!feed.hasBegun()) return
+      const newest = await readNewest(Math.max(...(seen?.values() ?? []), 0))
+      if (signal.aborted) return
+      const known = seen
+      const fresh = newest.filter(({ rejectionId, receivedAt }) =>
+        known === undefined ? receivedAt >= begunAt - JUST_NOW_MS : !known.has(rejectionId),
+      )
+      for (const rejection of fresh.reverse()) push(rejection)
+      seen = new Map(newest.map(({ rejectionId, receivedAt }) => [rejectionId, receivedAt]))
+    },
+  }
+
+  /** The newest rejections first, and earlier ones than `last` that may have been stored since. */
+  async function readNewest(last: number): Promise<ReportRejected[]> {
+    const rejections: ReportRejected[] = []
+    while (rejections.length < MOST_AT_ONCE && !signal.aborted) {
+      const after = rejections.at(-1)?.rejectionId
+      const page = await store.pageRejections({
+        accountId,
+        limit: PAGE,
+        ...(after !== undefined && { after }),
+      })
+      const since = Math.max(last, page[0]?.receivedAt ?? 0, rejections[0]?.receivedAt ?? 0)
+      const near = page.filter(({ receivedAt }) => receivedAt >= since - OUT_OF_ORDER_MS)
+      rejections.push(...near)
+      if (near.length < PAGE) break
+    }
+    return rejections
+  }
+
+  function push(rejection: ReportRejected): void {
+    const { deviceId } = rejection
+    feed.push({
+      kind: 'aside',
+      name: 'rejection',
+      isErasable: false,
+      accountId,
+      ...(deviceId !== undefined && { deviceId }),
+      text: eventFrame('rejection', JSON.stringify(rejectionView(rejection))),
+    })
+  }
+}

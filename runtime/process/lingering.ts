@@ -1,0 +1,62 @@
+/** Things that several use at a time, by key; each ends some time after the last of its users has left. */
+export type Lingering<Opened> = {
+  /** Opens it for the first one. `leave`: to be called once. */
+  join(key?: string): { readonly opened: Opened; readonly leave: () => void }
+  /** It, if it is open. */
+  at(key?: string): Opened | undefined
+}
+
+type Kept<Opened> = {
+  readonly opened: Opened
+  readonly ending: AbortController
+  users: number
+  leaving?: NodeJS.Timeout
+}
+
+export function lingering<Opened>({
+  open,
+  lingersMs,
+  stopping,
+}: {
+  /** `signal` is aborted when it ends. */
+  open: (signal: AbortSignal, key: string) => Opened
+  lingersMs: number
+  /** Ends all, also while they are used. */
+  stopping: AbortSignal
+}): Lingering<Opened> {
+  const kept = new Map<string, Kept<Opened>>()
+  stopping.addEventListener('abort', () => {
+    for (const key of [...kept.keys()]) close(key)
+  })
+
+  function close(key: string): void {
+    clearTimeout(kept.get(key)?.leaving)
+    kept.get(key)?.ending.abort()
+    kept.delete(key)
+  }
+
+  function begin(key: string): Kept<Opened> {
+    const ending = new AbortController()
+    const one = { opened: open(ending.signal, key), ending, users: 0 }
+    kept.set(key, one)
+    return one
+  }
+
+  return {
+    join(key = '') {
+      const one = kept.get(key) ?? begin(key)
+      clearTimeout(one.leaving)
+      one.users += 1
+      return {
+        opened: one.opened,
+        leave() {
+          one.users -= 1
+          if (one.users > 0 || kept.get(key) !== one) return
+          one.leaving = setTimeout(close, lingersMs, key).unref()
+        },
+      }
+    },
+
+    at: (key = '') => kept.get(key)?.opened,
+  }
+}
