@@ -23,18 +23,22 @@ export class Slots {
   }
 
   areTaken(party = ''): boolean {
-    return this.#all >= this.#most || (this.#taken.get(party) ?? 0) >= this.#mostEach
+    return this.#all >= this.#most || this.takenBy(party) >= this.#mostEach
+  }
+
+  takenBy(party: string): number {
+    return this.#taken.get(party) ?? 0
   }
 
   /** Takes one even beyond the limits. Give it back once. */
   take(party = ''): void {
     this.#all += 1
-    this.#taken.set(party, (this.#taken.get(party) ?? 0) + 1)
+    this.#taken.set(party, this.takenBy(party) + 1)
   }
 
   giveBack(party = ''): void {
     this.#all -= 1
-    const left = (this.#taken.get(party) ?? 0) - 1
+    const left = this.takenBy(party) - 1
     if (left > 0) this.#taken.set(party, left)
     else this.#taken.delete(party)
   }

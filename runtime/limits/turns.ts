@@ -25,12 +25,12 @@ type Waiter = {
 }
 
 /**
- * Limits concurrent turns. Waiting parties are served round-robin; when the queue is full, the
- * party with the most waiters loses one to a party with fewer.
+ * Limits concurrent turns. Of the waiting parties, the one with the fewest turns is next, and equal ones are served
+ * round-robin; when the queue is full, the party with the most waiters loses one to a party with fewer.
  */
 export class Turns {
   readonly #limits: TurnLimits
-  /** Waiters by party; the first party gets the next turn and then moves to the end. */
+  /** Waiters by party; a party that gets a turn moves to the end. */
   readonly #lines = new Map<string, Waiter[]>()
   readonly #taken: Slots
   #waiting = 0
@@ -104,17 +104,27 @@ export class Turns {
 
   #handOn(from: string): void {
     this.#taken.giveBack(from)
-    for (const [party, [next]] of this.#lines) {
-      if (next === undefined || this.#taken.areTaken(party)) continue
-      this.#leave(next)
-      const waiters = this.#lines.get(party)
-      if (waiters !== undefined) {
-        this.#lines.delete(party)
-        this.#lines.set(party, waiters)
-      }
-      this.#taken.take(party)
-      return next.proceed()
+    const next = this.#nextWaiter()
+    if (next === undefined) return
+    const { party } = next
+    this.#leave(next)
+    const waiters = this.#lines.get(party)
+    if (waiters !== undefined) {
+      this.#lines.delete(party)
+      this.#lines.set(party, waiters)
     }
+    this.#taken.take(party)
+    next.proceed()
+  }
+
+  #nextWaiter(): Waiter | undefined {
+    let next: Waiter | undefined
+    for (const [party, [first]] of this.#lines) {
+      if (this.#taken.areTaken(party)) continue
+      if (next === undefined || this.#taken.takenBy(party) < this.#taken.takenBy(next.party))
+        next = first
+    }
+    return next
   }
 
   #leave(waiter: Waiter): void {
