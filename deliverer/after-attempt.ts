@@ -1,7 +1,16 @@
-import { healthy, type SubscriptionProgress } from '../schemas/subscriptions/subscription.ts'
-import { pauseAfter } from './retry-schedule.ts'
+import {
+  healthy,
+  type DeliveryOutcome,
+  type DeviceSubscription,
+  type SubscriptionProgress,
+} from '../schemas/subscriptions/subscription.ts'
 
-const HOUR_MS = 3_600_000
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+const PAUSES_MS = [5, 30, 120, 300, 900, 1_800].map((seconds) => seconds * SECOND_MS)
+const FIRST_PAUSE_MS = 5 * SECOND_MS
+const JITTER = 0.2
 const DISABLED_AFTER_MS = 72 * HOUR_MS
 /** A receiver that has been failing for this long: a warning each. */
 const WARNED_AFTER_MS = [HOUR_MS, 24 * HOUR_MS]
@@ -9,6 +18,7 @@ const TRIES_OF_AN_ITEM = 3
 /** From this many refused items in a row on, the receiver counts as failing. */
 const MOST_SET_ASIDE_IN_A_ROW = 100
 const MOST_SHOWN = 100
+const MOST_MAILS_AN_HOUR = 20
 
 const GONE = 410
 /** The receiver does not want this request, rather than any. */
@@ -33,7 +43,23 @@ export type AttemptMade = {
     readonly to: string
     /** Whether no other item waits. */
     readonly end?: boolean
+    /** Whether the receiver was told that entries before the mark are missing. */
+    readonly isGap?: boolean
   }
+  /** The outcome of a test, which changes nothing else. */
+  readonly test?: DeliveryOutcome
+  /** A warning for operators although the delivery succeeded. */
+  readonly notice?: string | undefined
+  readonly isMail?: boolean
+  /** Whether operators have changed the subscription meanwhile. */
+  readonly isReplaced?: boolean
+}
+
+export type AttemptReport = {
+  readonly subscription: DeviceSubscription
+  readonly outcome: 'delivered' | 'failed' | 'refused'
+  /** Its progress before. */
+  readonly before: SubscriptionProgress
 }
 
 export function isSuccess(status: number | undefined): boolean {
@@ -45,18 +71,36 @@ export function isTooMuch({ status, ids }: Pick<AttemptMade, 'status' | 'ids'>):
   return status !== undefined && REFUSALS.includes(status) && ids.length > 1
 }
 
+/** The maximum number of items in the next request: half of one that was too large, more after each success. */
+export function mostAfter(most: number, attempt: AttemptMade): number {
+  if (isTooMuch(attempt)) return Math.floor(attempt.ids.length / 2)
+  return isSuccess(attempt.status) ? most * 2 : most
+}
+
 /** The progress of a subscription after an attempt. */
 export function afterAttempt(
-  progress: SubscriptionProgress,
+  before: SubscriptionProgress,
   attempt: AttemptMade,
 ): SubscriptionProgress {
-  const { deliveries, setAsideInARow } = progress
-  const counted = { ...progress, deliveries: deliveries + 1, deliveredAt: attempt.begunAt }
+  const { status, ids, test, notice, isReplaced } = attempt
+  const counted = { ...before, deliveries: before.deliveries + 1 }
+  if (test !== undefined) {
+    const id = before.test?.id ?? ''
+    return ids.includes(id) ? { ...counted, test: { id, outcome: test } } : counted
+  }
+  // The failure of a target that has been replaced is not the new one's.
+  if (isReplaced === true && !isSuccess(status)) return counted
+  const delivered = { ...counted, deliveredAt: attempt.begunAt }
+  const after = withoutNotice(afterItems(delivered, attempt))
+  return notice === undefined ? after : { ...after, notice }
+}
+
+function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): SubscriptionProgress {
+  const { setAsideInARow, attempt: before } = counted
   if (isSuccess(attempt.status)) return succeeded(counted, attempt)
   if (isTooMuch(attempt)) return counted
   const { status } = attempt
   if (status === undefined || !REFUSALS.includes(status)) return failed(counted, attempt)
-  const before = progress.attempt
   const [refusedId = ''] = attempt.ids
   const refusals = before?.refusedId === refusedId ? before.refusals + 1 : 1
   const isOver = refusals >= TRIES_OF_AN_ITEM
@@ -73,10 +117,13 @@ export function afterAttempt(
 }
 
 function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): SubscriptionProgress {
+  const { now, ids, moves, isMail } = attempt
   return {
     ...passed(healthy(progress), attempt),
-    setAside: progress.setAside.filter(({ id }) => !attempt.ids.includes(id)),
-    succeededAt: attempt.now,
+    setAside: progress.setAside.filter(({ id }) => !ids.includes(id)),
+    succeededAt: now,
+    ...(moves?.isGap === true && { gapToldAt: moves.to }),
+    ...(isMail === true && { mailedAt: [...mailedWithinHour(progress.mailedAt, now), now] }),
   }
 }
 
@@ -127,9 +174,45 @@ function setAside(progress: SubscriptionProgress, attempt: AttemptMade): Subscri
   }
 }
 
+function withoutNotice({
+  notice: _notice,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return progress
+}
+
 function withoutAttempt({
   attempt: _attempt,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {
   return progress
+}
+
+/**
+ * The pause after the nth failure in a row, counted from 1. `retryAfterMs`: as the receiver wants it, within an
+ * hour. `random`: from 0 to 1.
+ */
+export function pauseAfter(
+  failures: number,
+  { retryAfterMs, random }: { retryAfterMs?: number | undefined; random: number },
+): number {
+  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, FIRST_PAUSE_MS), HOUR_MS)
+  const pause = PAUSES_MS[failures - 1] ?? HOUR_MS
+  return Math.round(pause * (1 - JITTER + 2 * JITTER * random))
+}
+
+/** How long to wait before a mail: what happens within a minute shares one, and an hour has 20 at most. */
+export function mailWaitMs(
+  mailedAt: readonly number[] | undefined,
+  firstSince: number,
+  now: number,
+): number {
+  const recent = mailedWithinHour(mailedAt, now)
+  const [oldest = now] = recent.slice(-MOST_MAILS_AN_HOUR)
+  const spareMs = recent.length < MOST_MAILS_AN_HOUR ? 0 : oldest + HOUR_MS - now
+  return Math.max(firstSince + MINUTE_MS - now, spareMs)
+}
+
+function mailedWithinHour(mailedAt: readonly number[] = [], now: number): readonly number[] {
+  return mailedAt.filter((at) => now - at < HOUR_MS)
 }

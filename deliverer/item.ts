@@ -3,6 +3,12 @@ import type { FeedItem } from '../event-log/feeds.ts'
 import type { DeviceFact } from '../schemas/facts/facts.ts'
 import type { PositionReported } from '../schemas/events/position-reported.ts'
 import type { LastPosition } from '../schemas/devices/read-models.ts'
+import { factSentence } from '../schemas/facts/sentence.ts'
+import { localClock } from '../schemas/geo/local-time.ts'
+
+const LONGEST_SENTENCE = 1_000
+const GAP = 'Some events before this one are no longer kept and could not be sent.'
+const TEST = 'This is a test: notifications arrive here.'
 
 /** Something to tell a receiver. Times in milliseconds since the epoch. */
 export type Item = {
@@ -19,6 +25,9 @@ export type Item = {
   | { readonly kind: 'gap' }
   | { readonly kind: 'test' }
 )
+
+/** An item, and what its device is called. */
+export type Told = { readonly item: Item; readonly deviceName: string }
 
 /** An event of the log, or a record. */
 type PlacedPosition = LastPosition & { readonly deviceId: string }
@@ -43,6 +52,10 @@ export function gapItem(mark: string, now: number): Item {
   return { kind: 'gap', id: `gap_${hashOf(mark)}`, at: now, since: now }
 }
 
+export function testItem(id: string, now: number): Item {
+  return { kind: 'test', id, at: now, since: now }
+}
+
 /** An item of a page, without erasures. */
 export function itemOf(item: FeedItem<DeviceFact | PositionReported>): Item | undefined {
   if (item.kind === 'erasure') return undefined
@@ -61,4 +74,47 @@ export function batchId(items: readonly { readonly id: string }[]): string {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
+}
+
+/** An item as a sentence; it has no time. */
+export function itemSentence({ item, deviceName }: Told): string {
+  switch (item.kind) {
+    case 'fact':
+      return factSentence(item.fact, oneLine(deviceName))
+    case 'gap':
+      return GAP
+    case 'test':
+      return TEST
+    case 'position':
+      return `${oneLine(deviceName)} reported a position`
+  }
+}
+
+/** The same with its time, for readers that see nothing else. */
+export function timedSentence(told: Told, zone: string): string {
+  const { item } = told
+  if (item.kind === 'gap' || item.kind === 'test') return itemSentence(told)
+  return `${clipped(oneLine(itemSentence(told)))} (${timeText(item.at, zone)})`
+}
+
+export function titleOf({ item, deviceName }: Told): string {
+  return deviceIdOf(item) === undefined ? 'GPS' : oneLine(deviceName)
+}
+
+/** `2026-01-01 14:05 UTC` */
+function timeText(at: number, zone: string): string {
+  const shown = new Date(localClock(zone)(at)).toISOString()
+  return `${shown.slice(0, 10)} ${shown.slice(11, 16)} ${zone}`
+}
+
+/** Names and alarms come from devices: they begin no line of their own, and turn no text around. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]+/gu, ' ')
+}
+
+function clipped(text: string): string {
+  const signs = [...text]
+  return signs.length <= LONGEST_SENTENCE
+    ? text
+    : `${signs.slice(0, LONGEST_SENTENCE - 1).join('')}…`
 }

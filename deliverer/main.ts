@@ -6,8 +6,8 @@ import { runProgram } from '../runtime/process/program.ts'
 import { sealedSecrets } from '../runtime/process/sealed-secrets.ts'
 import { serveHealth } from '../runtime/http/serve-health.ts'
 import { openMongoStore } from '../store/mongo/mongo-store.ts'
-import { lookUpsInTurns } from './look-ups.ts'
 import { DELIVERER_FEEDS, startDeliverer } from './service.ts'
+import { lookUpsInTurns } from './turns.ts'
 
 /** The deliverer as a separate process on Kafka and MongoDB; several share the subscriptions. */
 await runProgram('gps-deliverer', async (program) => {

@@ -10,14 +10,11 @@ import { suspendedAccounts } from '../store/operators.ts'
 import type { Store } from '../store/store.ts'
 import { leases } from './run/lease.ts'
 import { itemReader, type ItemStore } from './run/next-items.ts'
-import { realPause } from './run/pauses.ts'
 import { runSubscriptions } from './run/run-subscriptions.ts'
 import { httpClient } from './send/http-client.ts'
-import { smtpMailer } from './send/mailer.ts'
+import { adminWarnings, mailSender, smtpMailer } from './send/mail.ts'
 import { itemSender } from './send/send-items.ts'
-import { mailSender } from './send/send-mail.ts'
-import { requestSlots } from './slots.ts'
-import { adminWarnings } from './warn-admins.ts'
+import { requestSlots } from './turns.ts'
 
 const LOOKS_EVERY_MS = 500
 const ACCOUNTS_EVERY_MS = 4_000
@@ -77,7 +74,6 @@ export function startDeliverer(
     send: itemSender({ http, sendMail, consoleUrl }),
     slots: requestSlots(),
     clock,
-    pause: realPause,
     random: Math.random,
     isSuspended: (accountId) => suspended?.has(accountId) === true,
     onAttempt(report) {

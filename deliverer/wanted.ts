@@ -1,11 +1,12 @@
 import type { DeviceFact } from '../schemas/facts/facts.ts'
 import type { PositionReported } from '../schemas/events/position-reported.ts'
-import type { DeviceSubscription } from '../schemas/subscriptions/subscription.ts'
-import { isWithinHours } from './hours.ts'
+import type { DeviceSubscription, Hours } from '../schemas/subscriptions/subscription.ts'
+import { localClock } from '../schemas/geo/local-time.ts'
 import { timeOfPosition } from './item.ts'
 
 /** Mails and chats are for what happens now. */
 const MAX_AGE_SECONDS = 3_600
+const SUNDAY = 7
 
 type Event = DeviceFact | PositionReported
 
@@ -40,4 +41,21 @@ function wantsFact({ types, geofenceIds, ruleIds }: DeviceSubscription, fact: De
   const isAtGeofence = geofenceIds?.some((id) => named.includes(id) || fact.inside.includes(id))
   const isOfRule = 'rule' in fact && ruleIds?.includes(fact.rule.id) === true
   return isAtGeofence === true || isOfRule
+}
+
+/** Whether a time is within the hours, by the clock of their zone. */
+export function isWithinHours({ days, from, to, zone }: Hours, time: number): boolean {
+  const shown = new Date(localClock(zone)(time))
+  const minute = shown.getUTCHours() * 60 + shown.getUTCMinutes()
+  const today = shown.getUTCDay() || SUNDAY
+  const yesterday = today - 1 || SUNDAY
+  const [begin, end] = [minutesOf(from), minutesOf(to)]
+  if (begin < end) return days.includes(today) && begin <= minute && minute < end
+  // Over midnight: the early hours belong to the day before.
+  return minute >= begin ? days.includes(today) : minute < end && days.includes(yesterday)
+}
+
+function minutesOf(text: string): number {
+  const [hours = 0, minutes = 0] = text.split(':').map(Number)
+  return hours * 60 + minutes
 }

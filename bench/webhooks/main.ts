@@ -3,12 +3,11 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { leases } from '../../deliverer/run/lease.ts'
 import { itemReader } from '../../deliverer/run/next-items.ts'
-import { realPause } from '../../deliverer/run/pauses.ts'
 import { runSubscriptions } from '../../deliverer/run/run-subscriptions.ts'
 import { httpClient } from '../../deliverer/send/http-client.ts'
 import { itemSender } from '../../deliverer/send/send-items.ts'
-import { mailSender } from '../../deliverer/send/send-mail.ts'
-import { requestSlots } from '../../deliverer/slots.ts'
+import { mailSender } from '../../deliverer/send/mail.ts'
+import { requestSlots } from '../../deliverer/turns.ts'
 import type { EventLog } from '../../event-log/event-log.ts'
 import type { FactLog } from '../../event-log/fact-log.ts'
 import type { Feeds } from '../../event-log/feeds.ts'
@@ -129,7 +128,6 @@ async function deliver(
     leases: leases({ store, owner: 'bench', now: () => clock.now() }),
     send: itemSender({ http, sendMail, consoleUrl: undefined }),
     slots: requestSlots(),
-    pause: realPause,
     random: Math.random,
     isSuspended: () => false,
     onAttempt({ outcome, subscription }) {

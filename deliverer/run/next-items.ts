@@ -3,10 +3,9 @@ import type { FeedItem, Feeds } from '../../event-log/feeds.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey, type PositionReported } from '../../schemas/events/position-reported.ts'
 import { isSelected } from '../../schemas/definitions/selection.ts'
-import type { DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
+import type { DeviceSubscription, WaitingItems } from '../../schemas/subscriptions/subscription.ts'
 import type { Store } from '../../store/store.ts'
-import { deviceIdOf, itemOf, positionItem, factItem, type Item } from '../item.ts'
-import type { Told } from '../render/told.ts'
+import { deviceIdOf, factItem, itemOf, positionItem, type Item, type Told } from '../item.ts'
 import { wants } from '../wanted.ts'
 
 export type ItemStore = Pick<Store, 'findDevices' | 'findPosition' | 'findFacts'>
@@ -39,6 +38,9 @@ const MOST_PASSED_OVER = 50_000
 const DEVICES_KNOWN_MS = 2_000
 const MOST_DEVICES_KNOWN = 10_000
 
+const COUNTED_AT_ONCE = 1_000
+const MOST_COUNTED = 10_000
+
 type KnownDevice = { readonly name?: string | undefined; readonly labels: readonly string[] }
 
 /** Finds the items that subscriptions send, with the names of their devices. */
@@ -50,21 +52,13 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
 
   /** Looks all devices that are not known up together. */
   function devicesOf(accountId: string, deviceIds: readonly string[]): Promise<KnownDevice[]> {
-    const found = new Map<string, Promise<KnownDevice>>()
-    const missing: string[] = []
     const keyOf = (deviceId: string) => deviceKey({ accountId, deviceId })
-    for (const deviceId of new Set(deviceIds)) {
-      const device = known.get(keyOf(deviceId))
-      if (device === undefined) missing.push(deviceId)
-      else found.set(deviceId, device)
-    }
-    const asked =
-      missing.length > 0
-        ? lookUp(accountId, missing)
-        : Promise.resolve(new Map<string, KnownDevice>())
+    const found = new Map(Array.from(new Set(deviceIds), (id) => [id, known.get(keyOf(id))]))
+    const missing = [...found.keys()].filter((deviceId) => found.get(deviceId) === undefined)
+    const asked = missing.length > 0 ? lookUp(accountId, missing) : undefined
     for (const deviceId of missing) {
-      const device = asked.then((devices) => devices.get(deviceId) ?? { labels: [] })
-      device.catch(() => known.delete(keyOf(deviceId)))
+      const device = asked?.then((devices) => devices.get(deviceId) ?? { labels: [] })
+      device?.catch(() => known.delete(keyOf(deviceId)))
       known.set(keyOf(deviceId), device)
       found.set(deviceId, device)
     }
@@ -104,52 +98,53 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     const feed = source === 'facts' ? feeds.facts : feeds.positions
     const page = await feed.read({ ...query, accountId, after, wants: wanted })
     const found = (page.items as readonly FeedItem<DeviceFact | PositionReported>[]).flatMap(
-      (at) => {
-        const item = itemOf(at)
-        return item === undefined ? [] : [{ item, at }]
+      (entry) => {
+        const item = itemOf(entry)
+        return item === undefined ? [] : [{ item, mark: entry.mark }]
       },
     )
     const all = await tell(
       accountId,
       found.map(({ item }) => item),
     )
-    const kept = all.flatMap(({ told, ...device }, place) => {
-      const at = found[place]?.at
-      const isKept = labels === undefined || isSelected(subscription, device)
-      return isKept && at !== undefined ? [{ told, at }] : []
-    })
-    return { kept, mark: page.mark, end: page.end, gap: page.gap }
+    const kept = all.flatMap(({ told, ...device }, place) =>
+      labels === undefined || isSelected(subscription, device)
+        ? [{ told, mark: found[place]!.mark }]
+        : [],
+    )
+    return { ...page, kept }
+  }
+
+  /** The items after a mark. */
+  async function after(
+    subscription: DeviceSubscription,
+    { mark: from, limit, ...query }: ItemsQuery,
+  ): Promise<NextItems> {
+    let mark = from
+    for (let size = limit, read = 0; ; size = Math.max(limit, Math.min(2 * size, MOST_AT_ONCE))) {
+      const page = await pageOf(subscription, { ...query, mark, limit: size })
+      read += size
+      const { kept, end, gap } = page
+      const isLast = end || gap || query.signal.aborted || read >= MOST_PASSED_OVER
+      if (kept.length === 0 && subscription.labels !== undefined && !isLast) {
+        mark = page.mark
+        continue
+      }
+      const fitting = kept.slice(0, limit)
+      const hasRest = fitting.length < kept.length
+      const last = hasRest ? (fitting.at(-1)?.mark ?? from) : page.mark
+      return {
+        told: fitting.map(({ told }) => told),
+        markAfter: (count) => (count >= fitting.length ? last : (fitting[count - 1]?.mark ?? from)),
+        mark: last,
+        end: end && !hasRest,
+        gap,
+      }
+    }
   }
 
   return {
-    /** The items after a mark. */
-    async after(
-      subscription: DeviceSubscription,
-      { mark: after, limit, now, ...query }: ItemsQuery,
-    ): Promise<NextItems> {
-      let mark = after
-      for (let size = limit, read = 0; ; size = Math.max(limit, Math.min(2 * size, MOST_AT_ONCE))) {
-        const page = await pageOf(subscription, { ...query, mark, limit: size, now })
-        read += size
-        const { kept, end, gap } = page
-        const isLast = end || gap || query.signal.aborted || read >= MOST_PASSED_OVER
-        if (kept.length === 0 && subscription.labels !== undefined && !isLast) {
-          mark = page.mark
-          continue
-        }
-        const fitting = kept.slice(0, limit)
-        const hasRest = fitting.length < kept.length
-        const last = hasRest ? (fitting.at(-1)?.at.mark ?? after) : page.mark
-        return {
-          told: fitting.map(({ told }) => told),
-          markAfter: (count) =>
-            count >= fitting.length ? last : (fitting[count - 1]?.at.mark ?? after),
-          mark: last,
-          end: end && !hasRest,
-          gap,
-        }
-      }
-    },
+    after,
 
     /** The items with these ids that still exist. */
     async byIds(
@@ -171,6 +166,23 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
         }
       }
       return (await tell(accountId, found)).map(({ told }) => told)
+    },
+
+    /** Counts what waits, up to 10 000 items; continues where the last count ended, so every entry is read once. */
+    async count(
+      subscription: DeviceSubscription,
+      query: Pick<ItemsQuery, 'now' | 'signal'>,
+    ): Promise<WaitingItems> {
+      const { mark, waiting } = subscription.progress
+      let result = waiting ?? { count: 0, more: false, mark }
+      while (result.count < MOST_COUNTED && !query.signal.aborted) {
+        const from = { mark: result.mark, limit: COUNTED_AT_ONCE, waitMs: 0 }
+        const page = await after(subscription, { ...from, ...query })
+        const count = result.count + page.told.length
+        result = { count, more: !page.end, mark: page.mark }
+        if (page.end) break
+      }
+      return result
     },
   }
 }

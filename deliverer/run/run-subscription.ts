@@ -1,121 +1,247 @@
-import type { DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
-import { waitingCounter } from './count-waiting.ts'
-import type { RunnerParts, RunnerState, SubscriptionKey } from './runner-state.ts'
-import { nextSender } from './send-next.ts'
-import { askedSender } from './send-asked.ts'
-import { requester } from './request.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  uncounted,
+  type DeviceSubscription,
+  type SubscriptionProgress,
+} from '../../schemas/subscriptions/subscription.ts'
+import type { SubscriptionStore } from '../../store/subscriptions.ts'
+import { mailWaitMs } from '../after-attempt.ts'
+import { gapItem, testItem } from '../item.ts'
+import type { RequestSlots } from '../turns.ts'
+import { attempts, type AttemptParts, type Load } from './attempt.ts'
+import { withoutLease } from './lease.ts'
+import type { ItemReader } from './next-items.ts'
 
 const RETRY_MS = 1_000
 const LOOKS_EVERY_MS = 60_000
+const WAITS_MS = 20_000
+/** A mark that has passed only unwanted entries is not worth more writes. */
+const SAVED_EVERY_MS = 60_000
+/** Items that were read longer ago are read again: one of their devices may have been erased. */
+const FRESH_MS = 500
+const COUNTED_EVERY_MS = 60_000
 
-export type Runner = {
-  /** Looks at the subscription again, because somebody has changed it, or the process stops. */
-  notify(): void
-  /** As it was last seen. */
-  readonly current: DeviceSubscription | undefined
-  /** Since when its oldest known item could have been sent; undefined: none waits. */
-  readonly waitingSince: number | undefined
-  /** Resolves when the subscription has been deleted, or on `stopping`. */
-  readonly done: Promise<void>
+export type RunnerParts = AttemptParts & {
+  readonly store: SubscriptionStore
+  readonly items: ItemReader
+  readonly slots: RequestSlots
+  /** Waits, or returns earlier when `signal` is aborted. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly isSuspended: (accountId: string) => boolean
+  /** Ends all runners. */
+  readonly stopping: AbortSignal
+}
+
+/** What follows a step. */
+type Next = {
+  /** The subscription as it is now; absent: it must be read again. */
+  readonly subscription?: DeviceSubscription | undefined
+  readonly restMs?: number
 }
 
 /** Delivers for one subscription: one request at a time, in the order of its log. */
-export function runSubscription(key: SubscriptionKey, parts: RunnerParts): Runner {
-  const { store, leases, clock, stopping } = parts
-  const state: RunnerState = {
-    current: undefined,
-    isStale: true,
-    isChanged: false,
-    waitingSince: undefined,
-    wake: new AbortController(),
-  }
-  const requests = requester(key, parts, state)
-  const asked = askedSender(key, parts, requests)
-  const next = nextSender(key, parts, { state, requests, rest })
-  const waiting = waitingCounter(parts)
+export function runSubscription(
+  key: { readonly accountId: string; readonly id: string },
+  parts: RunnerParts,
+) {
+  const { store, items, leases, slots, clock, logger, stopping, pause = pauseUnlessAborted } = parts
+  const now = () => clock.now()
+  const { attempt, mostItems } = attempts(parts)
+  let current: DeviceSubscription | undefined
+  let waitingSince: number | undefined
+  /** Aborted when somebody has changed it, or the process stops. */
+  let wake = new AbortController()
+  /** Where it reads on: entries between the stored mark and this one are not wanted. */
+  let cursor = { from: '', revision: 0, mark: '', savedAt: now() }
+  let countedAt = -Infinity
 
   async function run(): Promise<void> {
+    let next: Next = {}
     while (!stopping.aborted) {
+      if (wake.signal.aborted) {
+        wake = new AbortController()
+        next = {}
+      }
       try {
-        if (!(await step())) return
+        current = next.subscription ?? (await store.findSubscription(key))
+        if (current === undefined) return
+        next = await step(current)
       } catch (error) {
         if (stopping.aborted) return
-        state.isStale = true
-        parts.logger.warn({ err: error, subscriptionId: key.id }, 'deliveries are waiting')
-        await rest(RETRY_MS)
+        logger.warn({ err: error, subscriptionId: key.id }, 'deliveries are waiting')
+        next = { restMs: RETRY_MS }
+      }
+      if (next.restMs !== undefined) {
+        await pause(Math.min(next.restMs, LOOKS_EVERY_MS), wake.signal)
       }
     }
   }
 
-  /** Waits until something may have changed. */
-  async function rest(ms: number): Promise<void> {
-    await parts.pause(Math.min(ms, LOOKS_EVERY_MS), state.wake.signal)
-  }
-
-  async function step(): Promise<boolean> {
-    if (state.wake.signal.aborted) state.wake = new AbortController()
-    if (state.isStale || state.isChanged || state.current === undefined) {
-      state.isStale = false
-      state.isChanged = false
-      state.current = await store.findSubscription(key)
-    }
-    const { current: subscription } = state
-    if (subscription === undefined) return false
+  /** Does what is due. */
+  async function step(subscription: DeviceSubscription): Promise<Next> {
     const { progress, everySeconds } = subscription
-    const now = clock.now()
     const heldMs = leases.heldFor(progress)
-    if (heldMs > 0) {
-      state.isStale = true
-      await rest(heldMs)
-      return true
-    }
-    if (parts.isSuspended(key.accountId)) {
-      await rest(RETRY_MS)
-      return true
-    }
+    if (heldMs > 0) return { restMs: heldMs }
+    if (parts.isSuspended(key.accountId)) return { subscription, restMs: RETRY_MS }
     const { test } = progress
     if (test !== undefined && test.outcome === undefined) {
-      await asked.sendTest(subscription, test.id)
-      return true
+      return deliver(subscription, async (claimed) => testLoad(claimed, test.id))
     }
     if (progress.disabledAt !== undefined) {
-      state.waitingSince = undefined
-      await countWaiting(subscription)
-      await rest(Infinity)
-      return true
+      waitingSince = undefined
+      return { subscription: await countWaiting(subscription), restMs: Infinity }
     }
     const isAgain = progress.resend.length > 0
     const every = isAgain ? 0 : (progress.deliveredAt ?? 0) + everySeconds * 1_000
-    const waitMs = Math.max(progress.attempt?.nextAt ?? 0, every) - now
-    if (waitMs > 0) {
-      if (progress.attempt !== undefined) await countWaiting(subscription)
-      await rest(waitMs - (clock.now() - now))
-    } else if (isAgain) await asked.sendAgain(subscription)
-    else await next.sendNext(subscription)
-    return true
+    const dueAt = Math.max(progress.attempt?.nextAt ?? 0, every)
+    if (dueAt > now()) {
+      const isCounted = progress.attempt !== undefined
+      const counted = isCounted ? await countWaiting(subscription) : subscription
+      return { subscription: counted, restMs: dueAt - now() }
+    }
+    return isAgain ? deliver(subscription, loadAgain) : deliverNext(subscription)
   }
 
-  async function countWaiting(subscription: DeviceSubscription): Promise<void> {
+  /** Takes a slot and the lease, and makes one request of what `load` finds then. */
+  async function deliver(
+    subscription: DeviceSubscription,
+    load: (claimed: DeviceSubscription) => Promise<Load | undefined>,
+  ): Promise<Next> {
+    const isFailing = subscription.progress.failingSince !== undefined
+    const end = await slots.take({ accountId: key.accountId, isFailing })
     try {
-      const counted = await waiting.count(subscription, state.wake.signal)
-      if (counted !== undefined) state.current = counted
-    } catch (error) {
-      parts.logger.warn({ err: error, subscriptionId: key.id }, 'waiting items were not counted')
+      if (stopping.aborted) return {}
+      const claimed = await leases.take(subscription, () => parts.isSuspended(key.accountId))
+      if (claimed === undefined) return {}
+      const loaded = await load(claimed)
+      if (loaded === undefined) return {}
+      return { subscription: await attempt(claimed, loaded) }
+    } finally {
+      end()
     }
   }
 
+  function testLoad({ progress: { mark } }: DeviceSubscription, id: string): Load {
+    const told = [{ item: testItem(id, now()), deviceName: '' }]
+    return { kind: 'test', told, markAfter: () => mark, end: true }
+  }
+
+  /** The items that an operator wants again. Those that no longer exist are removed from the list. */
+  async function loadAgain(claimed: DeviceSubscription): Promise<Load | undefined> {
+    const { mark, resend } = claimed.progress
+    const ids = resend.slice(0, mostItems(claimed))
+    const told = await items.byIds(claimed, ids)
+    if (told.length > 0) return { kind: 'again', told, markAfter: () => mark, end: false }
+    const withoutThem = (progress: SubscriptionProgress) => ({
+      ...progress,
+      resend: progress.resend.filter((id) => !ids.includes(id)),
+    })
+    await leases.write(key, withoutThem, { keep: true })
+    return undefined
+  }
+
+  /** Waits for the items after the mark, and sends them. */
+  async function deliverNext(subscription: DeviceSubscription): Promise<Next> {
+    const { progress, revision } = subscription
+    if (cursor.from !== progress.mark || cursor.revision !== revision) {
+      cursor = { from: progress.mark, revision, mark: progress.mark, savedAt: now() }
+    }
+    const { mark } = cursor
+    const page = await read(subscription, mark, WAITS_MS)
+    if (stopping.aborted) return {}
+    const [first] = page.told
+    const isGap = page.gap && progress.gapToldAt !== mark
+    if (first === undefined && !isGap) {
+      waitingSince = undefined
+      cursor = { ...cursor, mark: page.mark }
+      return page.end ? saveCursor(subscription) : { subscription }
+    }
+    waitingSince = first?.item.since
+    if (first !== undefined && subscription.target.kind === 'email') {
+      const restMs = mailWaitMs(progress.mailedAt, first.item.since, now())
+      if (restMs > 0) return { subscription, restMs }
+    }
+    const readAt = performance.now()
+    return deliver(subscription, async (claimed) => {
+      if (claimed.progress.mark !== progress.mark) return undefined
+      if (isGap) {
+        const told = [{ item: gapItem(mark, now()), deviceName: '' }]
+        return { kind: 'gap', told, markAfter: () => mark, end: false }
+      }
+      const isFresh = performance.now() - readAt <= FRESH_MS
+      const { told, markAfter, end } = isFresh ? page : await read(subscription, mark, 0)
+      return told.length === 0 ? undefined : { kind: 'next', told, markAfter, end }
+    })
+  }
+
+  function read(subscription: DeviceSubscription, mark: string, waitMs: number) {
+    const limit = mostItems(subscription)
+    return items.after(subscription, { mark, limit, waitMs, now, signal: wake.signal })
+  }
+
+  /** Saves how far nothing was wanted, so that the next start does not read it again. */
+  async function saveCursor(subscription: DeviceSubscription): Promise<Next> {
+    const { from, mark, savedAt } = cursor
+    const isDue = subscription.progress.waiting !== undefined || now() - savedAt >= SAVED_EVERY_MS
+    if (mark === from || !isDue) return { subscription }
+    cursor = { ...cursor, savedAt: now() }
+    const saved = await store.changeProgress(key, (progress, revision) => {
+      const isMoved = progress.mark !== from || leases.heldFor(progress) > 0
+      if (isMoved || revision !== subscription.revision) return undefined
+      return { ...uncounted(withoutLease(progress)), mark }
+    })
+    if (saved === 'refused' || saved === undefined) return {}
+    cursor = { ...cursor, from: mark }
+    return { subscription: { ...subscription, progress: saved.progress } }
+  }
+
+  /**
+   * Counts what waits for a receiver that fails or is disabled, at most every minute. Returns the subscription, with
+   * the count unless another process has stored one.
+   */
+  async function countWaiting(subscription: DeviceSubscription): Promise<DeviceSubscription> {
+    const { progress, revision } = subscription
+    const isRecent = now() - countedAt < COUNTED_EVERY_MS
+    if (isRecent && progress.waiting !== undefined) return subscription
+    try {
+      const waiting = await items.count(subscription, { now, signal: wake.signal })
+      countedAt = now()
+      if (waiting.count === 0 || waiting.mark === progress.waiting?.mark) return subscription
+      const changed = await store.changeProgress(key, (stored, revisionNow) => {
+        const isSame = revisionNow === revision && stored.mark === progress.mark
+        const isCounted = stored.waiting?.mark !== progress.waiting?.mark
+        return isSame && !isCounted ? { ...stored, waiting } : undefined
+      })
+      if (changed === 'refused' || changed === undefined) return subscription
+      return { ...subscription, progress: changed.progress }
+    } catch (error) {
+      logger.warn({ err: error, subscriptionId: key.id }, 'waiting items were not counted')
+      return subscription
+    }
+  }
+
+  /** Resolves when the subscription has been deleted, or on `stopping`. */
   const done = run()
   return {
-    notify() {
-      state.isChanged = true
-      state.wake.abort()
-    },
-    get current() {
-      return state.current
-    },
-    get waitingSince() {
-      return state.waitingSince
-    },
     done,
+
+    /** Looks at the subscription again, because somebody has changed it, or the process stops. */
+    notify: () => wake.abort(),
+
+    /** As it was last seen. */
+    get current() {
+      return current
+    },
+
+    /** Since when its oldest known item could have been sent; undefined: none waits. */
+    get waitingSince() {
+      return waitingSince
+    },
   }
+}
+
+export type Runner = ReturnType<typeof runSubscription>
+
+async function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(ms, undefined, { signal, ref: false }).catch(() => undefined)
 }

@@ -5,8 +5,7 @@ import {
 } from '../../schemas/subscriptions/subscription.ts'
 import type { ChangedDefinition } from '../../store/definitions.ts'
 import { ChangesFollower } from '../../store/follow-changes.ts'
-import { runSubscription, type Runner } from './run-subscription.ts'
-import type { RunnerParts } from './runner-state.ts'
+import { runSubscription, type Runner, type RunnerParts } from './run-subscription.ts'
 
 type Known = { readonly runner: Runner; readonly changedAt: number }
 

@@ -1,21 +1,32 @@
+import { lookup, type LookupAddress } from 'node:dns'
+import { Resolver } from 'node:dns/promises'
 import type { LookupFunction } from 'node:net'
-import { Agent, ProxyAgent, request, type Dispatcher } from 'undici'
+import type { Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { Agent, ProxyAgent, request } from 'undici'
 import {
   addressFault,
   addressIn,
   outboundUrlFault,
   type OutboundNetworks,
 } from '../../runtime/outbound/outbound-url.ts'
-import { parseRetryAfter } from '../retry-schedule.ts'
-import { InterimAnswersError, requestFailure, RefusedAddressError } from './failure.ts'
-import { firstBytes } from './first-bytes.ts'
-import { nameResolver, type ResolveName } from './resolve-name.ts'
 
 const ANSWERS_WITHIN_MS = 15_000
 /** A receiver may send interim answers (1xx) before its answer, but not without end. */
 const MOST_INTERIM_ANSWERS = 100
 /** Idle connections are not kept for the next delivery, which may be hours later. */
 const KEEP_ALIVE_MS = 10_000
+
+const RESOLVES_WITHIN_MS = 2_000
+const RESOLVING_TRIES = 2
+/** Fewer than libuv has threads: in the embedded process those also decompress the devices' requests. */
+const MOST_ON_THREADS = 2
+
+const KEPT_BYTES = 1_024
+/** Read to keep the connection open; beyond this length it is closed. */
+const MOST_BYTES = 64 * 1_024
+/** The status has arrived: the body is only for operators to look at. */
+const BODY_WITHIN_MS = 2_000
 
 export type OutboundRequest = {
   readonly url: string
@@ -59,13 +70,15 @@ export function httpClient({
   now?: () => number
   answersWithinMs?: number
 }): HttpClient {
-  const agents =
-    proxy === undefined
-      ? { 'http:': checkedAgent('http:'), 'https:': checkedAgent('https:') }
-      : proxied(new ProxyAgent({ uri: proxy, keepAliveTimeout: KEEP_ALIVE_MS }))
+  const proxied =
+    proxy !== undefined && new ProxyAgent({ uri: proxy, keepAliveTimeout: KEEP_ALIVE_MS })
+  const agents = {
+    'http:': proxied || checkedAgent('http:'),
+    'https:': proxied || checkedAgent('https:'),
+  }
 
-  function checkedAgent(protocol: 'http:' | 'https:'): Dispatcher {
-    const lookup: LookupFunction = (name, options, callback) => {
+  function checkedAgent(protocol: 'http:' | 'https:'): Agent {
+    const lookUp: LookupFunction = (name, options, callback) => {
       resolveName(name).then(
         (addresses) => {
           const [first] = addresses
@@ -81,7 +94,7 @@ export function httpClient({
       )
     }
     return new Agent({
-      connect: { lookup, timeout: answersWithinMs },
+      connect: { lookup: lookUp, timeout: answersWithinMs },
       keepAliveTimeout: KEEP_ALIVE_MS,
     })
   }
@@ -129,6 +142,100 @@ export function httpClient({
   }
 }
 
-function proxied(agent: Dispatcher): Record<'http:' | 'https:', Dispatcher> {
-  return { 'http:': agent, 'https:': agent }
+export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>
+
+/**
+ * Every address of a name. Asks DNS without one of libuv's threads, which a slow server would hold; only a name that
+ * DNS does not know is looked up as the system does, in its file of hosts and elsewhere.
+ */
+export function nameResolver(): ResolveName {
+  const resolver = new Resolver({ timeout: RESOLVES_WITHIN_MS, tries: RESOLVING_TRIES })
+  const lookUp = promisify(lookup)
+  let onThreads = 0
+
+  return async function resolveName(name) {
+    const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+    const addresses = found.flatMap((result, place) =>
+      result.status === 'fulfilled'
+        ? result.value.map((address) => ({ address, family: place === 0 ? 4 : 6 }))
+        : [],
+    )
+    if (addresses.length > 0) return addresses
+    if (onThreads >= MOST_ON_THREADS) throw Object.assign(new Error('busy'), { code: 'EAI_AGAIN' })
+    onThreads += 1
+    try {
+      return await lookUp(name, { all: true })
+    } finally {
+      onThreads -= 1
+    }
+  }
+}
+
+/** The beginning of a body as text. An endless body, or one that stops halfway, is closed. */
+async function firstBytes(body: Readable): Promise<string> {
+  const timer = setTimeout(() => body.destroy(), BODY_WITHIN_MS)
+  const kept: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (length < KEPT_BYTES) kept.push(chunk.subarray(0, KEPT_BYTES - length))
+      length += chunk.length
+      if (length > MOST_BYTES) break
+    }
+  } catch {
+    // The part that has arrived is shown.
+  } finally {
+    clearTimeout(timer)
+    body.destroy()
+  }
+  return new TextDecoder().decode(Buffer.concat(kept)).replace(/\uFFFD$/, '')
+}
+
+/** A `Retry-After` header in milliseconds: seconds, or a date. Undefined for anything else. */
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined
+  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000
+  const date = /[A-Za-z]/.test(header) ? Date.parse(header) : Number.NaN
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
+
+/** A URL leads where this process does not go; the message is for the operator. */
+export class RefusedAddressError extends Error {
+  override readonly name = 'RefusedAddressError'
+}
+
+/** A receiver sends interim answers (1xx) without end. */
+export class InterimAnswersError extends Error {
+  override readonly name = 'InterimAnswersError'
+  override readonly message = 'too many interim answers (1xx) before an answer'
+}
+
+const KNOWN: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'the name of the host could not be resolved',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed before an answer',
+  UND_ERR_SOCKET: 'the connection was closed before an answer',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the host cannot be reached',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is self-signed',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate cannot be verified',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host',
+}
+
+/** Why a request had no answer, in words that hold nothing of the request. */
+export function requestFailure(error: unknown, withinMs: number): string {
+  if (error instanceof RefusedAddressError || error instanceof InterimAnswersError) {
+    return error.message
+  }
+  const { name, code, errors } = error as { name?: unknown; code?: unknown; errors?: unknown }
+  if (name === 'TimeoutError') return `no answer within ${withinMs / 1_000} s`
+  // Several addresses were tried: as the first one failed.
+  if (Array.isArray(errors) && errors.length > 0) return requestFailure(errors[0], withinMs)
+  if (typeof code !== 'string') return 'the request failed'
+  return KNOWN[code] ?? `the request failed (${code.replace(/[^A-Z0-9_]/g, '')})`
 }

@@ -3,16 +3,16 @@ import type {
   SubscriptionSecrets,
   SubscriptionTarget,
 } from '../../schemas/subscriptions/subscription.ts'
-import { chatRequest } from '../render/chats.ts'
-import { mailOf } from '../render/mail.ts'
-import type { Told } from '../render/told.ts'
-import { fittingItems, webhookBody, webhookItem } from '../render/webhook.ts'
+import type { Told } from '../item.ts'
 import type { Answer, HttpClient, OutboundRequest } from './http-client.ts'
-import type { SendMail } from './send-mail.ts'
-import { signedHeaders } from './sign.ts'
-import { withoutSecrets } from './without-secrets.ts'
+import type { SendMail } from './mail.ts'
+import { chatRequest, mailOf } from './messages.ts'
+import { webhookRequest } from './webhook.ts'
 
-const OWN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'gps-position-ingestion' }
+/** Shorter ones are words that occur in any text. */
+const SHORTEST_SECRET = 4
+const SHORTEST_SEGMENT = 8
+const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** Items that are sent together, and the mark after each. */
 export type ItemsToSend = {
@@ -80,23 +80,66 @@ export function itemSender({
 
 export type SendItems = ReturnType<typeof itemSender>
 
-function webhookRequest(
-  { url, headers, batch }: Extract<SubscriptionTarget, { kind: 'webhook' }>,
-  { told, secrets, markAfter, now }: ItemsToSend,
-): { readonly request: OutboundRequest; readonly count: number } {
-  const rendered = told.map((one) => ({ id: one.item.id, json: webhookItem(one) }))
-  const count = fittingItems(rendered)
-  const mark = batch === undefined ? undefined : markAfter(count)
-  const { id, body } = webhookBody(rendered.slice(0, count), { now, mark })
-  const signing = secrets.signing
-    .filter(({ until }) => until === undefined || until > now)
-    .map(({ secret }) => secret)
-  const signed = signedHeaders(body, { id, now, secrets: signing })
-  return { request: { url, headers: { ...headers, ...OWN_HEADERS, ...signed }, body }, count }
-}
-
 /** Telegram says in its answer's body when to come again. */
 function withTelegramsPause(answer: Answer): Answer {
   const [, seconds] = /"retry_after":\s*(\d{1,6})/.exec(answer.text) ?? []
   return seconds === undefined ? answer : { ...answer, retryAfterMs: Number(seconds) * 1_000 }
+}
+
+/**
+ * The beginning of a receiver's answer without the secrets of its target: many receivers repeat the path or the
+ * headers of a request that they refuse.
+ */
+function withoutSecrets(text: string, target: SubscriptionTarget): string {
+  const secrets = [...new Set(secretsOf(target).flatMap(spellings))]
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .sort((one, other) => other.length - one.length)
+  const without = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
+  // Where the text was cut off, a secret may have begun.
+  const begun = secrets.flatMap((secret) => beginningAtEnd(without, secret))
+  const longest = Math.max(0, ...begun)
+  return longest === 0 ? without : `${without.slice(0, -longest)}…`
+}
+
+function secretsOf(target: SubscriptionTarget): string[] {
+  switch (target.kind) {
+    case 'webhook': {
+      const values = Object.values(target.headers ?? {})
+      return [...partsOfUrl(target.url), ...values, ...values.flatMap((one) => one.split(' '))]
+    }
+    case 'ntfy':
+      return [...partsOfUrl(target.url), ...(target.token === undefined ? [] : [target.token])]
+    case 'telegram':
+      return [target.token]
+    case 'slack':
+      return partsOfUrl(target.url)
+    case 'email':
+      return []
+  }
+}
+
+function partsOfUrl(text: string): string[] {
+  const { pathname, search, searchParams } = new URL(text)
+  const segments = pathname.split('/').filter(({ length }) => length >= SHORTEST_SEGMENT)
+  return [pathname + search, pathname, search, ...segments, ...searchParams.values()]
+}
+
+function spellings(secret: string): string[] {
+  return [secret, decoded(secret), secret.replace(/[&<>]/g, (sign) => HTML[sign] ?? sign)]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** How much of a secret's beginning the text ends with, if it is more than a word. */
+function beginningAtEnd(text: string, secret: string): number[] {
+  for (let length = Math.min(secret.length, text.length); length >= SHORTEST_SECRET; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return [length]
+  }
+  return []
 }

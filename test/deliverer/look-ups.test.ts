@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { lookUpsInTurns } from '../../deliverer/look-ups.ts'
+import { lookUpsInTurns } from '../../deliverer/turns.ts'
 import { startDeliveries } from './harness.ts'
 
 test('however many subscriptions of an account look devices up, that of another account is not last', async () => {

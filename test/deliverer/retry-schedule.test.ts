@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { parseRetryAfter, pauseAfter } from '../../deliverer/retry-schedule.ts'
+import { pauseAfter } from '../../deliverer/after-attempt.ts'
+import { parseRetryAfter } from '../../deliverer/send/http-client.ts'
 
 const seconds = (failures: number, random: number) => pauseAfter(failures, { random }) / 1_000
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { smtpMailer } from '../../deliverer/send/mailer.ts'
+import { smtpMailer } from '../../deliverer/send/mail.ts'
 import { sealedSecrets } from '../../runtime/process/sealed-secrets.ts'
 import type {
   DeviceSubscription,

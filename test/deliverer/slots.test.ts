@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { requestSlots } from '../../deliverer/slots.ts'
+import { requestSlots } from '../../deliverer/turns.ts'
 
 /** Takes slots; returns how many were given, and ends them. */
 function taking(slots: ReturnType<typeof requestSlots>) {

@@ -10,8 +10,7 @@ import {
 } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { requestFailure } from '../../../deliverer/send/failure.ts'
-import { httpClient, type HttpClient } from '../../../deliverer/send/http-client.ts'
+import { httpClient, requestFailure, type HttpClient } from '../../../deliverer/send/http-client.ts'
 import { parseNetwork } from '../../../runtime/outbound/public-address.ts'
 import { CERTIFICATE } from './certificate.ts'
 

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { factItem } from '../../../deliverer/item.ts'
-import { chatRequest } from '../../../deliverer/render/chats.ts'
-import { mailOf } from '../../../deliverer/render/mail.ts'
+import { chatRequest, mailOf } from '../../../deliverer/send/messages.ts'
 import { T0 } from '../../samples.ts'
 
 const told = (deviceName: string, alarm = 'sos') => ({

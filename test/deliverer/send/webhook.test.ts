@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { signedHeaders } from '../../../deliverer/send/sign.ts'
+import { signedHeaders } from '../../../deliverer/send/webhook.ts'
 import { newSigningSecret } from '../../../schemas/access/signing-secret.ts'
 
 const BODY = '{"type":"device.online","data":{"deviceName":"Größe 🚐"}}'

@@ -1,0 +1,178 @@
+import type { Clock } from '../../runtime/clock.ts'
+import { UnsealingError, type SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
+import type {
+  DeliveryOutcome,
+  DeviceSubscription,
+  SubscriptionSecrets,
+} from '../../schemas/subscriptions/subscription.ts'
+import type { SubscriptionStore } from '../../store/subscriptions.ts'
+import {
+  afterAttempt,
+  isSuccess,
+  mostAfter,
+  type AttemptMade,
+  type AttemptReport,
+} from '../after-attempt.ts'
+import { deviceIdOf, type Told } from '../item.ts'
+import type { SendItems, Sent } from '../send/send-items.ts'
+import type { Leases } from './lease.ts'
+
+const MOST_IN_MAIL = 1_000
+
+/** The items of a request, and what its success changes. */
+export type Load = {
+  /** A gap is told before the items that follow it; `again` and `test` leave the mark where it is. */
+  readonly kind: 'next' | 'gap' | 'again' | 'test'
+  readonly told: readonly Told[]
+  /** After the first n of them. */
+  readonly markAfter: (count: number) => string
+  /** Whether nothing follows; otherwise the lease is kept after a success. */
+  readonly end: boolean
+}
+
+export type AttemptParts = {
+  readonly store: Pick<SubscriptionStore, 'saveDelivery'>
+  readonly leases: Leases
+  readonly secrets: SealedSecrets
+  readonly send: SendItems
+  readonly clock: Clock
+  readonly random: () => number
+  readonly onAttempt: (attempt: AttemptReport) => void
+  readonly logger: { warn(fields: object, message: string): void }
+}
+
+/** Makes the requests of one subscription, and writes what became of them. */
+export function attempts(parts: AttemptParts) {
+  const { leases, clock } = parts
+  /** The most items in a request, after the receiver has found one too large. */
+  let most = Infinity
+  /** The secrets that were opened last: with many headers they are large. */
+  let opened: { readonly sealed: string; readonly secrets: SubscriptionSecrets } | undefined
+
+  /** Sends, and keeps the lease meanwhile. */
+  async function send(
+    claimed: DeviceSubscription,
+    { told, markAfter }: Load,
+    now: number,
+  ): Promise<Sent> {
+    const secrets = openSecrets(claimed)
+    if (secrets instanceof UnsealingError) {
+      const answer = { failure: secrets.message, text: '', milliseconds: 0 }
+      return { answer, count: told.length }
+    }
+    const letGo = leases.keep(claimed)
+    try {
+      return await parts.send({ subscription: claimed, secrets, now, told, markAfter })
+    } finally {
+      letGo()
+    }
+  }
+
+  /** Under another key the subscription fails like any other, so that operators see why. */
+  function openSecrets({ sealed, id }: DeviceSubscription): SubscriptionSecrets | UnsealingError {
+    if (opened?.sealed === sealed) return opened.secrets
+    try {
+      const secrets = JSON.parse(parts.secrets.open(sealed, id)) as SubscriptionSecrets
+      opened = { sealed, secrets }
+      return secrets
+    } catch (error) {
+      if (error instanceof UnsealingError) return error
+      throw error
+    }
+  }
+
+  /**
+   * Makes a request for a subscription whose lease this process has. Returns it with its new progress; undefined: it was
+   * changed meanwhile, or the lease was lost.
+   */
+  async function attempt(
+    claimed: DeviceSubscription,
+    load: Load,
+  ): Promise<DeviceSubscription | undefined> {
+    const { kind, markAfter, end } = load
+    const begunAt = clock.now()
+    const { answer, count, notice } = await send(claimed, load, begunAt)
+    const now = clock.now()
+    const told = load.told.slice(0, count)
+    const ids = told.map(({ item }) => item.id)
+    const outcome = outcomeOf(answer)
+    const made: AttemptMade = {
+      begunAt,
+      now,
+      random: parts.random(),
+      status: answer.status,
+      error: answer.failure,
+      retryAfterMs: answer.retryAfterMs,
+      ids,
+      at: told[0]?.item.at ?? now,
+      notice,
+      isMail: claimed.target.kind === 'email',
+      ...((kind === 'next' || kind === 'gap') && {
+        moves: {
+          from: claimed.progress.mark,
+          to: markAfter(count),
+          end: end && count === load.told.length,
+          isGap: kind === 'gap',
+        },
+      }),
+      ...(kind === 'test' && { test: outcome }),
+    }
+    if (kind !== 'test') most = mostAfter(most, made)
+    const written = await leases.write(
+      claimed,
+      (progress, revision) =>
+        afterAttempt(progress, { ...made, isReplaced: revision !== claimed.revision }),
+      { keep: !end && isSuccess(answer.status) },
+    )
+    // Another process has the lease, and sends these items again.
+    if (written === undefined) return undefined
+    const { progress, revision } = written
+    const subscription = { ...claimed, progress }
+    const { accountId, id: subscriptionId } = claimed
+    await parts.store
+      .saveDelivery({
+        accountId,
+        subscriptionId,
+        number: progress.deliveries,
+        at: begunAt,
+        ids,
+        deviceIds: outcome.answer === '' ? [] : deviceIdsOf(told),
+        attempt: kind === 'test' ? 1 : (claimed.progress.attempt?.failures ?? 0) + 1,
+        ...outcome,
+      })
+      .catch((error: unknown) => {
+        parts.logger.warn({ err: error, subscriptionId }, 'a delivery could not be listed')
+      })
+    parts.onAttempt({
+      subscription,
+      outcome: isSuccess(answer.status)
+        ? 'delivered'
+        : progress.failingSince === undefined
+          ? 'refused'
+          : 'failed',
+      before: claimed.progress,
+    })
+    return revision === claimed.revision ? subscription : undefined
+  }
+
+  function mostItems({ target }: DeviceSubscription): number {
+    if (target.kind === 'email') return MOST_IN_MAIL
+    const batch = target.kind === 'webhook' ? (target.batch ?? 1) : 1
+    return Math.max(1, Math.min(batch, most))
+  }
+
+  return { attempt, mostItems }
+}
+
+function deviceIdsOf(told: readonly Told[]): string[] {
+  return [...new Set(told.flatMap(({ item }) => deviceIdOf(item) ?? []))]
+}
+
+function outcomeOf({ status, failure, milliseconds, text }: Sent['answer']): DeliveryOutcome {
+  return {
+    ...(status !== undefined && { status }),
+    ...(failure !== undefined && { error: failure }),
+    milliseconds,
+    answer: text,
+  }
+}

@@ -1,0 +1,164 @@
+import { createTransport } from 'nodemailer'
+import type { Clock } from '../../runtime/clock.ts'
+import { isoTime } from '../../schemas/text/iso-8601.ts'
+import { hasSignedIn, operatorAddresses, type Operators } from '../../store/operators.ts'
+import type { SubscriptionStore } from '../../store/subscriptions.ts'
+import type { AttemptReport } from '../after-attempt.ts'
+import type { Answer } from './http-client.ts'
+import { escapeHtml, type Mail } from './messages.ts'
+
+/** RFC 3834: no automatic answers, please. */
+const GENERATED = { 'Auto-Submitted': 'auto-generated' }
+const WITHIN_MS = 15_000
+const MOST_ADMINS = 50
+
+const NO_OPERATOR = 'none of the addresses belongs to an operator of this account any longer'
+const NOBODY_SIGNED_IN = 'none of the recipients has signed in yet: each gets mail from then on'
+const SOME_NOT_SIGNED_IN = 'a recipient who has not signed in yet gets mail from then on'
+const TOO_MANY = 'the account has sent as many mails as it may in an hour'
+
+export type Mailer = {
+  /** Sends one mail; never rejects. */
+  send(to: readonly string[], mail: Mail): Promise<Answer>
+  close(): void
+}
+
+/** Sends mails by the operator's own server. */
+export function smtpMailer({ url, from }: { url: string; from: string }): Mailer {
+  const transport = createTransport(
+    {
+      url,
+      connectionTimeout: WITHIN_MS,
+      greetingTimeout: WITHIN_MS,
+      socketTimeout: WITHIN_MS,
+      // Nothing in a mail names a file or a URL to be read.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    },
+    { from },
+  )
+
+  return {
+    async send(to, mail) {
+      const begun = performance.now()
+      const outcome = await transport.sendMail({ to: [...to], headers: GENERATED, ...mail }).then(
+        () => ({ status: 250, text: '' }),
+        (error: unknown) => {
+          const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }
+          if (typeof responseCode === 'number') {
+            return { failure: `the mail server answered ${responseCode}`, text: '' }
+          }
+          const word = typeof code === 'string' ? ` (${code.replace(/[^A-Z0-9_]/g, '')})` : ''
+          return { failure: `the mail server cannot be reached${word}`, text: '' }
+        },
+      )
+      return { ...outcome, milliseconds: Math.round(performance.now() - begun) }
+    },
+
+    close: () => transport.close(),
+  }
+}
+
+type MailStore = Pick<Operators, 'pageOperators'> & Pick<SubscriptionStore, 'takeMail'>
+
+type MailToSend = {
+  readonly accountId: string
+  readonly to: readonly string[]
+  readonly mail: Mail
+  readonly now: number
+}
+
+/** `notice`: what operators should know although the mail was sent. */
+type MailAnswer = Answer & { readonly notice?: string }
+
+/**
+ * Mails the operators of an account who have signed in once: anybody's address can be made an operator's. The
+ * others get one mail a day that asks them to, and nothing that the account has written.
+ */
+export function mailSender({
+  store,
+  mailer,
+  consoleUrl,
+}: {
+  store: MailStore
+  mailer: Mailer | undefined
+  consoleUrl: string | undefined
+}) {
+  return async function sendMail({ accountId, to, mail, now }: MailToSend): Promise<MailAnswer> {
+    if (mailer === undefined) return failed('SMTP_URL is not set')
+    const known = await operatorAddresses(store, accountId)
+    const own = to.filter((address) => known.has(address.toLowerCase()))
+    if (own.length === 0) return failed(NO_OPERATOR)
+    const reached = own.filter((address) => known.get(address.toLowerCase()) === true)
+    for (const address of own.filter((one) => !reached.includes(one))) {
+      const asks = address.toLowerCase()
+      if ((await store.takeMail({ accountId, at: now, asks })) > 0) continue
+      await mailer.send([address], signInMail(consoleUrl))
+    }
+    if (reached.length === 0) return failed(NOBODY_SIGNED_IN)
+    const retryAfterMs = await store.takeMail({ accountId, at: now })
+    if (retryAfterMs > 0) return { ...failed(TOO_MANY), retryAfterMs }
+    const answer = await mailer.send(reached, mail)
+    return reached.length === own.length ? answer : { ...answer, notice: SOME_NOT_SIGNED_IN }
+  }
+}
+
+export type SendMail = ReturnType<typeof mailSender>
+
+function failed(failure: string): Answer {
+  return { failure, text: '', milliseconds: 0 }
+}
+
+function signInMail(consoleUrl: string | undefined): Mail {
+  const link = consoleUrl === undefined ? '' : `: ${consoleUrl}`
+  return mailWith(
+    'Sign in to get notifications',
+    `Somebody has made this address one of an operator of a GPS service, and wants to send notifications to it. Sign in once to get them${link}. If you do not know of it, ignore this mail.`,
+  )
+}
+
+/** Mails the admins of an account when a receiver has failed for a while, and when its subscription is disabled. */
+export function adminWarnings({
+  store,
+  sendMail,
+  clock,
+  logger,
+}: {
+  store: Pick<Operators, 'pageOperators'>
+  /** Absent: there is no mail server. */
+  sendMail: SendMail | undefined
+  clock: Clock
+  logger: { warn(fields: object, message: string): void }
+}) {
+  return async function warnAdmins({ subscription, before }: AttemptReport): Promise<void> {
+    const { accountId, id: subscriptionId, name, progress } = subscription
+    const isDisabled = progress.disabledAt !== undefined && before.disabledAt === undefined
+    const isWarned = (progress.warned ?? 0) > (before.warned ?? 0)
+    if (!isDisabled && !isWarned) return
+    const { failingSince = 0, lastError = '' } = progress
+    logger.warn(
+      { subscriptionId, failingSince: isoTime(failingSince) },
+      isDisabled ? 'subscription disabled' : 'subscription failing',
+    )
+    if (sendMail === undefined) return
+    const operators = await store.pageOperators({ accountId, limit: 1_000 })
+    const admins = operators
+      .filter((one) => one.role === 'admin' && hasSignedIn(one))
+      .slice(0, MOST_ADMINS)
+    if (admins.length === 0) return
+    const subject = `The notification “${name}” ${isDisabled ? 'was switched off' : 'is failing'}`
+    const text = isDisabled
+      ? `${subject}: ${lastError}. Nothing was lost: enable it, and it goes on where it ended.`
+      : `${subject} since ${isoTime(failingSince)}: ${lastError}. Nothing is lost: it goes on trying.`
+    const to = admins.map(({ email }) => email)
+    const mail = mailWith(subject, text)
+    const { failure } = await sendMail({ accountId, to, mail, now: clock.now() })
+    if (failure !== undefined)
+      logger.warn({ subscriptionId, failure }, 'admins could not be mailed')
+  }
+}
+
+function mailWith(subject: string, text: string): Mail {
+  const html = `<!doctype html><meta charset="utf-8"><p>${escapeHtml(text)}</p>`
+  return { subject, text: `${text}\n`, html }
+}

@@ -1,0 +1,105 @@
+import type { SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
+import { deviceIdOf, timedSentence, titleOf, type Told } from '../item.ts'
+import type { OutboundRequest } from './http-client.ts'
+
+type TargetOf<Kind> = Extract<SubscriptionTarget, { kind: Kind }>
+type Chat = TargetOf<'ntfy' | 'telegram' | 'slack'>
+
+const JSON_BODY = { 'content-type': 'application/json' }
+const TELEGRAM = 'https://api.telegram.org'
+const MOST_LINES = 50
+const LONGEST_SUBJECT = 150
+
+/** A sentence as a chat takes it, without anything in it that the chat would act on. */
+export function chatRequest(target: Chat, told: Told, zone: string): OutboundRequest {
+  const sentence = timedSentence(told, zone)
+  switch (target.kind) {
+    case 'ntfy': {
+      const { url, token } = target
+      const headers = {
+        'content-type': 'text/plain; charset=utf-8',
+        title: encodedHeader(titleOf(told)),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      }
+      return { url, headers, body: sentence }
+    }
+    case 'telegram': {
+      const { token, chatId } = target
+      const body = { chat_id: chatId, text: sentence, link_preview_options: { is_disabled: true } }
+      const url = `${TELEGRAM}/bot${token}/sendMessage`
+      return { url, headers: JSON_BODY, body: JSON.stringify(body) }
+    }
+    case 'slack': {
+      const body = { text: harmless(sentence), mrkdwn: false }
+      return { url: target.url, headers: JSON_BODY, body: JSON.stringify(body) }
+    }
+  }
+}
+
+/** Slack's own signs as it wants them; `@all` mentions nobody in the others. */
+function harmless(text: string): string {
+  return escaped(text, /[&<>]/g).replace(/@(?=\w)/g, '@\u200B')
+}
+
+/** Headers are ASCII; ntfy decodes RFC 2047. */
+function encodedHeader(text: string): string {
+  if (/^[ -~]*$/.test(text)) return text
+  return `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
+}
+
+export type Mail = {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/** Several items as one mail. `consoleUrl`: of the console, for links to devices. */
+export function mailOf(
+  all: readonly Told[],
+  { zone, consoleUrl }: { zone: string; consoleUrl: string | undefined },
+): Mail {
+  const lines = all.slice(0, MOST_LINES).map((told) => {
+    const deviceId = deviceIdOf(told.item)
+    const link =
+      consoleUrl === undefined || deviceId === undefined
+        ? undefined
+        : `${consoleUrl}/devices/${encodeURIComponent(deviceId)}`
+    return { sentence: timedSentence(told, zone), link }
+  })
+  const [first] = lines
+  const others = all.length - 1
+  const more = all.length - lines.length
+  const end = more > 0 ? `and ${more} more` : undefined
+  const subject = clipped(first?.sentence ?? '') + (others > 0 ? ` and ${others} more` : '')
+  const text = lines.map(({ sentence, link }) => (link ? `${sentence}\n${link}` : sentence))
+  const html = lines.map(({ sentence, link }) => {
+    const shown = escapeHtml(sentence)
+    return `<li>${link ? `<a href="${escapeHtml(link)}">${shown}</a>` : shown}</li>`
+  })
+  return {
+    subject,
+    text: `${[...text, ...(end ? [end] : [])].join('\n\n')}\n`,
+    html: `<!doctype html><meta charset="utf-8"><ul>${html.join('')}</ul>${end ? `<p>${end}</p>` : ''}`,
+  }
+}
+
+function clipped(text: string): string {
+  const signs = [...text]
+  return signs.length <= LONGEST_SUBJECT ? text : `${signs.slice(0, LONGEST_SUBJECT).join('')}…`
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+export function escapeHtml(text: string): string {
+  return escaped(text, /[&<>"']/g)
+}
+
+function escaped(text: string, signs: RegExp): string {
+  return text.replace(signs, (sign) => ENTITIES[sign] ?? sign)
+}
