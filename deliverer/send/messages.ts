@@ -100,6 +100,7 @@ export function escapeHtml(text: string): string {
   return escaped(text, /[&<>"']/g)
 }
 
-function escaped(text: string, signs: RegExp): string {
+/** For HTML, these signs alone. */
+export function escaped(text: string, signs: RegExp): string {
   return text.replace(signs, (sign) => ENTITIES[sign] ?? sign)
 }

@@ -6,13 +6,12 @@ import type {
 import type { Told } from '../item.ts'
 import type { Answer, HttpClient, OutboundRequest } from './http-client.ts'
 import type { SendMail } from './mail.ts'
-import { chatRequest, mailOf } from './messages.ts'
+import { chatRequest, escaped, mailOf } from './messages.ts'
 import { webhookRequest } from './webhook.ts'
 
 /** Shorter ones are words that occur in any text. */
 const SHORTEST_SECRET = 4
 const SHORTEST_SEGMENT = 8
-const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
 /** Items that are sent together, and the mark after each. */
 export type ItemsToSend = {
@@ -125,7 +124,7 @@ function partsOfUrl(text: string): string[] {
 }
 
 function spellings(secret: string): string[] {
-  return [secret, decoded(secret), secret.replace(/[&<>]/g, (sign) => HTML[sign] ?? sign)]
+  return [secret, decoded(secret), escaped(secret, /[&<>]/g)]
 }
 
 function decoded(text: string): string {

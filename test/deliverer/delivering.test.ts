@@ -176,4 +176,16 @@ describe('a webhook', () => {
     await eventually(() => receiver.received.length > 0)
     expect(receiver.ids()[0]).toEqual([first])
   })
+  test('gets what still exists of the items to send again; the others are removed from the list', async () => {
+    const receiver = await startReceiver()
+    const target = { kind: 'webhook', url: receiver.url, batch: 2 } as const
+    const { id } = await deliveries.subscribe(target)
+    const [fact] = await deliveries.appendFacts(1)
+    const resend = ['gone', fact!, 'gone-too']
+    await deliveries.command(id, (before) => ({ ...before, resend }))
+    await deliveries.startDeliverer().refresh()
+    await eventually(async () => (await deliveries.find(id)).progress.resend.length === 0)
+    await eventually(() => receiver.received.length === 2)
+    expect(receiver.ids()).toEqual([[fact], [fact]])
+  })
 })

@@ -122,3 +122,59 @@ test('a suspended account receives nothing, and continues later where it stopped
   await deliveries.pass(1_000)
   await eventually(() => receiver.ids().flat().join() === ids.join())
 })
+
+/** A deliverer with as many requests of the account under way as it may have, until `letGo`. */
+async function startBusyDeliverer() {
+  let letGo = () => {}
+  const held = new Promise<void>((resolve) => (letGo = resolve))
+  const slow = await startReceiver(() => held.then(() => 200))
+  const [fact] = await deliveries.appendFacts(1)
+  for (let n = 0; n < 8; n += 1) await deliveries.subscribe({ kind: 'webhook', url: slow.url })
+  const deliverer = deliveries.startDeliverer()
+  await deliverer.refresh()
+  await eventually(() => slow.received.length === 8)
+  /** Another subscription, whose items it has read. */
+  const subscribe = async (url: string) => {
+    const { feed } = deliveries.reads
+    const subscription = await deliveries.subscribe({ kind: 'webhook', url, batch: 10 })
+    await deliverer.refresh()
+    await eventually(() => deliveries.reads.feed > feed)
+    await new Promise((resolve) => setImmediate(resolve))
+    return subscription
+  }
+  return { fact, letGo, subscribe }
+}
+
+test('items that were delivered by another deliverer while they waited for a slot are not sent again', async () => {
+  const { fact, letGo, subscribe } = await startBusyDeliverer()
+  const receiver = await startReceiver()
+  const { id } = await subscribe(receiver.url)
+  await deliveries.startDeliverer().refresh()
+  await eventually(async () => (await deliveries.find(id)).progress.deliveries === 1)
+  letGo()
+  const [next] = await deliveries.appendFacts(1)
+  await eventually(async () => {
+    await deliveries.pass(0)
+    return receiver.ids().flat().includes(next!)
+  })
+  await deliveries.idle()
+  expect(receiver.ids()).toEqual([[fact], [next]])
+})
+
+test('a device that was erased while its items waited for a slot is left out', async () => {
+  const { fact, letGo, subscribe } = await startBusyDeliverer()
+  const receiver = await startReceiver()
+  await deliveries.appendPositions(1, { deviceId: 'van-2' })
+  await deliveries.appendFacts(1, { deviceId: 'van-2' })
+  await subscribe(receiver.url)
+  await deliveries.erase('van-2')
+  const now = performance.now.bind(performance)
+  performance.now = () => now() + 1_000
+  try {
+    letGo()
+    await eventually(() => receiver.received.length === 1)
+    expect(receiver.ids()).toEqual([[fact]])
+  } finally {
+    performance.now = now
+  }
+})
