@@ -3,8 +3,8 @@ import type { Caller } from './caller.ts'
 import type { InputOf, Rule, Rules } from './rule.ts'
 import { isoTime, TIME } from './views.ts'
 
-/** The value of a field as a caller sees it; undefined: there is none. */
-type View<Item> = (item: Item, caller: Caller) => unknown
+/** The value of a field as a caller sees it now; undefined: there is none. */
+type View<Item> = (item: Item, caller: Caller, now: number) => unknown
 
 type Shown<Item> = {
   /** The schema in answers. Without it the field is in none; times are numbers in items and texts in answers. */
@@ -107,15 +107,15 @@ export function schemaOf(
   })
 }
 
-/** An item as an answer shows it to a caller. */
+/** An item as an answer shows it. */
 export function viewOf<Item extends object>(
   fields: ResourceFields<Item>,
   item: Item,
-  caller: Caller,
+  { caller, now }: { readonly caller: Caller; readonly now: number },
 ): object {
   const shown = Object.entries(fields).flatMap(([name, { shown, view, isOptional, isSecret }]) => {
     if (shown === undefined) return []
-    const value = written(shown, view ? view(item, caller) : valueIn(item, name))
+    const value = written(shown, view ? view(item, caller, now) : valueIn(item, name))
     const isLeftOut = value === undefined && (isOptional === true || isSecret === true)
     return isLeftOut ? [] : [[name, value ?? null]]
   })

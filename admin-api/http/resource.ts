@@ -81,7 +81,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   const limit = bodyLimitBytes === undefined ? {} : { bodyLimitBytes }
 
   function view(item: Item, caller: Caller): object {
-    return viewOf(fields, item, caller)
+    return viewOf(fields, item, { caller, now: clock.now() })
   }
 
   /** The values that a new one was given, for the audit. */
@@ -178,7 +178,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
           const id = ulid(createdAt, randomBytes(10))
           const body = sent as unknown as BodyOf<F, 'created'>
           const item = await make({ id, accountId: caller.accountId, createdAt, body }, caller)
-          await record(ctx, caller, 'created', { id, details: details(item), ...lives })
+          await record(ctx, caller, 'created', { id: item.id, details: details(item), ...lives })
           succeed(ctx, view(item, caller), { status: 201, ...(message && { message }) })
         },
       })
@@ -265,6 +265,12 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
     },
   }
 }
+
+/** What calls besides the usual ones use of a resource. */
+export type Resource<Item extends Stored> = Pick<
+  ReturnType<typeof resource<Item, ResourceFields<Item>>>,
+  'schema' | 'schemaWithSecret' | 'view' | 'findOne' | 'record'
+>
 
 /** @throws {ApiError} 404 */
 export function requireKnown<Item>(kind: Kind, item: Item | undefined): Item {

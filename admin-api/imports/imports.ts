@@ -23,7 +23,6 @@ import { recordAction } from '../http/record-action.ts'
 import { parsedParts, type InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
 import type { IngestAddresses } from '../ingest-addresses.ts'
-import { keyDetails } from '../keys/key-view.ts'
 import { OpenImports, type OpenImport } from './open-imports.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
@@ -55,7 +54,7 @@ export function importRoutes(deps: {
 
   async function begin(ctx: AdminContext, caller: OperatorCaller): Promise<void> {
     const { id, keyId, expiresAt } = await imports.begin(caller)
-    const details = keyDetails({ scopes: ['positions:import'], expiresAt })
+    const details = { scopes: ['positions:import'], expiresAt: isoTime(expiresAt) }
     await record(ctx, caller, { action: 'import.begun', keyId, details })
     succeed(ctx, { id, expiresAt: isoTime(expiresAt) }, { status: 201 })
   }

@@ -1,15 +1,13 @@
-import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
-import type { Store } from '../../store/store.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { isApiKey, secretHash } from '../../schemas/access/api-key.ts'
-import type { KeyGrant, Keys } from '../../store/keys.ts'
+import type { ApiKey, KeyGrant, Keys } from '../../store/keys.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import { actorId, type Caller } from '../http/caller.ts'
+import type { Resource } from '../http/resource.ts'
 import { text, type InputOf } from '../http/rule.ts'
 import { callRate } from '../http/call-rate.ts'
-import { KEY, keyView } from './key-view.ts'
 
 /** A key that an operator has pasted, as the field of a body. Errors never repeat its value. */
 export const PASTED_KEY = text({
@@ -22,11 +20,11 @@ const SECRET = { key: PASTED_KEY }
 /** Finds the key that a secret belongs to. */
 export function identifyKeyRoute({
   store,
-  clock,
+  keys,
   pastedKeyLimit: limit,
 }: {
-  store: Store
-  clock: Clock
+  store: Pick<Keys, 'findGrant'>
+  keys: Pick<Resource<ApiKey>, 'view' | 'schema'>
   pastedKeyLimit?: RateLimit | 'off' | undefined
 }): AdminRoute {
   const ownKey = ownKeys({ store, limit })
@@ -37,7 +35,7 @@ export function identifyKeyRoute({
     { body: { key: secret } }: Input<object, InputOf<typeof SECRET>>,
   ): Promise<void> {
     const { key } = await ownKey(caller, secret)
-    succeed(ctx, keyView(key, clock.now()))
+    succeed(ctx, keys.view(key, caller))
   }
 
   return route({
@@ -49,7 +47,7 @@ export function identifyKeyRoute({
     needs: 'admin',
     body: SECRET,
     bodyExample: { key: 'gps_…' },
-    answer: { data: KEY },
+    answer: { data: keys.schema },
     errors: ['NOT_FOUND'],
     handle: identify,
   })

@@ -1,16 +1,22 @@
 import { invalidParams } from '../../runtime/errors.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 import { containsApiKey } from '../../schemas/access/keys-in-text.ts'
-import { SCOPES, type KeyChange, type Scope } from '../../store/keys.ts'
+import {
+  KEY_STATUSES,
+  keyStatus,
+  SCOPES,
+  type ApiKey,
+  type KeyChange,
+  type Scope,
+} from '../../store/keys.ts'
 import { isOneLine, nameRule } from '../http/name-rule.ts'
+import { optional, readOnly, required, rulesOf } from '../http/resource-fields.ts'
 import { choice, list, parsed, text, wholeNumber, type InputOf } from '../http/rule.ts'
+import { TIME } from '../http/views.ts'
 
 const ONE_LINE = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
-const name = nameRule('name')
-
 const scopesExpected = { expected: `scopes must be a list of one or more of ${SCOPES.join(', ')}` }
-const scopes = list(choice(SCOPES, scopesExpected), scopesExpected)
 
 /** Parsed to milliseconds since the epoch. */
 const expiresAt = parsed({
@@ -41,23 +47,57 @@ const rateLimit = wholeNumber({
   expected: 'rateLimit must be a whole number of positions per 60 s, 1 or more',
 })
 
-export const NEW_KEY = {
-  name: name.required(),
-  scopes: scopes.nullIsAbsence(),
-  expiresAt: expiresAt.nullIsAbsence(),
-  deviceIds: deviceIds.nullIsAbsence(),
-  rateLimit: rateLimit.nullIsAbsence(),
+/** Of fields that answers always have. */
+const TIME_OR_NULL = { type: ['string', 'null'], format: 'date-time' }
+
+export const KEY_FIELDS = {
+  id: readOnly({ type: 'string' }),
+  key: readOnly(
+    { type: 'string', description: 'The secret, shown only in this answer' },
+    { isSecret: true },
+  ),
+  name: required(nameRule('name')),
+  hint: readOnly({ type: 'string', description: 'First and last characters of the secret' }),
+  scopes: {
+    shown: { type: 'array', items: { enum: SCOPES } },
+    created: list(choice(SCOPES, scopesExpected), scopesExpected).nullIsAbsence(),
+  },
+  status: readOnly(
+    { enum: KEY_STATUSES },
+    { view: (key: ApiKey, _caller, now) => keyStatus(key, now) },
+  ),
+  createdAt: readOnly(TIME),
+  expiresAt: optional(expiresAt, { shown: TIME_OR_NULL, isOptional: false }),
+  lastUsedAt: readOnly(TIME_OR_NULL),
+  revokedAt: readOnly(TIME_OR_NULL),
+  previousValidUntil: readOnly({
+    ...TIME_OR_NULL,
+    description: 'After a rotation: when the previous secret stops working',
+  }),
+  refusedRequests: readOnly(
+    {
+      type: 'integer',
+      minimum: 0,
+      description: 'Reporting requests with it after it was revoked, had expired or was replaced',
+    },
+    { view: ({ refusedRequests = 0 }: ApiKey) => refusedRequests },
+  ),
+  lastRefusedAt: readOnly({ ...TIME_OR_NULL, description: 'The latest of them' }),
+  deviceIds: optional(deviceIds, {
+    shown: { type: ['array', 'null'], items: { type: 'string' } },
+    isOptional: false,
+  }),
+  rateLimit: optional(rateLimit, {
+    shown: { type: ['integer', 'null'], description: 'Positions per 60 s' },
+    isOptional: false,
+  }),
 }
 
+export const NEW_KEY = rulesOf(KEY_FIELDS, 'created')
 export type NewKey = InputOf<typeof NEW_KEY>
 
-/** The rules of a `KeyChange`. */
-export const KEY_CHANGES = {
-  name,
-  expiresAt: expiresAt.orNull(),
-  deviceIds: deviceIds.orNull(),
-  rateLimit: rateLimit.orNull(),
-}
+/** `key`: its secret, in the answer that shows it. */
+export type ShownKey = ApiKey & { readonly key?: string }
 
 /**
  * A key with full access cannot be bound to devices.

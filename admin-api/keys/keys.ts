@@ -1,33 +1,17 @@
 import { randomBytes } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../runtime/clock.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/access/api-key.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
-import type { ApiKey, Keys } from '../../store/keys.ts'
+import type { ApiKey, KeyChange, Keys } from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
-import {
-  pathParameter,
-  route,
-  type AdminContext,
-  type AdminRoute,
-  type Input,
-} from '../http/admin-route.ts'
-import { pageOf, listById } from '../http/answer-page.ts'
+import type { AdminContext, AdminRoute } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { changeKeyRoute } from './change-key.ts'
+import { requireKnown, resource, type InAccount } from '../http/resource.ts'
 import { identifyKeyRoute } from './identify-key.ts'
-import { NEW_KEY, refuseBoundAdmin, type NewKey } from './key-rules.ts'
-import {
-  KEY,
-  KEY_WITH_SECRET,
-  keyDetails,
-  keyView,
-  keyViewWithSecret,
-  requireKey,
-} from './key-view.ts'
-import { PAGE_PARAMETERS } from '../http/query.ts'
-import { recordAction } from '../http/record-action.ts'
+import { KEY_FIELDS, refuseBoundAdmin, type NewKey, type ShownKey } from './key-rules.ts'
 import { rotateKeyRoute } from './rotate-key.ts'
 
 /** Creates, lists, changes, rotates and revokes API keys. */
@@ -40,83 +24,73 @@ export function keyRoutes({
   clock: Clock
   pastedKeyLimit?: RateLimit | 'off' | undefined
 }): AdminRoute[] {
-  async function create(
-    ctx: AdminContext,
-    caller: Caller,
-    { body: wanted }: Input<object, NewKey>,
-  ): Promise<void> {
-    refuseBoundAdmin(wanted.scopes, wanted)
-    const { accountId } = caller
-    const { key, secret } = await createKey({ store, clock, accountId, ...wanted })
-    const subject = { kind: 'key', id: key.id } as const
-    const details = keyDetails({ ...wanted, scopes: key.scopes })
-    await recordAction(ctx, caller, { action: 'key.created', subject, details }, { store, clock })
-    succeed(ctx, keyViewWithSecret(key, secret, clock.now()), {
-      status: 201,
-      message: 'keep the key, it is shown this once',
-    })
-  }
-
-  async function show(ctx: AdminContext, { accountId }: Caller): Promise<void> {
-    const key = requireKey(await store.findKey({ accountId, keyId: pathParameter(ctx, 'id') }))
-    succeed(ctx, keyView(key, clock.now()))
-  }
+  const keys = resource({
+    kind: 'key',
+    title: 'Key',
+    titleWithSecret: 'KeyWithSecret',
+    fields: KEY_FIELDS,
+    find: ({ accountId, id }: InAccount): Promise<ShownKey | undefined> =>
+      store.findKey({ accountId, keyId: id }),
+    reads: { needs: 'viewer' },
+    writes: { needs: 'admin' },
+    store,
+    clock,
+  })
 
   async function revoke(ctx: AdminContext, caller: Caller): Promise<void> {
-    const query = { accountId: caller.accountId, keyId: pathParameter(ctx, 'id') }
-    const before = requireKey(await store.findKey(query))
-    const key = requireKey(await store.revokeKey({ ...query, revokedAt: clock.now() }))
-    if (before.revokedAt === undefined) {
-      const subject = { kind: 'key', id: key.id } as const
-      await recordAction(ctx, caller, { action: 'key.revoked', subject }, { store, clock })
-    }
-    succeed(ctx, keyView(key, clock.now()))
+    const { accountId } = caller
+    const { id, revokedAt } = await keys.findOne(ctx, caller)
+    const query = { accountId, keyId: id, revokedAt: clock.now() }
+    const key = requireKnown('key', await store.revokeKey(query))
+    if (revokedAt === undefined) await keys.record(ctx, caller, 'revoked', { id })
+    succeed(ctx, keys.view(key, caller))
   }
 
   return [
-    route({
-      method: 'POST',
-      path: '/keys',
+    keys.create({
       summary: 'Creates an API key; its secret is shown only in this answer',
-      needs: 'admin',
-      body: NEW_KEY,
       bodyExample: { name: 'Tracker 7', scopes: ['positions:write'], deviceIds: ['tracker-7'] },
-      answer: { status: 201, data: KEY_WITH_SECRET },
-      handle: create,
+      message: 'keep the key, it is shown this once',
+      async make({ accountId, body }) {
+        refuseBoundAdmin(body.scopes, body)
+        const { key, secret } = await createKey({ store, clock, accountId, ...body })
+        return { ...key, key: secret }
+      },
     }),
-    route({
-      method: 'GET',
-      path: '/keys',
+    keys.list({
       summary: 'Lists API keys, newest first',
-      needs: 'viewer',
-      query: PAGE_PARAMETERS,
-      answer: { data: pageOf(KEY) },
-      handle: listById({
-        name: 'keys',
-        page: (query) => store.pageKeys(query),
-        view: (key) => keyView(key, clock.now()),
-      }),
+      page: (query) => store.pageKeys(query),
     }),
-    {
-      method: 'GET',
-      path: '/keys/:id',
-      summary: 'Returns an API key',
-      needs: 'viewer',
-      answer: { data: KEY },
-      handle: show,
-    },
-    identifyKeyRoute({ store, clock, pastedKeyLimit }),
-    changeKeyRoute({ store, clock }),
-    rotateKeyRoute({ store, clock }),
+    keys.show({ summary: 'Returns an API key' }),
+    identifyKeyRoute({ store, keys, pastedKeyLimit }),
+    // An expired key works again with a later `expiresAt`.
+    keys.change({
+      summary: 'Changes the name and the limits of an API key',
+      description:
+        '`null` takes `expiresAt`, `deviceIds` or `rateLimit` away. Services see it within 5 s.',
+      bodyExample: { name: 'Tracker 7', rateLimit: 600 },
+      async change({ accountId, id, before, body }) {
+        refuseBoundAdmin(before.scopes, body)
+        if (!differs(before, body)) return before
+        return store.changeKey({ accountId, keyId: id, ...body })
+      },
+    }),
+    rotateKeyRoute({ store, clock, keys }),
     {
       method: 'POST',
       path: '/keys/:id/revoke',
       summary: 'Revokes an API key for good',
       needs: 'admin',
-      answer: { data: KEY },
+      answer: { data: keys.schema },
       handle: revoke,
     },
   ]
+}
+
+function differs(key: ApiKey, change: KeyChange): boolean {
+  return (Object.keys(change) as (keyof KeyChange)[]).some(
+    (field) => !isDeepStrictEqual(change[field] ?? undefined, key[field]),
+  )
 }
 
 /** Creates a key, by default for reporting positions only. The secret is not stored. */

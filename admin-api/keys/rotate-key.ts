@@ -2,47 +2,47 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/access/api-key.ts'
-import { keyStatus } from '../../store/keys.ts'
-import type { Store } from '../../store/store.ts'
-import {
-  pathParameter,
-  route,
-  type AdminContext,
-  type AdminRoute,
-  type Input,
-} from '../http/admin-route.ts'
+import { keyStatus, type Keys } from '../../store/keys.ts'
+import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { KEY_WITH_SECRET, keyViewWithSecret, requireKey } from './key-view.ts'
 import { GRACE } from '../http/grace-seconds.ts'
-import { recordAction } from '../http/record-action.ts'
+import { requireKnown, type Resource } from '../http/resource.ts'
 import type { InputOf } from '../http/rule.ts'
+import type { ShownKey } from './key-rules.ts'
 
 /** Gives a key a new secret; senders can use the old one for a while. */
-export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
+export function rotateKeyRoute({
+  store,
+  clock,
+  keys,
+}: {
+  store: Pick<Keys, 'rotateKey'>
+  clock: Clock
+  keys: Resource<ShownKey>
+}): AdminRoute {
   async function rotate(
     ctx: AdminContext,
     caller: Caller,
     { body: { graceSeconds } }: Input<object, InputOf<typeof GRACE>>,
   ): Promise<void> {
-    const query = { accountId: caller.accountId, keyId: pathParameter(ctx, 'id') }
     const now = clock.now()
-    if (keyStatus(requireKey(await store.findKey(query)), now) === 'expired') {
+    const before = await keys.findOne(ctx, caller)
+    if (keyStatus(before, now) === 'expired') {
       throw conflict('this key has expired: set a later expiresAt first')
     }
     const secret = newApiKey()
     const previousValidUntil = now + graceSeconds * 1000
     const rotated = await store.rotateKey({
-      ...query,
+      accountId: caller.accountId,
+      keyId: before.id,
       secretHash: secretHash(secret),
       hint: keyHint(secret),
       previousValidUntil,
     })
     if (rotated === 'revoked') throw conflict('this key is revoked for good: make another one')
-    const key = requireKey(rotated)
-    const subject = { kind: 'key', id: key.id } as const
-    const action = { action: 'key.rotated', subject, details: { graceSeconds } }
-    await recordAction(ctx, caller, action, { store, clock })
-    succeed(ctx, keyViewWithSecret(key, secret, now), {
+    const key = requireKnown('key', rotated)
+    await keys.record(ctx, caller, 'rotated', { id: key.id, details: { graceSeconds } })
+    succeed(ctx, keys.view({ ...key, key: secret }, caller), {
       message: 'keep the key, it is shown this once',
     })
   }
@@ -58,7 +58,7 @@ export function rotateKeyRoute({ store, clock }: { store: Store; clock: Clock })
     body: GRACE,
     bodyExample: { graceSeconds: 86_400 },
     bodyMayBeAbsent: true,
-    answer: { data: KEY_WITH_SECRET },
+    answer: { data: keys.schemaWithSecret },
     errors: ['CONFLICT'],
     handle: rotate,
   })
