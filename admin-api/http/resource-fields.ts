@@ -13,7 +13,7 @@ type Shown<Item> = {
   readonly view?: View<Item>
   /** Answers leave it out where it has no value; otherwise it is null there. */
   readonly isOptional?: boolean
-  /** Shown only in the answer to the call that made it, whose item has it; never in the audit. */
+  /** Shown only in the answer to the call that made it, whose item has it. */
   readonly isSecret?: boolean
   /** The value in the audit, in place of the one that the item has. */
   readonly audited?: (item: Item) => unknown
@@ -122,15 +122,14 @@ export function viewOf<Item extends object>(
   return Object.fromEntries(shown) as object
 }
 
-/** The values of the named fields for the audit, without secrets. */
+/** The values of the named fields for the audit. */
 export function detailsOf<Item extends object>(
   fields: ResourceFields<Item>,
   item: Item,
   names: readonly string[],
 ): Readonly<Record<string, unknown>> {
   const details = names.flatMap((name) => {
-    const { shown, audited, isSecret } = fields[name] ?? {}
-    if (isSecret === true) return []
+    const { shown, audited } = fields[name] ?? {}
     const value = written(shown, audited ? audited(item) : valueIn(item, name))
     return value === undefined ? [] : [[name, value]]
   })
