@@ -46,7 +46,6 @@ export const EXAMPLE_GEOFENCE = {
 export function geofenceResource({ store, clock }: { store: Store; clock: Clock }) {
   return resource({
     kind: 'geofence',
-    title: 'Geofence',
     fields: GEOFENCE_FIELDS,
     find: (query: InAccount): Promise<ShownGeofence | undefined> => store.findGeofence(query),
     reads: { needs: 'viewer', scope: 'devices:read' },

@@ -98,13 +98,14 @@ export function schemaOf(
   fields: ResourceFields<never>,
   { title, secrets = false }: { readonly title: string; readonly secrets?: boolean },
 ): JsonSchema {
-  const shown = Object.entries(fields).flatMap(([name, { shown, isOptional, isSecret }]) =>
-    shown === undefined || (isSecret === true && !secrets) ? [] : [{ name, shown, isOptional }],
-  )
-  return objectOf(Object.fromEntries(shown.map(({ name, shown }) => [name, shown])), {
-    title,
-    optional: shown.filter(({ isOptional }) => isOptional).map(({ name }) => name),
-  })
+  const properties: Record<string, JsonSchema> = {}
+  const optional: string[] = []
+  for (const [name, { shown, isOptional, isSecret }] of Object.entries(fields)) {
+    if (shown === undefined || (isSecret === true && !secrets)) continue
+    properties[name] = shown
+    if (isOptional === true) optional.push(name)
+  }
+  return objectOf(properties, { title, optional })
 }
 
 /** An item as an answer shows it. */

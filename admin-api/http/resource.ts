@@ -3,7 +3,6 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
-import type { AuditEntry } from '../../store/back-office.ts'
 import type { Scope } from '../../store/keys.ts'
 import type { Role } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
@@ -26,7 +25,7 @@ import {
   type ResourceFields,
 } from './resource-fields.ts'
 import { PAGE_PARAMETERS, type PageQuery } from './query.ts'
-import { recordAction } from './record-action.ts'
+import { resourceAudit, type Kind } from './resource-audit.ts'
 import type { InputOf, Rules } from './rule.ts'
 
 export type InAccount = { readonly accountId: string; readonly id: string }
@@ -35,8 +34,9 @@ export type InAccount = { readonly accountId: string; readonly id: string }
 type Call = Pick<AdminRoute, 'summary'> &
   Partial<Pick<AdminRoute, 'description' | 'bodyExample' | 'compressed' | 'errors'>>
 
-type Kind = AuditEntry['subject']['kind']
 type Access = { readonly needs: Role; readonly scope?: Scope }
+
+type Sent = Input<object, InputOf<Rules>>
 
 type Stored = { readonly id: string; readonly createdAt: number; readonly revision?: number }
 
@@ -46,8 +46,6 @@ type Stored = { readonly id: string; readonly createdAt: number; readonly revisi
  */
 export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   kind,
-  title,
-  titleWithSecret = title,
   fields,
   find,
   reads,
@@ -57,12 +55,8 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   store,
   clock,
 }: {
-  /** As errors and the audit call one; the path is its plural. */
+  /** As errors, schemas and the audit call one; the path is its plural. */
   readonly kind: Kind
-  /** Of the schema. */
-  readonly title: string
-  /** Of the schema of answers with the secret of a new one. */
-  readonly titleWithSecret?: string
   readonly fields: F
   readonly find: (query: InAccount) => Promise<Item | undefined>
   readonly reads: Access
@@ -76,8 +70,12 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   const path = `/${kind}s`
   const created = rulesOf(fields, 'created') as unknown as Rules
   const changed = rulesOf(fields, 'changed') as unknown as Rules
+  const title = kind.charAt(0).toUpperCase() + kind.slice(1)
   const schema = schemaOf(fields, { title })
-  const schemaWithSecret = schemaOf(fields, { title: titleWithSecret, secrets: true })
+  const hasSecret = Object.values(fields).some(({ isSecret }) => isSecret)
+  const schemaWithSecret = hasSecret
+    ? schemaOf(fields, { title: `${title}WithSecret`, secrets: true })
+    : schema
   const limit = bodyLimitBytes === undefined ? {} : { bodyLimitBytes }
 
   function view(item: Item, caller: Caller): object {
@@ -89,6 +87,8 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
     return detailsOf(fields, item, Object.keys(created))
   }
 
+  const { livesOf, record } = resourceAudit(kind, { namesDevices, store, clock })
+
   function queryOf(ctx: AdminContext, { accountId }: Caller): InAccount {
     return { accountId, id: pathParameter(ctx, 'id') }
   }
@@ -99,26 +99,6 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
    */
   async function findOne(ctx: AdminContext, caller: Caller): Promise<Item> {
     return requireKnown(kind, await find(queryOf(ctx, caller)))
-  }
-
-  /** The lives of the devices that a body names. Read them before the change. */
-  async function livesOf(
-    { accountId }: Caller,
-    body: InputOf<Rules>,
-  ): Promise<Pick<Recorded, 'lives'>> {
-    if (!namesDevices) return {}
-    const deviceIds = (body['deviceIds'] ?? []) as readonly string[]
-    return { lives: await store.livesOf({ accountId, deviceIds }) }
-  }
-
-  function record(
-    ctx: AdminContext,
-    caller: Caller,
-    happened: string,
-    { id, ...recorded }: Recorded,
-  ): Promise<void> {
-    const entry = { action: `${kind}.${happened}`, subject: { kind, id }, ...recorded }
-    return recordAction(ctx, caller, entry, { store, clock })
   }
 
   return {
@@ -168,11 +148,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
         ...limit,
         answer: { status: 201, data: schemaWithSecret },
         ...call,
-        async handle(
-          ctx: AdminContext,
-          caller: Caller,
-          { body: sent }: Input<object, InputOf<Rules>>,
-        ) {
+        async handle(ctx: AdminContext, caller: Caller, { body: sent }: Sent) {
           const lives = await livesOf(caller, sent)
           const createdAt = clock.now()
           const id = ulid(createdAt, randomBytes(10))
@@ -217,22 +193,19 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
         ...limit,
         answer: { data: schema },
         ...call,
-        async handle(
-          ctx: AdminContext,
-          caller: Caller,
-          { body: sent }: Input<object, InputOf<Rules>>,
-        ) {
+        async handle(ctx: AdminContext, caller: Caller, { body: sent }: Sent) {
           requireChange(sent, changed)
-          const query = queryOf(ctx, caller)
-          const before = requireKnown(kind, await find(query))
+          const before = await findOne(ctx, caller)
+          const { id } = before
           const lives = await livesOf(caller, sent)
           const body = sent as unknown as BodyOf<F, 'changed'>
-          const item = requireKnown(kind, await change({ ...query, before, body }, caller))
+          const own = { accountId: caller.accountId, id, before, body }
+          const item = requireKnown(kind, await change(own, caller))
           if (!isSame(before, item)) {
             const gone = Object.entries(sent).filter(([, value]) => value === null)
             const set = detailsOf(fields, item, Object.keys(sent))
             const details = { ...set, ...Object.fromEntries(gone) }
-            await record(ctx, caller, 'changed', { id: query.id, details, ...lives })
+            await record(ctx, caller, 'changed', { id, details, ...lives })
           }
           succeed(ctx, view(item, caller))
         },
@@ -276,12 +249,6 @@ export type Resource<Item extends Stored> = Pick<
 export function requireKnown<Item>(kind: Kind, item: Item | undefined): Item {
   if (item === undefined) throw new ApiError('NOT_FOUND', `there is no ${kind} with this id`)
   return item
-}
-
-type Recorded = {
-  readonly id: string
-  readonly details?: Readonly<Record<string, unknown>>
-  readonly lives?: ReadonlyMap<string, string | undefined>
 }
 
 function isSame(before: Stored, after: Stored): boolean {

@@ -26,8 +26,6 @@ export function keyRoutes({
 }): AdminRoute[] {
   const keys = resource({
     kind: 'key',
-    title: 'Key',
-    titleWithSecret: 'KeyWithSecret',
     fields: KEY_FIELDS,
     find: ({ accountId, id }: InAccount): Promise<ShownKey | undefined> =>
       store.findKey({ accountId, keyId: id }),

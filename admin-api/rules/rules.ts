@@ -16,7 +16,6 @@ import {
 export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): AdminRoute[] {
   const rules = resource({
     kind: 'rule',
-    title: 'Rule',
     fields: RULE_FIELDS,
     find: (query: InAccount) => store.findRule(query),
     reads: { needs: 'viewer', scope: 'devices:read' },

@@ -44,8 +44,6 @@ export type SubscriptionDeps = {
 export function subscriptionResource({ store, clock, networks }: SubscriptionDeps) {
   return resource({
     kind: 'subscription',
-    title: 'Subscription',
-    titleWithSecret: 'SubscriptionWithSecret',
     fields: subscriptionFields(networks),
     find: (query: InAccount): Promise<ShownSubscription | undefined> =>
       store.findSubscription(query),
