@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts'
 import { recordAction } from './record-action.ts'
 
 /** What the audit calls a thing. */
-export type Kind = AuditEntry['subject']['kind']
+export type ResourceKind = AuditEntry['subject']['kind']
 
 type Lives = { readonly lives?: ReadonlyMap<string, string | undefined> }
 
@@ -15,7 +15,7 @@ type Lives = { readonly lives?: ReadonlyMap<string, string | undefined> }
  * entries too.
  */
 export function resourceAudit(
-  kind: Kind,
+  kind: ResourceKind,
   {
     namesDevices,
     store,

@@ -25,7 +25,7 @@ import {
   type ResourceFields,
 } from './resource-fields.ts'
 import { PAGE_PARAMETERS, type PageQuery } from './query.ts'
-import { resourceAudit, type Kind } from './resource-audit.ts'
+import { resourceAudit, type ResourceKind } from './resource-audit.ts'
 import type { InputOf, Rules } from './rule.ts'
 
 export type InAccount = { readonly accountId: string; readonly id: string }
@@ -56,7 +56,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   clock,
 }: {
   /** As errors, schemas and the audit call one; the path is its plural. */
-  readonly kind: Kind
+  readonly kind: ResourceKind
   readonly fields: F
   readonly find: (query: InAccount) => Promise<Item | undefined>
   readonly reads: Access
@@ -246,7 +246,7 @@ export type Resource<Item extends Stored> = Pick<
 >
 
 /** @throws {ApiError} 404 */
-export function requireKnown<Item>(kind: Kind, item: Item | undefined): Item {
+export function requireKnown<Item>(kind: ResourceKind, item: Item | undefined): Item {
   if (item === undefined) throw new ApiError('NOT_FOUND', `there is no ${kind} with this id`)
   return item
 }
