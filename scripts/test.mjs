@@ -16,8 +16,12 @@ const OPTIONS = {
   schemathesis: ['--maxWorkers=1', '--testTimeout=1800000'],
 }
 
-// node scripts/test.mjs SUITE [argument of Jest ...]; see test/suites/jest.config.mjs.
-const [suite = 'unit', ...rest] = process.argv.slice(2)
+const SUITES = ['unit', 'long', 'services', 'faults', 'console', 'compose', 'schemathesis']
+
+// npm test -- [SUITE] [argument of Jest ...]; see test/suites/jest.config.mjs.
+const args = process.argv.slice(2)
+const suite = SUITES.includes(args[0]) ? args[0] : 'unit'
+const rest = args[0] === suite ? args.slice(1) : args
 // If an option is repeated, Jest uses the first.
 const isGiven = (option) => rest.some((one) => one.split('=')[0] === option.split('=')[0])
 const options = (OPTIONS[suite] ?? []).filter((option) => !isGiven(option))

@@ -34,8 +34,8 @@ await describeWith(['actionlint'], 'workflows of GitHub Actions', ({ actionlint 
     const ci = readFileSync(join(root, '.ci/run'), 'utf8')
     const texts = files.map((file) => readFileSync(file, 'utf8')).join('\n')
     const called = [...texts.matchAll(/- run: (?:sudo )?(.+)/g)].map((match) => match[1] ?? '')
-    const suites = /suite: \[(.*)\]/.exec(texts)?.[1]?.match(/[a-z:]+/g) ?? []
-    expect(suites).toContain('test:faults')
+    const suites = /suite: \[(.*)\]/.exec(texts)?.[1]?.match(/[a-z]+/g) ?? []
+    expect(suites).toContain('faults')
     for (const suite of suites) expect(ci).toMatch(new RegExp(`suite \\S+ ${suite}\\b`))
     for (const command of called) {
       if (command === 'npm ci' || command.includes('matrix.suite')) continue
@@ -44,9 +44,12 @@ await describeWith(['actionlint'], 'workflows of GitHub Actions', ({ actionlint 
         expect(ci).toContain(command)
         continue
       }
-      const [, script = ''] = /^npm (?:run )?([a-z:]+)$/.exec(command) ?? []
+      const [, script = '', path] = /^npm (?:run )?([a-z:]+)(?: -- (.+))?$/.exec(command) ?? []
       expect(scripts).toHaveProperty([script])
-      expect(ci).toMatch(new RegExp(`(run --silent|suite \\S+) ${script}\\b`))
+      const suite = path === undefined ? 'unit' : `unit ${path}`
+      expect(ci).toMatch(
+        script === 'test' ? new RegExp(`suite \\S+ ${suite}\\b`) : `run --silent ${script}`,
+      )
     }
   })
 })

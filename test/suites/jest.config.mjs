@@ -1,5 +1,5 @@
 /**
- * All suites, one project each: `npm test` and `npm run test:NAME` select one (`scripts/test.mjs`).
+ * All suites, one project each: `npm test -- NAME` selects one, `npm test` the first (`scripts/test.mjs`).
  * A file's name or folder says which suite it belongs to.
  */
 const common = {
