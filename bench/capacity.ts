@@ -46,7 +46,7 @@ export function capacity(
   const submit = (service: string, part: string) =>
     cost(result, part, {
       title: 'Taking reports',
-      row: [service, '64 connections'],
+      row: [service, '64 connections, known devices'],
       column: 'CPU µs/report',
     })
   const embedded = submit('embedded', 'embedded')

@@ -1,26 +1,34 @@
 import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 
 /** Linux counts the CPU time of a process in these units on every machine (USER_HZ). */
 const TICKS_PER_SECOND = 100
 
 /** The CPU time that all threads of a process have used, in seconds, as in `process.cpuUsage`. */
-export async function cpuSeconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+export function cpuSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The second field is the program's name in brackets, and may contain any characters.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
+/** Measures the CPU time of this process from now on, in microseconds. */
+export function ownCpuMicros(): () => number {
+  const before = process.cpuUsage()
+  return () => {
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+}
+
 /** The resident memory of a process, in MB. */
-export async function residentMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+export function residentMegabytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? NaN) / 1024
 }
 
 /**
- * Returns a function that returns which share of this machine's processors other machines on the
- * same hardware have taken since now, from 0 to 1; always 0 on dedicated hardware.
+ * Measures which share of this machine's processors other machines on the same hardware take from now on,
+ * from 0 to 1; always 0 on dedicated hardware.
  */
 export function stolenShare(): () => number {
   const before = cpuTicks()
@@ -30,10 +38,7 @@ export function stolenShare(): () => number {
   }
 }
 
-/**
- * The ticks of all processors since the machine started. The eighth number is the stolen ticks; see
- * proc(5).
- */
+/** The ticks of all processors since the machine started. The eighth number is the stolen ticks; see proc(5). */
 function cpuTicks(): { readonly all: number; readonly stolen: number } {
   if (process.platform !== 'linux') return { all: 0, stolen: 0 }
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n', 1)

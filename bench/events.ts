@@ -4,8 +4,13 @@ import { MEASURED } from './load/requests.ts'
 
 const BEGIN = Date.UTC(2026, 0, 1)
 
-/** `everyMs`: between two reports of a device. */
-export type ReportingFleet = { readonly devices: number; readonly everyMs?: number }
+export type ReportingFleet = {
+  readonly devices: number
+  /** Between two reports of a device. */
+  readonly everyMs?: number
+  /** Whether a tenth of the reports are of one device, `long`. */
+  readonly hasLong?: boolean
+}
 
 /**
  * Event number n of a fleet in which each device reports in turn, by default ten seconds apart: a realistic
@@ -13,7 +18,7 @@ export type ReportingFleet = { readonly devices: number; readonly everyMs?: numb
  */
 export function eventOf(
   n: number,
-  { devices, everyMs = 10_000 }: ReportingFleet,
+  { devices, everyMs = 10_000, hasLong = false }: ReportingFleet,
 ): PositionReported {
   const turn = Math.floor(n / devices)
   const device = n % devices
@@ -24,7 +29,7 @@ export function eventOf(
     recordId: ulid(timestamp, random),
     accountId: 'bench',
     keyId: 'bench',
-    deviceId: `bench-${device}`,
+    deviceId: hasLong && n % 10 === 0 ? 'long' : `bench-${device}`,
     latitude: -80 + ((device * 7 + turn) % 160_000) / 1000,
     longitude: -170 + ((device * 13 + turn) % 340_000) / 1000,
     timestamp,

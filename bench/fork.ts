@@ -1,7 +1,9 @@
 import { fork, type ChildProcess, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { BenchProgress } from './progress.ts'
+
+/** Prints the current step of the bench. */
+export type BenchProgress = (doing: string) => void
 
 /** From a child process to the bench. */
 type Message = { readonly doing: string } | { readonly done: unknown } | { readonly failed: string }
@@ -50,15 +52,15 @@ export function forkTypescript(file: string, progress: BenchProgress = () => und
   }
 }
 
-/** Has one order carried out by `bench/FILE` in a separate process. */
-export async function inOwnProcess<Done>(
-  file: string,
-  order: Serializable,
+/** Has a job of the main program done in a separate process. */
+export async function runJob<Done>(
+  job: string,
+  order: object,
   progress: BenchProgress,
 ): Promise<Done> {
-  const child = forkTypescript(file, progress)
+  const child = forkTypescript('main.ts', progress)
   try {
-    return await child.ask<Done>(order)
+    return await child.ask<Done>({ job, order })
   } finally {
     await child.stop()
   }

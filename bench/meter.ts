@@ -1,13 +1,12 @@
 import type { Candidate } from './candidates/candidate.ts'
 import { cpuSeconds, residentMegabytes } from './cpu-time.ts'
 import type { Child } from './fork.ts'
-import type { LoadPlan } from './load/loops.ts'
+import { faultsOf, type LoadPlan, type Window } from './load/loops.ts'
 import type { LoadTarget } from './load/requests.ts'
-import { faultsOf, type Window } from './load/tally.ts'
 
 /** A shape of load, with the name that faults give it. */
 export type Shape = Pick<LoadPlan, 'connections'> &
-  Pick<LoadTarget, 'batch' | 'sender' | 'attributes'> & { readonly name: string }
+  Omit<LoadTarget, 'url' | 'key'> & { readonly name: string }
 
 /** Beyond its share of the requests under way, an account gets 503. */
 const MOST_OF_ACCOUNT = 128
@@ -16,36 +15,29 @@ const MOST_OF_ACCOUNT = 128
 export type Sample = Window & { readonly cpuMicros: number; readonly residentMB: number }
 
 export type Meter = {
-  readonly service: string
-  measure(shape: Shape, load: Omit<LoadPlan, 'connections'>): Promise<Sample>
+  readonly candidate: Candidate
+  readonly measure: (shape: Shape, load: Omit<LoadPlan, 'connections'>) => Promise<Sample>
   /** The reasons why everything measured is void. */
-  faults(): Promise<readonly string[]>
+  readonly faults: () => Promise<readonly string[]>
 }
 
-/**
- * Measures what reports cost a candidate. `reported`: how many it has acknowledged already;
- * `devices`: how many report in turn.
- */
-export function meterOf(
-  candidate: Candidate,
-  generator: Child,
-  { reported = 0, devices }: { reported?: number; devices?: number | undefined } = {},
-): Meter {
+/** Measures what reports cost a candidate. `reported`: how many it has acknowledged already. */
+export function meterOf(candidate: Candidate, generator: Child, { reported = 0 } = {}): Meter {
   const { name: service, url, key, keys = [key], pid } = candidate
   const faults: string[] = []
   let acknowledged = reported
   return {
-    service,
+    candidate,
     async measure({ name, connections, ...requests }, load) {
       const all = connections > MOST_OF_ACCOUNT ? keys : [key]
-      const target: LoadTarget = { ...requests, url, key, keys: all, devices }
-      const before = await cpuSeconds(pid)
+      const target: LoadTarget = { url, key, keys: all, ...requests }
+      const before = cpuSeconds(pid)
       const window = await generator.ask<Window>({ ...load, connections, target })
       await candidate.settled()
-      const cpuMicros = (((await cpuSeconds(pid)) - before) * 1e6) / window.acknowledged
+      const cpuMicros = ((cpuSeconds(pid) - before) * 1e6) / window.acknowledged
       acknowledged += window.acknowledged
       faults.push(...faultsOf(`${service}, ${name}`, window))
-      return { ...window, cpuMicros, residentMB: await residentMegabytes(pid) }
+      return { ...window, cpuMicros, residentMB: residentMegabytes(pid) }
     },
     async faults() {
       const stored = await candidate.stored()

@@ -12,6 +12,8 @@ export type Part = {
   readonly rows: readonly Row[]
   /** The reasons why its figures are void; empty if they are valid. */
   readonly faults: readonly string[]
+  /** Absent: as many as were asked for. */
+  readonly rounds?: number
 }
 
 export type MeasuredPart = Part & {

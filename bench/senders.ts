@@ -1,10 +1,10 @@
-import type { Candidate } from './candidates/candidate.ts'
+import { startKafkaCandidate } from './candidates/kafka.ts'
 import { forkTypescript } from './fork.ts'
 import { APP_ATTRIBUTES } from './load/requests.ts'
 import { median } from './median.ts'
 import { meterOf } from './meter.ts'
+import type { Order } from './order.ts'
 import type { Part, Row } from './part.ts'
-import type { BenchProgress } from './progress.ts'
 
 const SHAPES = [
   { sender: 'OsmAnd', batch: 1, connections: 64 },
@@ -15,29 +15,25 @@ const SHAPES = [
  * Measures the cost of reports in the formats of apps, in rounds, each followed by reports in ours
  * with the same fields and attributes.
  */
-export async function measureSenders(
-  service: Candidate,
-  { rounds, seconds, progress }: { rounds: number; seconds: number; progress: BenchProgress },
-): Promise<Part> {
+export async function measureSenders(order: Order): Promise<Part> {
+  const { rounds, seconds, progress } = order
+  const servers = await order.servers()
+  progress('starting: ingest API on Kafka, for senders')
+  const service = await startKafkaCandidate('JSON', servers, order.adapters, 'bench-senders')
   const generator = forkTypescript('load/main.ts')
-  const meter = meterOf(service, generator)
+  const { measure, faults } = meterOf(service, generator)
   try {
     const rows: Row[] = []
     for (const shape of SHAPES) {
       const { sender, batch } = shape
-      const attributes = APP_ATTRIBUTES[sender]
+      const native = { ...shape, sender: 'native', attributes: APP_ATTRIBUTES[sender] } as const
       const samples: { own: number; native: number }[] = []
       // The first round warms up.
       for (let round = 0; round <= rounds; round += 1) {
         progress(round === 0 ? `warming up: ${sender}` : `round ${round} of ${rounds}: ${sender}`)
-        const [own, native] = [
-          await meter.measure({ ...shape, name: sender }, { seconds }),
-          await meter.measure(
-            { ...shape, name: 'native', sender: 'native', attributes },
-            { seconds },
-          ),
-        ]
-        if (round > 0) samples.push({ own: own.cpuMicros, native: native.cpuMicros })
+        const own = await measure({ ...shape, name: sender }, { seconds })
+        const ours = await measure({ ...native, name: 'native' }, { seconds })
+        if (round > 0) samples.push({ own: own.cpuMicros, native: ours.cpuMicros })
       }
       rows.push({
         app: sender,
@@ -47,8 +43,9 @@ export async function measureSenders(
         '÷ native': median(samples.map(({ own, native }) => own / native)),
       })
     }
-    return { title: 'Reports of apps', rows, faults: await meter.faults() }
+    return { title: 'Reports of apps', rows, faults: await faults() }
   } finally {
     await generator.stop()
+    await service.stop()
   }
 }

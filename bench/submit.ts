@@ -1,34 +1,26 @@
-import { startBare } from './candidates/bare.ts'
+import { startBare } from './bare/start-bare.ts'
 import type { Candidate } from './candidates/candidate.ts'
+import { startEmbeddedCandidate } from './candidates/embedded.ts'
+import { startKafkaCandidate } from './candidates/kafka.ts'
 import { forkTypescript } from './fork.ts'
 import { keepAwake } from './keep-awake.ts'
 import { median } from './median.ts'
 import { meterOf, type Meter, type Sample, type Shape } from './meter.ts'
+import type { Order } from './order.ts'
 import type { Part, Row } from './part.ts'
-import type { BenchProgress } from './progress.ts'
-import { sampleAnswer } from './sample-answer.ts'
+import { BATCHES, compile, FIRST, letAllReport, SINGLE } from './warm-up.ts'
 
-const PACED: Shape = { name: '64 connections', connections: 64, batch: 1 }
-const BATCHES: Shape = { name: 'batches of 100', connections: 8, batch: 100 }
 const SHAPES: readonly Shape[] = [
   { name: '1 connection', connections: 1, batch: 1 },
-  PACED,
+  SINGLE,
   { name: '512 connections', connections: 512, batch: 1 },
   BATCHES,
+  FIRST,
 ]
 
 const PACED_SHARE = 0.7
-/**
- * The start of the paced load. The generator, whose code is new to the engine, falls behind during
- * it.
- */
+/** The start of the paced load, in which the generator, whose code is new to the engine, falls behind. */
 const LEAD_IN_SECONDS = 2
-
-/**
- * The warm-up for each second of a window: if there is time, the engine has then compiled the hot code.
- */
-const WARM = { requests: 5_000, atMostMs: 7_000 }
-
 /** One service under one shape of load, in one round. */
 type Round = {
   readonly service: string
@@ -37,42 +29,50 @@ type Round = {
   readonly paced?: Sample & { readonly perSecond: number }
 }
 
-type Order = {
-  readonly rounds: number
-  readonly seconds: number
-  /**
-   * The number of devices that report in turn; undefined: enough that each stays far below its
-   * limit.
-   */
-  readonly devices: number | undefined
-  readonly progress: BenchProgress
+/** Measures how the services take reports. */
+export async function measureSubmit(order: Order): Promise<Part> {
+  const { parts, progress, adapters } = order
+  const services: Candidate[] = []
+  try {
+    if (parts.has('embedded')) {
+      progress('starting: embedded')
+      services.push(await startEmbeddedCandidate(adapters.openFiles))
+    }
+    for (const format of parts.has('kafka') ? (['JSON', 'Avro'] as const) : []) {
+      progress(`starting: ingest API on Kafka, ${format}`)
+      services.push(await startKafkaCandidate(format, await order.servers(), adapters))
+    }
+    return await measureInTurn(services, order)
+  } finally {
+    for (const service of services) await service.stop()
+  }
 }
 
-/**
- * Measures how the services take reports, in rounds: each shape of load with each candidate in
- * turn, so that other load on the machine affects them all alike.
- */
-export async function measureSubmit(candidates: readonly Candidate[], order: Order): Promise<Part> {
+/** Each shape of load with each service in turn, so that other load on the machine affects them all alike. */
+async function measureInTurn(candidates: readonly Candidate[], order: Order): Promise<Part> {
   const { rounds, seconds, devices, progress } = order
   const [first] = candidates
   if (first === undefined) throw new Error('nothing to measure')
-  const limit = await startBare(await sampleAnswer(first))
+  const limit = await startBare(first)
   const generator = forkTypescript('load/main.ts')
-  const bare = meterOf(limit, generator, { devices })
+  const bare = meterOf(limit, generator)
   // The bare server repeats the answer to this report.
   const services = candidates.map((one) =>
-    meterOf(one, generator, { devices, reported: one === first ? 1 : 0 }),
+    meterOf(one, generator, { reported: one === first ? 1 : 0 }),
   )
+  const shapes = SHAPES.map((shape) => ({ devices, ...shape }))
   try {
     for (const meter of [bare, ...services]) {
-      progress(`warming up: ${meter.service}`)
-      await warmUp(meter, meter === bare ? 0 : (devices ?? 0), seconds)
+      progress(`warming up: ${meter.candidate.name}`)
+      if (meter !== bare) await letAllReport(meter, devices)
+      await compile(meter, { ...SINGLE, devices }, seconds)
     }
     const done: Round[] = []
     for (let round = 1; round <= rounds; round += 1) {
-      for (const shape of SHAPES) {
-        for (const meter of shape.batch > 1 ? services : [bare, ...services]) {
-          progress(`round ${round} of ${rounds}: ${meter.service}, ${shape.name}`)
+      for (const shape of shapes) {
+        const hasLimit = shape.batch === 1 && shape.name !== FIRST.name
+        for (const meter of hasLimit ? [bare, ...services] : services) {
+          progress(`round ${round} of ${rounds}: ${meter.candidate.name}, ${shape.name}`)
           done.push(await measureRound(meter, shape, seconds))
         }
       }
@@ -86,25 +86,10 @@ export async function measureSubmit(candidates: readonly Candidate[], order: Ord
   }
 }
 
-/** Sends load until each device has reported, and the engine has compiled the code. */
-async function warmUp(meter: Meter, devices: number, seconds: number): Promise<void> {
-  for (let reports = 0; reports < devices;) {
-    const { acknowledged, failed } = await meter.measure(BATCHES, { seconds: 2 })
-    if (acknowledged === 0) throw new Error(`refused: ${JSON.stringify(failed)}`)
-    reports += acknowledged
-  }
-  const begin = performance.now()
-  for (let requests = 0; requests < WARM.requests * seconds;) {
-    const { answers } = await meter.measure(PACED, { seconds: Math.min(2, 3 * seconds) })
-    if (answers === 0 || performance.now() - begin > WARM.atMostMs * seconds) return
-    requests += answers
-  }
-}
-
 async function measureRound(meter: Meter, shape: Shape, seconds: number): Promise<Round> {
   const saturated = await meter.measure(shape, { seconds })
-  const round = { service: meter.service, load: shape.name, saturated }
-  if (shape !== PACED) return round
+  const round = { service: meter.candidate.name, load: shape.name, saturated }
+  if (shape.name !== SINGLE.name) return round
   const perSecond = (PACED_SHARE * saturated.answers) / saturated.seconds
   const letSleep = keepAwake()
   try {
@@ -119,7 +104,7 @@ async function measureRound(meter: Meter, shape: Shape, seconds: number): Promis
 function rowsOf(done: readonly Round[]): Row[] {
   const of = (service: string, load: string) =>
     done.filter((one) => one.service === service && one.load === load)
-  const bare = of('bare node:http', PACED.name)
+  const bare = of('bare node:http', SINGLE.name)
   const services = [...new Set(done.map(({ service }) => service))]
   const all = services.flatMap((service) => SHAPES.map(({ name }) => of(service, name)))
   return all.flatMap((own) => {

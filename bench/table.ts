@@ -1,18 +1,15 @@
-import type { Figure } from './figures.ts'
+import { figures, type Figure } from './figures.ts'
 import type { MeasuredPart } from './part.ts'
 
-/** All measurements, as text. */
-export function tables(parts: readonly MeasuredPart[], figures: readonly Figure[]): string {
-  return `${[...parts.flatMap((part) => [heading(part), rowTable(part)]), 'Figures', figureTable(figures)].join('\n\n')}\n`
+/** All measurements, as text, and the figures of those that have any. */
+export function tables(parts: readonly MeasuredPart[]): string {
+  const all = figures(parts)
+  const hasFigures = all.some(({ verdict }) => verdict !== 'not measured')
+  const blocks = parts.flatMap((part) => [heading(part), rowTable(part)])
+  return `${[...blocks, ...(hasFigures ? ['Figures', figureTable(all)] : [])].join('\n\n')}\n`
 }
 
-export function heading({
-  title,
-  at,
-  machine,
-  rounds,
-  faults,
-}: Omit<MeasuredPart, 'rows'>): string {
+function heading({ title, at, machine, rounds, faults }: Omit<MeasuredPart, 'rows'>): string {
   const line = `${title} (${machine}; ${at.slice(0, 16)}Z; median of ${rounds} rounds)`
   return [line, ...faults.map((fault) => `VOID: ${fault}`)].join('\n')
 }
@@ -31,7 +28,7 @@ function rowTable({ rows }: MeasuredPart): string {
 }
 
 /** Figures beside their bounds. */
-export function figureTable(figures: readonly Figure[]): string {
+function figureTable(figures: readonly Figure[]): string {
   return aligned([
     ['', 'value', 'must', 'wanted', ''],
     ...figures.map(({ name, value, unit, must, wanted, verdict }) => [

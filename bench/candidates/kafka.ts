@@ -1,20 +1,14 @@
-import type { EventLog } from '../../event-log/event-log.ts'
 import { createKeys, operatorEnv, ready } from '../../test/deployments.ts'
 import { listens, startProgram } from '../../test/programs.ts'
+import type { Adapters } from '../order.ts'
 import { ACCOUNTS_SENDING, UNHINDERED, type Candidate } from './candidate.ts'
 import type { Servers } from './servers.ts'
-
-/** The log that a candidate writes, for counting its entries. */
-export type OpenTopics = (options: {
-  readonly brokers: readonly string[]
-  readonly topicPrefix: string
-}) => Pick<EventLog, 'extent' | 'close'>
 
 /** The ingest API as a separate process, on Kafka and MongoDB; nothing is projected meanwhile. */
 export async function startKafkaCandidate(
   format: 'JSON' | 'Avro',
   { brokers, registryUrl, ...servers }: Servers,
-  openTopics: OpenTopics,
+  { openTopics }: Pick<Adapters, 'openTopics'>,
   topicPrefix = `bench-${format.toLowerCase()}`,
 ): Promise<Candidate> {
   const env = {
@@ -27,8 +21,11 @@ export async function startKafkaCandidate(
     INGEST_PORT: '0',
     ADMIN_PORT: '0',
   }
-  const keys = await madeKeys(env)
-  const [key = ''] = keys
+  // Only to create keys: it would take its share of the processor.
+  const admin = startProgram('admin-api/main', { env })
+  const keys = await createKeys(await listens(admin, 'admin API'), ACCOUNTS_SENDING)
+  admin.process.kill('SIGTERM')
+  await admin.ended
   const program = startProgram('ingest-api/main', { env })
   const url = await listens(program, 'ingest API')
   await ready(url)
@@ -36,7 +33,7 @@ export async function startKafkaCandidate(
   return {
     name: `Kafka, ${format}`,
     url,
-    key,
+    key: keys[0] ?? '',
     keys,
     pid: program.process.pid ?? 0,
     settled: async () => undefined,
@@ -50,13 +47,4 @@ export async function startKafkaCandidate(
       await eventLog.close()
     },
   }
-}
-
-/** Starts the admin API only to create keys: it would take its share of the processor. */
-async function madeKeys(env: Record<string, string>): Promise<string[]> {
-  const admin = startProgram('admin-api/main', { env })
-  const keys = await createKeys(await listens(admin, 'admin API'), ACCOUNTS_SENDING)
-  admin.process.kill('SIGTERM')
-  await admin.ended
-  return keys
 }

@@ -4,16 +4,15 @@ import type { Page } from 'playwright-core'
 import { paintedText } from '../../test/console/browser/painted.ts'
 import { town } from '../../test/console/town/town.ts'
 import { temporaryDirectory } from '../../test/temporary-directory.ts'
-import { median } from '../median.ts'
-import type { Part } from '../part.ts'
-import type { BenchProgress } from '../progress.ts'
+import { CONSOLE_TITLE, type ConsoleFigure } from '../figures.ts'
+import { median, percentiles } from '../median.ts'
+import type { Order } from '../order.ts'
+import type { Part, Row } from '../part.ts'
 import { threeDigits } from '../table.ts'
 import { busyShare, heapMegabytes, openBrowser, painted, type ConsoleBrowser } from './browser.ts'
 import { growth } from './growth.ts'
 import { drag, wheel } from './motion.ts'
-import type { ConsoleOptions } from './options.ts'
 import { startService, type Service } from './service.ts'
-import { TITLE, type ConsoleFigure } from './table.ts'
 import { weigh } from './weight.ts'
 
 const FLEET = ['.ol-layer canvas', '.fleet-canvas']
@@ -24,29 +23,37 @@ const AT_REST_MS = 4_000
 const DOTS = 10
 const HEAP_SAMPLES = 12
 
-export async function measureConsole(
-  options: ConsoleOptions,
-  progress: BenchProgress,
-): Promise<Part> {
-  const order = { ...options, progress }
-  const all = await measureOn({}, order, measureIn)
+/** What was measured in the rounds, by its name. */
+class Measured {
+  readonly #values = new Map<ConsoleFigure, number[]>()
+
+  add(figure: ConsoleFigure, value: number): void {
+    this.#values.set(figure, [...(this.#values.get(figure) ?? []), value])
+  }
+
+  rows(): Row[] {
+    return [...this.#values].map(([figure, values]) => ({ figure, value: median(values) }))
+  }
+}
+
+type Run = { readonly rows: readonly Row[]; readonly faults: readonly string[] }
+
+export async function measureConsole(order: Order): Promise<Part> {
+  const all = await measureOn({}, order, measureTowns)
   const directory = await temporaryDirectory()
   const streets = join(directory.path, 'town.pmtiles')
   await writeFile(streets, town())
   const onStreets = await measureOn({ streets }, order, measureStreets)
   await directory.remove()
-  return {
-    ...all,
-    rows: [...onStreets.rows, ...all.rows],
-    faults: [...all.faults, ...onStreets.faults],
-  }
+  const rows = [...onStreets.rows, ...all.rows]
+  return { title: CONSOLE_TITLE, rows, faults: [...all.faults, ...onStreets.faults] }
 }
 
-async function measureOn<R>(
+async function measureOn(
   where: Parameters<typeof startService>[0],
   order: Order,
-  measure: (browser: ConsoleBrowser, service: Service, order: Order) => Promise<R>,
-): Promise<R> {
+  measure: (browser: ConsoleBrowser, service: Service, order: Order) => Promise<Run>,
+): Promise<Run> {
   order.progress('starting the service, and 10 000 devices')
   const service = await startService(where)
   try {
@@ -61,22 +68,17 @@ async function measureOn<R>(
   }
 }
 
-type Order = ConsoleOptions & { readonly progress: BenchProgress }
-
-async function measureIn(
+async function measureTowns(
   browser: ConsoleBrowser,
   service: Service,
   { rounds, minutes, progress }: Order,
-): Promise<Part> {
-  const measured = new Map<ConsoleFigure, number[]>()
-  const add = (figure: ConsoleFigure, value: number): void => {
-    measured.set(figure, [...(measured.get(figure) ?? []), value])
-  }
+): Promise<Run> {
+  const measured = new Measured()
   const busyDragging: number[] = []
   const trackMs: number[] = []
   const weight = await weigh()
-  add('JS and CSS, gzip', weight.all)
-  add('of it for signing in', weight.signIn)
+  measured.add('JS and CSS, gzip', weight.all)
+  measured.add('of it for signing in', weight.signIn)
   progress('reporting a day, a report a second')
   const day = Math.floor(Date.now() / 86_400_000) * 86_400_000 - 86_400_000
   await service.reportDay('a-day', day)
@@ -86,17 +88,17 @@ async function measureIn(
     progress(`round ${round} of ${rounds}: first map, motion, stillness, a dot, a day`)
     await page.context().close()
     page = await browser.fresh()
-    add('first map', await firstMap(page, service.adminUrl))
+    measured.add('first map', await firstMap(page, service.adminUrl))
     const session = await page.context().newCDPSession(page)
     await session.send('Performance.enable')
-    const dragging = async () => add('p95 frame, dragging', await p95(page, drag))
+    const dragging = async () => measured.add('p95 frame, dragging', await p95(page, drag))
     busyDragging.push(await busyShare(session, dragging))
-    add('p95 frame, wheel', await p95(page, wheel))
+    measured.add('p95 frame, wheel', await p95(page, wheel))
     const still = await busyShare(session, () => page.waitForTimeout(STILL_MS))
-    add('main thread busy, still', 100 * still)
-    add('report to dot', await slowestDot(page, service))
+    measured.add('main thread busy, still', 100 * still)
+    measured.add('report to dot', await slowestDot(page, service))
     const drawn = await drawDay(browser, service, day)
-    add('a day at 1 Hz drawn', drawn.dayMs)
+    measured.add('a day at 1 Hz drawn', drawn.dayMs)
     trackMs.push(drawn.trackMs)
   }
   progress(`watching the heap for ${minutes} minutes`)
@@ -104,22 +106,17 @@ async function measureIn(
   await firstMap(hidden, service.adminUrl)
   await hidden.evaluate('bench.hide()')
   const heap = await watchHeaps({ page, hidden }, minutes)
-  add('heap, growth while it is watched', growth(heap.megabytes))
-  add('the same in a hidden tab', growth(heap.hidden))
+  measured.add('heap, growth while it is watched', growth(heap.megabytes))
+  measured.add('the same in a hidden tab', growth(heap.hidden))
   const others = {
     'main thread busy, dragging': `${threeDigits(100 * median(busyDragging))} %`,
     'of the day at 1 Hz, until its track is answered': `${threeDigits(median(trackMs))} ms`,
     [`heap over ${threeDigits(minutes)} minutes`]: `${heap.megabytes.map(threeDigits).join(' ')} MB`,
     'the same in a hidden tab': `${heap.hidden.map(threeDigits).join(' ')} MB`,
   }
-  return {
-    title: TITLE,
-    rows: [
-      ...[...measured].map(([figure, values]) => ({ figure, value: median(values) })),
-      ...Object.entries(others).map(([figure, value]) => ({ figure, value })),
-    ],
-    faults: [...(await stopLoad()), ...browser.faults],
-  }
+  const texts = Object.entries(others).map(([figure, value]) => ({ figure, value }))
+  const faults = [...(await stopLoad()), ...browser.faults]
+  return { rows: [...measured.rows(), ...texts], faults }
 }
 
 /** The motion of the map with all devices in one town, whose streets are drawn. */
@@ -127,27 +124,19 @@ async function measureStreets(
   browser: ConsoleBrowser,
   service: Service,
   { rounds, progress }: Order,
-): Promise<Pick<Part, 'rows' | 'faults'>> {
-  const dragging: number[] = []
-  const zooming: number[] = []
+): Promise<Run> {
+  const measured = new Measured()
   const stopLoad = service.startLoad()
   for (let round = 1; round <= rounds; round += 1) {
     progress(`round ${round} of ${rounds}: motion with streets`)
     const page = await browser.fresh()
     await firstMap(page, service.adminUrl)
     await page.waitForTimeout(AT_REST_MS)
-    dragging.push(await p95(page, drag))
-    zooming.push(await p95(page, wheel))
+    measured.add('p95 frame, dragging, streets', await p95(page, drag))
+    measured.add('p95 frame, wheel, streets', await p95(page, wheel))
     await page.context().close()
   }
-  const figures = {
-    'p95 frame, dragging, streets': dragging,
-    'p95 frame, wheel, streets': zooming,
-  } satisfies Partial<Record<ConsoleFigure, number[]>>
-  return {
-    rows: Object.entries(figures).map(([figure, all]) => ({ figure, value: median(all) })),
-    faults: [...(await stopLoad()), ...browser.faults],
-  }
+  return { rows: measured.rows(), faults: [...(await stopLoad()), ...browser.faults] }
 }
 
 /** From requesting the page to base map and devices on it, in milliseconds. */
@@ -163,8 +152,7 @@ async function firstMap(page: Page, url: string): Promise<number> {
 async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>): Promise<number> {
   await page.evaluate('bench.count()')
   await move(page, MOVING_MS)
-  const frames: number[] = await page.evaluate('bench.counted()')
-  return frames.sort((a, b) => a - b)[Math.ceil(0.95 * frames.length) - 1] ?? NaN
+  return percentiles(await page.evaluate<number[]>('bench.counted()')).p95
 }
 
 /**

@@ -1,8 +1,8 @@
 import { operatorEnv, signIn, startEmbeddedDeployment } from '../../test/deployments.ts'
 import { eventually } from '../../test/eventually.ts'
 import { forkTypescript } from '../fork.ts'
+import { faultsOf, type Window } from '../load/loops.ts'
 import type { LoadTarget } from '../load/requests.ts'
-import { faultsOf, type Window } from '../load/tally.ts'
 
 const DEVICES = 10_000
 const REPORTS_PER_SECOND = 200

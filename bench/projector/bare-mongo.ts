@@ -1,35 +1,49 @@
-import type { Db } from 'mongodb'
+import { MongoClient } from 'mongodb'
 import { stopwatch, type Speed } from './speed.ts'
 
-type Document = { readonly _id: string }
+/** As the service writes. */
+const OPTIONS = { writeConcern: { w: 'majority', journal: true } } as const
+type Stored = { readonly _id: string; readonly deviceId: string }
 
-/** The documents of one batch. */
-export type Documents = {
-  readonly positions: readonly Document[]
-  readonly statuses: readonly Document[]
-}
+const POSITIONS = 'positions_g1'
+const STATUSES = 'device_status_g1'
 
 /**
- * Writes the documents with the driver alone, in two calls a batch: new positions, then statuses,
- * each by its id. `collections`: their names.
+ * Writes the documents of one database into another with the driver alone, in two calls a batch: new positions,
+ * then the statuses of their devices, each by its id. `batches`: their sizes.
  */
-export async function writeDocuments(
-  batches: readonly Documents[],
-  db: Db,
-  collections: { readonly positions: string; readonly deviceStatuses: string },
+export async function writeMongoAgain(
+  { from, to }: { readonly from: string; readonly to: string },
+  batches: readonly number[],
 ): Promise<Speed> {
-  const positions = db.collection<Document>(collections.positions)
-  const deviceStatuses = db.collection<Document>(collections.deviceStatuses)
-  const watch = stopwatch()
-  for (const batch of batches) {
-    await positions.insertMany(batch.positions, { ordered: false })
-    await deviceStatuses.bulkWrite(
-      batch.statuses.map(({ _id, ...replacement }) => ({
-        replaceOne: { filter: { _id }, replacement, upsert: true },
-      })),
-      { ordered: false },
-    )
-    watch.count(batch.positions.length)
+  const [source, target] = [new MongoClient(from), new MongoClient(to, OPTIONS)]
+  try {
+    const read = (name: string) => source.db().collection<Stored>(name).find()
+    const written = (name: string) => target.db().collection<Stored>(name)
+    const positions = await read(POSITIONS)
+      .sort({ 'origin.partition': 1, 'origin.offset': 1 })
+      .toArray()
+    const statuses = new Map<string, Stored>()
+    for await (const one of read(STATUSES)) statuses.set(one.deviceId, one)
+    const watch = stopwatch()
+    let at = 0
+    for (const size of batches) {
+      const batch = positions.slice(at, (at += size))
+      await written(POSITIONS).insertMany(batch, { ordered: false })
+      const own = [...new Set(batch.map(({ deviceId }) => deviceId))].flatMap(
+        (device) => statuses.get(device) ?? [],
+      )
+      await written(STATUSES).bulkWrite(
+        own.map(({ _id, ...replacement }) => ({
+          replaceOne: { filter: { _id }, replacement, upsert: true },
+        })),
+        { ordered: false },
+      )
+      watch.count(size)
+    }
+    return watch.read()
+  } finally {
+    await source.close()
+    await target.close()
   }
-  return watch.read()
 }

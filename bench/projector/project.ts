@@ -3,12 +3,8 @@ import type { JudgeBatch } from '../../projector/facts/judge-batch.ts'
 import { runProjector } from '../../projector/projector.ts'
 import { createMetrics } from '../../runtime/process/metrics.ts'
 import type { Generation } from '../../store/generations.ts'
-import type { Change, ProjectionBatch } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { stopwatch, type Speed } from './speed.ts'
-
-/** A projected batch, and its changes. */
-export type Projected = { readonly batch: ProjectionBatch; readonly changes: readonly Change[] }
 
 /** Projects a log of this many events into an empty store, as the projector does. */
 export async function projectAll({
@@ -24,18 +20,16 @@ export async function projectAll({
   eventLog: EventLog
   store: Store
   events: number
-  /**
-   * Names the consumer group: a new one for each run, so that the run begins at the start of the
-   * log.
-   */
+  /** Names the consumer group: a new one for each run, so that the run begins at the start of the log. */
   generation: number
-  /** Further measurements, taken once everything is projected. */
+  /** Absent: no facts are decided. */
+  judging?: ((readModels: Generation) => JudgeBatch) | undefined
+  /** Measured too, once everything is projected. */
   close?: () => Promise<void>
   /** Events that are not measured, at the beginning. */
   measuredAfter?: number
-  /** Absent: no facts are decided. */
-  judging?: ((readModels: Generation) => JudgeBatch) | undefined
-  onProjected?: (projected: Projected) => void
+  /** Called with the number of entries of each batch. */
+  onProjected?: (count: number) => void
 }): Promise<Speed> {
   const readModels = await store.openGeneration(1)
   const done = new AbortController()
@@ -44,6 +38,7 @@ export async function projectAll({
   let left = events
   const written = (count: number) => {
     watch.count(count)
+    onProjected(count)
     left -= count
     if (left <= 0) done.abort()
   }
@@ -65,7 +60,6 @@ export async function projectAll({
         lastApplied: () => readModels.lastApplied(),
         async project(batch) {
           const changes = await readModels.project(batch)
-          onProjected({ batch, changes })
           if (facts === undefined) written(batch.entries.length)
           return changes
         },

@@ -1,3 +1,5 @@
+import { ownCpuMicros } from '../cpu-time.ts'
+
 /** How fast events were written. */
 export type Speed = { readonly perSecond: number; readonly cpuMicros: number }
 
@@ -6,30 +8,25 @@ export type Speed = { readonly perSecond: number; readonly cpuMicros: number }
  * many events had been written.
  */
 export function stopwatch({ after = 1 } = {}) {
-  let begun: { readonly at: number; readonly cpu: NodeJS.CpuUsage } | undefined
+  let begunAt = NaN
+  let cpu: (() => number) | undefined
   let before = 0
-  let endedAt = 0
-  let used: NodeJS.CpuUsage = { user: 0, system: 0 }
   let events = 0
+  let speed: Speed = { perSecond: NaN, cpuMicros: NaN }
   return {
     /** Counts a written batch of this many events. */
     count(more: number): void {
-      if (begun === undefined) {
+      if (cpu === undefined) {
         before += more
         if (before < after) return
-        begun = { at: performance.now(), cpu: process.cpuUsage() }
+        begunAt = performance.now()
+        cpu = ownCpuMicros()
         return
       }
       events += more
-      endedAt = performance.now()
-      used = process.cpuUsage(begun.cpu)
+      const perSecond = (events * 1000) / (performance.now() - begunAt)
+      speed = { perSecond, cpuMicros: cpu() / events }
     },
-
-    read(): Speed {
-      return {
-        perSecond: (events * 1000) / (endedAt - (begun?.at ?? NaN)),
-        cpuMicros: (used.user + used.system) / events,
-      }
-    },
+    read: () => speed,
   }
 }

@@ -11,7 +11,7 @@ const FLEET: FleetSize = { devices: undefined, intervalSeconds: 10, retentionDay
 function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as string[] }): Result {
   const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
   const report = (service: string, micros: number) => {
-    return { service, load: '64 connections', 'CPU µs/report': micros }
+    return { service, load: '64 connections, known devices', 'CPU µs/report': micros }
   }
   return [
     {

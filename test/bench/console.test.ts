@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
-import { parseConsoleOptions } from '../../bench/console/options.ts'
 import { growth } from '../../bench/console/growth.ts'
-import { consoleTable, TITLE, type ConsoleFigure } from '../../bench/console/table.ts'
+import { CONSOLE_TITLE, type ConsoleFigure } from '../../bench/figures.ts'
+import { parseOptions } from '../../bench/options.ts'
+import { tables } from '../../bench/table.ts'
 
 describe('the growth of the heap', () => {
   test('the heap’s growth is that from the first sample to the last', () => {
@@ -35,7 +36,7 @@ describe('the table', () => {
     at: '2026-01-01T00:00:00.000Z',
     machine: 'a machine',
     rounds: 1,
-    title: TITLE,
+    title: CONSOLE_TITLE,
     rows: [
       ...Object.entries(values).map(([figure, value]) => ({ figure, value })),
       { figure: 'the same in a hidden tab', value: '10 13 16 MB' },
@@ -44,7 +45,7 @@ describe('the table', () => {
   }
 
   test('the table says of each figure whether it is good enough', () => {
-    const table = consoleTable(result)
+    const table = tables([result])
     expect(table).toMatch(/p95 frame, dragging +17 ms +32 ms +20 ms +as wanted/)
     expect(table).toMatch(/p95 frame, wheel +33 ms +32 ms +20 ms +MISSED/)
     expect(table).toMatch(/p95 frame, wheel, streets +21 ms +32 ms +20 ms +good enough/)
@@ -52,14 +53,14 @@ describe('the table', () => {
   })
 
   test('the table says by how much the heap grows, of a tab in sight and of a hidden one', () => {
-    const table = consoleTable(result)
+    const table = tables([result])
     expect(table).toMatch(/heap, growth while it is watched +0 MB +2 MB +2 MB +as wanted/)
     expect(table).toMatch(/the same in a hidden tab +6 MB +2 MB +2 MB +MISSED/)
     expect(table).toMatch(/^the same in a hidden tab +10 13 16 MB$/m)
   })
 
   test('the table says why figures are void', () => {
-    const table = consoleTable({ ...result, faults: ['a page threw: x'] })
+    const table = tables([{ ...result, faults: ['a page threw: x'] }])
     expect(table).toContain('VOID: a page threw: x')
     expect(table).not.toContain('as wanted')
   })
@@ -67,7 +68,7 @@ describe('the table', () => {
 
 describe('the command line', () => {
   test('the command line has defaults', () =>
-    expect(parseConsoleOptions([])).toEqual({ rounds: 3, minutes: 1 }))
+    expect(parseOptions(['console'])).toMatchObject({ rounds: 3, minutes: 1 }))
 
   test.each([
     ['--rounds', '0'],
@@ -76,6 +77,6 @@ describe('the command line', () => {
     ['--days', '1'],
     ['more'],
   ])('%s %s is refused with what to give', (...args) =>
-    expect(() => parseConsoleOptions(args)).toThrow(/must be|--help/),
+    expect(() => parseOptions(['console', ...args])).toThrow(/must be|--help/),
   )
 })

@@ -1,0 +1,46 @@
+import { DEVICES } from './load/requests.ts'
+import type { Meter, Shape } from './meter.ts'
+
+export const SINGLE: Shape = { name: '64 connections, known devices', connections: 64, batch: 1 }
+export const FIRST: Shape = {
+  name: '64 connections, first reports',
+  connections: 64,
+  batch: 1,
+  // So many that each report comes from another one.
+  devices: Number.MAX_SAFE_INTEGER,
+}
+export const BATCHES: Shape = { name: 'batches of 100', connections: 8, batch: 100 }
+/** For each second of a window. */
+const WARM = { requests: 5_000, atMostMs: 7_000 }
+
+/**
+ * Lets each device report with each key that it reports with later: a first report costs several times as much. One
+ * key alone has all devices, and all keys together share as many.
+ */
+export async function letAllReport(
+  { candidate, measure }: Meter,
+  devices = DEVICES,
+): Promise<void> {
+  const { key, keys = [key] } = candidate
+  for (const one of keys) {
+    const own = one === key ? devices : Math.ceil(devices / keys.length)
+    for (let reports = 0; reports < own;) {
+      const shape = { ...BATCHES, name: 'warming up', keys: [one], devices: own }
+      const seconds = Math.max(0.2, Math.min(2, own / 2e4))
+      const { acknowledged, failed } = await measure(shape, { seconds })
+      const isRefused = acknowledged === 0 && Object.keys(failed).length > 0
+      if (isRefused) throw new Error(`refused: ${JSON.stringify(failed)}`)
+      reports += acknowledged
+    }
+  }
+}
+
+/** Sends load until the engine has compiled the hot code, if there is time. */
+export async function compile({ measure }: Meter, shape: Shape, seconds: number): Promise<void> {
+  const begin = performance.now()
+  for (let requests = 0; requests < WARM.requests * seconds;) {
+    const { answers } = await measure(shape, { seconds: Math.min(2, 3 * seconds) })
+    if (answers === 0 || performance.now() - begin > WARM.atMostMs * seconds) return
+    requests += answers
+  }
+}
