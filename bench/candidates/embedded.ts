@@ -20,9 +20,14 @@ export type EmbeddedFiles = {
 /** The service as started by `npm start`, on a separate folder. */
 export async function startEmbeddedCandidate(
   openFiles: (directory: string) => EmbeddedFiles,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Candidate & { readonly adminUrl: string }> {
   const directory = await temporaryDirectory()
-  const program = await startEmbedded(directory.path, { ...operatorEnv(), ...UNHINDERED })
+  const program = await startEmbedded(directory.path, {
+    ...operatorEnv(),
+    ...UNHINDERED,
+    ...env,
+  })
   const { adminUrl, ingestUrl: url } = program
   const keys = await createKeys(adminUrl, ACCOUNTS_SENDING)
   const [key = ''] = keys

@@ -1,4 +1,4 @@
-import type { BrowserContext, CDPSession, Page } from 'playwright-core'
+import type { CDPSession, Page } from 'playwright-core'
 import { launchChromium } from '../../test/console/browser/launch-chromium.ts'
 import { IN_PAGE } from './in-page.ts'
 import type { Service } from './service.ts'
@@ -16,15 +16,6 @@ export async function openBrowser({ adminUrl, email, password }: Service) {
   const faults: string[] = []
   const cookies = await signedIn()
 
-  async function newContext(): Promise<BrowserContext> {
-    const context = await browser.newContext({ viewport: SIZE, timezoneId: 'UTC' })
-    await context.addInitScript(IN_PAGE)
-    context.on('page', (page) => {
-      page.on('pageerror', ({ message }) => faults.push(`a page threw: ${message}`))
-    })
-    return context
-  }
-
   async function signedIn() {
     const context = await browser.newContext()
     const page = await context.newPage()
@@ -40,11 +31,14 @@ export async function openBrowser({ adminUrl, email, password }: Service) {
 
   return {
     faults,
-    /** A browser context without cache or history, signed in or not. */
-    async fresh({ isSignedIn = true }: { isSignedIn?: boolean } = {}): Promise<Page> {
-      const context = await newContext()
-      if (isSignedIn) await context.addCookies(cookies)
-      return context.newPage()
+    /** A page in a browser context without cache or history, signed in. */
+    async fresh(): Promise<Page> {
+      const context = await browser.newContext({ viewport: SIZE, timezoneId: 'UTC' })
+      await context.addInitScript(IN_PAGE)
+      await context.addCookies(cookies)
+      const page = await context.newPage()
+      page.on('pageerror', ({ message }) => faults.push(`a page threw: ${message}`))
+      return page
     },
     close: () => browser.close(),
   }

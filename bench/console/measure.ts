@@ -50,12 +50,12 @@ export async function measureConsole(order: Order): Promise<Part> {
 }
 
 async function measureOn(
-  where: Parameters<typeof startService>[0],
+  where: Parameters<typeof startService>[1],
   order: Order,
   measure: (browser: ConsoleBrowser, service: Service, order: Order) => Promise<Run>,
 ): Promise<Run> {
   order.progress('starting the service, and 10 000 devices')
-  const service = await startService(where)
+  const service = await startService(order, where)
   try {
     const browser = await openBrowser(service)
     try {

@@ -1,8 +1,9 @@
-import { operatorEnv, signIn, startEmbeddedDeployment } from '../../test/deployments.ts'
-import { eventually } from '../../test/eventually.ts'
+import { operatorEnv } from '../../test/deployments.ts'
+import { startEmbeddedCandidate } from '../candidates/embedded.ts'
 import { forkTypescript } from '../fork.ts'
 import { faultsOf, type Window } from '../load/loops.ts'
 import type { LoadTarget } from '../load/requests.ts'
+import type { Order } from '../order.ts'
 
 const DEVICES = 10_000
 const REPORTS_PER_SECOND = 200
@@ -16,27 +17,24 @@ export type Service = Awaited<ReturnType<typeof startService>>
  *
  * @param streets is a file of streets; then all devices are in its town.
  */
-export async function startService({ streets }: { readonly streets?: string } = {}) {
-  const deployment = await startEmbeddedDeployment(
-    streets === undefined ? {} : { MAP_PMTILES: `Town=${streets}` },
-  )
-  const { adminUrl, ingestUrl } = deployment
-  const operator = await signIn(adminUrl)
-  const { key } = await operator.createKey({ rateLimit: 1_000_000_000 })
+export async function startService(
+  { adapters }: Pick<Order, 'adapters'>,
+  { streets }: { readonly streets?: string },
+) {
+  const env = streets === undefined ? {} : { MAP_PMTILES: `Town=${streets}` }
+  const service = await startEmbeddedCandidate(adapters.openFiles, env)
+  const { adminUrl, url, key } = service
   const fleet = streets === undefined ? 'towns' : 'town'
-  const target: LoadTarget = { url: ingestUrl, key, batch: 1, devices: DEVICES, fleet }
+  const target: LoadTarget = { url, key, batch: 1, devices: DEVICES, fleet }
   const generator = forkTypescript('load/main.ts')
   const all = { ...target, batch: 100 }
   const perSecond = DEVICES / all.batch / 5
   await generator.ask({ target: all, connections: 4, seconds: 5, perSecond })
-  await eventually(async () => {
-    const { total } = await operator.call<{ total: number }>('GET', '/devices/summary')
-    return total === DEVICES
-  })
+  await service.settled()
   const { ADMIN_EMAIL: email, ADMIN_PASSWORD: password } = operatorEnv()
 
   async function report(...reports: readonly object[]): Promise<void> {
-    const answer = await fetch(`${ingestUrl}/api/v1/gps/batch`, {
+    const answer = await fetch(`${url}/api/v1/gps/batch`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ reports }),
@@ -76,18 +74,11 @@ export async function startService({ streets }: { readonly streets?: string } = 
           ...Array.from({ length: count }, (_, index) => drive(deviceId, from, second + index)),
         )
       }
-      await eventually(
-        async () => {
-          const path = `/devices/${deviceId}`
-          const device = await operator.call<{ reportCount: number }>('GET', path)
-          return device.reportCount === SECONDS_OF_A_DAY
-        },
-        { withinMs: 120_000, everyMs: 200 },
-      )
+      await service.settled()
     },
     async stop() {
       await generator.stop()
-      await deployment.remove()
+      await service.stop()
     },
   }
 }

@@ -1,9 +1,7 @@
 import { adminReader } from '../../test/admin-reader.ts'
-import { createKey, operatorEnv, signIn } from '../../test/deployments.ts'
+import { signIn } from '../../test/deployments.ts'
 import { eventually } from '../../test/eventually.ts'
-import { startEmbedded } from '../../test/programs.ts'
-import { temporaryDirectory } from '../../test/temporary-directory.ts'
-import { UNHINDERED } from '../candidates/candidate.ts'
+import { startEmbeddedCandidate } from '../candidates/embedded.ts'
 import { residentMegabytes } from '../cpu-time.ts'
 import { faultsOf, sendLoad } from '../load/loops.ts'
 import type { Order } from '../order.ts'
@@ -24,15 +22,11 @@ const STAGES = [0, 0.1, 0.5, 1]
  * Runs the embedded service under a steady load, and checks afterwards that nothing was lost: 20 000 devices,
  * 1000 geofences, 100 rules, and 20 subscriptions of which five fail. A row each for 10 %, 50 % and all of the time.
  */
-export async function measureSoak({ minutes, rate, progress }: Order): Promise<Part> {
-  const directory = await temporaryDirectory()
+export async function measureSoak({ minutes, rate, progress, adapters }: Order): Promise<Part> {
   const receivers = await startReceivers()
-  const { adminUrl, ingestUrl, ...program } = await startEmbedded(directory.path, {
-    ...operatorEnv(),
-    ...UNHINDERED,
-    WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8',
-  })
-  const key = await createKey(adminUrl)
+  const env = { WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' }
+  const service = await startEmbeddedCandidate(adapters.openFiles, env)
+  const { adminUrl, url, key, pid } = service
   const reader = adminReader({ adminUrl, key })
   const faults: string[] = []
   let acknowledged = 0
@@ -44,7 +38,7 @@ export async function measureSoak({ minutes, rate, progress }: Order): Promise<P
       next += 1
       return JSON.stringify(steadyReport(device, turn))
     }
-    const target = { url: ingestUrl, key, batch, report }
+    const target = { url, key, batch, report }
     const window = await sendLoad(target, { connections: CONNECTIONS, perSecond, seconds })
     acknowledged += window.acknowledged
     faults.push(...faultsOf('reports', window))
@@ -63,7 +57,7 @@ export async function measureSoak({ minutes, rate, progress }: Order): Promise<P
       const { p50, p99, max } = await send(1, rate, seconds)
       rows.push({
         time: `${100 * share} % of ${minutes} min`,
-        'memory MB': residentMegabytes(program.process.pid ?? 0),
+        'memory MB': residentMegabytes(pid),
         'p50 ms': p50,
         'p99 ms': p99,
         'max ms': max,
@@ -75,29 +69,21 @@ export async function measureSoak({ minutes, rate, progress }: Order): Promise<P
     progress('waiting until everything is stored and delivered')
     await settle()
     const facts = await reader.allFacts()
-    const stored = (await reader.devices()).reduce((sum, { reportCount }) => sum + reportCount, 0)
+    const stored = await service.stored()
     faults.push(...findLosses({ acknowledged, stored, facts, received: receivers.ids }))
     const [total, requests] = [facts.length, receivers.received.requests]
     progress(`${stored} stored, ${total} facts, ${requests} requests to receivers`)
     return { title: `A steady load of ${rate} reports/s`, rows, faults, rounds: 1 }
   } finally {
-    program.process.kill('SIGTERM')
-    await program.ended
+    await service.stop()
     receivers.close()
-    await directory.remove()
   }
 
   /** Waits until everything is projected, and nothing more is received. */
   async function settle(): Promise<void> {
+    await service.settled()
     let before = -1
-    await eventually(
-      async () => {
-        const now = receivers.ids.size
-        const isSettled = now === before && (await reader.metric('gps_projector_lag_events')) === 0
-        before = now
-        return isSettled
-      },
-      { withinMs: 180_000, everyMs: 5_000 },
-    )
+    const isSettled = () => before === (before = receivers.ids.size)
+    await eventually(isSettled, { withinMs: 180_000, everyMs: 5_000 })
   }
 }
