@@ -121,17 +121,18 @@ const BOUNDED: Readonly<Record<string, Bounded>> = {
   ),
 }
 
-/** The figures, each with its verdict. */
+/** The figures of the tables that there are, each with its verdict. */
 export function figures(result: Result): Figure[] {
-  return Object.entries(BOUNDED).map(([name, bounded]) => {
+  return Object.entries(BOUNDED).flatMap(([name, bounded]): Figure[] => {
     const { title, column, row, dividedBy, large, unit = '', bounds } = bounded
+    const part = result.find((one) => one.title === title)
+    if (part === undefined) return []
     const of = (texts: readonly string[]) => valueIn(result, { title, row: texts, column })
     const [dividend, divisor] = [of(row), dividedBy === undefined ? 1 : of(dividedBy)]
     const value = dividend === undefined || divisor === undefined ? undefined : dividend / divisor
     const [must, wanted] = bounds
     const measured = { name, unit, must, wanted, ...(value !== undefined && { value }) }
-    const { faults = [] } = result.find((part) => part.title === title) ?? {}
-    return { ...measured, verdict: verdict(measured, { large, faults }) }
+    return [{ ...measured, verdict: verdict(measured, { large, faults: part.faults }) }]
   })
 }
 

@@ -1,12 +1,11 @@
 import { figures, type Figure } from './figures.ts'
 import type { MeasuredPart } from './part.ts'
 
-/** All measurements, as text, and the figures of those that have any. */
+/** All measurements, as text, and their figures. */
 export function tables(parts: readonly MeasuredPart[]): string {
   const all = figures(parts)
-  const hasFigures = all.some(({ verdict }) => verdict !== 'not measured')
   const blocks = parts.flatMap((part) => [heading(part), rowTable(part)])
-  return `${[...blocks, ...(hasFigures ? ['Figures', figureTable(all)] : [])].join('\n\n')}\n`
+  return `${[...blocks, ...(all.length > 0 ? ['Figures', figureTable(all)] : [])].join('\n\n')}\n`
 }
 
 function heading({ title, at, machine, rounds, faults }: Omit<MeasuredPart, 'rows'>): string {
