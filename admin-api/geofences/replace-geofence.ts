@@ -41,8 +41,8 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
       if (outcome === undefined || outcome === 'external id taken') continue
       const geofence = requireStored(outcome)
       if (geofence.revision !== before?.revision) {
-        const happened = before === undefined ? 'created' : 'changed'
-        await geofences.record(ctx, caller, happened, {
+        const action = before === undefined ? 'geofence.created' : 'geofence.changed'
+        await geofences.record(ctx, caller, action, {
           id,
           details: geofences.details(geofence),
           ...lives,

@@ -35,14 +35,16 @@ export function resourceAudit(
   function record(
     ctx: AdminContext,
     caller: Caller,
-    happened: string,
+    action: Action,
     { id, ...recorded }: Lives & { readonly id: string; readonly details?: Details },
   ): Promise<void> {
-    const entry = { action: `${kind}.${happened}`, subject: { kind, id }, ...recorded }
+    const entry = { action, subject: { kind, id }, ...recorded }
     return recordAction(ctx, caller, entry, { store, clock })
   }
 
   return { livesOf, record }
 }
 
+/** What happened to a thing: `rule.changed`. */
+type Action = `${ResourceKind}.${string}`
 type Details = Readonly<Record<string, unknown>>

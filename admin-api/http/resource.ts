@@ -154,7 +154,11 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
           const id = ulid(createdAt, randomBytes(10))
           const body = sent as unknown as BodyOf<F, 'created'>
           const item = await make({ id, accountId: caller.accountId, createdAt, body }, caller)
-          await record(ctx, caller, 'created', { id: item.id, details: details(item), ...lives })
+          await record(ctx, caller, `${kind}.created`, {
+            id: item.id,
+            details: details(item),
+            ...lives,
+          })
           succeed(ctx, view(item, caller), { status: 201, ...(message && { message }) })
         },
       })
@@ -205,7 +209,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
             const gone = Object.entries(sent).filter(([, value]) => value === null)
             const set = detailsOf(fields, item, Object.keys(sent))
             const details = { ...set, ...Object.fromEntries(gone) }
-            await record(ctx, caller, 'changed', { id, details, ...lives })
+            await record(ctx, caller, `${kind}.changed`, { id, details, ...lives })
           }
           succeed(ctx, view(item, caller))
         },
@@ -231,7 +235,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
         async handle(ctx: AdminContext, caller: Caller) {
           const query = queryOf(ctx, caller)
           const { name } = requireKnown(kind, await remove(query, caller))
-          await record(ctx, caller, 'deleted', { id: query.id, details: { name } })
+          await record(ctx, caller, `${kind}.deleted`, { id: query.id, details: { name } })
           succeed(ctx, null)
         },
       })

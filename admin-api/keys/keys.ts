@@ -40,7 +40,7 @@ export function keyRoutes({
     const { id, revokedAt } = await keys.findOne(ctx, caller)
     const query = { accountId, keyId: id, revokedAt: clock.now() }
     const key = requireKnown('key', await store.revokeKey(query))
-    if (revokedAt === undefined) await keys.record(ctx, caller, 'revoked', { id })
+    if (revokedAt === undefined) await keys.record(ctx, caller, 'key.revoked', { id })
     succeed(ctx, keys.view(key, caller))
   }
 

@@ -41,7 +41,7 @@ export function rotateKeyRoute({
     })
     if (rotated === 'revoked') throw conflict('this key is revoked for good: make another one')
     const key = requireKnown('key', rotated)
-    await keys.record(ctx, caller, 'rotated', { id: key.id, details: { graceSeconds } })
+    await keys.record(ctx, caller, 'key.rotated', { id: key.id, details: { graceSeconds } })
     succeed(ctx, keys.view({ ...key, key: secret }, caller), {
       message: 'keep the key, it is shown this once',
     })

@@ -56,7 +56,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       progress: { ...progress, test: { id: testId } },
     }))
     const outcome = await outcomeOf({ accountId: caller.accountId, id }, testId)
-    await record(ctx, caller, 'tested', {
+    await record(ctx, caller, 'subscription.tested', {
       id,
       details: { status: outcome.status ?? null },
     })
@@ -99,7 +99,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       }
     })
     const { id } = subscription
-    await record(ctx, caller, 'rotated', { id, details: { graceSeconds } })
+    await record(ctx, caller, 'subscription.rotated', { id, details: { graceSeconds } })
     succeed(ctx, view({ ...subscription, secret }, caller), {
       message: 'keep the secret, it is shown this once',
     })
@@ -109,7 +109,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     const subscription = await changed(ctx, caller, ({ progress }) => ({
       progress: enabled(healthy(progress)),
     }))
-    await record(ctx, caller, 'enabled', { id: subscription.id, details: {} })
+    await record(ctx, caller, 'subscription.enabled', { id: subscription.id, details: {} })
     succeed(ctx, view(subscription, caller))
   }
 
@@ -125,7 +125,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
     const subscription = await changed(ctx, caller, ({ progress }) => ({
       progress: { ...uncounted(progress), mark },
     }))
-    await record(ctx, caller, 'rewound', { id: query.id, details: { to } })
+    await record(ctx, caller, 'subscription.rewound', { id: query.id, details: { to } })
     succeed(ctx, view(subscription, caller))
   }
 
@@ -143,7 +143,7 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       }
       return { progress: { ...progress, resend } }
     })
-    await record(ctx, caller, 'resent', {
+    await record(ctx, caller, 'subscription.resent', {
       id: subscription.id,
       details: { items: ids.length },
     })

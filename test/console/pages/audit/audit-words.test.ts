@@ -122,13 +122,24 @@ test('every action that the admin API records has its words', () => {
   const folder = new URL('../../../../admin-api/', import.meta.url)
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => name.endsWith('.ts')).map((name) => new URL(name, folder))
-  const recorded = [...files, new URL('../store/back-office.ts', folder)]
-    .flatMap((file) => readFileSync(file, 'utf8').match(/'\w+\.[\w-]+'/g) ?? [])
+  const texts = [...files, new URL('../store/back-office.ts', folder)].map((file) =>
+    readFileSync(file, 'utf8'),
+  )
+  const named = texts
+    .flatMap((text) => text.match(/'\w+\.[\w-]+'/g) ?? [])
     .map((text) => text.slice(1, -1))
     .filter((text) =>
       /^(account|devices?|geofences?|import|key|operator|rule|session|share|subscription)\.[a-z-]+$/.test(
         text,
       ),
     )
+  // The calls that `resource()` makes name their actions themselves.
+  const made = texts.flatMap((text) => {
+    const [, kind] = /resource\(\{\s*kind: '(\w+)'/.exec(text) ?? []
+    return Object.entries({ create: 'created', change: 'changed', remove: 'deleted' }).flatMap(
+      ([call, happened]) => (text.includes(`${kind}s.${call}({`) ? `${kind}.${happened}` : []),
+    )
+  })
+  const recorded = [...named, ...made]
   expect([...new Set(recorded)].sort()).toEqual(Object.keys(ACTIONS).sort())
 })
