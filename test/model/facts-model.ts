@@ -98,9 +98,11 @@ export function expectedFacts(story: Story, end: number, first = NO_YARD): Expec
     }
     const { deviceId } = entry.event
     if (entry.kind === 'erasure') {
-      const { isDisabled = false, enabledAt } = deviceOf(deviceId)
+      const { isDisabled = false, enabledAt, erasedAt: before } = deviceOf(deviceId)
       const kept = { isDisabled, isSuspended, enabledAt }
-      devices.set(deviceId, { ...fresh(entry.event.erasedAt), ...kept })
+      // The clocks of two processes may differ: what either erasure covers is withdrawn.
+      const erasedAt = Math.max(before, entry.event.erasedAt)
+      devices.set(deviceId, { ...fresh(erasedAt), ...kept })
       continue
     }
     if (entry.kind === 'position' && entry.event.imported === true) {
