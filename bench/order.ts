@@ -17,7 +17,7 @@ export type Adapters = {
 
 export type Topics = { readonly brokers: readonly string[]; readonly topicPrefix: string }
 
-/** What a part of the bench measures, and with what. */
+/** The options of a run, with the tools that its parts measure with. */
 export type Order = Options & {
   readonly adapters: Adapters
   readonly progress: BenchProgress
@@ -25,5 +25,5 @@ export type Order = Options & {
   readonly servers: () => Promise<Servers>
 }
 
-/** What a job needs that runs in a process of its own. */
+/** The tools of a job, which runs in a process of its own. */
 export type JobTools = Pick<Order, 'adapters' | 'progress'>

@@ -43,7 +43,7 @@ export type AttemptMade = {
     readonly to: string
     /** Whether no other item waits. */
     readonly end?: boolean
-    /** Whether the receiver was told that entries before the mark are missing. */
+    /** Whether the item only says that entries before the mark are missing. */
     readonly isGap?: boolean
   }
   /** The outcome of a test, which changes nothing else. */

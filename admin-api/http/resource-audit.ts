@@ -5,7 +5,7 @@ import type { AdminContext } from './admin-route.ts'
 import type { Caller } from './caller.ts'
 import { recordAction } from './record-action.ts'
 
-/** What the audit calls a thing. */
+/** The word of the audit for a kind of things. */
 export type ResourceKind = AuditEntry['subject']['kind']
 
 type Lives = { readonly lives?: ReadonlyMap<string, string | undefined> }
@@ -45,6 +45,6 @@ export function resourceAudit(
   return { livesOf, record }
 }
 
-/** What happened to a thing: `rule.changed`. */
+/** `rule.changed`: the kind, and what happened to it. */
 type Action = `${ResourceKind}.${string}`
 type Details = Readonly<Record<string, unknown>>

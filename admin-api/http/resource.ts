@@ -30,7 +30,7 @@ import type { InputOf, Rules } from './rule.ts'
 
 export type InAccount = { readonly accountId: string; readonly id: string }
 
-/** What the description of a call says besides what follows from the resource. */
+/** The parts of a call that do not follow from the resource. */
 type Call = Pick<AdminRoute, 'summary'> &
   Partial<Pick<AdminRoute, 'description' | 'bodyExample' | 'compressed' | 'errors'>>
 
@@ -243,7 +243,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   }
 }
 
-/** What calls besides the usual ones use of a resource. */
+/** The parts of a resource that other calls on it use. */
 export type Resource<Item extends Stored> = Pick<
   ReturnType<typeof resource<Item, ResourceFields<Item>>>,
   'schema' | 'schemaWithSecret' | 'view' | 'findOne' | 'record'

@@ -47,7 +47,7 @@ const rateLimit = wholeNumber({
   expected: 'rateLimit must be a whole number of positions per 60 s, 1 or more',
 })
 
-/** Of fields that answers always have. */
+/** The schema of times that answers always have. */
 const TIME_OR_NULL = { type: ['string', 'null'], format: 'date-time' }
 
 export const KEY_FIELDS = {

@@ -80,7 +80,7 @@ export function accountWatches({
       return () => followed.forEach((one) => one?.leave())
     },
 
-    /** What tells of the statuses of this account, if it has readers for them. */
+    /** The watch of the statuses of this account, if it has readers for them. */
     statusesOf: (accountId: string): StatusChanges | undefined => statuses.at(accountId),
   }
 }

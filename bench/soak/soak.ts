@@ -13,7 +13,7 @@ import { findLosses } from './losses.ts'
 const DEVICES = 20_000
 const BATCH = 100
 const SECONDS_OF_FIRST = 20
-/** So few that none is idle until the service closes it. */
+/** The service closes idle connections: with so few of them, none is. */
 const CONNECTIONS = 16
 /** Shares of the time. */
 const STAGES = [0, 0.1, 0.5, 1]

@@ -47,7 +47,7 @@ export type LiveDevice = {
   /** The stream steps (see `Fleet`) that last updated the device, and its settings; -1: none. */
   updatedAtStep: number
   settingsAt: number
-  /** What was changed last on this page, and when; times are the server's. */
+  /** The latest change made on this page, and its time by the server's clock. */
   changedHere: { readonly settings: Partial<ChangedSettings>; readonly at: number } | undefined
 }
 

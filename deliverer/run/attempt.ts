@@ -21,7 +21,7 @@ const MOST_IN_MAIL = 1_000
 
 /** The items of a request, and what its success changes. */
 export type Load = {
-  /** A gap is told before the items that follow it; `again` and `test` leave the mark where it is. */
+  /** `gap` says that entries are missing, before the items that follow them; `again` and `test` do not move the mark. */
   readonly kind: 'next' | 'gap' | 'again' | 'test'
   readonly told: readonly Told[]
   /** After the first n of them. */

@@ -32,7 +32,7 @@ export type RunnerParts = AttemptParts & {
   readonly stopping: AbortSignal
 }
 
-/** What follows a step. */
+/** The outcome of a step. */
 type Next = {
   /** The subscription as it is now; absent: it must be read again. */
   readonly subscription?: DeviceSubscription | undefined

@@ -15,7 +15,7 @@ const MOST_BODY_BYTES = 256 * 1_024
 /** What is around the items of a batch, with a mark of the most partitions. */
 const ENVELOPE_BYTES = 16 * 1_024
 
-/** What a request tells: one item, or a batch. */
+/** The content of a request: one item, or a batch. */
 type Content = { readonly id: string; readonly body: string }
 
 /** The signed request of a webhook. `count`: the number of items, from the first one on, that are in it. */

@@ -51,8 +51,8 @@ export class LogReader {
   }
 
   /**
-   * Takes entries from the ring, of which it looks at `most`: the wanted ones, gaps, and all that is not from the
-   * log. At the end, its place is that of the live reader.
+   * Looks at `most` entries of the ring, and takes the wanted ones, gaps, and all that is not from the log. At the
+   * end, its place is that of the live reader.
    */
   *fromRing(most = Infinity): Generator<RingEntry, void> {
     const { ring, upTo } = this.feed

@@ -33,7 +33,7 @@ const MOST_AT_ONCE = 1_000
 /**
  * The past of a log for all readers of this process. What one of them has read is kept for the others, up to a size;
  * few read the log at a time, and accounts take turns. On Kafka a tail of the log takes about a second to begin, and
- * much memory: so it is kept, too, for a reader that goes on at its place.
+ * much memory, so it is kept as well, for a reader that continues at its place.
  */
 export function sharedPast(
   log: TailOf,

@@ -1,8 +1,8 @@
 import type { Sleepers } from '../process/sleepers.ts'
 
 /**
- * The batches of an append-only table, which is one partition, after an offset, then new ones. If rows behind the offset have been removed, a
- * gap comes first, which names the offset that the rest follows.
+ * Yields the batches of an append-only table, which is one partition, after an offset, then new ones. If rows behind
+ * the offset have been removed, a gap comes first, which names the offset that the rest follows.
  */
 export async function* tableTail<Batch extends { readonly lastOffset: number }>({
   partition,
