@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { beforeAll, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
@@ -53,6 +54,15 @@ describeConsole('the keyboard', () => {
       }
     }
     return { press, pressed }
+  }
+
+  /** What `read` gives once it has been the same for a quarter of a second. */
+  async function atRest<T>(read: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const first = await read()
+      await setTimeout(250)
+      if ((await read()) === first) return first
+    }
   }
 
   /** The keys of the help, in the same form. */
@@ -172,7 +182,8 @@ describeConsole('the keyboard', () => {
     const picture = () =>
       page.evaluate<string>(`document.querySelector('.track-map canvas.fleet-canvas').toDataURL()`)
     for (const key of ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', '+', '-']) {
-      const before = await picture()
+      // A redraw that is still due must not pass for the effect of the key.
+      const before = await atRest(picture)
       await press('On the map', key)
       await eventually(async () => (await picture()) !== before)
     }
