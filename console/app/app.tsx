@@ -11,6 +11,7 @@ import { pageAddress } from '../ui/router.ts'
 import { Failed, FailedLine, Loading } from '../ui/states.tsx'
 import { undoLatest } from '../ui/toasts.tsx'
 import { useAction } from '../ui/use-action.ts'
+import { useRetry } from '../ui/use-retry.ts'
 import {
   ChangePassword,
   FirstPasswordPage,
@@ -39,6 +40,7 @@ export function App() {
 }
 
 function Content() {
+  useRetry(startFailure.value, retry)
   if (pageAddress.value.path === SHARE_PAGE.path) return <OpenShare />
   if (me.value === null) return <SignInPage />
   if (me.value?.operator.mustChangePassword) return <FirstPasswordPage />

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
 import { CircleAlert, CloudOff, Inbox, Lock, type IconNode } from 'lucide'
 import { sentence, type ApiFailure } from '../core/failure.ts'
 import { now } from './clock.ts'
@@ -39,23 +38,9 @@ export function Loading({ lines = 6, what = 'Loading' }: { lines?: number; what?
   )
 }
 
-const RETRY_MS = 5_000
-
-/**
- * The reason of a failure, its remedy, and the request's id for support. A service that cannot be reached is asked
- * again by itself.
- */
+/** The reason of a failure, its remedy, and the request's id for support. */
 export function Failed({ failure, onRetry }: { failure: ApiFailure; onRetry?: () => void }) {
   const { title, icon, advice } = explained(failure)
-  useEffect(() => {
-    if (failure.error !== 'UNREACHABLE' || onRetry === undefined) return undefined
-    const timer = setInterval(() => document.hidden || onRetry(), RETRY_MS)
-    addEventListener('online', onRetry)
-    return () => {
-      clearInterval(timer)
-      removeEventListener('online', onRetry)
-    }
-  }, [failure])
   return (
     <div class="state" role="alert">
       <Icon of={icon} />

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
+import { useRetry } from './use-retry.ts'
 
 export type LoadState<T> = {
   /** The data read last; it stays while it is read again, and when that fails. */
@@ -12,8 +13,8 @@ export type LoadState<T> = {
 }
 
 /**
- * Reads data when the component appears and whenever one of `inputs` changes; data of other inputs
- * is never shown.
+ * Reads data when the component appears and whenever one of `inputs` changes, and again after a failure that
+ * passes; data of other inputs is never shown.
  */
 export function useLoad<T>(
   read: (signal: AbortSignal) => Promise<T>,
@@ -64,6 +65,7 @@ export function useLoad<T>(
   }, [everyMs, reload])
 
   const { data, failure, isLoading } = state
+  useRetry(isLoading ? undefined : failure, reload)
   return shown.current === key
     ? { data, failure, isLoading, reload, set }
     : { data: undefined, failure: undefined, isLoading: true, reload, set }

@@ -135,6 +135,26 @@ describeConsole('what is live', () => {
     await page.getByRole('heading', { name: 'Shared links', level: 1 }).waitFor()
   })
 
+  test('the card reads again what a busy service has not answered', async () => {
+    const shape = { type: 'circle', latitude: 33, longitude: 3, radius: 200 }
+    await suite.made('/geofences', { name: 'Depot', shape })
+    await suite.report({ deviceId: 'unanswered', latitude: 33, longitude: 3 })
+    await eventually(async () => {
+      const { body } = await suite.call('GET', '/devices/unanswered')
+      return (body.data as { inside: object[] }).inside.length > 0
+    })
+    const page = await suite.signedIn('/keys')
+    let refusals = 0
+    await page.route('**/api/v1/devices/unanswered', async (route) => {
+      if ((refusals += 1) > 1) return route.continue()
+      await route.fulfill({ status: 503, headers: { 'Retry-After': '1' } })
+    })
+    await page.goto(`${suite.url}/?device=unanswered`)
+    const card = page.getByRole('region', { name: 'Selected device' })
+    await card.getByRole('link', { name: 'Depot' }).waitFor()
+    expect(refusals).toBe(2)
+  })
+
   test('what is loaded ahead is used: the browser has nothing to warn of', async () => {
     const page = await suite.signedIn('/keys')
     const warnings: string[] = []
