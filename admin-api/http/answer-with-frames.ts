@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { ReadingClients } from '../../runtime/http/reading-clients.ts'
+import { ReadingClient } from '../../runtime/http/reading-client.ts'
 import type { AdminContext } from './admin-route.ts'
 import { compressTexts, takesGzip } from './compress.ts'
 
@@ -24,7 +24,7 @@ export function answerWithFrames(
   },
 ): () => Promise<number> {
   const { res, req } = ctx
-  const clients = new ReadingClients()
+  const client = new ReadingClient(req.socket)
   let offeredAt: number | undefined
   let readAt = 0
 
@@ -45,7 +45,7 @@ export function answerWithFrames(
   return async function stalledForMs() {
     if (offeredAt === undefined) return 0
     const now = performance.now()
-    if (!(await clients.hasStopped(req.socket))) readAt = now
+    if (!(await client.hasStopped())) readAt = now
     return now - Math.max(offeredAt, readAt)
   }
 }

@@ -69,7 +69,7 @@ export function admitSenders({
     if (!request.hasPlace) throw overloaded()
     const grant = await authenticate(request, credentials)
     request.key = grant.key
-    if (!request.takePlaceOf(grant.key.accountId)) throw await shareTaken()
+    if (!request.place.takePlaceOf(grant.key.accountId)) throw await shareTaken()
     authorize(grant, scope)
     const allowance = await keyLimit.take(grant.key, 1)
     if (allowance !== undefined && allowance.over > 0) {

@@ -150,9 +150,9 @@ function readBytes(request: SenderRequest, limit: Limit): Promise<Buffer> {
       request.deadline += performance.now() - began
       http.off('data', onData).off('end', onEnd).off('close', onCut).off('error', onCut)
       http.on('error', () => undefined)
-      return request.endBody()
+      return request.place.endBody()
     }
-    request.beginBody()
+    request.place.beginBody()
     http.on('data', onData).on('end', onEnd).on('close', onCut).on('error', onCut)
   })
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { unavailable, type ApiError, type Fault } from '../../runtime/errors.ts'
 import { requestIdOf } from '../../runtime/http/http-request.ts'
-import type { Holder, HttpAnswer, InFlight } from '../../runtime/http/in-flight.ts'
+import type { Holder, HttpAnswer } from '../../runtime/http/in-flight.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import type { SubmittedPosition } from '../accept/outcome.ts'
 
@@ -35,8 +35,8 @@ export class SenderRequest implements Holder {
   readonly chunks: Buffer[] = []
   /** Bytes held for the request, released once its work is done. */
   heldBytes = 0
-  readonly inFlight: InFlight | undefined
-  readonly #answer: Place
+  /** Its place among the requests under way: a slow client takes none of others while its body arrives. */
+  readonly place: Place
   /** Whether its reports are counted by their outcomes, so that a later failure does not count them again. */
   isCounted = false
   /** Ends the turn of its work, if it has one: see `WorkTurns`. */
@@ -56,34 +56,18 @@ export class SenderRequest implements Holder {
     this.requestId = requestIdOf(http)
     this.app = app
     this.answerHeaders = ['X-Request-Id', this.requestId]
-    this.#answer = answer
-    this.inFlight = answer.inFlight
+    this.place = answer
     this.hasPlace = answer.takePlace()
-  }
-
-  /** Counts it as one of an account. False if the account has its share of those under way. */
-  takePlaceOf(accountId: string): boolean {
-    return this.#answer.takePlaceOf(accountId)
-  }
-
-  /** Call when reading its body: a slow client takes no place of others. */
-  beginBody(): void {
-    this.#answer.beginBody()
-  }
-
-  /** Call when its body has been read. False if its account has its share of those under way by now. */
-  endBody(): boolean {
-    return this.#answer.endBody()
   }
 
   /** Holds further bytes. False if there is no room for them. */
   hold(bytes: number): boolean {
-    return this.inFlight === undefined || this.inFlight.hold(this, bytes)
+    return this.place.inFlight?.hold(this, bytes) ?? true
   }
 
   /** Call once its work is done, even if its client has gone. */
   release(): void {
-    this.inFlight?.release(this)
+    this.place.inFlight?.release(this)
     this.endWork?.()
   }
 }

@@ -4,16 +4,14 @@ import type { Duplex } from 'node:stream'
 import { HttpAnswer, type InFlight } from './in-flight.ts'
 import { admitPages, corsHeaders, pageHeadersUnread, type CorsOrigins } from './cors.ts'
 import { refuseConnection, refuseOverload, refuseRequest } from './bare-answer.ts'
-import { HttpConnections, type ConnectionLimits } from './http-connections.ts'
+import type { ConnectionLimits } from './connection.ts'
+import { Connections } from './connections.ts'
 import { listen } from './listen.ts'
-import { ReadingClients } from './reading-clients.ts'
 
 /** Node silently drops headers beyond its own cap, possibly X-Forwarded-For or the cookie. */
 const MOST_HEADERS = 100
 /** After this time, or twice this time, Node notices that a client has stopped reading its answer. */
 const UNREAD_MS = 18_000
-/** The second look at such a client comes after this time: it has less than 45 s, also on a busy machine. */
-const LOOKS_AGAIN_MS = 2_500
 /** A request must arrive within this time, its headers within 10 s. */
 const ARRIVES_WITHIN_MS = 15_000
 const HEADERS_WITHIN_MS = 10_000
@@ -60,7 +58,7 @@ export async function serveHttp({
   comesAgain = () => false,
   corsOrigins,
   ...limits
-}: ConnectionLimits & {
+}: Partial<ConnectionLimits> & {
   app: HttpApp
   host: string
   port: number
@@ -92,7 +90,7 @@ export async function serveHttp({
   let closing = false
 
   const handle = app.callback()
-  const connections = new HttpConnections((request, response) => {
+  const connections = new Connections((request, response, connection) => {
     if (corsOrigins !== undefined && admitPages(corsOrigins, request, response)) return
     if (request.rawHeaders.length > 2 * MOST_HEADERS) {
       const message = `a request may have ${MOST_HEADERS} headers`
@@ -107,17 +105,19 @@ export async function serveHttp({
     }
     response.inFlight = overload?.inFlight
     if (overload?.inFlight.isFull === true && request.method === 'POST') {
-      refuseOverload(response, connections.rest(request.socket))
+      refuseOverload(response, connection.rest())
       return overload.onRefused()
     }
     if (closing) response.setHeader('Connection', 'close')
     handle(request, response).catch(() => request.socket.destroy())
   }, limits)
   server.on('connection', (socket) => connections.open(socket))
-  server.on('request', (request, response) => connections.take(request, response))
+  server.on('request', (request, response) =>
+    connections.of(request.socket)?.take(request, response),
+  )
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.on('clientError', (error: ClientError, socket) => {
-    const response = connections.underWay(socket).at(-1)
+    const response = connections.of(socket)?.underWay.at(-1)
     const unread = () => corsOrigins && pageHeadersUnread(corsOrigins, error.rawPacket)
     if (response === undefined) return refuse(socket, error, unread())
     if (response.headersSent) return void socket.destroy()
@@ -134,21 +134,11 @@ export async function serveHttp({
   server.on('connect', (_request, socket) =>
     refuseConnection(socket, 'METHOD_NOT_ALLOWED', 'CONNECT is not served'),
   )
-  const clients = new ReadingClients()
   server.setTimeout(unreadMs, (socket: Socket) => {
-    const [answer] = connections.underWay(socket)
-    if (answer === undefined) return void socket.destroy()
-    // The live stream has its own rules for slow readers.
-    const isStream = answer.getHeader('content-type') === 'text/event-stream'
-    const isUnread = socket.writableLength > 0 && !isStream
-    // The answer has not begun yet, or its client may read more slowly than shows here: check again later.
-    socket.setTimeout(isUnread ? Math.min(unreadMs / 2, LOOKS_AGAIN_MS) : unreadMs)
-    if (isUnread) cutOffIfStopped(socket).catch(() => socket.destroy())
+    const looked = connections.of(socket)?.closeIfStopped(unreadMs)
+    if (looked === undefined) socket.destroy()
+    else looked.catch(() => socket.destroy())
   })
-
-  async function cutOffIfStopped(socket: Socket): Promise<void> {
-    if (await clients.hasStopped(socket)) socket.destroy()
-  }
 
   const further = await listen(server, { host, port, handles, variable })
   // For Node, line breaks before a request keep its connection in use.

@@ -37,7 +37,6 @@ export type LoadLimits = {
  */
 export class InFlight {
   #requests = 0
-  #arriving = 0
   #bytes = 0
   readonly #bytesOfKeys = new Map<string, number>()
   readonly #bytesOfAccounts = new Map<string, number>()
@@ -66,7 +65,7 @@ export class InFlight {
 
   /** Whether as many requests are under way as the limits allow. */
   get isFull(): boolean {
-    return this.#requests - this.#arriving >= this.#mostRequests
+    return this.#requests >= this.#mostRequests
   }
 
   /** False if there are too many already; otherwise call `end` once. */
@@ -76,17 +75,28 @@ export class InFlight {
     return true
   }
 
-  end(): void {
+  /** Counts a request as one of an account, until `end` is called with it. False if the account has its share. */
+  join(accountId: string): boolean {
+    if (this.accounts.areTaken(accountId)) return false
+    this.accounts.take(accountId)
+    return true
+  }
+
+  /** `accountId`: the account that the request has joined. */
+  end(accountId: string | undefined): void {
     this.#requests -= 1
+    if (accountId !== undefined) this.accounts.giveBack(accountId)
   }
 
-  /** Call when reading the body of a request that has begun. */
-  beginBody(): void {
-    this.#arriving += 1
+  /** Call when reading the body of a request that has begun. It does not count meanwhile. */
+  beginBody(accountId: string | undefined): void {
+    this.end(accountId)
   }
 
-  endBody(): void {
-    this.#arriving -= 1
+  /** Call when it is read. False if as many others of its account are under way by now as may be. */
+  endBody(accountId: string | undefined): boolean {
+    this.#requests += 1
+    return accountId === undefined || this.join(accountId)
   }
 
   /** Holds further bytes for a request. False if there is no room for them. */
@@ -129,6 +139,7 @@ export class HttpAnswer extends ServerResponse {
   onUnread: ((answer: HttpAnswer, bytes: number) => void) | undefined
   /** The requests under way on its server, if their number is limited. */
   inFlight: InFlight | undefined
+  /** Whether its request counts as one under way, or will again once its body is read. */
   #hasPlace = false
   /** The account whose share its request takes a part of, once it is known. */
   #accountId: string | undefined
@@ -136,50 +147,38 @@ export class HttpAnswer extends ServerResponse {
 
   /** Counts its request as one under way. False if there are too many. */
   takePlace(): boolean {
-    this.#hasPlace = this.inFlight === undefined || this.inFlight.begin()
+    this.#hasPlace = this.inFlight?.begin() ?? true
     return this.#hasPlace
   }
 
   /** Counts its request as one of an account. False if as many of the account are under way as may be. */
   takePlaceOf(accountId: string): boolean {
     if (!this.#hasPlace || this.inFlight === undefined) return true
-    const { accounts } = this.inFlight
-    if (accounts.areTaken(accountId)) return false
-    accounts.take(accountId)
-    this.#accountId = accountId
-    return true
+    const hasJoined = this.inFlight.join(accountId)
+    if (hasJoined) this.#accountId = accountId
+    return hasJoined
   }
 
   /** Call when reading the body of its request. */
   beginBody(): void {
-    this.inFlight?.beginBody()
-    if (this.#accountId !== undefined) this.inFlight?.accounts.giveBack(this.#accountId)
+    if (this.#hasPlace) this.inFlight?.beginBody(this.#accountId)
     this.#isArriving = true
   }
 
   /** Call when it is read. False if as many others of its account are under way by now as may be. */
   endBody(): boolean {
-    this.inFlight?.endBody()
     this.#isArriving = false
-    if (this.#accountId === undefined || this.inFlight === undefined) return true
-    const { accounts } = this.inFlight
-    if (accounts.areTaken(this.#accountId)) {
-      // A refused request must not keep others of its account out until it is answered.
-      this.#accountId = undefined
-      return false
-    }
-    accounts.take(this.#accountId)
-    return true
+    if (!this.#hasPlace || this.inFlight === undefined) return true
+    const hasJoined = this.inFlight.endBody(this.#accountId)
+    // A refused request must not keep others of its account out until it is answered.
+    if (!hasJoined) this.#accountId = undefined
+    return hasJoined
   }
 
   /** Does nothing if it has no place. */
   giveUpPlace(): void {
-    if (this.#hasPlace) this.inFlight?.end()
+    if (this.#hasPlace && !this.#isArriving) this.inFlight?.end(this.#accountId)
     this.#hasPlace = false
-    if (this.#accountId !== undefined && !this.#isArriving) {
-      this.inFlight?.accounts.giveBack(this.#accountId)
-    }
-    this.#accountId = undefined
   }
 
   override write(chunk: unknown, encoding?: unknown, callback?: unknown): boolean {

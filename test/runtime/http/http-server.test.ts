@@ -19,7 +19,7 @@ import {
   type HttpState,
 } from '../../../runtime/http/http.ts'
 import { serveHttp, type HttpServer } from '../../../runtime/http/http-server.ts'
-import { takenBytes, unacknowledgedBytes } from '../../../runtime/http/reading-clients.ts'
+import { takenBytes, unacknowledgedBytes } from '../../../runtime/http/reading-client.ts'
 import { eventually } from '../../eventually.ts'
 import { rawConnection, type RawConnection } from '../../raw-connection.ts'
 

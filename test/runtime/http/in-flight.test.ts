@@ -53,20 +53,37 @@ test('bytes are released once, however often that is called', () => {
   expect(load.hold(request('a'), 1)).toBe(false)
 })
 
+function begin(load: InFlight): HttpAnswer {
+  const answer = new HttpAnswer(new IncomingMessage(new Socket()))
+  answer.inFlight = load
+  answer.takePlace()
+  expect(answer.takePlaceOf('acc-1')).toBe(true)
+  return answer
+}
+
 test('a request that the share of its account refuses after its body counts for nobody', () => {
   const load = new InFlight({ mostRequests: 4 })
-  const begin = () => {
-    const answer = new HttpAnswer(new IncomingMessage(new Socket()))
-    answer.inFlight = load
-    answer.takePlace()
-    expect(answer.takePlaceOf('acc-1')).toBe(true)
-    answer.beginBody()
-    return answer
-  }
-  const [first, second] = [begin(), begin()]
+  const first = begin(load)
+  first.beginBody()
+  const second = begin(load)
+  second.beginBody()
   expect([first.endBody(), second.endBody()]).toEqual([true, false])
   first.giveUpPlace()
   expect(load.accounts.areTaken('acc-1')).toBe(false)
   second.giveUpPlace()
   expect(load.accounts.areFree).toBe(true)
 })
+
+test.each(['before', 'while'])(
+  'a request whose client goes %s its body is read gives up its place once',
+  (time) => {
+    const load = new InFlight({ mostRequests: 1 })
+    const answer = begin(load)
+    if (time === 'before') answer.giveUpPlace()
+    answer.beginBody()
+    answer.giveUpPlace()
+    answer.endBody()
+    expect(load.accounts.areFree).toBe(true)
+    expect([load.begin(), load.begin()]).toEqual([true, false])
+  },
+)

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
-import type { Rests } from '../../../runtime/http/http-connections.ts'
+import type { Rests } from '../../../runtime/http/connection.ts'
 import { serveHttp, type HttpServer } from '../../../runtime/http/http-server.ts'
 import { InFlight } from '../../../runtime/http/in-flight.ts'
 import { eventually } from '../../eventually.ts'

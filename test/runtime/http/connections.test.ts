@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import { serveHttp, type HttpServer } from '../../../runtime/http/http-server.ts'
-import type { ConnectionLimits } from '../../../runtime/http/http-connections.ts'
+import type { ConnectionLimits } from '../../../runtime/http/connection.ts'
 import { eventually } from '../../eventually.ts'
 
 const MANY = '127.0.0.2'
@@ -31,7 +31,7 @@ afterEach(async () => {
   await server.close()
 })
 
-async function serve(limits: ConnectionLimits & { idleMs?: number }): Promise<void> {
+async function serve(limits: Partial<ConnectionLimits> & { idleMs?: number }): Promise<void> {
   const closed: string[] = []
   ;[cutOff, paths] = [closed, []]
   const app = new Koa()
@@ -223,6 +223,16 @@ describe('memory that waits for clients', () => {
     await eventually(() => cutOff.length > 0)
     expect(new Set(cutOff)).toEqual(new Set(['/endless/many']))
     own.socket.destroy()
+  })
+
+  test('answers that are cut off make room once', async () => {
+    await serve({ mostWaitingBytes: 3 * LARGE_BYTES })
+    for (let n = 1; n <= 16; n += 1) {
+      await come(MANY, get('/large/many'), { paused: true })
+      await eventually(() => begun('/large/many') === n)
+      // The buffers of each take a part of what it does not read.
+      await eventually(() => n - cutOff.length <= 6)
+    }
   })
 
   test('reading answers makes room for as many more', async () => {

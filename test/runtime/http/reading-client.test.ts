@@ -4,10 +4,10 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import {
-  ReadingClients,
+  ReadingClient,
   takenBytes,
   unacknowledgedBytes,
-} from '../../../runtime/http/reading-clients.ts'
+} from '../../../runtime/http/reading-client.ts'
 import { closeAfterwards } from '../../closing.ts'
 import { eventually } from '../../eventually.ts'
 
@@ -75,8 +75,8 @@ onLinux.each(HOSTS)(
   async (host) => {
     readTheTableEachTime()
     const { own, client } = await unread(host)
-    const clients = new ReadingClients()
-    await eventually(() => clients.hasStopped(own))
+    const reading = new ReadingClient(own)
+    await eventually(() => reading.hasStopped())
     const [taken, before = 0] = [takenBytes(own), await unacknowledgedBytes(own)]
     expect(before).toBeGreaterThan(100_000)
 
@@ -86,8 +86,8 @@ onLinux.each(HOSTS)(
       return ((await unacknowledgedBytes(own)) ?? before) < before
     })
     expect(takenBytes(own)).toBe(taken)
-    expect(await clients.hasStopped(own)).toBe(false)
-    await eventually(() => clients.hasStopped(own))
+    expect(await reading.hasStopped()).toBe(false)
+    await eventually(() => reading.hasStopped())
   },
 )
 
@@ -108,13 +108,13 @@ onLinux.each(HOSTS)(
       },
       { withinMs: 120_000 },
     )
-    const clients = new ReadingClients()
-    await eventually(() => clients.hasStopped(own))
+    const reading = new ReadingClient(own)
+    await eventually(() => reading.hasStopped())
     const before = (await unacknowledgedBytes(own)) ?? 0
 
     await new Promise((taken) => own.write(PIECE, taken))
     await eventually(async () => ((await unacknowledgedBytes(own)) ?? 0) > before)
-    expect(await clients.hasStopped(own)).toBe(true)
+    expect(await reading.hasStopped()).toBe(true)
   },
 )
 
@@ -122,25 +122,26 @@ onLinux('what a client acknowledges during a look counts as read at the next one
   const { own } = await connected('127.0.0.1')
   await new Promise((taken) => own.write(PIECE, taken))
   await eventually(async () => (await unacknowledgedBytes(own)) === 0)
-  const clients = new ReadingClients()
-  const look = clients.hasStopped(own)
+  const reading = new ReadingClient(own)
+  const look = reading.hasStopped()
   await new Promise((taken) => own.write(PIECE, taken))
   await look
   readTheTableEachTime()
   await eventually(async () => (await unacknowledgedBytes(own)) === 0)
-  expect(await clients.hasStopped(own)).toBe(false)
-  expect(await clients.hasStopped(own)).toBe(true)
+  expect(await reading.hasStopped()).toBe(false)
+  expect(await reading.hasStopped()).toBe(true)
 })
 
 test('without the kernel’s table, a client counts as reading once the written bytes are taken', async () => {
   const { own, client } = await unread('127.0.0.1')
-  // No connection has this port.
-  Object.defineProperty(own, 'localPort', { value: 0 })
-  const clients = new ReadingClients()
-  await eventually(() => clients.hasStopped(own))
+  // No socket has this number.
+  const { _handle: handle } = own as unknown as { readonly _handle: object }
+  Object.defineProperty(handle, 'fd', { value: -1 })
+  const reading = new ReadingClient(own)
+  await eventually(() => reading.hasStopped())
   await take(client, WRITTEN_BYTES)
   await eventually(() => own.writableLength === 0)
-  expect(await clients.hasStopped(own)).toBe(false)
+  expect(await reading.hasStopped()).toBe(false)
 })
 
 test('a connection that has ended has no unacknowledged bytes', async () => {
