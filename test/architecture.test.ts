@@ -39,7 +39,7 @@ const forAdapters = [
   'runtime/process/repeat.ts',
   'runtime/process/secrets-file.ts',
   'runtime/process/sleepers.ts',
-  'runtime/limits/turns.ts',
+  'runtime/limits/slots.ts',
   'runtime/sqlite/',
   'runtime/sum.ts',
 ]

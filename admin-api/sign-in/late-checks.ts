@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ApiError } from '../../runtime/errors.ts'
-import { Turns } from '../../runtime/limits/turns.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
 import { noPasswordTurn, type PasswordTurns } from './password.ts'
 
 /** More than one process checks until the answer. */
@@ -14,16 +14,16 @@ const WAITING = { waiting: 1_000, waitingEach: 100 }
  */
 export class LateChecks {
   readonly #turns: PasswordTurns
-  readonly #lane: Turns
+  readonly #lane: Slots
   /** The queue before the lane of checks that cannot succeed: they take one place in it. */
-  readonly #futile: Turns
+  readonly #futile: Slots
   readonly #answersAfterMs: number
 
   constructor({ turns, answersAfterMs }: { turns: PasswordTurns; answersAfterMs: number }) {
-    const limits = { ...WAITING, atOnce: 1, waitsMs: answersAfterMs, refusal: noPasswordTurn }
+    const limits = { ...WAITING, most: 1, waitsMs: answersAfterMs, refusal: noPasswordTurn }
     this.#turns = turns
-    this.#lane = new Turns(limits)
-    this.#futile = new Turns(limits)
+    this.#lane = new Slots(limits)
+    this.#futile = new Slots(limits)
     this.#answersAfterMs = answersAfterMs
   }
 

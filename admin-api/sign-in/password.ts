@@ -1,6 +1,6 @@
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto'
 import { unavailable, type ApiError } from '../../runtime/errors.ts'
-import { Turns } from '../../runtime/limits/turns.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
 
 const COST = { log2N: 15, r: 8, p: 1 }
 const SALT_BYTES = 16
@@ -71,15 +71,15 @@ function derive(
 }
 
 /** The turns of all password work, by client: see `clientOf`. */
-export type PasswordTurns = Pick<Turns, 'run'>
+export type PasswordTurns = Pick<Slots, 'run'>
 
 /**
  * Hashing a password takes a core for about a tenth of a second, which must not starve other work.
  * Clients take turns, each with a limited share of the queue, so none can lock others out.
  */
 export function passwordTurns(): PasswordTurns {
-  return new Turns({
-    atOnce: 2,
+  return new Slots({
+    most: 2,
     waiting: 50,
     // Equal to the failures allowed per address: see `SignInThrottle`.
     waitingEach: 30,

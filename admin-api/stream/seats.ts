@@ -1,6 +1,5 @@
 import { ApiError } from '../../runtime/errors.ts'
-import { Slots } from '../../runtime/limits/slots.ts'
-import type { GiveBack } from '../../runtime/limits/turns.ts'
+import { Slots, type GiveBack } from '../../runtime/limits/slots.ts'
 import type { StreamOptions } from './options.ts'
 
 export type SeatOwner = {
@@ -21,27 +20,28 @@ export function seats(
     'readers' | 'readersPerAccount' | 'readersPerCaller' | 'catchingUp' | 'catchingUpPerAccount'
   >,
 ) {
-  const readers = new Slots({ mostEach: limits.readers })
-  const ofAccounts = new Slots({ mostEach: limits.readersPerAccount })
+  const { readers: most, readersPerAccount: mostEach } = limits
+  const readers = new Slots({ most })
+  const ofAccounts = new Slots({ mostEach })
   const ofCallers = new Slots({ mostEach: limits.readersPerCaller })
+  const ofLinks = new Slots({ most: Math.floor(most / 2), mostEach })
   const turns = new Slots({ most: limits.catchingUp, mostEach: limits.catchingUpPerAccount })
-  const links = new Slots({ mostEach: Math.floor(limits.readers / 2) })
-  const linksOfAccounts = new Slots({ mostEach: limits.readersPerAccount })
 
   return {
     /** @throws {ApiError} 429 when there are too many. */
     take(owner: SeatOwner | LinkSeatOwner): GiveBack {
-      const giveBack = 'linksOfAccount' in owner ? takeLink(owner) : takeOwn(owner)
-      return all(giveBack, taken(readers))
+      const held = 'linksOfAccount' in owner ? holdForLink(owner) : holdForCaller(owner)
+      held.push(readers.hold())
+      return () => held.forEach((giveBack) => giveBack())
     },
 
     /** A turn at catching up; undefined when the account's or the total limit is reached. */
     turn(accountId: string): GiveBack | undefined {
-      return turns.areTaken(accountId) ? undefined : all(taken(turns, accountId))
+      return turns.areTaken(accountId) ? undefined : turns.hold(accountId)
     },
   }
 
-  function takeOwn({ accountId, callerId }: SeatOwner): GiveBack {
+  function holdForCaller({ accountId, callerId }: SeatOwner): GiveBack[] {
     if (ofCallers.areTaken(callerId)) {
       throw tooMany(`at most ${limits.readersPerCaller} streams are open: close one first`)
     }
@@ -49,27 +49,12 @@ export function seats(
       throw tooMany(`an account has at most ${limits.readersPerAccount} streams: close one first`)
     }
     if (readers.areTaken()) throw tooMany(TOO_MANY)
-    return all(taken(ofCallers, callerId), taken(ofAccounts, accountId))
+    return [ofCallers.hold(callerId), ofAccounts.hold(accountId)]
   }
 
-  function takeLink({ linksOfAccount: accountId }: LinkSeatOwner): GiveBack {
-    const isFull = linksOfAccounts.areTaken(accountId) || links.areTaken() || readers.areTaken()
-    if (isFull) throw tooMany(TOO_MANY)
-    return all(taken(linksOfAccounts, accountId), taken(links))
-  }
-}
-
-/** Takes one, and returns what gives it back. */
-function taken(slots: Slots, party?: string): GiveBack {
-  slots.take(party)
-  return () => slots.giveBack(party)
-}
-
-function all(...given: readonly GiveBack[]): GiveBack {
-  let done = false
-  return () => {
-    if (!done) for (const giveBack of given) giveBack()
-    done = true
+  function holdForLink({ linksOfAccount: accountId }: LinkSeatOwner): GiveBack[] {
+    if (ofLinks.areTaken(accountId) || readers.areTaken()) throw tooMany(TOO_MANY)
+    return [ofLinks.hold(accountId)]
   }
 }
 

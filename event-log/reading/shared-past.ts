@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
-import { Turns, type GiveBack } from '../../runtime/limits/turns.ts'
+import { Slots, type GiveBack } from '../../runtime/limits/slots.ts'
 import { lingering } from '../../runtime/process/lingering.ts'
 import type { Extent, FollowedEntry, LogBatch, ReadableLog, TailItem } from '../event-log.ts'
 import { PastTail } from './past-tail.ts'
@@ -68,11 +68,11 @@ export function sharedPast(
 
 function openPast(
   log: TailOf,
-  { pastReaders: atOnce, pastReadersEach: atOnceEach, pastBytes }: SharedPastOptions,
+  { pastReaders, pastReadersEach, pastBytes }: SharedPastOptions,
   closing: AbortSignal,
 ) {
   const batches = keptBatches(pastBytes)
-  const turns = new Turns({ atOnce, atOnceEach, waiting: Infinity, refusal: () => new Error() })
+  const slots = new Slots({ most: pastReaders, mostEach: pastReadersEach })
   /** The most recently used come last. */
   let tails: PastTail[] = []
   const wakes = new Set<() => void>()
@@ -99,7 +99,7 @@ function openPast(
           turn = undefined
         }
         if (item === undefined && turn === undefined) {
-          coming ??= turns.take(accountId)
+          coming ??= slots.wait(accountId)
           const giveBack = await untilServed(coming, place, signal)
           if (giveBack === undefined) continue
           coming = undefined
@@ -165,7 +165,7 @@ function openPast(
     const found = tails.find((tail) => tail.isAt(place))
     const tail = found ?? new PastTail(log, place, closing)
     const others = tails.filter((one) => one !== found)
-    if (found === undefined && others.length >= atOnce) {
+    if (found === undefined && others.length >= pastReaders) {
       const oldest = others.find(({ isBusy }) => !isBusy)
       oldest?.end()
       if (oldest !== undefined) others.splice(others.indexOf(oldest), 1)

@@ -1,5 +1,5 @@
 import { ownTurn } from '../../runtime/end-of-turn.ts'
-import { Turns } from '../../runtime/limits/turns.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
 import { overloaded, type SenderRequest } from './sender-request.ts'
 
 /** From this size of its body on, a request takes milliseconds of work. */
@@ -24,11 +24,16 @@ const [COMMA, BRACE, BRACKET] = [0x2c, 0x7b, 0x5b]
 export class WorkTurns {
   /** Requests with smaller bodies need no turn. */
   readonly fromBytes: number
-  readonly #turns: Turns
+  readonly #slots: Slots
 
   constructor({ atOnce, fromBytes = 0 }: { atOnce: number; fromBytes?: number }) {
     this.fromBytes = fromBytes
-    this.#turns = new Turns({ atOnce, waiting: WAITING, waitsMs: WAITS_MS, refusal: overloaded })
+    this.#slots = new Slots({
+      most: atOnce,
+      waiting: WAITING,
+      waitsMs: WAITS_MS,
+      refusal: overloaded,
+    })
   }
 
   /**
@@ -36,7 +41,7 @@ export class WorkTurns {
    * @throws {ApiError} 503 if too many wait, or for too long.
    */
   async begin(request: SenderRequest): Promise<void> {
-    request.endWork = await this.#turns.take(request.key?.accountId)
+    request.endWork = await this.#slots.wait(request.key?.accountId)
     await ownTurn()
   }
 }

@@ -37,9 +37,8 @@ export type LoadLimits = {
  */
 export class InFlight {
   #requests = 0
-  #bytes = 0
-  readonly #bytesOfKeys = new Map<string, number>()
-  readonly #bytesOfAccounts = new Map<string, number>()
+  readonly #bytesOfKeys = new Slots()
+  readonly #bytesOfAccounts = new Slots()
   /** The requests of each account. */
   readonly accounts: Slots
   readonly #mostRequests: number
@@ -104,15 +103,14 @@ export class InFlight {
     const { id = '', accountId = '' } = holder.key ?? {}
     const held = holder.heldBytes + bytes
     const isSmall = held <= SMALL_BODY_BYTES
-    const ofKey = (this.#bytesOfKeys.get(id) ?? 0) + bytes
-    const ofAccount = (this.#bytesOfAccounts.get(accountId) ?? 0) + bytes
-    if (ofKey > this.#mostOfKey || this.#bytes + bytes > this.#mostBytes) return false
-    const isTooMuch =
-      ofAccount > this.#mostBytesOfAccount || this.#bytes + bytes > this.#mostUnlessSmall
+    const ofKey = this.#bytesOfKeys.takenBy(id) + bytes
+    const ofAccount = this.#bytesOfAccounts.takenBy(accountId) + bytes
+    const all = this.#bytesOfKeys.taken + bytes
+    if (ofKey > this.#mostOfKey || all > this.#mostBytes) return false
+    const isTooMuch = ofAccount > this.#mostBytesOfAccount || all > this.#mostUnlessSmall
     if (isTooMuch && !isSmall) return false
-    this.#bytes += bytes
-    this.#bytesOfKeys.set(id, ofKey)
-    this.#bytesOfAccounts.set(accountId, ofAccount)
+    this.#bytesOfKeys.take(id, bytes)
+    this.#bytesOfAccounts.take(accountId, bytes)
     holder.heldBytes = held
     return true
   }
@@ -121,9 +119,8 @@ export class InFlight {
   release(holder: Holder): void {
     const { heldBytes, key } = holder
     if (heldBytes === 0) return
-    this.#bytes -= heldBytes
-    reduce(this.#bytesOfKeys, key?.id ?? '', heldBytes)
-    reduce(this.#bytesOfAccounts, key?.accountId ?? '', heldBytes)
+    this.#bytesOfKeys.giveBack(key?.id, heldBytes)
+    this.#bytesOfAccounts.giveBack(key?.accountId, heldBytes)
     holder.heldBytes = 0
   }
 }
@@ -198,10 +195,4 @@ export class HttpAnswer extends ServerResponse {
     const bytes = this.writableLength
     if (bytes !== this.unreadBytes) this.onUnread?.(this, bytes)
   }
-}
-
-function reduce(bytes: Map<string, number>, id: string, by: number): void {
-  const left = (bytes.get(id) ?? 0) - by
-  if (left > 0) bytes.set(id, left)
-  else bytes.delete(id)
 }

@@ -1,45 +1,181 @@
-type SlotLimits = {
-  /** All of them; absent: as many as the parties may have. */
+/** Gives a slot back; calling it again changes nothing. */
+export type GiveBack = () => void
+
+export type SlotLimits = {
+  /** The maximum number of slots taken at a time; absent: as many as the parties may have. */
   readonly most?: number
-  /** The slots of one party. */
-  readonly mostEach: number
+  /** The maximum number of one party; absent: `most`. */
+  readonly mostEach?: number
+  /** The maximum number of waiters; absent: no limit. */
+  readonly waiting?: number
+  /** The maximum number of waiters per party; absent: `waiting`. */
+  readonly waitingEach?: number
+  /** The longest wait; absent: no limit. */
+  readonly waitsMs?: number
+  /** The error when the queue is full or the wait was too long. */
+  readonly refusal?: () => Error
 }
 
-/** Counts what the parties hold, without making anybody wait: see `Turns` for that. */
-export class Slots {
-  readonly #most: number
-  readonly #mostEach: number
-  readonly #taken = new Map<string, number>()
-  #all = 0
+type Waiter = {
+  readonly party: string
+  readonly proceed: () => void
+  readonly turnAway: () => void
+}
 
-  constructor({ most = Infinity, mostEach }: SlotLimits) {
-    this.#most = most
-    this.#mostEach = mostEach
+/**
+ * Limits how many things happen at a time, in all and for each party. Of the waiting parties, the one with the fewest
+ * slots is next, and equal ones are served round-robin; when the queue is full, the party with the most waiters loses
+ * one to a party with fewer.
+ */
+export class Slots {
+  readonly #limits: Required<SlotLimits>
+  readonly #taken = new Map<string, number>()
+  /** Waiters by party; a party that gets a slot moves to the end. */
+  readonly #lines = new Map<string, Waiter[]>()
+  #all = 0
+  #waiting = 0
+
+  constructor({
+    most = Infinity,
+    mostEach = most,
+    waiting = Infinity,
+    waitingEach = waiting,
+    waitsMs = Infinity,
+    refusal = () => new Error('no slot is free'),
+  }: SlotLimits = {}) {
+    this.#limits = { most, mostEach, waiting, waitingEach, waitsMs, refusal }
   }
 
-  /** Whether nobody has one. */
+  /** Whether nobody has one, or waits for one. */
   get areFree(): boolean {
     return this.#all === 0
   }
 
+  /** The number of slots taken by all parties. */
+  get taken(): number {
+    return this.#all
+  }
+
   areTaken(party = ''): boolean {
-    return this.#all >= this.#most || this.takenBy(party) >= this.#mostEach
+    return this.#all >= this.#limits.most || this.takenBy(party) >= this.#limits.mostEach
   }
 
   takenBy(party: string): number {
     return this.#taken.get(party) ?? 0
   }
 
-  /** Takes one even beyond the limits. Give it back once. */
-  take(party = ''): void {
-    this.#all += 1
-    this.#taken.set(party, this.takenBy(party) + 1)
+  waitersOf(party: string): number {
+    return this.#lines.get(party)?.length ?? 0
   }
 
-  giveBack(party = ''): void {
-    this.#all -= 1
-    const left = this.takenBy(party) - 1
+  /** Takes slots even beyond the limits. Give them back once. */
+  take(party = '', count = 1): void {
+    this.#all += count
+    this.#taken.set(party, this.takenBy(party) + count)
+  }
+
+  giveBack(party = '', count = 1): void {
+    this.#all -= count
+    const left = this.takenBy(party) - count
     if (left > 0) this.#taken.set(party, left)
     else this.#taken.delete(party)
+    if (this.#waiting > 0) this.#serveNext()
+  }
+
+  /** Takes a slot even beyond the limits. */
+  hold(party = ''): GiveBack {
+    this.take(party)
+    return this.#givesBackOnce(party)
+  }
+
+  /** @throws the error from `refusal`. */
+  async wait(party = ''): Promise<GiveBack> {
+    // A slot is handed over directly: it is never free in between.
+    if (this.areTaken(party)) await this.#queue(party)
+    else this.take(party)
+    return this.#givesBackOnce(party)
+  }
+
+  /** @throws the error from `refusal`. */
+  async run<T>(task: () => Promise<T>, party = ''): Promise<T> {
+    const giveBack = await this.wait(party)
+    try {
+      return await task()
+    } finally {
+      giveBack()
+    }
+  }
+
+  #givesBackOnce(party: string): GiveBack {
+    let isReturned = false
+    return () => {
+      if (!isReturned) this.giveBack(party)
+      isReturned = true
+    }
+  }
+
+  #queue(party: string): Promise<void> {
+    const { waiting, waitingEach, waitsMs, refusal } = this.#limits
+    const line = this.#lines.get(party) ?? []
+    if (line.length >= waitingEach) throw refusal()
+    if (this.#waiting >= waiting) this.#makeRoom(line.length)
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        party,
+        proceed() {
+          clearTimeout(timer)
+          resolve()
+        },
+        turnAway: () => {
+          clearTimeout(timer)
+          this.#leave(waiter)
+          reject(refusal())
+        },
+      }
+      const timer = waitsMs === Infinity ? undefined : setTimeout(waiter.turnAway, waitsMs).unref()
+      line.push(waiter)
+      this.#lines.set(party, line)
+      this.#waiting += 1
+    })
+  }
+
+  #makeRoom(own: number): void {
+    const longest = [...this.#lines.values()].reduce(
+      (longer, line) => (line.length > longer.length ? line : longer),
+      [],
+    )
+    if (longest.length <= own + 1) throw this.#limits.refusal()
+    longest.at(-1)?.turnAway()
+  }
+
+  #serveNext(): void {
+    const next = this.#nextWaiter()
+    if (next === undefined) return
+    const { party } = next
+    this.#leave(next)
+    const waiters = this.#lines.get(party)
+    if (waiters !== undefined) {
+      this.#lines.delete(party)
+      this.#lines.set(party, waiters)
+    }
+    this.take(party)
+    next.proceed()
+  }
+
+  #nextWaiter(): Waiter | undefined {
+    let next: Waiter | undefined
+    for (const [party, [first]] of this.#lines) {
+      if (this.areTaken(party)) continue
+      if (next === undefined || this.takenBy(party) < this.takenBy(next.party)) next = first
+    }
+    return next
+  }
+
+  #leave(waiter: Waiter): void {
+    const line = this.#lines.get(waiter.party) ?? []
+    const left = line.filter((other) => other !== waiter)
+    if (left.length > 0) this.#lines.set(waiter.party, left)
+    else this.#lines.delete(waiter.party)
+    this.#waiting -= 1
   }
 }

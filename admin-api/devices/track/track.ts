@@ -68,11 +68,13 @@ export function trackRoute({
     const deviceId = pathParameter(ctx, 'deviceId')
     const { settings } = await requireDevice(store, caller, deviceId)
     const { expectedIntervalSeconds } = settings
-    const { total, thinned, totals, bounds, breaks } = await turns.run(accountId, () =>
-      readTrack(
-        { accountId, deviceId, from, to, points, expectedIntervalSeconds, within },
-        { store, isWanted: () => !ctx.req.socket.destroyed },
-      ),
+    const { total, thinned, totals, bounds, breaks } = await turns.run(
+      () =>
+        readTrack(
+          { accountId, deviceId, from, to, points, expectedIntervalSeconds, within },
+          { store, isWanted: () => !ctx.req.socket.destroyed },
+        ),
+      accountId,
     )
     const recordIds = thinned.records().map(({ recordId }) => recordId)
     let shown = 0

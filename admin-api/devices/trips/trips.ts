@@ -67,23 +67,25 @@ export function tripsRoute({
     const [startedAt, lastFrom, lastTo, nth] =
       readCursor(cursor, list, ['number', 'number', 'number', 'number']) ?? []
     await requireDevice(store, caller, deviceId)
-    const { items, next, totals } = await turns.run(accountId, () =>
-      readTrips(
-        {
-          accountId,
-          deviceId,
-          from,
-          to,
-          stopMs: stopSeconds * 1_000,
-          stopMetres,
-          limit,
-          ...(startedAt !== undefined &&
-            lastFrom !== undefined &&
-            lastTo !== undefined &&
-            nth !== undefined && { after: { startedAt, from: lastFrom, to: lastTo, nth } }),
-        },
-        { store, isWanted: () => !ctx.req.socket.destroyed },
-      ),
+    const { items, next, totals } = await turns.run(
+      () =>
+        readTrips(
+          {
+            accountId,
+            deviceId,
+            from,
+            to,
+            stopMs: stopSeconds * 1_000,
+            stopMetres,
+            limit,
+            ...(startedAt !== undefined &&
+              lastFrom !== undefined &&
+              lastTo !== undefined &&
+              nth !== undefined && { after: { startedAt, from: lastFrom, to: lastTo, nth } }),
+          },
+          { store, isWanted: () => !ctx.req.socket.destroyed },
+        ),
+      accountId,
     )
     const nameOf = await placeNames.of(accountId)
     await answerInParts(ctx, {

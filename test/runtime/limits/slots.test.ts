@@ -1,16 +1,16 @@
 import { expect, test } from '@jest/globals'
-import { Turns } from '../../../runtime/limits/turns.ts'
+import { Slots } from '../../../runtime/limits/slots.ts'
 
 const refusal = () => new Error('no room')
 
 test('no more run concurrently than allowed, and all get their turn in order, failures too', async () => {
-  const turns = new Turns({ atOnce: 2, waiting: 10, refusal })
+  const slots = new Slots({ most: 2, waiting: 10, refusal })
   const begun: number[] = []
   let running = 0
   let most = 0
   const results = await Promise.allSettled(
     Array.from({ length: 8 }, (_, task) =>
-      turns.run(async () => {
+      slots.run(async () => {
         begun.push(task)
         running += 1
         most = Math.max(most, running)
@@ -27,55 +27,55 @@ test('no more run concurrently than allowed, and all get their turn in order, fa
 })
 
 test('beyond the queue’s length a caller is refused immediately, and admitted when there is room again', async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 1, refusal })
+  const slots = new Slots({ most: 1, waiting: 1, refusal })
   const finish: (() => void)[] = []
-  const lasting = () => turns.run(() => new Promise<void>((resolve) => finish.push(resolve)))
+  const lasting = () => slots.run(() => new Promise<void>((resolve) => finish.push(resolve)))
   const first = lasting()
   const second = lasting()
   await expect(lasting()).rejects.toThrow('no room')
   finish[0]?.()
   await first
   // The second caller has taken the turn over, so only the queue has room.
-  const third = turns.run(async () => 'third')
+  const third = slots.run(async () => 'third')
   await expect(lasting()).rejects.toThrow('no room')
   finish[1]?.()
   await second
   expect(await third).toBe('third')
-  expect(await turns.run(async () => 'fourth')).toBe('fourth')
+  expect(await slots.run(async () => 'fourth')).toBe('fourth')
 })
 
 test('only some calls of one party may wait, and parties take turns', async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 10, waitingEach: 3, refusal })
-  const endFirst = await turns.take('many')
+  const slots = new Slots({ most: 1, waiting: 10, waitingEach: 3, refusal })
+  const endFirst = await slots.wait('many')
   const order: string[] = []
-  const ask = (name: string, party: string) => turns.run(async () => order.push(name), party)
+  const ask = (name: string, party: string) => slots.run(async () => order.push(name), party)
   const many = [1, 2, 3].map((number) => ask(`many ${number}`, 'many'))
   await expect(ask('many 4', 'many')).rejects.toThrow('no room')
   const few = [ask('one', 'one'), ask('other', 'other')]
   endFirst()
   await Promise.all([...many, ...few])
   expect(order).toEqual(['many 1', 'one', 'other', 'many 2', 'many 3'])
-  expect(turns.isIdle).toBe(true)
+  expect(slots.areFree).toBe(true)
 })
 
 test('nobody waits longer than allowed, and a caller that gave up is skipped', async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 1, waitsMs: 20, refusal })
-  const giveBack = await turns.take()
-  await expect(turns.take()).rejects.toThrow('no room')
-  expect(turns.isIdle).toBe(false)
+  const slots = new Slots({ most: 1, waiting: 1, waitsMs: 20, refusal })
+  const giveBack = await slots.wait()
+  await expect(slots.wait()).rejects.toThrow('no room')
+  expect(slots.areFree).toBe(false)
   giveBack()
   giveBack()
-  expect(turns.isIdle).toBe(true)
-  const again = await turns.take()
-  await expect(turns.take()).rejects.toThrow('no room')
+  expect(slots.areFree).toBe(true)
+  const again = await slots.wait()
+  await expect(slots.wait()).rejects.toThrow('no room')
   again()
 })
 
 test('the longest line gives way to a shorter one when there is no room', async () => {
-  const turns = new Turns({ atOnce: 1, waiting: 4, refusal })
-  const giveBack = await turns.take()
+  const slots = new Slots({ most: 1, waiting: 4, refusal })
+  const giveBack = await slots.wait()
   const order: string[] = []
-  const ask = (name: string, party: string) => turns.run(async () => order.push(name), party)
+  const ask = (name: string, party: string) => slots.run(async () => order.push(name), party)
   const asked = [1, 2, 3].map((number) => ask(`a${number}`, 'a'))
   asked.push(ask('b1', 'b'), ask('c1', 'c'), ask('b2', 'b'))
   giveBack()
@@ -89,14 +89,14 @@ test('the longest line gives way to a shorter one when there is no room', async 
     false,
   ])
   expect(order).toEqual(['a1', 'b1', 'c1', 'a2'])
-  expect(turns.isIdle).toBe(true)
+  expect(slots.areFree).toBe(true)
 })
 
 test('a party has no more turns at a time than it may; a free one waits for others', async () => {
-  const turns = new Turns({ atOnce: 3, atOnceEach: 2, waiting: 4, refusal })
+  const slots = new Slots({ most: 3, mostEach: 2, waiting: 4, refusal })
   const begun: string[] = []
   const take = (party: string) =>
-    turns.take(party).then((giveBack) => {
+    slots.wait(party).then((giveBack) => {
       begun.push(party)
       return giveBack
     })
