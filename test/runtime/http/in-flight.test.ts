@@ -53,6 +53,15 @@ test('bytes are released once, however often that is called', () => {
   expect(load.hold(request('a'), 1)).toBe(false)
 })
 
+test('released bytes are free for the account again', () => {
+  const load = newLoad()
+  for (const time of ['first', 'second']) {
+    const held = ['a', 'b', 'c'].map((id) => request(`${id} ${time}`, 'one'))
+    expect(held.map((holder) => load.hold(holder, 256 * KIB))).toEqual([true, true, true])
+    for (const holder of held) load.release(holder)
+  }
+})
+
 function begin(load: InFlight): HttpAnswer {
   const answer = new HttpAnswer(new IncomingMessage(new Socket()))
   answer.inFlight = load
