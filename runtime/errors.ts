@@ -115,6 +115,13 @@ export function unavailable(message: string, cause?: unknown): ApiError {
   })
 }
 
+/** The 429 beyond a limit that resets in this time. */
+export function rateLimited(message: string, seconds: number): ApiError {
+  return new ApiError('RATE_LIMITED', `${message}: try again in ${seconds} s`, {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}
+
 export function retryAfterSeconds(): string {
   return String(RETRY_AFTER_SECONDS[Math.floor(Math.random() * RETRY_AFTER_SECONDS.length)])
 }

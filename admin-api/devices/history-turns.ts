@@ -1,5 +1,5 @@
+import { rateLimited } from '../../runtime/errors.ts'
 import { Slots } from '../../runtime/limits/slots.ts'
-import { tooMany } from '../http/call-rate.ts'
 
 const AT_ONCE = 2
 
@@ -14,6 +14,9 @@ export function historyTurns(): HistoryTurns {
     // The calls of an account are limited before.
     waitsMs: 20_000,
     refusal: () =>
-      tooMany(`at most ${AT_ONCE} tracks or trips are read at the same time for one account`, 5),
+      rateLimited(
+        `at most ${AT_ONCE} tracks or trips are read at the same time for one account`,
+        5,
+      ),
   })
 }

@@ -1,4 +1,4 @@
-import { ApiError } from '../../runtime/errors.ts'
+import { rateLimited } from '../../runtime/errors.ts'
 import {
   countedLimit,
   memoryRateCounters as openCounters,
@@ -22,13 +22,7 @@ export function callRate(limit: RateLimit | 'off', of: string): CallRate {
       const count = await counters.add(callerId, 1)
       if (count.consumedPoints <= points) return
       const message = `at most ${points} ${of} in ${seconds} s are allowed for one caller`
-      throw tooMany(message, secondsLeft(count, counted))
+      throw rateLimited(message, secondsLeft(count, counted))
     },
   }
-}
-
-export function tooMany(message: string, seconds: number): ApiError {
-  return new ApiError('RATE_LIMITED', `${message}: try again in ${seconds} s`, {
-    headers: { 'Retry-After': String(seconds) },
-  })
 }

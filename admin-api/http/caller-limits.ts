@@ -1,7 +1,7 @@
-import { unavailable } from '../../runtime/errors.ts'
+import { rateLimited, unavailable } from '../../runtime/errors.ts'
 import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
 import { Slots, type GiveBack, type SlotLimits } from '../../runtime/limits/slots.ts'
-import { callRate, tooMany } from './call-rate.ts'
+import { callRate } from './call-rate.ts'
 
 const AT_ONCE = 8
 const AT_ONCE_EACH = 6
@@ -48,7 +48,7 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
       await rate.count(caller)
       const slots = busy.get(party) ?? new Slots(LIMITS)
       if (slots.takenBy(caller) + slots.waitersOf(caller) >= CALLS_EACH) {
-        throw tooMany(`one caller may have ${CALLS_EACH} calls under way and waiting`, 1)
+        throw rateLimited(`one caller may have ${CALLS_EACH} calls under way and waiting`, 1)
       }
       busy.set(party, slots)
       const giveBack = await slots.wait(caller)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ApiError } from '../../runtime/errors.ts'
+import { rateLimited, type ApiError } from '../../runtime/errors.ts'
 import { Failures, type Taken } from './failures.ts'
 import { LateChecks } from './late-checks.ts'
 import { passwordTurns, type PasswordTurns } from './password.ts'
@@ -79,8 +79,5 @@ export class SignInThrottle {
 }
 
 function tooMany({ msBeforeNext }: Taken): ApiError {
-  const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
-  return new ApiError('RATE_LIMITED', `too many failed sign-ins: try again in ${seconds} s`, {
-    headers: { 'Retry-After': String(seconds) },
-  })
+  return rateLimited('too many failed sign-ins', Math.max(1, Math.ceil(msBeforeNext / 1000)))
 }

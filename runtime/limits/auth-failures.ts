@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { clientOf } from '../http/client-address.ts'
 import { steadyClock, type Clock } from '../clock.ts'
-import { ApiError } from '../errors.ts'
+import { rateLimited, type ApiError } from '../errors.ts'
 import {
   countedLimit,
   secondsLeft,
@@ -99,11 +99,8 @@ export class AuthFailures {
   }
 
   #tooMany(count: Count, limit: RateLimit): ApiError {
-    const seconds = secondsLeft(count, limit)
     const message = `too many requests without a valid ${this.#lacking} came from this address`
-    return new ApiError('RATE_LIMITED', `${message}: try again in ${seconds} s`, {
-      headers: { 'Retry-After': String(seconds) },
-    })
+    return rateLimited(message, secondsLeft(count, limit))
   }
 }
 
