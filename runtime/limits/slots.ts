@@ -41,7 +41,8 @@ export class Slots {
     waiting = Infinity,
     waitingEach = waiting,
     waitsMs = Infinity,
-    refusal = () => new Error('no slot is free'),
+    // Called only with one of these limits.
+    refusal = () => new Error(),
   }: SlotLimits = {}) {
     this.#limits = { most, mostEach, waiting, waitingEach, waitsMs, refusal }
   }

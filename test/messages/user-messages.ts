@@ -15,6 +15,7 @@ const TAKE_A_MESSAGE = new Map([
   ['ApiError', 1],
   ['unavailable', 0],
   ['unavailableForNow', 0],
+  ['rateLimited', 0],
   ['bodyFault', 0],
   ['conflict', 0],
   ['fault', 0],
