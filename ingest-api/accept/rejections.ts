@@ -3,6 +3,7 @@ import type { Topic } from '../../event-log/topic.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import type { Logger } from '../../runtime/process/logger.ts'
 import type { Metrics } from '../../runtime/process/metrics.ts'
+import { RepeatedLines } from '../../runtime/process/repeated-lines.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
 import type { RejectionError, ReportRejected } from '../../schemas/events/report-rejected.ts'
 import type { ApiKey } from '../../store/keys.ts'
@@ -20,7 +21,6 @@ const QUEUED_EVENTS = 1_000
 const COUNTED_WITHIN_MS = 250
 /** About 300 KiB at most. */
 const APPENDED_AT_ONCE = 100
-const WARNED_EVERY_MS = 60_000
 
 /** A refused report of a known key, and the error it was answered with. */
 export type RefusedReport = {
@@ -70,7 +70,7 @@ export class RejectionQueue {
   /** By keyId. */
   #refusals = new Map<string, KeyRefusals>()
   #writing: Promise<void> | undefined
-  #warnedAt = -Infinity
+  readonly #warnings = new RepeatedLines({ now: () => this.#steadyClock.now() })
   readonly #topic: Pick<Topic<ReportRejected>, 'append'>
   readonly #clock: Clock
   readonly #steadyClock: Clock
@@ -238,9 +238,7 @@ export class RejectionQueue {
   }
 
   #warn(error: unknown): void {
-    const now = this.#steadyClock.now()
-    if (now - this.#warnedAt < WARNED_EVERY_MS) return
-    this.#warnedAt = now
+    if (this.#warnings.admit('dropped') === undefined) return
     this.#logger.warn({ err: error }, 'rejections dropped: their topic cannot be written')
   }
 }

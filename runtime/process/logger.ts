@@ -2,7 +2,7 @@ import { isatty } from 'node:tty'
 import { pino, type Logger, type LogFn } from 'pino'
 import { prettyFactory } from 'pino-pretty'
 import { DependencyError } from '../errors.ts'
-import { kindOf } from './outage.ts'
+import { kindOf, RepeatedLines } from './repeated-lines.ts'
 
 export type { Logger }
 
@@ -40,36 +40,16 @@ export function createLogger({ level, name }: { level: string; name: string }): 
 
 const WARN = 40
 const FATAL = 60
-const WINDOW_MS = 60_000
 /** Enough to see a pattern in what differs between the lines of one kind. */
-const LINES_PER_WINDOW = 60
-/** Forgotten kinds only begin to count again. */
-const MOST_KINDS = 1_000
-
-type Window = { readonly begun: number; lines: number; suppressed: number }
+const LINES_A_MINUTE = 60
 
 /**
  * A hook of pino that keeps warnings and errors from flooding the log. Failures that an outage reports are
  * left to it. Others that will be tried again are logged once a minute of each kind, everything else 60
  * times; the next line says how many were `suppressed`.
  */
-export function floodLimit({ now = () => performance.now() }: { now?: () => number } = {}) {
-  const windows = new Map<string, Window>()
-
-  function admit(kind: string, most: number): { suppressed?: number } | undefined {
-    const time = now()
-    const window = windows.get(kind)
-    if (window !== undefined && time - window.begun < WINDOW_MS) {
-      window.lines += 1
-      if (window.lines <= most) return {}
-      window.suppressed += 1
-      return undefined
-    }
-    if (windows.size >= MOST_KINDS) windows.clear()
-    windows.set(kind, { begun: time, lines: 1, suppressed: 0 })
-    const suppressed = window?.suppressed ?? 0
-    return suppressed === 0 ? {} : { suppressed }
-  }
+export function floodLimit(clock: { now?: () => number } = {}) {
+  const repeated = new RepeatedLines(clock)
 
   return function limit(this: Logger, args: Parameters<LogFn>, method: LogFn, level: number): void {
     const [fields, message] = args as [unknown, unknown]
@@ -84,7 +64,7 @@ export function floodLimit({ now = () => performance.now() }: { now?: () => numb
       this.debug(...args)
       return failure.outage.trouble(kind, () => method.apply(this, args))
     }
-    const admitted = admit(kind, failure === undefined ? LINES_PER_WINDOW : 1)
+    const admitted = repeated.admit(kind, failure === undefined ? LINES_A_MINUTE : 1)
     if (admitted === undefined) return
     method.call(this, { ...fields, ...admitted }, String(message))
   }

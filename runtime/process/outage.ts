@@ -1,4 +1,5 @@
 import { DependencyError, reasonOf } from '../errors.ts'
+import { kindOf, RepeatedLines } from './repeated-lines.ts'
 
 const EVERY_MS = 60_000
 /** For this long after an outage, calls that began before its end may still fail. */
@@ -27,7 +28,7 @@ export class Outage {
   readonly #logger: OutageLogger
   readonly #now: () => number
   readonly #pending = new Map<string, { readonly since: number; readonly log: () => void }>()
-  readonly #loggedAt = new Map<string, number>()
+  readonly #repeated: RepeatedLines
   #since: number | undefined
   #repeatedAt = 0
   #settledAt: number
@@ -48,6 +49,7 @@ export class Outage {
     this.#variable = variable
     this.#logger = logger
     this.#now = now
+    this.#repeated = new RepeatedLines({ now })
     this.#settledAt = now() + SETTLES_MS
   }
 
@@ -106,9 +108,7 @@ export class Outage {
     for (const [kind, { since, log }] of this.#pending) {
       if (now - since < ANSWERS_LATE_MS) continue
       this.#pending.delete(kind)
-      if (now - (this.#loggedAt.get(kind) ?? -Infinity) < EVERY_MS) continue
-      this.#loggedAt.set(kind, now)
-      log()
+      if (this.#repeated.admit(kind) !== undefined) log()
     }
   }
 
@@ -116,10 +116,4 @@ export class Outage {
     const seconds = Math.round((now - (this.#since ?? now)) / 1_000)
     return seconds === 0 ? {} : { seconds }
   }
-}
-
-/** Lines of one kind repeat each other. */
-export function kindOf(fields: object, message: string): string {
-  const { what, groupId, topic, namespace } = fields as Record<string, unknown>
-  return [message, what, groupId, topic, namespace].map(String).join(' ')
 }

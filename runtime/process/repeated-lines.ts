@@ -1,0 +1,38 @@
+const MINUTE_MS = 60_000
+/** Forgotten kinds only begin to count again. */
+const MOST_KINDS = 1_000
+
+type Minute = { readonly begun: number; lines: number; suppressed: number }
+
+/** Says which of the lines that repeat each other are logged: so many of a kind a minute. */
+export class RepeatedLines {
+  readonly #minutes = new Map<string, Minute>()
+  readonly #now: () => number
+
+  /** `now`: monotonic milliseconds. */
+  constructor({ now = () => performance.now() }: { now?: () => number } = {}) {
+    this.#now = now
+  }
+
+  /** Undefined: the line is not logged. Otherwise it says how many of its kind were not in the minute before. */
+  admit(kind: string, most = 1): { suppressed?: number } | undefined {
+    const now = this.#now()
+    const minute = this.#minutes.get(kind)
+    if (minute !== undefined && now - minute.begun < MINUTE_MS) {
+      minute.lines += 1
+      if (minute.lines <= most) return {}
+      minute.suppressed += 1
+      return undefined
+    }
+    if (this.#minutes.size >= MOST_KINDS) this.#minutes.clear()
+    this.#minutes.set(kind, { begun: now, lines: 1, suppressed: 0 })
+    const suppressed = minute?.suppressed ?? 0
+    return suppressed === 0 ? {} : { suppressed }
+  }
+}
+
+/** Lines of one kind repeat each other. */
+export function kindOf(fields: object, message: string): string {
+  const { what, groupId, topic, namespace } = fields as Record<string, unknown>
+  return [message, what, groupId, topic, namespace].map(String).join(' ')
+}
