@@ -1,5 +1,5 @@
 import { outcomesIn, type Later } from './answer.ts'
-import { backOffMs } from './back-off.ts'
+import { backOffMs } from './retry.ts'
 import { BATCH } from './client.ts'
 import { Journal, type JournalEntry } from './journal.ts'
 import { lock } from './lock.ts'

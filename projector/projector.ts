@@ -1,7 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { EventLog, LogBatch, LogEntry, UnreadableEntry } from '../event-log/event-log.ts'
-import { includes, noFurtherThan } from '../event-log/offsets.ts'
+import { includes, noFurtherThan, furthest } from '../event-log/offsets.ts'
 import { DependencyError } from '../runtime/errors.ts'
 import type { Metrics } from '../runtime/process/metrics.ts'
+import { sum } from '../runtime/sum.ts'
 import type { Offsets } from '../schemas/devices/read-models.ts'
 import type { Generation } from '../store/generations.ts'
 import {
@@ -9,12 +11,11 @@ import {
   type ErasureEntry,
   type Erasures,
   type ProjectionEntry,
+  type Change,
 } from '../store/read-models.ts'
-import { countChanges } from './changes.ts'
 import type { KeepDeadLetters } from './dead-letters.ts'
 import { deviceStatus, FOLD_VERSION } from './device-status.ts'
 import type { JudgeBatch } from './facts/judge-batch.ts'
-import { progressIn, type ProjectorProgress } from './progress.ts'
 import {
   OtherFactsError,
   sameLogCheck,
@@ -177,4 +178,67 @@ function isReadable(entry: LogEntry): entry is ProjectionEntry {
 
 function isErasure(entry: ProjectionEntry): entry is ErasureEntry {
   return entry.kind === 'erasure'
+}
+
+const LOOK_EVERY_MS = 2_000
+
+/** The places that a projector has reached in its read models, and whether these are still there. */
+type ProjectorProgress = {
+  /** The checkpoint, from which the log continues. */
+  resumeAfter(): Promise<Offsets>
+  reached(batch: { readonly partition: number; readonly lastOffset: number }): void
+  /**
+   * Looks from time to time, because nothing else notices while there is nothing to project. Resolves
+   * when `signal` is aborted.
+   * @throws {WentBackError} when the checkpoint is behind a place that was reached.
+   */
+  watch(signal: AbortSignal): Promise<void>
+}
+
+export function progressIn(
+  readModels: Pick<Generation, 'checkpoint'>,
+  { lookEveryMs = LOOK_EVERY_MS }: { lookEveryMs?: number } = {},
+): ProjectorProgress {
+  let places: Offsets = {}
+
+  return {
+    async resumeAfter() {
+      places = await readModels.checkpoint()
+      return places
+    },
+
+    reached({ partition, lastOffset }) {
+      places = furthest(places, { [partition]: lastOffset })
+    },
+
+    async watch(signal) {
+      while (!signal.aborted) {
+        await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
+        if (signal.aborted) return
+        const known = Object.entries(places)
+        // While the store is unavailable it cannot be compared.
+        const found = await readModels.checkpoint().catch(() => undefined)
+        if (found === undefined) continue
+        for (const [partition, from] of known) {
+          const to = found[Number(partition)] ?? -1
+          if (to < from) throw new WentBackError(Number(partition), { from, to })
+        }
+      }
+    },
+  }
+}
+
+/** The number of log entries in a batch's changes, by outcome. */
+export function countChanges(changes: readonly Change[]): {
+  readonly stored: number
+  readonly seen: number
+  readonly repeated: number
+  readonly erased: number
+} {
+  return {
+    stored: sum(changes.map(({ stored }) => stored.length)),
+    seen: sum(changes.map(({ seen }) => seen.length)),
+    repeated: sum(changes.map(({ repeated }) => repeated.length)),
+    erased: sum(changes.map(({ erased }) => erased.length)),
+  }
 }

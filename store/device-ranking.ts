@@ -1,13 +1,14 @@
 import { DependencyError } from '../runtime/errors.ts'
-import { compareSortValues, type SortValue } from '../schemas/devices/device-order.ts'
-import type { Device } from '../schemas/devices/read-models.ts'
 import {
+  compareSortValues,
+  type SortValue,
   deviceSearchKey,
   isFound,
   matchRank,
   quickLook,
   wholeWords,
 } from '../schemas/devices/device-search.ts'
+import type { Device } from '../schemas/devices/read-models.ts'
 import type { DeviceQuery, DevicePlace, PagedDevice } from './read-models.ts'
 
 /** The few columns that decide about a device's place in a page. */

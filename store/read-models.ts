@@ -1,6 +1,5 @@
 import type { DeviceErased } from '../schemas/events/device-erased.ts'
-import type { DeviceSort, SortValue } from '../schemas/devices/device-order.ts'
-import type { SearchKey } from '../schemas/devices/device-search.ts'
+import type { DeviceSort, SortValue, SearchKey } from '../schemas/devices/device-search.ts'
 import type { LabelChange } from '../schemas/devices/labels.ts'
 import type { Liveness } from '../schemas/devices/liveness.ts'
 import type {

@@ -2,15 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { clientOf } from '../../runtime/http/client-address.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
-import type { Account, Operator } from '../../store/operators.ts'
-import { ACCOUNT, ACCOUNT_WITH_ADMIN, accountView } from './account-view.ts'
+import { type Account, type Operator, ROLES } from '../../store/operators.ts'
 import {
   pathParameter,
   route,
   type AdminContext,
   type AdminRoute,
   type Input,
+  type JsonSchema,
 } from '../http/admin-route.ts'
 import { pageOf, listById } from '../http/answer-page.ts'
 import type { OperatorCaller } from '../http/caller.ts'
@@ -21,6 +22,7 @@ import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { flag, object, type InputOf } from '../http/rule.ts'
+import { isoTime, TIME } from '../http/views.ts'
 
 const NEW_ACCOUNT = {
   name: nameRule('name').required(),
@@ -154,3 +156,25 @@ function requireAccount(account: Account | undefined): Account {
   if (account === undefined) throw new ApiError('NOT_FOUND', 'there is no account with this id')
   return account
 }
+
+/** An account as platform operators see it. */
+function accountView({ id, name, suspended, createdAt }: Account) {
+  return { id, name, suspended, createdAt: isoTime(createdAt) }
+}
+
+const PROPERTIES = {
+  id: { type: 'string' },
+  name: { type: 'string' },
+  suspended: { type: 'boolean' },
+  createdAt: TIME,
+}
+
+const ACCOUNT: JsonSchema = objectOf(PROPERTIES, { title: 'Account' })
+
+const ACCOUNT_WITH_ADMIN: JsonSchema = objectOf(
+  {
+    ...PROPERTIES,
+    admin: objectOf({ id: { type: 'string' }, email: { type: 'string' }, role: { enum: ROLES } }),
+  },
+  { title: 'AccountWithAdmin' },
+)

@@ -1,7 +1,11 @@
 import { rateLimited, unavailable } from '../../runtime/errors.ts'
-import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
+import {
+  countedLimit,
+  memoryRateCounters as openCounters,
+  secondsLeft,
+  type RateLimit,
+} from '../../runtime/limits/rate-counters.ts'
 import { Slots, type GiveBack, type SlotLimits } from '../../runtime/limits/slots.ts'
-import { callRate } from './call-rate.ts'
 
 const AT_ONCE = 8
 const AT_ONCE_EACH = 6
@@ -56,6 +60,27 @@ export function callerLimits({ calls }: { calls: RateLimit | 'off' }): CallerLim
         giveBack()
         if (slots.areFree) busy.delete(party)
       }
+    },
+  }
+}
+
+/** Counts the calls of each caller in this process. */
+type CallRate = {
+  /** @throws {ApiError} 429 with `Retry-After` when the caller exceeds the limit. */
+  count(callerId: string): Promise<void>
+}
+
+/** `of`: the calls that are counted, in the plural. */
+export function callRate(limit: RateLimit | 'off', of: string): CallRate {
+  const counted = countedLimit(limit, { kind: 'calls', openCounters })
+  if (counted === undefined) return { count: async () => undefined }
+  const { points, seconds, counters } = counted
+  return {
+    async count(callerId) {
+      const count = await counters.add(callerId, 1)
+      if (count.consumedPoints <= points) return
+      const message = `at most ${points} ${of} in ${seconds} s are allowed for one caller`
+      throw rateLimited(message, secondsLeft(count, counted))
     },
   }
 }

@@ -25,7 +25,7 @@ import {
   type ResourceFields,
 } from './resource-fields.ts'
 import { PAGE_PARAMETERS, type PageQuery } from './query.ts'
-import { resourceAudit, type ResourceKind } from './resource-audit.ts'
+import { resourceAudit, type ResourceKind } from './record-action.ts'
 import type { InputOf, Rules } from './rule.ts'
 
 export type InAccount = { readonly accountId: string; readonly id: string }

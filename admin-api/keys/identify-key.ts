@@ -7,7 +7,7 @@ import { route, type AdminContext, type AdminRoute, type Input } from '../http/a
 import { actorId, type Caller } from '../http/caller.ts'
 import type { Resource } from '../http/resource.ts'
 import { text, type InputOf } from '../http/rule.ts'
-import { callRate } from '../http/call-rate.ts'
+import { callRate } from '../http/caller-limits.ts'
 
 /** A key that an operator has pasted, as the field of a body. Errors never repeat its value. */
 export const PASTED_KEY = text({

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
-import { rateLimited, type ApiError } from '../../runtime/errors.ts'
-import { Failures, type Taken } from './failures.ts'
-import { LateChecks } from './late-checks.ts'
-import { passwordTurns, type PasswordTurns } from './password.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { rateLimited, ApiError } from '../../runtime/errors.ts'
+import { memoryRateCounters } from '../../runtime/limits/rate-counters.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
+import { passwordTurns, noPasswordTurn, type PasswordTurns } from './password.ts'
 
 type Who = {
   readonly client: string
@@ -80,4 +82,116 @@ export class SignInThrottle {
 
 function tooMany({ msBeforeNext }: Taken): ApiError {
   return rateLimited('too many failed sign-ins', Math.max(1, Math.ceil(msBeforeNext / 1000)))
+}
+
+/** A failure, counted in advance unless it exceeds the limit. */
+type Taken = {
+  readonly isTooMany: boolean
+  readonly msBeforeNext: number
+  /** Confirms the failure. */
+  keep(): void
+  /** Takes the failure back. */
+  giveBack(): Promise<void>
+}
+
+/**
+ * Counts failures by name, up to `most` in a window. Memory holds at most `remembered` names of
+ * confirmed failures and drops the oldest first: more than there can be password checks in that
+ * time.
+ */
+class Failures {
+  readonly #counts: ReturnType<typeof memoryRateCounters>
+  readonly #most: number
+  readonly #remembered: LRUCache<string, true>
+
+  constructor({
+    most,
+    seconds,
+    remembered,
+  }: {
+    most: number
+    seconds: number
+    remembered: number
+  }) {
+    this.#most = most
+    // Attempts that are not confirmed yet are fewer than these.
+    this.#counts = memoryRateCounters({ seconds, kept: 2 * remembered })
+    // With `max` the cache would allocate everything at the start.
+    this.#remembered = new LRUCache({
+      maxSize: remembered,
+      sizeCalculation: () => 1,
+      disposeAfter: (_, name, reason) => {
+        if (reason === 'evict') this.#counts.remove(name)
+      },
+    })
+  }
+
+  async take(name: string): Promise<Taken> {
+    const { consumedPoints, msBeforeNext } = await this.#counts.add(name, 1)
+    if (consumedPoints > this.#most) {
+      await this.#giveBack(name)
+      const nothing = { keep: () => undefined, giveBack: async () => undefined }
+      return { isTooMany: true, msBeforeNext, ...nothing }
+    }
+    return {
+      isTooMany: false,
+      msBeforeNext,
+      keep: () => this.#remembered.set(name, true),
+      giveBack: () => this.#giveBack(name),
+    }
+  }
+
+  async #giveBack(name: string): Promise<void> {
+    const { consumedPoints } = await this.#counts.add(name, -1)
+    if (consumedPoints <= 0) this.#counts.remove(name)
+  }
+}
+
+/** More than one process checks until the answer. */
+const WAITING = { waiting: 1_000, waitingEach: 100 }
+
+/**
+ * Checks passwords for clients beyond their limit of failures, one at a time. Each check does the
+ * same work, and every failure is answered after exactly `answersAfterMs`: neither time nor queue
+ * shows which checks could have succeeded. Those go first, so a flood of the others does not hold
+ * them up. A check without a turn by then fails.
+ */
+class LateChecks {
+  readonly #turns: PasswordTurns
+  readonly #lane: Slots
+  /** The queue before the lane of checks that cannot succeed: they take one place in it. */
+  readonly #futile: Slots
+  readonly #answersAfterMs: number
+
+  constructor({ turns, answersAfterMs }: { turns: PasswordTurns; answersAfterMs: number }) {
+    const limits = { ...WAITING, most: 1, waitsMs: answersAfterMs, refusal: noPasswordTurn }
+    this.#turns = turns
+    this.#lane = new Slots(limits)
+    this.#futile = new Slots(limits)
+    this.#answersAfterMs = answersAfterMs
+  }
+
+  /** @returns undefined for a failed check. */
+  async run<T>(
+    check: () => Promise<T | undefined>,
+    { client, maySucceed }: { client: string; maySucceed: boolean },
+  ): Promise<T | undefined> {
+    const deadline = wait(this.#answersAfterMs, undefined)
+    const result = await Promise.race([this.#check(check, { client, maySucceed }), deadline])
+    if (result === undefined) await deadline
+    return result
+  }
+
+  async #check<T>(
+    check: () => Promise<T | undefined>,
+    { client, maySucceed }: { client: string; maySucceed: boolean },
+  ): Promise<T | undefined> {
+    const inLane = (party: string) => this.#lane.run(() => this.#turns.run(check, client), party)
+    try {
+      return maySucceed ? await inLane(client) : await this.#futile.run(() => inLane(''), client)
+    } catch (error) {
+      if (error instanceof ApiError && error.error === 'SERVICE_UNAVAILABLE') return undefined
+      throw error
+    }
+  }
 }

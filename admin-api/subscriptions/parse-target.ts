@@ -1,8 +1,13 @@
 import type { Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { outboundUrlFault, type OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
-import { TARGET_KINDS, type SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
+import {
+  TARGET_KINDS,
+  type SubscriptionTarget,
+  type ShownTarget,
+} from '../../schemas/subscriptions/subscription.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
+import type { Caller } from '../http/caller.ts'
 
 const LONGEST_URL = 2_048
 const LONGEST_HEADER = 1_024
@@ -187,4 +192,34 @@ function withoutNull(members: Members): Members {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== null && value !== undefined),
   )
+}
+
+export const SHOWN_TARGET = objectOf(
+  {
+    kind: { type: 'string' },
+    url: { type: 'string', description: 'Scheme and host alone' },
+    batch: { type: 'integer' },
+    chatId: { type: 'string' },
+    to: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Whole for dispatchers and admins; others read `o…@example.org`',
+    },
+  },
+  {
+    title: 'ShownTarget',
+    optional: ['url', 'batch', 'chatId', 'to'],
+    description: 'Without its secrets',
+  },
+)
+
+export function targetView({ target }: { readonly target: ShownTarget }, caller: Caller) {
+  if (target.kind !== 'email' || seesAddresses(caller)) return target
+  return { ...target, to: target.to.map((address) => address.replace(/^(.).*(@.*)$/su, '$1…$2')) }
+}
+
+/** Whether the caller could have entered the addresses; the others who read subscriptions have no list of operators. */
+function seesAddresses(caller: Caller): boolean {
+  if (caller.kind === 'operator') return caller.operator.role !== 'viewer'
+  return caller.key.scopes.includes('admin') && caller.key.deviceIds === undefined
 }

@@ -6,15 +6,13 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import {
   MOST_RESENT_IN_CALL,
   MOST_RESENT_WAITING,
-} from '../../schemas/subscriptions/resend-limits.ts'
-import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
-import {
   healthy,
   uncounted,
   type DeliveryOutcome,
   type DeviceSubscription,
   type SubscriptionProgress,
 } from '../../schemas/subscriptions/subscription.ts'
+import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
 import {
   pathParameter,
   route,
@@ -27,10 +25,15 @@ import { GRACE } from '../http/grace-seconds.ts'
 import { requireKnown } from '../http/resource.ts'
 import { list, text, type InputOf } from '../http/rule.ts'
 import { OUTCOME, outcomeView } from './deliveries.ts'
-import { placeInFeed } from './place-in-feed.ts'
+import {
+  placeInFeed,
+  subscriptionResource,
+  type SubscriptionDeps,
+  openSecrets,
+  requireSecrets,
+  seal,
+} from './subscriptions.ts'
 import { placeRule } from './subscription-fields.ts'
-import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
-import { subscriptionResource, type SubscriptionDeps } from './subscriptions.ts'
 
 /** Longer than a receiver may take. */
 const TEST_WITHIN_MS = 20_000

@@ -1,9 +1,12 @@
 import { invalidParams, type ApiError } from '../../runtime/errors.ts'
+import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import { FACT_TYPES } from '../../schemas/facts/facts.ts'
 import {
   MOST_SUBSCRIPTIONS,
   SOURCES,
+  SUBSCRIPTION_STATES,
+  subscriptionState,
   type DeviceSubscription,
   type SubscriptionContent,
 } from '../../schemas/subscriptions/subscription.ts'
@@ -20,10 +23,9 @@ import {
 } from '../http/resource-fields.ts'
 import { nameRule } from '../http/name-rule.ts'
 import { choice, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
+import { isoTime, TIME } from '../http/views.ts'
 import { HOURS, parseHours } from './parse-hours.ts'
-import { TARGET, targetParser } from './parse-target.ts'
-import { PROGRESS_FIELDS } from './progress-fields.ts'
-import { SHOWN_TARGET, targetView } from './shown-target.ts'
+import { TARGET, targetParser, SHOWN_TARGET, targetView } from './parse-target.ts'
 
 const MOST_IDS = 100
 const TYPES_EXPECTED = `types must be a list of ${FACT_TYPES.join(', ')}`
@@ -132,4 +134,80 @@ export function requireStoredSubscription(outcome: 'stored' | 'too many' | TooLa
 
 export function tooLargeSubscription(): ApiError {
   return invalidParams([{ field: 'name', message: TOO_LARGE }])
+}
+
+type Progress = Pick<DeviceSubscription, 'progress'>
+
+/** How far a subscription has come. */
+const PROGRESS_FIELDS = {
+  state: readOnly(
+    {
+      enum: [...SUBSCRIPTION_STATES],
+      description: '`paused`: the account is suspended; the metrics alone show it',
+    },
+    // Nobody of a suspended account may ask.
+    { view: (item: DeviceSubscription) => subscriptionState(item, { suspended: false }) },
+  ),
+  failingSince: readOnly(TIME, {
+    view: ({ progress }: Progress) => progress.failingSince,
+    isOptional: true,
+  }),
+  lastError: readOnly(
+    { type: 'string', description: 'Why the last attempt failed' },
+    {
+      view: ({ progress: { failingSince, lastError } }: Progress) =>
+        failingSince === undefined ? undefined : lastError,
+      isOptional: true,
+    },
+  ),
+  notice: readOnly(
+    {
+      type: 'string',
+      description: 'What to know of the last delivery, although it succeeded',
+    },
+    { view: ({ progress }: Progress) => progress.notice, isOptional: true },
+  ),
+  nextAttemptAt: readOnly(TIME, {
+    view: ({ progress }: Progress) => progress.attempt?.nextAt,
+    isOptional: true,
+  }),
+  lastDeliveredAt: readOnly(TIME, {
+    view: ({ progress }: Progress) => progress.succeededAt,
+    isOptional: true,
+  }),
+  waiting: readOnly(
+    objectOf(
+      {
+        count: { type: 'integer', description: 'Counted each minute, up to about 10 000' },
+        more: { type: 'boolean', description: 'Whether more wait than were counted' },
+      },
+      {
+        title: 'WaitingItems',
+        description: 'The items that wait while it fails or is disabled; absent: none are known',
+      },
+    ),
+    {
+      view: ({ progress: { waiting } }: Progress) =>
+        waiting && { count: waiting.count, more: waiting.more },
+      isOptional: true,
+    },
+  ),
+  mark: readOnly(
+    { type: 'string', description: 'How far it has come in the feed' },
+    { view: ({ progress }: Progress) => progress.mark },
+  ),
+  setAside: readOnly(
+    {
+      type: 'array',
+      description: 'Items that the receiver refused three times, the newest 100',
+      items: objectOf(
+        { id: { type: 'string' }, at: TIME, status: { type: 'integer' } },
+        { title: 'SetAsideItem' },
+      ),
+    },
+    {
+      view: ({ progress }: Progress) =>
+        progress.setAside.map(({ id, at, status }) => ({ id, at: isoTime(at), status })),
+    },
+  ),
 }

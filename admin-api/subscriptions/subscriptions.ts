@@ -1,8 +1,8 @@
-import type { Feeds } from '../../event-log/feeds.ts'
+import type { Feeds, Feed } from '../../event-log/feeds.ts'
 import type { Clock } from '../../runtime/clock.ts'
-import { invalidParams } from '../../runtime/errors.ts'
+import { invalidParams, ApiError, unavailable } from '../../runtime/errors.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
-import type { SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
+import { UnsealingError, type SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
 import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
 import {
   healthy,
@@ -12,14 +12,15 @@ import {
   type DeviceSubscription,
   type SubscriptionContent,
   type SubscriptionTarget,
+  type SubscriptionSecrets,
 } from '../../schemas/subscriptions/subscription.ts'
+import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminRoute } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
 import { withChange } from '../http/resource-fields.ts'
 import { resource, type InAccount } from '../http/resource.ts'
-import { placeInFeed } from './place-in-feed.ts'
 import {
   requireFitting,
   requireStoredSubscription,
@@ -27,7 +28,6 @@ import {
   tooLargeSubscription,
   type ShownSubscription,
 } from './subscription-fields.ts'
-import { openSecrets, requireSecrets, seal } from './subscription-secrets.ts'
 
 export type SubscriptionDeps = {
   readonly store: Store
@@ -182,4 +182,49 @@ function withTarget(
 function withoutGone(before: DeviceSubscription, content: SubscriptionContent): object {
   const gone = Object.keys(before).filter((name) => !Object.hasOwn(content, name))
   return { ...content, ...Object.fromEntries(gone.map((name) => [name, undefined])) }
+}
+
+/**
+ * The mark for a place that an operator has entered.
+ * @throws {ApiError} 400 naming `field`, for anything but `now`, `start`, a mark of this feed and a time.
+ */
+export async function placeInFeed(
+  feed: Pick<Feed<never>, 'markAt' | 'isMark'>,
+  { place, field, now }: { readonly place: string; readonly field: string; readonly now: number },
+): Promise<string> {
+  if (place === 'now') return feed.markAt('end')
+  if (place === 'start') return feed.markAt('start')
+  if (feed.isMark(place)) return place
+  const time = parseIso8601(place)
+  if (time !== undefined && time <= now) return feed.markAt(time)
+  const message = `${field} must be start, now, a mark of this feed or an ISO 8601 date and time that has passed`
+  throw invalidParams([{ field, message }])
+}
+
+/** @throws {ApiError} 503 if secrets cannot be encrypted. */
+export function requireSecrets({
+  secrets,
+}: {
+  readonly secrets: SealedSecrets | undefined
+}): SealedSecrets {
+  if (secrets !== undefined) return secrets
+  throw unavailable('subscriptions need a key to encrypt their secrets with: set SECRETS_KEY')
+}
+
+export function seal(secrets: SealedSecrets, id: string, content: SubscriptionSecrets): string {
+  return secrets.seal(JSON.stringify(content), id)
+}
+
+/** @throws {ApiError} 409 if another key encrypted them. */
+export function openSecrets(
+  secrets: SealedSecrets,
+  { sealed, id }: Pick<DeviceSubscription, 'sealed' | 'id'>,
+): SubscriptionSecrets {
+  try {
+    return JSON.parse(secrets.open(sealed, id)) as SubscriptionSecrets
+  } catch (error) {
+    if (!(error instanceof UnsealingError)) throw error
+    const message = `${error.message}; or delete the subscription and make it again`
+    throw new ApiError('CONFLICT', message)
+  }
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../runtime/clock.ts'
@@ -6,7 +8,6 @@ import { dataBytes, freeBytes, noteBackup } from '../../runtime/sqlite/data-dire
 import type { OpenData } from '../open.ts'
 import { checkCopy } from './check-copy.ts'
 import { copyDatabase } from './copy-database.ts'
-import { copyFile, sha256Of } from './copy-file.ts'
 import { claimFolder, writeManifest, type BackupFile, type Manifest } from './manifest.ts'
 import { newFolder } from './new-folder.ts'
 
@@ -111,4 +112,37 @@ async function onDisk(directory: string, name: string): Promise<BackupFile> {
     await opened.close()
   }
   return { name, bytes: (await stat(file)).size, sha256: await sha256Of(file) }
+}
+
+/** Bytes between two calls of `onBytes`. */
+const AT_ONCE = 1 << 20
+
+/** The hash of a file. */
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(file, { highWaterMark: AT_ONCE })) {
+    hash.update(chunk as Buffer)
+  }
+  return hash.digest('hex')
+}
+
+/** Copies a file to a new one, which is on disk when this resolves. Returns the hash of what was copied. */
+export async function copyFile(
+  from: string,
+  to: string,
+  onBytes: (bytes: number) => void,
+): Promise<string> {
+  const hash = createHash('sha256')
+  const target = await open(to, 'wx', 0o600)
+  try {
+    for await (const chunk of createReadStream(from, { highWaterMark: AT_ONCE })) {
+      hash.update(chunk as Buffer)
+      await target.writeFile(chunk as Buffer)
+      onBytes((chunk as Buffer).length)
+    }
+    await target.sync()
+  } finally {
+    await target.close()
+  }
+  return hash.digest('hex')
 }

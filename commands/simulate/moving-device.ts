@@ -5,7 +5,6 @@ import {
   radians,
   type Coordinates,
 } from '../../schemas/geo/distance.ts'
-import { normal, seededRandom } from './random.ts'
 
 /** A position in WGS84 degrees, metres, metres per second, degrees from north. */
 export type MovingPosition = {
@@ -102,4 +101,66 @@ function clamp(value: number, min: number, max: number): number {
 
 function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits
+}
+
+/** Pseudo-random numbers from 0 to below 1, the same for the same seed (mulberry32). */
+function seededRandom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Roughly normal with mean 0 and variance 1, within ±6: a sum of twelve uniform numbers. */
+function normal(random: () => number): number {
+  let sum = -6
+  for (let drawn = 0; drawn < 12; drawn += 1) sum += random()
+  return sum
+}
+
+/** The state of a moving device beside its position. */
+type DeviceState = {
+  /** A fraction. */
+  readonly battery: number
+  readonly attributes?: Readonly<Record<string, string | number | boolean>>
+}
+
+const BATTERY_PER_S = 1 / (20 * 3600)
+/** One report in this number has an alarm. */
+const REPORTS_PER_ALARM = 500
+
+/**
+ * A function from a device's speed to its state, called once for each report, `intervalS` apart. The
+ * same seed and index give the same states.
+ */
+export function deviceState({
+  seed,
+  index,
+  intervalS,
+  attributes,
+}: {
+  seed: number
+  index: number
+  intervalS: number
+  /** Whether it reports attributes. */
+  attributes: boolean
+}): (speed: number) => DeviceState {
+  const random = seededRandom(Math.imul(seed, 0x27d4eb2f) ^ Math.imul(index + 1, 0x165667b1))
+  let battery = 0.3 + random() * 0.7
+  let odometer = random() * 200_000_000
+
+  return (speed) => {
+    battery = Math.max(0.02, battery - BATTERY_PER_S * intervalS)
+    odometer += speed * intervalS
+    const charge = { battery: Math.round(battery * 10_000) / 10_000 }
+    if (!attributes) return charge
+    const motion = speed > 0.5
+    const known = { ignition: motion, motion, odometer: Math.round(odometer) }
+    const satellites = 6 + Math.floor(random() * 8)
+    const alarm = random() < 1 / REPORTS_PER_ALARM && { alarm: 'sos' }
+    return { ...charge, attributes: { ...known, satellites, ...alarm } }
+  }
 }

@@ -1,7 +1,6 @@
 import type { TimedReport } from '../../client/client.ts'
 import { isoTime } from '../../schemas/text/iso-8601.ts'
-import { deviceState } from './device-state.ts'
-import { movingDevice } from './moving-device.ts'
+import { deviceState, movingDevice } from './moving-device.ts'
 import type { TimedPoint } from './recorded-track.ts'
 
 /** A report to send in order, no earlier than `dueMs` after the start. */

@@ -4,8 +4,7 @@ import type { Timing } from '../../client/timing.ts'
 import { keptConnections } from './kept-connections.ts'
 import type { DevicePlan } from './planned-report.ts'
 import { showProgress, type Screen } from '../progress.ts'
-import { progressLine, type RunResult } from './summary.ts'
-import { count, newTally } from './tally.ts'
+import { progressLine, type RunResult, count, newTally } from './summary.ts'
 import { VisibilityCheck, readRecords } from './visibility-check.ts'
 
 const MOST_CONNECTIONS = 256

@@ -2,7 +2,7 @@ import type { components } from '../api/schema.ts'
 import { inShownOrder, type DeviceAttributes } from './attributes.ts'
 import { metresBetween } from '../../schemas/geo/distance.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report/report-fields.ts'
-import { isPathless } from '../../schemas/geo/unknown-path.ts'
+import { isPathless } from '../../schemas/geo/leap-filter.ts'
 import { rangeQuery } from './span.ts'
 import { toMercator } from './mercator.ts'
 

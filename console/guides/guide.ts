@@ -76,3 +76,8 @@ export function base64(text: string): string {
 export function sampleTime(time: number): string {
   return new Date(time).toISOString()
 }
+
+/** One word of a POSIX shell. */
+export function shell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -38,7 +38,7 @@ export const GUIDES: readonly { readonly title: string; readonly guides: readonl
         {
           id: 'gpslogger',
           name: 'GPSLogger',
-          load: () => import('./gpslogger.ts').then(({ GPSLOGGER }) => GPSLOGGER),
+          load: () => import('./overland.ts').then(({ GPSLOGGER }) => GPSLOGGER),
         },
         {
           id: 'gpslogger-dawarich',
@@ -91,7 +91,7 @@ export const GUIDES: readonly { readonly title: string; readonly guides: readonl
         {
           id: 'home-assistant',
           name: 'Home Assistant',
-          load: () => import('./home-assistant.ts').then(({ HOME_ASSISTANT }) => HOME_ASSISTANT),
+          load: () => import('./home-made.ts').then(({ HOME_ASSISTANT }) => HOME_ASSISTANT),
         },
         { id: 'curl', name: 'curl', load: () => import('./home-made.ts').then(({ CURL }) => CURL) },
         {

@@ -1,10 +1,13 @@
 import './buffer.ts'
-import type { FileItem, Format } from '../../schemas/formats/histories/format.ts'
+import type { FileItem, Format, Text } from '../../schemas/formats/histories/format.ts'
 import { readPoints } from '../../schemas/formats/histories/read-points.ts'
-import { reportOf } from '../../schemas/formats/histories/report-of.ts'
-import type { HistoryAnswer, HistoryOrder } from '../core/history.ts'
-import { Found } from './found.ts'
-import { textOfFile } from './text-of-file.ts'
+import { reportOf, type UnjudgedReport } from '../../schemas/formats/histories/report-of.ts'
+import {
+  ENCODING_BYTES,
+  encodingOf,
+  textDecoder,
+} from '../../schemas/formats/histories/text-encoding.ts'
+import type { HistoryAnswer, HistoryOrder, FoundHistory } from '../core/history.ts'
 
 /** The limits of one call, with room for characters of several bytes. */
 const MOST_REPORTS = 1_000
@@ -83,4 +86,93 @@ async function read({ files, deviceId, isSent }: Extract<HistoryOrder, { kind: '
     shownAt = now
     page.postMessage({ kind: 'progress', bytes, points: found.points })
   }
+}
+
+const MOST_PLACES = 2_000
+
+/** Counts what files contain. */
+class Found {
+  points = 0
+  readonly #devices = new Map<string, { count: number; from: string; to: string }>()
+  readonly #leftOut = new Map<string, { count: number; where: string }>()
+  #places: [number, number][] = []
+  #every = 1
+
+  add({ deviceId, timestamp = '', latitude, longitude }: UnjudgedReport): void {
+    this.points += 1
+    const device = this.#devices.get(deviceId)
+    if (device === undefined) {
+      this.#devices.set(deviceId, { count: 1, from: timestamp, to: timestamp })
+    } else {
+      device.count += 1
+      if (timestamp < device.from) device.from = timestamp
+      if (timestamp > device.to) device.to = timestamp
+    }
+    if (typeof latitude !== 'number' || typeof longitude !== 'number') return
+    if (this.points % this.#every === 0) this.#places.push([latitude, longitude])
+    if (this.#places.length < MOST_PLACES) return
+    this.#places = this.#places.filter((_, n) => n % 2 === 0)
+    this.#every *= 2
+  }
+
+  leaveOut(reason: string, where: string): void {
+    const known = this.#leftOut.get(reason) ?? { count: 0, where }
+    this.#leftOut.set(reason, { ...known, count: known.count + 1 })
+  }
+
+  summary(): FoundHistory {
+    return {
+      points: this.points,
+      devices: [...this.#devices].map(([deviceId, { count, from, to }]) => {
+        return { deviceId, count, from, to }
+      }),
+      leftOut: [...this.#leftOut].map(([reason, { count, where }]) => ({ reason, count, where })),
+      places: this.#places,
+    }
+  }
+}
+
+/** The text of a file, in the encoding that it names; also compressed with gzip. */
+async function* textOfFile(file: File, onBytes: (bytes: number) => void): Text {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer())
+  const isGzip = first === 0x1f && second === 0x8b
+  const bytes = counted(file.stream() as ReadableStream<Uint8Array>, onBytes)
+  const plain = isGzip ? bytes.pipeThrough(new DecompressionStream('gzip')) : bytes
+  const reader = (plain as ReadableStream<Uint8Array>).getReader()
+  let begin = new Uint8Array()
+  let isEnd = false
+  while (begin.length < ENCODING_BYTES && !isEnd) {
+    const { value = new Uint8Array(), done } = await reader.read()
+    begin = joined(begin, value)
+    isEnd = done
+  }
+  const decoder = textDecoder(encodingOf(begin))
+  for (let chunk: Uint8Array | undefined = begin; chunk !== undefined;) {
+    const { text, fault } = decoder.decode(chunk)
+    yield chunk === begin ? text.replace(/^\ufeff+/, '') : text
+    if (fault !== undefined) throw fault
+    chunk = isEnd ? undefined : (await reader.read()).value
+  }
+  const { fault } = decoder.end()
+  if (fault !== undefined) throw fault
+}
+
+function counted(
+  stream: ReadableStream<Uint8Array>,
+  onBytes: (bytes: number) => void,
+): ReadableStream<Uint8Array> {
+  const counter = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      onBytes(chunk.length)
+      controller.enqueue(chunk)
+    },
+  })
+  return stream.pipeThrough(counter)
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(a.length + b.length)
+  whole.set(a)
+  whole.set(b, a.length)
+  return whole
 }

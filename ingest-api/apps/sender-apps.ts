@@ -1,10 +1,9 @@
 import type { AppHead, AppItem, AppRequest } from '../../schemas/formats/senders/app-request.ts'
-import { readChirpstack } from '../../schemas/formats/senders/chirpstack.ts'
+import { readChirpstack, readTheThingsStack } from '../../schemas/formats/senders/lorawan.ts'
 import { readOsmand } from '../../schemas/formats/senders/osmand.ts'
 import { readOverland } from '../../schemas/formats/senders/overland.ts'
 import { readOwntracks } from '../../schemas/formats/senders/owntracks.ts'
 import { readPhonetrack } from '../../schemas/formats/senders/phonetrack.ts'
-import { readTheThingsStack } from '../../schemas/formats/senders/the-things-stack.ts'
 import { readTraccarForward } from '../../schemas/formats/senders/traccar-forward.ts'
 
 /** An app that reports here: the reader of its format, its limits and its answers. */

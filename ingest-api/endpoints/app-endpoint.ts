@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { withoutByteOrderMark } from '../../runtime/http/http-request.ts'
+import { withoutByteOrderMark, bearerToken } from '../../runtime/http/http-request.ts'
 import { ApiError, retryAfterSeconds, toApiError, unavailable } from '../../runtime/errors.ts'
 import { beforeDeadline, type Clock } from '../../runtime/clock.ts'
 import type { Accept } from '../accept/accept.ts'
@@ -8,10 +8,9 @@ import { refusalOf, type Outcome } from '../accept/outcome.ts'
 import type { Offered } from '../accept/rejections.ts'
 import type { ReportMetrics } from '../accept/report-metrics.ts'
 import { EMPTY, type SenderApp } from '../apps/sender-apps.ts'
-import { type AppHead } from '../../schemas/formats/senders/app-request.ts'
+import type { AppHead } from '../../schemas/formats/senders/app-request.ts'
 import type { AppRoute } from '../apps/app-routes.ts'
-import { credentialsIn, withoutKey } from '../apps/credentials.ts'
-import { fieldsIn } from '../../schemas/formats/senders/fields.ts'
+import { fieldsIn, type Fields } from '../../schemas/formats/senders/fields.ts'
 import { submittedReports } from '../apps/submitted-reports.ts'
 import type { RejectUnplaced } from '../apps/unplaced-devices.ts'
 import { readBody } from '../admission/body.ts'
@@ -22,7 +21,7 @@ import {
   type SenderRequest,
 } from '../admission/sender-request.ts'
 import { hasTooManyParts, type WorkTurns } from '../admission/work-turns.ts'
-import { keyLimitError, type Admit } from '../admission/admission.ts'
+import { keyLimitError, hashOf, type Admit, type Credentials } from '../admission/admission.ts'
 import type { Endpoint } from './answer-senders.ts'
 
 /** The part of a body that is read without a valid key. */
@@ -185,4 +184,58 @@ async function durable(rejections: readonly Offered[], { deadline }: SenderReque
 
 function notWritten(): ApiError {
   return unavailable('the rejection could not be stored: send the request again')
+}
+
+/** Where an app has put its key. */
+type AppCredentials = Credentials & {
+  /** Whether it came in a header `Basic <key>:`, not encoded, as Overland sends it. */
+  readonly literalBasic: boolean
+}
+
+const EXPECTED_IN =
+  'send a valid API key: as Bearer, as the password of Basic, or where this path has it in its URL'
+
+/** Bearer, the password of Basic, a literal Basic, the path, the query's `key` or `api_key`. */
+function credentialsIn({
+  authorization,
+  path,
+  query: { key, api_key: apiKey },
+}: {
+  authorization: string
+  /** The part of the path that may be a key. */
+  path: string | undefined
+  query: Fields
+}): AppCredentials {
+  const literal = /^basic +(gps_[^:\s]*):? *$/i.exec(authorization)?.[1]
+  const places = [
+    bearerToken(authorization),
+    basicPassword(authorization),
+    literal,
+    path,
+    key,
+    apiKey,
+  ]
+  for (const text of places) {
+    const hash = text && hashOf(text)
+    if (hash) return { hash, literalBasic: text === literal, isSent: true, expectedIn: EXPECTED_IN }
+  }
+  const isSent = places.some(Boolean)
+  return { hash: undefined, literalBasic: false, isSent, expectedIn: EXPECTED_IN }
+}
+
+/** RFC 7617; the user's name is ignored. */
+function basicPassword(authorization: string): string | undefined {
+  const encoded = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(authorization)?.[1]
+  if (encoded === undefined) return undefined
+  const pair = Buffer.from(encoded, 'base64').toString('latin1')
+  const colon = pair.indexOf(':')
+  return colon === -1 ? undefined : pair.slice(colon + 1)
+}
+
+/** The query without the key. */
+function withoutKey(query: Fields): Fields {
+  if (query['key'] === undefined && query['api_key'] === undefined) return query
+  return Object.fromEntries(
+    Object.entries(query).filter(([name]) => name !== 'key' && name !== 'api_key'),
+  )
 }

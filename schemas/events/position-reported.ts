@@ -10,7 +10,7 @@ import {
   ulidField,
 } from './event-fields.ts'
 import { isoTime } from '../text/iso-8601.ts'
-import { quoted } from '../text/json-text.ts'
+import { quoted } from './record-id.ts'
 import {
   MEASUREMENTS,
   measurementsWriter,

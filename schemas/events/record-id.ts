@@ -1,5 +1,4 @@
 import { hash, randomFillSync } from 'node:crypto'
-import { quoted } from '../text/json-text.ts'
 import type { PositionReport } from '../report/plain-report.ts'
 import { measurementsWriter } from '../report/report-fields.ts'
 
@@ -98,3 +97,11 @@ function identity(report: PositionReport, accountId: string, idempotencyKey: str
 }
 
 const measured = measurementsWriter((name) => `,"${name}",`)
+
+/** Characters that JSON does not escape. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+
+/** A text as JSON. */
+export function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}

@@ -14,7 +14,7 @@ import {
   type Coordinates,
 } from './distance.ts'
 import { distance, length, placeOf, type EarthPoint } from './earth-point.ts'
-import { longitudeNear, unwrapped } from './unwrapped.ts'
+import { longitudeNear, unwrapped } from './bounds.ts'
 
 /** In degrees; west is never above east. */
 export type Box = {

@@ -1,7 +1,7 @@
 import pointInPolygon from 'point-in-polygon-hao'
 import { orient2d } from 'robust-predicates'
 import { MOST_VERTICES, type LonLat, type PolygonRing } from '../definitions/geofence.ts'
-import { longitudeNear, unwrapped } from './unwrapped.ts'
+import { longitudeNear, unwrapped } from './bounds.ts'
 
 /** `field` names the vertex: `shape.coordinates[0][3]`. */
 export type ShapeFault = { readonly field: string; readonly message: string }

@@ -1,5 +1,5 @@
 import type { TrackStep } from '../devices/read-models.ts'
-import { isLeap, isPathless } from './unknown-path.ts'
+import { isLeap, isPathless } from './leap-filter.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
 
 /** Below this speed, in metres per second, a device counts as standing still. */

@@ -1,6 +1,5 @@
 import type { TrackStep } from '../devices/read-models.ts'
-import { isPathless } from './unknown-path.ts'
-import { LeapFilter } from './leap-filter.ts'
+import { isPathless, LeapFilter } from './leap-filter.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
 import { OpenTrip, type FoundTrip } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'

@@ -2,9 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { geofencesOf, MOST_RULES, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import type { Geofence, GeofenceContent } from '../../schemas/definitions/geofence.ts'
 import type { DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
-import type { DefinitionStore, GeofenceRefused, NewGeofence, RuleRefused } from '../definitions.ts'
-import type { DocumentStore } from '../documents.ts'
-import { adoptionsOf, type AdoptionDocument } from './adoptions.ts'
+import type {
+  DefinitionStore,
+  GeofenceRefused,
+  NewGeofence,
+  RuleRefused,
+  Adoption,
+  AdoptionStore,
+} from '../definitions.ts'
+import type { DocumentStore, Kind } from '../documents.ts'
+import { changed } from './changing.ts'
 import { amountOf, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
 import { minus, NOTHING, plus, type DefinitionTotals } from './definition-totals.ts'
 
@@ -189,4 +196,31 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
 /** The fields that decide where a device is; the name and the properties are only shown. */
 function reachOf({ shape, deviceIds, labels, confirmSeconds, enabled }: GeofenceContent) {
   return { shape, deviceIds, labels, confirmSeconds, enabled }
+}
+
+/** Its id is the account's. */
+type AdoptionDocument = Omit<Adoption, 'accountId'> & { readonly id: string }
+
+export const ADOPTIONS: Kind<AdoptionDocument> = { name: 'adoptions', indexes: {} }
+
+/** How far devices have been looked for in changed geofences. */
+function adoptionsOf(documents: DocumentStore<AdoptionDocument>): AdoptionStore {
+  return {
+    async adoption(accountId) {
+      const document = await documents.get(accountId)
+      if (document === undefined) return undefined
+      const { upTo, running } = document
+      return { accountId, upTo, ...(running !== undefined && { running }) }
+    },
+
+    async saveAdoption({ accountId, upTo, running }) {
+      const content = { id: accountId, ...(running !== undefined && { running }) }
+      if ((await documents.insert([{ ...content, upTo }])).length === 1) return
+      await changed(documents, accountId, ({ revision, upTo: before }) => ({
+        ...content,
+        upTo: Math.max(before, upTo),
+        revision,
+      }))
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { DEVICE_SORTS } from '../../schemas/devices/device-order.ts'
 import {
+  DEVICE_SORTS,
   deviceSearchKey,
   isFound,
   searchWords,

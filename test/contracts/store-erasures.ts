@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import fc from 'fast-check'
-import { countChanges } from '../../projector/changes.ts'
+import { countChanges } from '../../projector/projector.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { DeviceStatus } from '../../schemas/devices/read-models.ts'

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { countChanges } from '../../projector/changes.ts'
+import { countChanges } from '../../projector/projector.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { countChanges } from '../../projector/changes.ts'
+import { countChanges } from '../../projector/projector.ts'
 import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { positionReported } from '../samples.ts'
 import { WentBackError } from '../../store/read-models.ts'

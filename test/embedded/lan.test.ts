@@ -1,6 +1,6 @@
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import { expect, test } from '@jest/globals'
-import { atAddress, lanAddress, lanWelcome } from '../../embedded/lan.ts'
+import { atAddress, lanAddress, lanWelcome } from '../../embedded/welcome.ts'
 import { embeddedSuite } from '../embedded-suite.ts'
 import { eventually } from '../eventually.ts'
 import { listens, startProgram } from '../programs.ts'

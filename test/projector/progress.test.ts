@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { progressIn } from '../../projector/progress.ts'
+import { progressIn } from '../../projector/projector.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { WentBackError } from '../../store/read-models.ts'
 import { eventually } from '../eventually.ts'

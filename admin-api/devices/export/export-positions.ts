@@ -3,14 +3,34 @@ import { openPages } from '../../../runtime/process/read-pages.ts'
 import type { PositionRecord } from '../../../schemas/devices/read-models.ts'
 import type { Store } from '../../../store/store.ts'
 import type { AdminContext } from '../../http/admin-route.ts'
+import { recordView } from '../../http/views.ts'
 import { csv } from './csv.ts'
 import type { ExportedDevice, ExportFormat } from './export-format.ts'
 import { gapAfterMs, READ_AT_ONCE } from '../track/read-track.ts'
 import { geoJson } from './geo-json.ts'
 import { gpx } from './gpx.ts'
-import { ndjson } from './ndjson.ts'
 
 export const EXPORT_NAMES = ['geojson', 'gpx', 'csv', 'ndjson'] as const
+
+/** One record per line, as everywhere in the API, with the name and labels of its device. */
+export const ndjson: ExportFormat = {
+  mediaType: 'application/x-ndjson',
+  extension: 'ndjson',
+  schema: {
+    title: 'RecordLines',
+    type: 'string',
+    description:
+      'A Record as JSON on each line, with the `name` and `labels` of its device where it has them; every line ends with a line feed',
+  },
+
+  async *write(pages, { name, labels }) {
+    for await (const page of pages) {
+      yield page
+        .map((record) => `${JSON.stringify({ ...recordView(record), name, labels })}\n`)
+        .join('')
+    }
+  },
+}
 
 export const EXPORT_FORMATS: Readonly<Record<(typeof EXPORT_NAMES)[number], ExportFormat>> = {
   geojson: geoJson,

@@ -12,7 +12,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { changeDraft } from './draft.ts'
-import { useGivenName } from './give-name.ts'
+import { useGivenName } from './name-device.tsx'
 import {
   adviceFor,
   outcomeOf,

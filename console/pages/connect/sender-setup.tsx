@@ -1,7 +1,12 @@
 import { encode } from 'uqr'
-import type { CopyableText, Guide, Setup, SetupLink } from '../../guides/guide.ts'
+import {
+  type CopyableText,
+  type Guide,
+  type Setup,
+  type SetupLink,
+  shell,
+} from '../../guides/guide.ts'
 import { commonTroubles } from '../../guides/guides.ts'
-import { shell } from '../../guides/shell.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { may } from '../../live/session.ts'
 import { Loading } from '../../ui/states.tsx'

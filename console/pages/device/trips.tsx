@@ -12,7 +12,7 @@ import {
   weekOf,
 } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
-import { visitsIn } from '../../core/visits.ts'
+import { visitsIn, beginOf } from '../../core/visits.ts'
 import { episodesCsv, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
 import { shownClock, shownDistance, shownCount } from '../../ui/shown.ts'
@@ -20,8 +20,10 @@ import type { useLoad } from '../../ui/use-load.ts'
 import { useActivity, useDayTotals, type DeviceDays } from './device-days.ts'
 import { DeviceEvents } from './device-events.tsx'
 import { TripList } from './trip-list.tsx'
-import { NamePlace, Visits } from './visits.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
+import { coordinatesText } from '../../core/measures.ts'
+import { may } from '../../live/session.ts'
+import { Isolated } from '../../ui/isolated.tsx'
 
 /**
  * Trips, stops and gaps along the shown days; a click shows one of them on map and plots. For too
@@ -168,4 +170,53 @@ function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'):
   const many = unit && shownCount(trips, unit)
   const words = [shownDistance(distanceMetres), duration(lastedMs), many]
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
+}
+
+/** The stays in geofences, `Yard 08:12 – 10:22`; a click goes to their begin. */
+function Visits({
+  facts,
+  clock,
+  onMove,
+}: {
+  facts: readonly ApiFact[]
+  clock: (at: number) => string
+  onMove: (at: number) => void
+}) {
+  const visits = visitsIn(facts)
+  if (visits.length === 0) return null
+  return (
+    <div class="stack tight">
+      <h3 id="visits">Visits</h3>
+      <ol class="events-of-day" role="list" aria-labelledby="visits">
+        {visits.map((visit) => {
+          const { geofenceId, name, from, to } = visit
+          return (
+            <li key={`${geofenceId} ${beginOf(visit)}`}>
+              <button type="button" class="plain" onClick={() => onMove(beginOf(visit))}>
+                <Isolated class="strong">{name}</Isolated>{' '}
+                <span>
+                  {from === undefined ? 'until ' : `${clock(from)} – `}
+                  {to === undefined ? 'now' : clock(to)}
+                </span>
+              </button>
+            </li>
+          )
+        })}
+      </ol>
+    </div>
+  )
+}
+
+/** Makes a geofence of the selected stop, unless it is in one. */
+function NamePlace({ of: episode }: { of: Episode | undefined }) {
+  if (episode?.kind !== 'stop' || !may('geofences.edit')) return null
+  if (episode.place?.geofenceId !== undefined) return null
+  const query = new URLSearchParams({ new: coordinatesText(episode.position) })
+  return (
+    <p>
+      <a class="button small" href={addressOf(`/geofences?${query}`)}>
+        Name this place
+      </a>
+    </p>
+  )
 }

@@ -6,7 +6,6 @@ import { countText } from '../../core/measures.ts'
 import { followSos, lookAtSos, openSos } from '../../live/sos.ts'
 import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
 import { shownZone, sosSound } from '../../ui/preferences.ts'
-import { ringOnce } from '../../ui/ring.ts'
 import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 
@@ -65,4 +64,24 @@ function SosLine({ of: fact }: { of: ApiFact }) {
       </a>
     </div>
   )
+}
+
+/** Two tones, for what must not be overlooked. Browsers stay silent until the page was used. */
+function ringOnce(): void {
+  const context = new AudioContext()
+  for (const [after, frequency] of [
+    [0, 880],
+    [0.25, 660],
+  ] as const) {
+    const tone = context.createOscillator()
+    const volume = context.createGain()
+    tone.frequency.value = frequency
+    volume.gain.value = 0.2
+    tone.connect(volume).connect(context.destination)
+    tone.start(context.currentTime + after)
+    tone.stop(context.currentTime + after + 0.2)
+  }
+  setTimeout(() => {
+    context.close().catch(() => undefined)
+  }, 1_000)
 }

@@ -18,8 +18,8 @@ import { useRules } from '../geofences/use-definitions.ts'
 import { focusList } from './device-list.tsx'
 import { exportCsv } from './export-csv.ts'
 import { selectFirst } from './fleet-map.tsx'
-import { mapGeofences } from './map-geofences.ts'
 import {
+  mapGeofences,
   chosenDevices,
   chosenGeofence,
   chosenLabel,

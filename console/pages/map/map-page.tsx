@@ -10,8 +10,8 @@ import { arriveAt, useTitle } from '../../ui/page.tsx'
 import { shownCount } from '../../ui/shown.ts'
 import { DeviceRow } from './device-list.tsx'
 import { ListPanel } from './list-panel.tsx'
-import { usePaintedGeofences } from './map-geofences.ts'
 import {
+  usePaintedGeofences,
   chosenDevices,
   columns,
   pinned,

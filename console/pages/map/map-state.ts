@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import { useEffect, useMemo } from 'preact/hooks'
 import { me } from '../../live/session.ts'
 import { fleet } from '../../live/live.ts'
 import { searchWords } from '../../../schemas/devices/device-search.ts'
@@ -11,8 +12,10 @@ import {
 } from '../../core/choose-devices.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
+import type { PaintedGeofence } from '../../map/geofence-painter.ts'
 import { keptPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
+import { paintedOf, useGeofences, type ApiGeofence } from '../geofences/use-definitions.ts'
 
 /** The operator's choices for the map, kept in the address so that it can be shared. */
 
@@ -170,4 +173,21 @@ export function markedDevices(): { devices: readonly LiveDevice[]; hidden: numbe
   const existing = [...marked.value].flatMap((deviceId) => fleet.devices.get(deviceId) ?? [])
   const devices = existing.filter((device) => shown.has(device))
   return { devices, hidden: existing.length - devices.length }
+}
+
+/** The account's geofences, for the list's filter. */
+export const mapGeofences = signal<readonly ApiGeofence[]>([])
+
+/** The geofences that the map shows: all if the operator wants them, otherwise the one that is filtered by. */
+export function usePaintedGeofences(): readonly PaintedGeofence[] {
+  const { data } = useGeofences()
+  useEffect(() => {
+    if (data !== undefined) mapGeofences.value = data
+  }, [data])
+  const isShown = showsGeofences.value === 'on'
+  const only = chosenGeofence.value
+  return useMemo(
+    () => (data ?? []).filter(({ id }) => isShown || id === only).map(paintedOf),
+    [data, isShown, only],
+  )
 }

@@ -1,9 +1,10 @@
 import { Pin, X } from 'lucide'
+import { api } from '../../api/client.ts'
 import { may } from '../../live/session.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { placeName } from './device-places.ts'
 import { fleet, lister } from '../../live/live.ts'
-import { labelOf, shownTelemetry } from '../../core/live-device.ts'
+import { labelOf, shownTelemetry, type LiveDevice } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -14,9 +15,10 @@ import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
 import { LabelButton } from '../device/labels.tsx'
-import { LiveStandings } from '../device/live-standings.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
+import { useLoad } from '../../ui/use-load.ts'
+import { StandingList } from '../device/standing-list.tsx'
 
 /** The details of the selected device. */
 export function SelectedCard() {
@@ -101,4 +103,16 @@ function Gone({ deviceId }: { deviceId: string }) {
       </button>
     </section>
   )
+}
+
+/** The same for a device of the fleet, which knows the ids alone. */
+function LiveStandings({ of: { deviceId, inside, raised } }: { of: LiveDevice }) {
+  const { data } = useLoad(
+    async (signal) =>
+      inside.length + raised.length > 0
+        ? api.get('/devices/{deviceId}', { path: { deviceId }, signal })
+        : {},
+    [deviceId, inside, raised],
+  )
+  return data === undefined ? null : <StandingList of={data} />
 }

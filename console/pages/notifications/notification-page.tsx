@@ -1,6 +1,11 @@
 import { useEffect } from 'preact/hooks'
+import {
+  MOST_RESENT_IN_CALL,
+  MOST_RESENT_WAITING,
+} from '../../../schemas/subscriptions/subscription.ts'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
+import { sentence, toFailure } from '../../core/failure.ts'
 import { countText } from '../../core/measures.ts'
 import type { ApiSubscription } from '../../core/notification-words.ts'
 import { watchWords } from '../../live/announce-changes.ts'
@@ -16,10 +21,11 @@ import { go } from '../../ui/router.ts'
 import { FailedLine, Loaded } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
+import { toast } from '../../ui/toasts.tsx'
+import { useAction } from '../../ui/use-action.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { useNotificationActions } from './notification-actions.tsx'
 import { Receiver, State, useNames, What } from './notification-facts.tsx'
-import { SendAgain } from './send-again.tsx'
 import { ReceiverAnswer, TryReceiver } from './try-receiver.tsx'
 
 const READ_EVERY_MS = 5_000
@@ -154,4 +160,47 @@ const FIRST = 50
 
 function isTest([id = '']: readonly string[]): boolean {
   return id.startsWith('test_')
+}
+
+/** Sends the items of a delivery again, however many calls that takes. */
+function SendAgain({
+  id,
+  ids,
+  onSent,
+}: {
+  id: string
+  ids: readonly string[]
+  onSent: () => void
+}) {
+  const { run, isRunning } = useAction(async () => {
+    // The service sends them in this order too, so a part that is sent early comes first.
+    const sorted = [...ids].sort()
+    let sent = 0
+    try {
+      while (sent < sorted.length) {
+        const part = sorted.slice(sent, sent + MOST_RESENT_IN_CALL)
+        await api.post('/subscriptions/{id}/resend', { path: { id }, body: { ids: part } })
+        sent += part.length
+      }
+      toast('It is sent again, before the rest.')
+    } catch (thrown) {
+      const why = sentence(toFailure(thrown).message)
+      const some = `Only ${sent} of ${ids.length} items are sent again. `
+      toast(sent === 0 ? why : some + why, { isFault: true })
+    }
+    onSent()
+  })
+  if (ids.length > MOST_RESENT_WAITING) {
+    return (
+      <span class="note">
+        More than {MOST_RESENT_WAITING} items cannot be sent again alone. Rewind to this time
+        instead.
+      </span>
+    )
+  }
+  return (
+    <button type="button" class="small" disabled={isRunning} onClick={run}>
+      Send again
+    </button>
+  )
 }

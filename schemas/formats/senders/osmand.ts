@@ -1,10 +1,16 @@
-import { type AppRequest, type AppItem } from './app-request.ts'
+import { jsonObjectIn, type AppRequest, type AppItem } from './app-request.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
 import { isFlag } from '../no-fix.ts'
 import { sentPoint } from '../sent-point.ts'
-import { otherScalars, typedTexts } from '../sent-attributes.ts'
-import { METRES_PER_SECOND, isSent, measurementsIn, textIn } from '../values.ts'
-import { readTraccarJson } from './traccar-client.ts'
+import { otherScalars, typedTexts, knownNumber, type SentAttributes } from '../sent-attributes.ts'
+import {
+  METRES_PER_SECOND,
+  isSent,
+  measurementsIn,
+  textIn,
+  measureBattery,
+  objectIn,
+} from '../values.ts'
 
 /**
  * OsmAnd and Traccar Client, which changed its format twice and keeps the URL: one reader for the
@@ -90,4 +96,53 @@ function speedFactor(unit: string | undefined): number {
   if (!isSent(unit)) return METRES_PER_SECOND.kn
   const known = Object.entries(METRES_PER_SECOND).find(([name]) => name === unit)
   return known?.[1] ?? NaN
+}
+
+/**
+ * The JSON of Traccar Client 9. The coordinates are in `coords`, or flat beside the time.
+ * @param named the device, if the request names it outside of the body.
+ */
+function readTraccarJson(
+  body: Buffer,
+  { named }: { named?: string | undefined } = {},
+): readonly AppItem[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { fields } = parsed
+  const deviceId = named ?? textIn(fields['device_id'])
+  const location = objectIn(fields['location'])
+  if (location === undefined) {
+    const isHeartbeat = !isSent(fields['location']) && deviceId !== undefined
+    if (isHeartbeat) return [{ kind: 'seen', deviceId }]
+    const message = isSent(fields['location'])
+      ? 'location must be a JSON object'
+      : 'the body must be {"device_id":"…","location":{…}}'
+    return [{ kind: 'malformed', deviceId, message, sent: fields }]
+  }
+  const coords = objectIn(location['coords']) ?? location
+  const { latitude, longitude, accuracy, altitude, speed, heading } = coords
+  const measured = measurementsIn({ accuracy, altitude, speed, heading })
+  const battery = objectIn(location['battery']) ?? objectIn(fields['battery'])
+  measureBattery(measured, battery?.['level'])
+  const { timestamp } = location
+  const attributes = attributesIn(location, battery)
+  if (!isSent(latitude) && !isSent(longitude)) {
+    return [{ kind: 'seen', deviceId, battery: measured.battery, attributes }]
+  }
+  return [
+    sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields }),
+  ]
+}
+
+type Properties = Readonly<Record<string, unknown>>
+
+function attributesIn(location: Properties, battery: Properties | undefined): SentAttributes {
+  const { odometer, event, is_moving: motion } = location
+  const activity = objectIn(location['activity'])?.['type']
+  const charging = battery?.['is_charging']
+  return {
+    ...otherScalars(objectIn(location['extras']) ?? {}),
+    odometer: knownNumber(odometer),
+    ...otherScalars({ event, motion, activity, charging }),
+  }
 }

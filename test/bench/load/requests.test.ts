@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { APP_ATTRIBUTES, requestMaker } from '../../../bench/load/requests.ts'
 import { NO_FIELDS, fieldsIn } from '../../../schemas/formats/senders/fields.ts'
-import { judgePoint } from '../../../ingest-api/apps/judge-point.ts'
+import { judgePoint } from '../../../ingest-api/apps/submitted-reports.ts'
 import { readOsmand } from '../../../schemas/formats/senders/osmand.ts'
 import { readOverland } from '../../../schemas/formats/senders/overland.ts'
 import type { AppItem } from '../../../schemas/formats/senders/app-request.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { Repeats } from '../../../commands/import/repeats.ts'
+import { Repeats } from '../../../commands/import/tally.ts'
 
 test('a point is a repeat if one of the same device, time, place and alarm has come, however many are between', () => {
   const point = (n: number) => ({

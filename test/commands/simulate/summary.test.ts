@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { progressLine } from '../../../commands/simulate/summary.ts'
-import { newTally } from '../../../commands/simulate/tally.ts'
+import { progressLine, newTally } from '../../../commands/simulate/summary.ts'
 
 function tally() {
   return {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { DEVICE_SORTS } from '../../../schemas/devices/device-order.ts'
-import { searchWords } from '../../../schemas/devices/device-search.ts'
+import { DEVICE_SORTS, searchWords } from '../../../schemas/devices/device-search.ts'
 import {
   chooseDevices,
   countByLabel,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { nextDays } from '../../../console/core/day-counts.ts'
+import { nextDays } from '../../../console/core/span.ts'
 import { nextDay } from '../../../console/core/days.ts'
 
 const counts = (days: Readonly<Record<string, number>>) =>

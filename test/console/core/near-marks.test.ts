@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { nearMarks } from '../../../console/core/near-marks.ts'
+import { nearMarks } from '../../../console/core/clusters.ts'
 
 const AROUND = 200
 const CELL = 12

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from '@jest/globals'
 import { parse } from 'yaml'
-import { HOME_ASSISTANT } from '../../../console/guides/home-assistant.ts'
+import { HOME_ASSISTANT } from '../../../console/guides/home-made.ts'
 import { describeWith } from '../../services/describe-with.ts'
 import { KEY_SHAPED, ODD_ID } from './every-guide.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { TRACKERS } from '../../../console/guides/trackers.ts'
+import { TRACKERS } from '../../../console/guides/lorawan.ts'
 import { bearer } from '../../ingest-api/apps/app-requests.ts'
 import { ingestForAllTests, type IngestHarness } from '../../ingest-api/ingest-harness.ts'
 import { T0 } from '../../samples.ts'

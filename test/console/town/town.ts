@@ -1,7 +1,7 @@
 import type { Feature, Geometry } from 'geojson'
 import { toMercator } from '../../../console/core/mercator.ts'
 import { pmtiles } from '../../../console/world/pmtiles.ts'
-import { lines, points, tileAt, type Layers } from '../../../console/world/vector-tiles.ts'
+import { lines, points, tileAt, type Layers } from '../../../console/world/make-tiles.ts'
 import { blocks, box, BLOCK, houses, riverNorth } from './blocks.ts'
 import { bent, degrees, REACH, type Spot } from './plane.ts'
 import { ways } from './ways.ts'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { judgePoint } from '../../../ingest-api/apps/judge-point.ts'
+import { judgePoint } from '../../../ingest-api/apps/submitted-reports.ts'
 import {
   chirpstack,
   osmand,

@@ -5,7 +5,7 @@ import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/ge
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 import type { FoundTrip } from '../../../schemas/geo/open-trip.ts'
 import { coordinatesOf, distance, placeOf } from '../../../schemas/geo/earth-point.ts'
-import { isPathless } from '../../../schemas/geo/unknown-path.ts'
+import { isPathless } from '../../../schemas/geo/leap-filter.ts'
 import type { TrackStep } from '../../../schemas/devices/read-models.ts'
 import { pointsOf, tracks } from '../../recorded-tracks.ts'
 import { T0 } from '../../samples.ts'

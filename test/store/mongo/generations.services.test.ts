@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { Db } from 'mongodb'
-import { countChanges } from '../../../projector/changes.ts'
+import { countChanges } from '../../../projector/projector.ts'
 import { batchOf, deviceErased } from '../../contracts/store-samples.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'

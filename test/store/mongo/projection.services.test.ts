@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals'
-import { countChanges } from '../../../projector/changes.ts'
+import { countChanges } from '../../../projector/projector.ts'
 import { deviceStatus } from '../../../projector/device-status.ts'
 import type { ProjectionBatch } from '../../../store/read-models.ts'
 import type { Store } from '../../../store/store.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { TripFinder, type TripOrStop } from '../../../../schemas/geo/trip-finder.ts'
-import { tripView } from '../../../../admin-api/devices/trips/trips-view.ts'
+import { tripView } from '../../../../admin-api/devices/trips/trips.ts'
 import type { TrackStep } from '../../../../schemas/devices/read-models.ts'
 import { T0 } from '../../../samples.ts'
 import { journey, trackStep } from '../../../schemas/geo/journeys.ts'

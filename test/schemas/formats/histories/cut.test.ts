@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { UnreadableError, type FileItem } from '../../../../schemas/formats/histories/format.ts'
 import { readPoints } from '../../../../schemas/formats/histories/read-points.ts'
-import { textOf } from '../../../../commands/import/text-of.ts'
+import { textOf } from '../../../../commands/import/import-files.ts'
 import { history } from './read-history.ts'
 
 const FILES = [

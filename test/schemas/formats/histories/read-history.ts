@@ -4,7 +4,7 @@ import type { FileItem } from '../../../../schemas/formats/histories/format.ts'
 import { reportOf, type UnjudgedReport } from '../../../../schemas/formats/histories/report-of.ts'
 import { parseImportedReport } from '../../../../schemas/report/position-report.ts'
 import { readPoints } from '../../../../schemas/formats/histories/read-points.ts'
-import { textOf } from '../../../../commands/import/text-of.ts'
+import { textOf } from '../../../../commands/import/import-files.ts'
 
 const NOW = Date.UTC(2027, 0, 1)
 

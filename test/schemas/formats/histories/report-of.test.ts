@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { judgePoint } from '../../../../ingest-api/apps/judge-point.ts'
+import { judgePoint } from '../../../../ingest-api/apps/submitted-reports.ts'
 import { reportOf } from '../../../../schemas/formats/histories/report-of.ts'
 import { timeIn } from '../../../../schemas/formats/times.ts'
 import { parseImportedReport } from '../../../../schemas/report/position-report.ts'

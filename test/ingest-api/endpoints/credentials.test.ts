@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { ingestForAllTests, type IngestHarness } from '../ingest-harness.ts'
-import { rejectionsOf } from './rejections-of.ts'
+import { rejectionsOf } from '../apps/rejections-of.ts'
 import {
   batch,
   bearer,
@@ -11,7 +11,7 @@ import {
   OWNTRACKS,
   post,
   query,
-} from './app-requests.ts'
+} from '../apps/app-requests.ts'
 
 let ingest: IngestHarness
 ingestForAllTests((given) => ({ ingest } = given))

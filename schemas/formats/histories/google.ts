@@ -2,7 +2,7 @@ import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import { timeIn } from '../times.ts'
 import { measurementsIn, numberIn, objectIn, type SentMeasurements } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
-import { jsonElements, type Element } from './json-elements.ts'
+import { jsonElements, listIn, type Element } from './json-elements.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -134,7 +134,7 @@ const USED = new Set([
 ])
 
 /** For example `walking`; Android and Takeout write it in capitals. */
-export function activityIn(type: unknown): string | undefined {
+function activityIn(type: unknown): string | undefined {
   return typeof type === 'string' ? type.toLowerCase() : undefined
 }
 
@@ -142,3 +142,71 @@ export function activityIn(type: unknown): string | undefined {
 function latLngIn(value: unknown): unknown {
   return objectIn(value)?.['latLng'] ?? (typeof value === 'string' ? value : undefined)
 }
+
+/** Google Takeout's location history until 2024: `{"locations":[{"latitudeE7":…, …}]}`. */
+export const googleRecords: Format = {
+  name: 'google-records',
+  title: 'Google Takeout (Records.json)',
+  places: 'element',
+  each: { text: '"latitudeE7"', what: 'locations' },
+  recognises: (head) => /^\{\s*"locations"\s*:\s*\[/.test(head) && !/"Feature"/.test(head),
+
+  async *read(text) {
+    for await (const elements of jsonElements(text, ['$.locations.*'])) yield elements.map(itemOf)
+  },
+}
+
+function itemOf({ number: place, value }: Element): FileItem {
+  const location = objectIn(value)
+  if (location === undefined) {
+    return { kind: 'broken', place, message: 'a location must be an object' }
+  }
+  const { latitudeE7, longitudeE7 } = location
+  const sentTime = location['timestamp'] ?? location['timestampMs']
+  if (latitudeE7 === undefined && longitudeE7 === undefined) {
+    return { kind: 'other', place, what: 'locations without coordinates' }
+  }
+  const { accuracy, altitude, velocity: speed, heading } = location
+  return {
+    kind: 'point',
+    place,
+    point: {
+      deviceId: undefined,
+      latitude: degrees(latitudeE7),
+      longitude: degrees(longitudeE7),
+      time: timeIn(sentTime),
+      sentTime,
+      measured: measurementsIn({ accuracy, altitude, speed, heading }),
+      attributes: attributesIn(location),
+    },
+  }
+}
+
+const USED_OF_RECORDS = new Set([
+  ...['latitudeE7', 'longitudeE7', 'accuracy', 'altitude', 'velocity', 'heading'],
+  ...['timestamp', 'timestampMs', 'serverTimestamp', 'deviceTimestamp', 'batteryCharging'],
+])
+
+function attributesIn(location: Readonly<Record<string, unknown>>): SentAttributes {
+  const [guess] = listIn(location['activity'])
+  const [likeliest] = listIn(objectIn(guess)?.['activity'])
+  return {
+    ...otherScalars(location, USED_OF_RECORDS),
+    charging: location['batteryCharging'],
+    activity: activityIn(objectIn(likeliest)?.['type']),
+  }
+}
+
+/**
+ * Degrees from ten-millionths. Divided, because multiplying by 1e-7 gives other last digits. Some of Google's numbers
+ * beyond 180 degrees have overflowed 32 bits.
+ */
+function degrees(e7: unknown): unknown {
+  const number = numberIn(e7)
+  if (number === undefined) return e7
+  if (number > MOST_E7) return (number - 2 ** 32) / 1e7
+  if (number < -MOST_E7) return (number + 2 ** 32) / 1e7
+  return number / 1e7
+}
+
+const MOST_E7 = 180e7

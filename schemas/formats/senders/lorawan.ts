@@ -1,0 +1,152 @@
+import { EARLIEST, FURTHEST_AHEAD_MS } from '../../report/plain-report.ts'
+import { jsonObjectIn, type AppItem } from './app-request.ts'
+import { positionIn, decodedPayload, signalAt, type DecodedPosition } from './decoded-payload.ts'
+import { timeIn } from '../times.ts'
+import { isSent, measure, objectIn, textIn, type SentMeasurements } from '../values.ts'
+
+/**
+ * ChirpStack's HTTP integration, in JSON (https://www.chirpstack.io/docs/chirpstack/integrations/events.html).
+ * Uplinks have the codec's decoded payload in `object`, resolved positions have `location`, and statuses
+ * `batteryLevel`.
+ */
+export function readChirpstack(body: Buffer): readonly AppItem[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { fields: sent } = parsed
+  const device = objectIn(sent['deviceInfo'])
+  if (device === undefined) {
+    const message = 'this is no event of ChirpStack 4: deviceInfo is missing'
+    return [{ kind: 'malformed', message, sent }]
+  }
+  const deviceId = textIn(device['devEui'])
+  const { object: payload, rxInfo: gateways, time: sentTime } = sent
+  const hasPayload = isSent(payload) || isSent(sent['data'])
+  const resolved = positionIn(sent['location'])
+  if (resolved !== undefined && !hasPayload) {
+    return [{ kind: 'point', deviceId, ...resolved, time: timeIn(sentTime), sentTime, sent }]
+  }
+  if (hasPayload) {
+    return itemsOfUplink({
+      deviceId,
+      payload,
+      hasPayload,
+      gateways,
+      sentTime,
+      sent,
+      found: resolved,
+    })
+  }
+  const measured: SentMeasurements = {}
+  if (sent['batteryLevelUnavailable'] !== true) {
+    measure(measured, 'battery', sent['batteryLevel'], 0.01)
+  }
+  return [{ kind: 'seen', deviceId, battery: measured.battery }]
+}
+
+/**
+ * Webhooks of The Things Stack
+ * (https://www.thethingsindustries.com/docs/integrations/data-formats/).
+ */
+export function readTheThingsStack(body: Buffer): readonly AppItem[] {
+  const parsed = jsonObjectIn(body)
+  if ('malformed' in parsed) return [parsed.malformed]
+  const { fields: sent } = parsed
+  const ids = objectIn(sent['end_device_ids'])
+  if (ids === undefined) {
+    const message = 'this is no message of The Things Stack: end_device_ids is missing'
+    return [{ kind: 'malformed', message, sent }]
+  }
+  const deviceId = textIn(ids['dev_eui']) ?? textIn(ids['device_id'])
+  const uplink = objectIn(sent['uplink_message'])
+  const sentTime = uplink?.['received_at'] ?? sent['received_at']
+  const solved = positionIn(objectIn(sent['location_solved'])?.['location'])
+  if (solved !== undefined) {
+    return [{ kind: 'point', deviceId, ...solved, time: timeIn(sentTime), sentTime, sent }]
+  }
+  if (uplink === undefined) return [{ kind: 'seen', deviceId }]
+  const { decoded_payload: payload, rx_metadata: gateways } = uplink
+  return itemsOfUplink({
+    deviceId,
+    payload,
+    gateways,
+    sentTime,
+    sent,
+    hasPayload: isSent(payload) || isSent(uplink['frm_payload']),
+    battery: objectIn(uplink['last_battery_percentage'])?.['value'],
+    found: positionIn(objectIn(uplink['locations'])?.['frm-payload']),
+  })
+}
+
+/** The names of fields that the message about a payload lists. */
+const SHOWN_NAMES = 12
+
+/** An uplink of a LoRaWAN tracker, as a network server passes it on. */
+type Uplink = {
+  readonly deviceId: string | undefined
+  /** The payload as the server's decoder has written it; undefined if there is no decoder. */
+  readonly payload: unknown
+  /** Whether it has a payload at all, decoded or not. */
+  readonly hasPayload: boolean
+  readonly gateways: unknown
+  /** The battery level in percent that the server knows. */
+  readonly battery?: unknown
+  /** A position that the server itself has found in the payload. */
+  readonly found?: DecodedPosition | undefined
+  readonly sentTime: unknown
+  /** The JSON that a rejection shows. */
+  readonly sent: unknown
+}
+
+/** The positions of an uplink, or a heartbeat. */
+function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
+  const { deviceId, payload, found, sent } = uplink
+  const decoded = decodedPayload(payload)
+  const attributes = { ...decoded.attributes, ...signalAt(uplink.gateways) }
+  const common: SentMeasurements = {}
+  measure(common, 'battery', uplink.battery, 0.01)
+  measure(common, 'battery', decoded.battery, 0.01)
+  const { battery } = common
+  const [...positions] = decoded.positions
+  if (positions.length === 0 && found !== undefined && !decoded.isWithoutFix) positions.push(found)
+  if (positions.length > 0) {
+    return positions.map((position) => {
+      const { latitude, longitude } = position
+      const sentTime = timeOf(position, uplink.sentTime)
+      return {
+        kind: 'point',
+        deviceId,
+        latitude,
+        longitude,
+        time: timeIn(sentTime),
+        sentTime,
+        measured: { ...common, ...position.measured },
+        attributes: { ...attributes, ...position.attributes },
+        sent,
+      }
+    })
+  }
+  const seen = { kind: 'seen', deviceId, battery, attributes } as const
+  if (decoded.isWithoutFix) return [{ ...seen, isWithoutFix: true }]
+  if (!uplink.hasPayload) return [seen]
+  return [{ ...seen, ifUnknown: { message: noPosition(payload), sent } }]
+}
+
+/** A tracker's own time, unless its clock is wrong. */
+function timeOf({ sentTime }: DecodedPosition, received: unknown): unknown {
+  const time = timeIn(sentTime)
+  const isPossible = time >= EARLIEST && !(time > timeIn(received) + FURTHEST_AHEAD_MS)
+  return isPossible ? sentTime : received
+}
+
+function noPosition(payload: unknown): string {
+  const names = Object.keys(objectIn(payload) ?? {})
+  if (names.length === 0) {
+    return 'the uplink of a device without a position so far has no decoded payload: it needs a decoder'
+  }
+  const shown = names
+    .slice(0, SHOWN_NAMES)
+    .map((name) => name.slice(0, 40))
+    .join(', ')
+  const more = names.length > SHOWN_NAMES ? ', …' : ''
+  return `the uplink of a device without a position so far has no latitude and longitude that are numbers within range, but ${shown}${more}`
+}
