@@ -99,11 +99,7 @@ export function FilterText({
     return true
   })
   return (
-    <Field name={name} label={label}>
-      {(attributes) => (
-        <input {...attributes} type="search" maxLength={128} spellcheck={false} {...typed} />
-      )}
-    </Field>
+    <Field name={name} label={label} type="search" maxLength={128} spellcheck={false} {...typed} />
   )
 }
 

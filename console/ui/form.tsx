@@ -1,4 +1,4 @@
-import { createContext, type ComponentChildren } from 'preact'
+import { createContext, type ComponentChildren, type ComponentProps } from 'preact'
 import { useContext, useId, useRef, useState } from 'preact/hooks'
 import { faultAt, toFailure, faultText, type ApiFailure, type FieldFault } from '../core/failure.ts'
 import { FailedLine } from './states.tsx'
@@ -108,7 +108,7 @@ export function Field({
   label: string
   hint?: ComponentChildren
   children?: (attributes: FieldAttributes) => ComponentChildren
-} & InputOptions) {
+} & Omit<ComponentProps<'input'>, 'children'>) {
   const id = useId()
   const { faults, empty } = useContext(Faults)
   const fault = faults.get(name)
@@ -142,18 +142,6 @@ export function Field({
       )}
     </div>
   )
-}
-
-type InputOptions = {
-  readonly type?: 'text' | 'email' | 'password' | 'number' | 'search'
-  readonly defaultValue?: string
-  readonly autoComplete?: string
-  readonly autoFocus?: boolean
-  readonly required?: boolean
-  readonly maxLength?: number
-  readonly placeholder?: string
-  readonly inputMode?: 'text' | 'numeric' | 'decimal' | 'email'
-  readonly spellcheck?: boolean
 }
 
 function valuesOf(form: HTMLFormElement): Record<string, string> {

@@ -75,17 +75,11 @@ export function ImportFiles({ deviceId: suggested }: { deviceId: string }) {
         name="historyDevice"
         label="Device of the files"
         hint="Leave it empty if the files name their devices."
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            value={given ?? suggested}
-            maxLength={128}
-            autoComplete="off"
-            onInput={({ currentTarget }) => setGiven(currentTarget.value)}
-          />
-        )}
-      </Field>
+        value={given ?? suggested}
+        maxLength={128}
+        autoComplete="off"
+        onInput={({ currentTarget }) => setGiven(currentTarget.value)}
+      />
       <label class="stack tight">
         Choose files, or drop them here
         <input

@@ -33,17 +33,15 @@ export function NameDevice({
 
   return (
     <>
-      <Field name="name" label="What is it called?" hint="Such as “Anna’s phone” or “Van 7”.">
-        {(attributes) => (
-          <input
-            {...attributes}
-            value={name}
-            maxLength={100}
-            autoComplete="off"
-            onInput={input(nameDevice)}
-          />
-        )}
-      </Field>
+      <Field
+        name="name"
+        label="What is it called?"
+        hint="Such as “Anna’s phone” or “Van 7”."
+        value={name}
+        maxLength={100}
+        autoComplete="off"
+        onInput={input(nameDevice)}
+      />
       {hasOwnId && (
         <Field name="deviceId" label="Device id" hint="A unique id, up to 128 characters.">
           {(attributes) => (

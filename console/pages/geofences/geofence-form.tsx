@@ -198,22 +198,21 @@ function CircleFields({
   })
   return (
     <div class="tiles near">
-      <Field name="shape" label="Centre">
-        {(attributes) => (
-          <input
-            {...attributes}
-            {...place}
-            placeholder="Latitude, longitude"
-            autoComplete="off"
-            spellcheck={false}
-          />
-        )}
-      </Field>
-      <Field name="shape.radius" label="Radius, m">
-        {(attributes) => (
-          <input {...attributes} inputMode="decimal" autoComplete="off" {...metres} />
-        )}
-      </Field>
+      <Field
+        name="shape"
+        label="Centre"
+        {...place}
+        placeholder="Latitude, longitude"
+        autoComplete="off"
+        spellcheck={false}
+      />
+      <Field
+        name="shape.radius"
+        label="Radius, m"
+        inputMode="decimal"
+        autoComplete="off"
+        {...metres}
+      />
     </div>
   )
 }

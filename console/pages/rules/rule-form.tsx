@@ -190,15 +190,11 @@ function TextField({
   set: (value: string) => void
 }) {
   return (
-    <Field {...field}>
-      {(attributes) => (
-        <input
-          {...attributes}
-          autoComplete="off"
-          value={value}
-          onInput={({ currentTarget }) => set(currentTarget.value)}
-        />
-      )}
-    </Field>
+    <Field
+      {...field}
+      autoComplete="off"
+      value={value}
+      onInput={({ currentTarget }) => set(currentTarget.value)}
+    />
   )
 }

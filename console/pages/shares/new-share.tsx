@@ -85,18 +85,16 @@ export function NewShare(props: DialogProps) {
   return (
     <FormDialog {...props} title="New link" button="Create link" submit={create}>
       <DevicePicker chosen={chosen} choose={setChosen} />
-      <Field name="name" label="Name" hint="The heading of the customer’s page.">
-        {(attributes) => (
-          <input
-            {...attributes}
-            autoFocus
-            placeholder={titleOfDevices(names)}
-            autoComplete="off"
-            value={name}
-            onInput={({ currentTarget }) => setName(currentTarget.value)}
-          />
-        )}
-      </Field>
+      <Field
+        name="name"
+        label="Name"
+        hint="The heading of the customer’s page."
+        autoFocus
+        placeholder={titleOfDevices(names)}
+        autoComplete="off"
+        value={name}
+        onInput={({ currentTarget }) => setName(currentTarget.value)}
+      />
       <div class="tiles">
         <Field
           name="expiresAt"
