@@ -35,7 +35,6 @@ export type Hours = {
 }
 
 export const TARGET_KINDS = ['webhook', 'ntfy', 'telegram', 'slack', 'email'] as const
-export type TargetKind = (typeof TARGET_KINDS)[number]
 
 /** A target as it is sent to. URLs, headers and tokens are secrets. */
 export type SubscriptionTarget =

@@ -15,7 +15,6 @@ import { DependencyError } from '../../runtime/errors.ts'
 const DUPLICATE_KEY = 11_000
 const UNAUTHORIZED = 13
 const AUTHENTICATION_FAILED = 18
-const NAMESPACE_NOT_FOUND = 26
 
 /**
  * Server codes after which the same call may succeed, from MongoDB's list of error codes: hosts and
@@ -63,10 +62,6 @@ export function isAway(error: unknown): boolean {
 
 export function isUnauthorized(error: unknown): boolean {
   return error instanceof MongoError && error.code === UNAUTHORIZED
-}
-
-export function isNamespaceMissing(error: unknown): boolean {
-  return error instanceof MongoError && error.code === NAMESPACE_NOT_FOUND
 }
 
 /** Whether a write failed only because of a unique index. */
