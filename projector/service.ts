@@ -13,11 +13,10 @@ import type { Rejections } from '../store/rejections.ts'
 import type { Generations } from '../store/generations.ts'
 import type { Devices, Erasures, ReadModels } from '../store/read-models.ts'
 import { startFacts } from './facts/start-facts.ts'
-import { lagWatch } from './measure-lag.ts'
+import { lagWatch, watchProgress } from './measure-lag.ts'
 import { projectInUse } from './project-in-use.ts'
 import { projectRejections } from './project-rejections.ts'
 import { applyRetention } from './retention.ts'
-import { watchProgress } from './watch-progress.ts'
 
 const MINUTE_MS = 60 * 1_000
 const HOUR_MS = 60 * MINUTE_MS

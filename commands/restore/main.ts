@@ -1,13 +1,37 @@
 import { resolve } from 'node:path'
 import { loadConfig } from '../../runtime/config/config.ts'
+import { commandLine } from '../../runtime/process/command-line.ts'
 import { megabytes } from '../backup/backup.ts'
+import { directoryIn, type Options } from '../backup/options.ts'
 import { runCommand } from '../command.ts'
 import { openData } from '../open.ts'
 import { showProgress } from '../progress.ts'
-import { HELP, parseOptions, type Options } from './options.ts'
 import { restore } from './restore.ts'
 
-process.exitCode = await runCommand(process.argv.slice(2), { help: HELP, parse: parseOptions, run })
+const line = commandLine({
+  begin: `Usage: npm run restore -- DIR
+
+Copies the backup in DIR, made by \`npm run backup\`, into DATA_DIR, which must be empty or not exist yet. It first
+checks that each file is unchanged and of a version that this program knows, and that log and read models belong
+together. If anything is wrong, DATA_DIR stays as it is.`,
+  operands: { DIR: 'the folder with the backup, which stays as it is' },
+  options: {},
+  end: `Then start the service: it continues from the time at which the backup began. Later reports are not in it.
+
+Exit code: 0 the data are in DATA_DIR, 1 they are not and it is as it was, 2 the command line is wrong.`,
+})
+
+process.exitCode = await runCommand(process.argv.slice(2), {
+  help: line.help,
+  parse: parseOptions,
+  run,
+})
+
+/** @throws {UsageError} that says what to enter. */
+function parseOptions(args: readonly string[]): Options | 'help' {
+  const missing = 'name the folder of the backup: npm run restore -- DIR; see --help'
+  return line.parse(args, (_, operands) => directoryIn(operands, missing))
+}
 
 async function run({ directory }: Options): Promise<void> {
   const config = loadConfig()

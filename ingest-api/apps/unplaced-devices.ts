@@ -1,14 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import type { Clock } from '../../runtime/clock.ts'
+import { within, type Clock } from '../../runtime/clock.ts'
+import { Slots } from '../../runtime/limits/slots.ts'
 import { alarmKey, alarmNames } from '../../schemas/report/alarm-names.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import type { Outcome, SubmittedHeartbeat, SubmittedReport } from '../accept/outcome.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
+import type { Devices } from '../../store/read-models.ts'
 import type { RecentPositions } from '../accept/recent-positions.ts'
 import type { Offered } from '../accept/rejections.ts'
 import { receivedOf } from '../accept/rejected-content.ts'
 import type { ReportMetrics } from '../accept/report-metrics.ts'
-import type { IsKnownDevice } from './known-devices.ts'
 
 const TOLD_MS = 3_600_000
 /** Devices and their alarms that are remembered. Beyond that, one may be reported twice in an hour. */
@@ -95,4 +96,50 @@ function messageOf({ lacks }: SubmittedHeartbeat, alarms: readonly string[]): st
   const message = lacks ?? 'a device without a position so far has sent a message without one'
   if (alarms.length === 0) return message
   return `${message}, with the alarm ${alarms.join(', ')}`
+}
+
+/** An erased device may count as known for this long. */
+const KNOWN_MS = 60_000
+const KNOWN_KEPT = 10_000
+/** Meanwhile the request keeps its place. Embedded, the answer comes from the other thread, which may be busy. */
+const ANSWER_MS = 50
+/** The look-ups that the store may not have answered. */
+const UNDER_WAY = { most: 64, mostEach: 16 }
+
+/** Undefined: the store does not say. */
+type IsKnownDevice = (device: Parameters<typeof deviceKey>[0]) => Promise<boolean | undefined>
+
+/**
+ * Whether operators see a device, because a position of it was stored. Asked only where a message would
+ * otherwise vanish. Undefined if the store does not answer at once, or has yet to answer others.
+ */
+export function knownDevices({
+  devices,
+}: {
+  readonly devices: Pick<Devices, 'findDevice'>
+}): IsKnownDevice {
+  const known = new LRUCache<string, true>({ max: KNOWN_KEPT, ttl: KNOWN_MS })
+  const underWay = new Slots(UNDER_WAY)
+  return async ({ accountId, deviceId }) => {
+    const id = deviceKey({ accountId, deviceId })
+    if (known.has(id)) return true
+    if (underWay.areTaken(accountId)) return undefined
+    underWay.take(accountId)
+    const asked = devices.findDevice({ accountId, deviceId })
+    // Not after the time that its request waits: the store has yet to answer it.
+    const end = () => underWay.giveBack(accountId)
+    asked.then(end, end)
+    try {
+      const found = await within(ANSWER_MS, asked, tooLate)
+      if (found === undefined) return false
+      known.set(id, true)
+    } catch {
+      return undefined
+    }
+    return true
+  }
+}
+
+function tooLate(): Error {
+  return new Error('the store did not answer in time')
 }

@@ -27,7 +27,7 @@ import {
   SHARES,
   SPOOLS,
 } from './kinds.ts'
-import { MAILS, mailsOf } from './mails.ts'
+import { MAILS, mailsOf, DELIVERIES, SUBSCRIPTIONS, subscriptionsOf } from './subscriptions.ts'
 import { byEmail } from './operator-documents.ts'
 import { addOperator, operatorsOf } from './operators.ts'
 import { rejectionsOf } from './rejections.ts'
@@ -35,7 +35,6 @@ import { rightsOf } from './rights.ts'
 import { sessionsOf } from './sessions.ts'
 import { sharesOf } from './shares.ts'
 import { PROGRESS } from './subscription-progress.ts'
-import { DELIVERIES, SUBSCRIPTIONS, subscriptionsOf } from './subscriptions.ts'
 
 export type BackOffice = Keys &
   Operators &

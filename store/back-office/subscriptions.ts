@@ -1,6 +1,7 @@
 import {
   MOST_DELIVERIES,
   MOST_SUBSCRIPTIONS,
+  MOST_MAILS_AN_HOUR,
   type SubscriptionDelivery,
   type DeviceSubscription,
 } from '../../schemas/subscriptions/subscription.ts'
@@ -105,6 +106,43 @@ export function subscriptionsOf(open: {
       const after = before !== undefined && { after: { number: before, id: '' } }
       const page = await deliveries.find({ ...query, ...after })
       return page.map(({ id: _id, revision: _revision, ...delivery }) => delivery)
+    },
+  }
+}
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** The mails that an account has caused. Its id is the account's. */
+type MailsDocument = {
+  readonly id: string
+  readonly sentAt: readonly number[]
+  /** The addresses that were asked to sign in. */
+  readonly asked: readonly { readonly address: string; readonly at: number }[]
+}
+
+export const MAILS: Kind<MailsDocument> = { name: 'mails', indexes: {} }
+
+/** Counts mails before they are sent: of all processes together. */
+export function mailsOf(mails: DocumentStore<MailsDocument>): Pick<SubscriptionStore, 'takeMail'> {
+  return {
+    async takeMail({ accountId, at, asks }) {
+      if ((await mails.get(accountId)) === undefined) {
+        await mails.insert([{ id: accountId, sentAt: [], asked: [] }])
+      }
+      let waitMs = 0
+      await changed(mails, accountId, (before) => {
+        const sentAt = before.sentAt.filter((time) => at - time < HOUR_MS)
+        const asked = before.asked.filter((one) => at - one.at < DAY_MS)
+        const [oldest = at] = sentAt
+        const last = asked.find(({ address }) => address === asks)
+        if (last !== undefined) waitMs = last.at + DAY_MS - at
+        else waitMs = sentAt.length < MOST_MAILS_AN_HOUR ? 0 : oldest + HOUR_MS - at
+        if (waitMs > 0) return undefined
+        const asking = asks === undefined ? [] : [{ address: asks, at }]
+        return { ...before, sentAt: [...sentAt, at], asked: [...asked, ...asking] }
+      })
+      return waitMs
     },
   }
 }

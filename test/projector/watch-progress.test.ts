@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { watchProgress } from '../../projector/watch-progress.ts'
+import { watchProgress } from '../../projector/measure-lag.ts'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { T0 } from '../samples.ts'
 

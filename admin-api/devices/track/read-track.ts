@@ -6,7 +6,6 @@ import type { Store } from '../../../store/store.ts'
 import { Bounds } from '../../../schemas/geo/bounds.ts'
 import type { Coordinates } from '../../../schemas/geo/distance.ts'
 import { placeOf, type EarthPoint } from '../../../schemas/geo/earth-point.ts'
-import { PartOfTrack, type MapBounds } from './part-of-track.ts'
 import { ThinnedTrack } from './thinned-track.ts'
 import { TrackTotals } from '../../../schemas/geo/track-totals.ts'
 
@@ -136,4 +135,56 @@ export type TrackQuery = {
   readonly expectedIntervalSeconds?: number | undefined
   /** Only the part of the track within is shown. */
   readonly within?: MapBounds | undefined
+}
+
+/** West above east crosses the 180th meridian. */
+export type MapBounds = {
+  readonly west: number
+  readonly south: number
+  readonly east: number
+  readonly north: number
+}
+
+/**
+ * Passes on those records of a track that are within the bounds, and the record before and after each such part, so that its
+ * lines reach the edge.
+ */
+class PartOfTrack<Step extends Coordinates> {
+  readonly #bounds: MapBounds
+  readonly #take: (step: Step, begins: boolean) => void
+  /** The last record, if it was outside and not passed on. */
+  #outside: Step | undefined
+  #isInside = false
+  #hasPart = false
+
+  /** @param take `begins`: between this record and the one passed on before the track was elsewhere. */
+  constructor(bounds: MapBounds, take: (step: Step, begins: boolean) => void) {
+    this.#bounds = bounds
+    this.#take = take
+  }
+
+  add(step: Step): void {
+    if (isWithin(this.#bounds, step)) {
+      if (this.#outside !== undefined) this.#begin(this.#outside)
+      this.#outside = undefined
+      this.#isInside = true
+      this.#take(step, false)
+      this.#hasPart = true
+    } else if (this.#isInside) {
+      this.#isInside = false
+      this.#take(step, false)
+    } else this.#outside = step
+  }
+
+  #begin(step: Step): void {
+    this.#take(step, this.#hasPart)
+  }
+}
+
+function isWithin({ west, south, east, north }: MapBounds, place: Coordinates): boolean {
+  const { latitude, longitude } = place
+  if (latitude < south || latitude > north) return false
+  return west <= east
+    ? longitude >= west && longitude <= east
+    : longitude >= west || longitude <= east
 }

@@ -23,8 +23,7 @@ import { parsed, type InputOf } from '../../http/rule.ts'
 import { isoTime, TIME } from '../../http/views.ts'
 import { requireDevice } from '../require-device.ts'
 import type { HistoryTurns } from '../history-turns.ts'
-import type { MapBounds } from './part-of-track.ts'
-import { readTrack, shownPoints } from './read-track.ts'
+import { type MapBounds, readTrack, shownPoints } from './read-track.ts'
 import { objectOf } from '../../../runtime/openapi/json-schema.ts'
 
 /** How far a timestamp may be in the future. */

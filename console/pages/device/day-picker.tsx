@@ -1,14 +1,24 @@
 import './day-picker.css'
-import { useRef } from 'preact/hooks'
-import { ChevronLeft, ChevronRight } from 'lucide'
+import { useRef, useId, useState } from 'preact/hooks'
+import { ChevronLeft, ChevronRight, CalendarDays } from 'lucide'
 import { isDay, nextDay } from '../../core/days.ts'
-import { isOneDay, spanBeside, spanQuery, spanText, type Span } from '../../core/span.ts'
-import { IconButton } from '../../ui/icon.tsx'
+import {
+  isOneDay,
+  spanBeside,
+  spanQuery,
+  spanText,
+  inOrder,
+  monthOf,
+  weekOf,
+  yearOf,
+  type Span,
+} from '../../core/span.ts'
+import { IconButton, Icon } from '../../ui/icon.tsx'
 import { devicePath } from '../../core/address.ts'
 import { go } from '../../ui/router.ts'
 import { useTyped } from '../../ui/use-typed.ts'
-import { Calendar } from './calendar.tsx'
 import { dayWords, useActivity, useDayKeys, type DeviceDays } from './device-days.ts'
+import { YearMap } from './year-map.tsx'
 
 const DAYS = 30
 
@@ -86,5 +96,161 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
         />
       </div>
     </div>
+  )
+}
+
+/** A year of days, shaded by the reports of each, and ranges to choose: a week, a month, any. */
+function Calendar({
+  deviceId,
+  span,
+  today,
+  zone,
+  totals,
+  onOpen,
+}: DeviceDays & {
+  onOpen: (span: Span) => void
+}) {
+  const id = useId()
+  const panel = useRef<HTMLElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [year, setYear] = useState(yearOf(span.last))
+  const day = span.last < today ? span.last : today
+
+  function choose(chosen: Span) {
+    panel.current?.hidePopover()
+    onOpen(chosen)
+  }
+
+  function toggled({ newState }: Pick<ToggleEvent, 'newState'>) {
+    setOpen(newState === 'open')
+    if (newState !== 'open') return
+    setYear(yearOf(day))
+    placeBelow(button.current, panel.current)
+  }
+
+  return (
+    <>
+      <button ref={button} type="button" aria-label="Calendar" title="Calendar" popovertarget={id}>
+        <Icon of={CalendarDays} small />
+      </button>
+      <section
+        ref={panel}
+        id={id}
+        class="calendar floating stack some"
+        popover="auto"
+        aria-label="Calendar"
+        onToggle={toggled}
+      >
+        {isOpen && (
+          <>
+            <div class="row between">
+              <div class="row">
+                <IconButton
+                  icon={ChevronLeft}
+                  label="Previous year"
+                  small
+                  onClick={() => setYear(spanBeside(year, -1))}
+                />
+                <h2>{year.first.slice(0, 4)}</h2>
+                <IconButton
+                  icon={ChevronRight}
+                  label="Next year"
+                  small
+                  disabled={year.last >= today}
+                  onClick={() => setYear(spanBeside(year, 1))}
+                />
+              </div>
+              <div class="row">
+                <button type="button" onClick={() => choose(weekOf(day))}>
+                  Week
+                </button>
+                <button type="button" onClick={() => choose(monthOf(day))}>
+                  Month
+                </button>
+                <button type="button" onClick={() => choose(year)}>
+                  Year {year.first.slice(0, 4)}
+                </button>
+              </div>
+            </div>
+            <YearMap
+              deviceId={deviceId}
+              year={year}
+              span={span}
+              today={today}
+              zone={zone}
+              totals={totals}
+              onOpen={choose}
+            />
+            <AnyRange span={span} today={today} onOpen={choose} />
+          </>
+        )}
+      </section>
+    </>
+  )
+}
+
+/** Below the button, and within the window. */
+function placeBelow(button: HTMLElement | null, panel: HTMLElement | null): void {
+  if (button === null || panel === null) return
+  const { bottom, left } = button.getBoundingClientRect()
+  panel.style.top = `${bottom + 6}px`
+  panel.style.left = `${Math.max(12, Math.min(left, innerWidth - PANEL_WIDTH - 12))}px`
+}
+
+/** The width of a year's weeks, with the margins. */
+const PANEL_WIDTH = 790
+
+function AnyRange({
+  span,
+  today,
+  onOpen,
+}: {
+  span: Span
+  today: string
+  onOpen: (span: Span) => void
+}) {
+  const [first, setFirst] = useState(span.first === span.last ? nextDay(span.last, -6) : span.first)
+  const [last, setLast] = useState(span.last)
+  const isWhole = isDay(first) && isDay(last)
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isWhole) onOpen(inOrder(first, last))
+      }}
+    >
+      <DateField label="From" value={first} today={today} onInput={setFirst} />
+      <DateField label="To" value={last} today={today} onInput={setLast} />
+      <button type="submit" disabled={!isWhole}>
+        Show
+      </button>
+    </form>
+  )
+}
+
+function DateField({
+  label,
+  value,
+  today,
+  onInput,
+}: {
+  label: string
+  value: string
+  today: string
+  onInput: (day: string) => void
+}) {
+  return (
+    <label class="row">
+      {label}
+      <input
+        type="date"
+        value={value}
+        min="2000-01-01"
+        max={today}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </label>
   )
 }

@@ -1,10 +1,22 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import { canFinish, closedSketch, sketchOf, type Sketch } from '../../core/sketch.ts'
+import type OlMap from 'ol/Map.js'
+import { fromMercator } from '../../core/mercator.ts'
+import {
+  canFinish,
+  closedSketch,
+  sketchOf,
+  clicked,
+  dragged,
+  radiusFrom,
+  type Sketch,
+  type Handle,
+  type LonLat,
+} from '../../core/sketch.ts'
 import { GeofencePainter, pointsOf, type PaintedGeofence } from '../../map/geofence-painter.ts'
+import { HALF_WORLD } from '../../map/map-canvas.ts'
 import { MapHost } from '../../map/map-host.tsx'
 import { fitPoints } from '../../map/open-map.ts'
-import { drawSketch, type SketchOwner } from './draw-sketch.ts'
 import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 
@@ -88,4 +100,118 @@ function ownerOf(
       latest().onSelect(id)
     },
   }
+}
+
+/** The reach of a handle. */
+const MOUSE_PIXELS = 12
+const FINGER_PIXELS = 22
+/** A shorter way of the pointer is a click. */
+const CLICK_PIXELS = 4
+/** The radius of a circle that a click makes. */
+const CIRCLE_PIXELS = 60
+
+type SketchOwner = {
+  readonly sketch: () => Sketch | undefined
+  /** Shows a sketch while it is dragged. */
+  readonly show: (sketch: Sketch) => void
+  /** Keeps the shown sketch as a step that can be undone. */
+  readonly keep: () => void
+  readonly mark: (corner: number) => void
+  /** Called for a click where nothing is being drawn. */
+  readonly select: (geofenceId: string | undefined) => void
+}
+
+/**
+ * Draws with mouse or finger: a click adds a corner or sets the centre of a circle, which a mouse
+ * also draws from the centre outwards; handles are dragged.
+ */
+function drawSketch(map: OlMap, painter: GeofencePainter, owner: SketchOwner): void {
+  const target = map.getTargetElement()
+  // Before the map, which would move.
+  target?.addEventListener('pointerdown', (event) => grab(event), { capture: true })
+  map.on('click', ({ pixel }) => {
+    const sketch = owner.sketch()
+    if (sketch === undefined) return owner.select(painter.geofenceAt(pixel))
+    if (!isIncomplete(sketch)) return
+    const at = placeAtPixel(map, pixel)
+    if (sketch.type === 'circle') owner.show(circleAt(at, pixel))
+    else owner.show(clicked(sketch, at))
+    owner.keep()
+  })
+  map.on('pointermove', ({ pixel, dragging }) => {
+    if (dragging) return
+    const sketch = owner.sketch()
+    const isOver = painter.handleAt(pixel, MOUSE_PIXELS) !== undefined
+    const idle = sketch === undefined ? painter.geofenceAt(pixel) && 'pointer' : undefined
+    const cursor = isOver ? 'move' : sketch && isIncomplete(sketch) ? 'crosshair' : idle
+    target?.style.setProperty('cursor', cursor ?? '')
+  })
+
+  function circleAt(centre: LonLat, [x = 0, y = 0]: readonly number[]): Sketch {
+    return {
+      type: 'circle',
+      centre,
+      radius: radiusFrom(centre, placeAtPixel(map, [x + CIRCLE_PIXELS, y])),
+    }
+  }
+
+  function grab(event: PointerEvent): void {
+    const sketch = owner.sketch()
+    if (sketch === undefined || event.button !== 0 || !event.isPrimary) return
+    const isMouse = event.pointerType === 'mouse'
+    const from = map.getEventPixel(event)
+    const handle = painter.handleAt(from, isMouse ? MOUSE_PIXELS : FINGER_PIXELS)
+    // A double click comes back to the last corner.
+    const isEnd = handle?.kind === 'corner' && isEndOf(sketch, handle.index)
+    if (isEnd && canFinish(sketch)) return follow(event, closedSketch(sketch))
+    if (handle !== undefined) return follow(event, sketch, handle)
+    if (!isMouse || sketch.type === 'area' || sketch.centre !== undefined) return
+    follow(event, circleAt(placeAtPixel(map, from), from), OUTWARDS)
+  }
+
+  /** Drags the handle until the pointer is released; without one, the sketch is as it should be. */
+  function follow(begin: PointerEvent, sketch: Sketch, handle?: Handle): void {
+    begin.stopPropagation()
+    const ending = new AbortController()
+    let isDragged = false
+    // A new circle shows where the mouse was pressed.
+    if (handle === OUTWARDS || handle === undefined) owner.show(sketch)
+    const move = (event: PointerEvent) => {
+      if (event.pointerId !== begin.pointerId || handle === undefined) return
+      const way = Math.hypot(event.clientX - begin.clientX, event.clientY - begin.clientY)
+      isDragged ||= way > CLICK_PIXELS
+      if (isDragged)
+        owner.show(dragged(sketch, handle, placeAtPixel(map, map.getEventPixel(event))))
+    }
+    const end = (event: PointerEvent) => {
+      if (event.pointerId !== begin.pointerId) return
+      ending.abort()
+      if (isDragged || handle === OUTWARDS || handle === undefined) owner.keep()
+      else if (handle.kind === 'corner') owner.mark(handle.index)
+    }
+    const { signal } = ending
+    addEventListener('pointermove', move, { signal })
+    addEventListener('pointerup', end, { signal })
+    addEventListener('pointercancel', end, { signal })
+  }
+}
+
+const OUTWARDS: Handle = { kind: 'edge', at: [0, 0], index: 0 }
+
+function isEndOf(sketch: Sketch, corner: number): boolean {
+  const [[ring = []] = []] = sketch.type === 'area' ? sketch.polygons : []
+  return corner === 0 || corner === ring.length - 1
+}
+
+/** Whether a click adds to the sketch. */
+function isIncomplete(sketch: Sketch): boolean {
+  return sketch.type === 'circle' ? sketch.centre === undefined : sketch.isDrawing
+}
+
+/** The place at a pixel; beyond 180° its longitude keeps growing. */
+function placeAtPixel(map: OlMap, pixel: readonly number[]): LonLat {
+  const [x = 0, y = 0] = map.getCoordinateFromPixel([...pixel]) ?? []
+  const point = { x: x / (2 * HALF_WORLD) + 0.5, y: 0.5 - y / (2 * HALF_WORLD) }
+  const { longitude, latitude } = fromMercator(point)
+  return [longitude, latitude]
 }

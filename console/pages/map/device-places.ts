@@ -1,8 +1,13 @@
-import { placesOf, type Place } from '../../api/places.ts'
+import { api } from '../../api/client.ts'
+import type { components } from '../../api/schema.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { metresBetween, type Coordinates } from '../../../schemas/geo/distance.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 
+/** The most places of one call. */
+const MOST_PLACES = 200
+/** Five decimals are a metre, enough for a name. */
+const DECIMALS = 5
 /** A device that has moved by less than this is still near the same town. */
 const NEAR_METRES = 500
 /** Calls are this far apart, however fast the list is scrolled. */
@@ -10,6 +15,8 @@ const ASK_EVERY_MS = 1_000
 /** After a failure. */
 const ASK_AGAIN_MS = 30_000
 
+/** The name of a place; null if no town is near. */
+type Place = components['schemas']['Place']
 type Known = { readonly at: Coordinates; readonly place: Place }
 
 const known = new WeakMap<LiveDevice, Known>()
@@ -31,14 +38,14 @@ export function askPlaces(devices: readonly LiveDevice[]): void {
 }
 
 async function ask(): Promise<void> {
-  const devices = wanted.filter(isUnknown)
+  const devices = wanted.filter(isUnknown).slice(0, MOST_PLACES)
   let waitMs = ASK_AGAIN_MS
   try {
     const positions = devices.map(({ position }) => position)
-    const places = await placesOf(positions)
+    const { items } = await api.get('/places', { query: { at: positions.map(coordinates) } })
     devices.forEach((device, index) => {
       const at = positions[index]
-      if (at !== undefined) known.set(device, { at, place: places[index] ?? null })
+      if (at !== undefined) known.set(device, { at, place: items[index] ?? null })
     })
     markChanged()
     waitMs = ASK_EVERY_MS
@@ -53,4 +60,8 @@ async function ask(): Promise<void> {
 function isUnknown(device: LiveDevice): boolean {
   const before = known.get(device)
   return before === undefined || metresBetween(before.at, device.position) > NEAR_METRES
+}
+
+function coordinates({ latitude, longitude }: Coordinates): string {
+  return `${latitude.toFixed(DECIMALS)},${longitude.toFixed(DECIMALS)}`
 }

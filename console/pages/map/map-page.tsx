@@ -1,15 +1,22 @@
+import { ChevronUp } from 'lucide'
 import './device-list.css'
 import './map-page.css'
-import { useEffect } from 'preact/hooks'
-import { startLive } from '../../live/live.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { addressOf } from '../../core/address.ts'
+import { startLive, fleet, lister, liveState } from '../../live/live.ts'
 import { labelOf } from '../../core/live-device.ts'
+import { watchWords } from '../../live/announce-changes.ts'
 import { FleetMap, following, selectAndShow } from './fleet-map.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
-import { shownCount } from '../../ui/shown.ts'
-import { DeviceRow } from './device-list.tsx'
-import { ListPanel } from './list-panel.tsx'
+import { isPhone } from '../../ui/phone.ts'
+import { setQuery } from '../../ui/router.ts'
+import { shownCount, shownClock } from '../../ui/shown.ts'
+import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
+import { DeviceRow, DeviceList } from './device-list.tsx'
+import { ListFilters } from './list-filters.tsx'
 import {
   usePaintedGeofences,
   chosenDevices,
@@ -20,6 +27,8 @@ import {
   selectedId,
   spot,
 } from './map-state.ts'
+import { MarkedBar } from './marked-bar.tsx'
+import { SelectedCard } from './selected-card.tsx'
 
 /** The current positions of all devices: a map, and next to it a list of the same devices. */
 export function MapPage() {
@@ -91,4 +100,103 @@ function SpotDialog() {
 
 function focus(selector: string): void {
   document.querySelector<HTMLElement>(selector)?.focus()
+}
+
+const HEIGHTS = ['low', 'half', 'full'] as const
+
+/** The map's content as a list; on a phone it is a sheet over the map, with three heights. */
+function ListPanel() {
+  const [height, setHeight] = useState<(typeof HEIGHTS)[number]>('half')
+  watchWords()
+  const drag = useRef<{ from: number; at: (typeof HEIGHTS)[number] }>(null)
+
+  function step(by: number) {
+    const to = HEIGHTS.indexOf(height) + by
+    setHeight(HEIGHTS[Math.max(0, Math.min(HEIGHTS.length - 1, to))] ?? 'half')
+  }
+
+  return (
+    <section class="list-panel" data-height={height} aria-label="Devices and filters">
+      <button
+        type="button"
+        class="sheet-handle"
+        aria-label={height === 'full' ? 'Shrink the list' : 'Expand the list'}
+        onClick={() => (height === 'full' ? setHeight('low') : step(1))}
+        onPointerDown={({ clientY }) => (drag.current = { from: clientY, at: height })}
+        onPointerUp={({ clientY }) => {
+          const moved = (drag.current?.from ?? clientY) - clientY
+          drag.current = null
+          if (Math.abs(moved) > 24) step(moved > 0 ? 1 : -1)
+        }}
+      >
+        <Icon of={ChevronUp} small />
+      </button>
+      <LiveBar />
+      {/* On a phone the card is what the sheet has room for. */}
+      {isPhone.value && <SelectedCard />}
+      <ListFilters />
+      <MarkedBar />
+      {!isPhone.value && <SelectedCard />}
+      {lister.failure.value !== undefined && fleet.devices.size > 0 && (
+        <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
+      )}
+      <Content />
+    </section>
+  )
+}
+
+function Content() {
+  watchWords()
+  if (fleet.devices.size === 0) {
+    if (!lister.isListed.value) {
+      const failure = lister.failure.value
+      if (failure === undefined) return <Loading what="Loading devices" />
+      return <Failed failure={failure} onRetry={lister.retry} />
+    }
+    return (
+      <Empty title="No device has reported yet">
+        <p>Create an API key, put it into a device or an app, and see it appear here.</p>
+        <a class="button primary" href={addressOf('/connect')}>
+          Connect a device
+        </a>
+      </Empty>
+    )
+  }
+  if (chosenDevices().length > 0) return <DeviceList />
+  return (
+    <Empty title="No device matches">
+      <p>Try fewer words or filters.</p>
+      <button
+        type="button"
+        onClick={() =>
+          setQuery({
+            q: undefined,
+            status: undefined,
+            label: undefined,
+            geofence: undefined,
+            rule: undefined,
+          })
+        }
+      >
+        Show all
+      </button>
+    </Empty>
+  )
+}
+
+/** Whether the data shown is up to date. */
+function LiveBar() {
+  const state = liveState.value
+  return (
+    <p
+      class={`live-bar note ${state.kind.replace(' ', '-')}`}
+      role="status"
+      aria-label="Connection"
+    >
+      <span class="live-dot" aria-hidden="true" />
+      {state.kind === 'lost'
+        ? `disconnected since ${shownClock(state.since, { hasSeconds: false })}, reconnecting`
+        : state.kind}
+    </p>
+  )
 }

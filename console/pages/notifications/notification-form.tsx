@@ -33,8 +33,7 @@ import { KeepSecret } from '../../ui/secret.tsx'
 import { ManySelect, Select, SelectField, type Choices } from '../../ui/select-field.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
-import { TryReceiver } from './try-receiver.tsx'
-import { TargetFields } from './target-fields.tsx'
+import { TryReceiver, TargetFields } from './target-fields.tsx'
 
 const LONGEST_NAME = 64
 
@@ -225,13 +224,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
 }
 
 function Clock({ value, ...field }: { name: string; label: string; value: string }) {
-  return (
-    <Field {...field}>
-      {(attributes) => (
-        <input {...attributes} type="time" defaultValue={value === '24:00' ? '00:00' : value} />
-      )}
-    </Field>
-  )
+  return <Field {...field} type="time" defaultValue={value === '24:00' ? '00:00' : value} />
 }
 
 /** What is left out because it is too old; `isNews`: for people, who get what is new. */

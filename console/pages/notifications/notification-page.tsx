@@ -25,8 +25,8 @@ import { toast } from '../../ui/toasts.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { useNotificationActions } from './notification-actions.tsx'
-import { Receiver, State, useNames, What } from './notification-facts.tsx'
-import { ReceiverAnswer, TryReceiver } from './try-receiver.tsx'
+import { Receiver, State, useNames, What } from './notifications-page.tsx'
+import { ReceiverAnswer, TryReceiver } from './target-fields.tsx'
 
 const READ_EVERY_MS = 5_000
 

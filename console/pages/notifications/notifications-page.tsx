@@ -1,17 +1,29 @@
 import { useEffect } from 'preact/hooks'
 import { Send } from 'lucide'
+import type { ComponentChildren } from 'preact'
 import { addressOf } from '../../core/address.ts'
+import {
+  hoursText,
+  limitTexts,
+  receiverText,
+  stateText,
+  whatText,
+  type ApiSubscription,
+  type DefinitionNames,
+} from '../../core/notification-words.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { startLive } from '../../live/live.ts'
 import { may } from '../../live/session.ts'
 import { readSubscriptions } from '../../live/subscriptions.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
+import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { useLoad } from '../../ui/use-load.ts'
+import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
+import { whomText } from '../geofences/whom.tsx'
 import { useNotificationActions } from './notification-actions.tsx'
-import { Receiver, State, useNames, What } from './notification-facts.tsx'
 import { NotificationForm } from './notification-form.tsx'
 
 const READ_EVERY_MS = 10_000
@@ -66,4 +78,34 @@ export function NotificationsPage() {
       {dialog}
     </ListPage>
   )
+}
+
+/** The names of the account's rules and geofences. */
+export function useNames(): DefinitionNames {
+  const all = [...(useRules().data ?? []), ...(useGeofenceNames().data ?? [])]
+  return new Map(all.map(({ id, name }) => [id, name]))
+}
+
+/** When it tells something, of which devices, at which hours, and how old it may be. */
+export function What({ of: one, names }: { of: ApiSubscription; names: DefinitionNames }) {
+  const { hours } = one
+  const limits = [whomText(one), hours && hoursText(hours), ...limitTexts(one)]
+  return (
+    <>
+      <Isolated>{whatText(one, names)}</Isolated>
+      <div class="note">
+        <Isolated>{limits.filter(Boolean).join(' · ')}</Isolated>
+      </div>
+    </>
+  )
+}
+
+export function Receiver({ of: { target } }: { of: ApiSubscription }) {
+  return <Isolated>{receiverText(target)}</Isolated>
+}
+
+export function State({ of: one }: { of: ApiSubscription }): ComponentChildren {
+  const when = (iso: string) => shownMoment(Date.parse(iso)).replace('today ', '')
+  const isWrong = one.state === 'failing' || one.state === 'disabled'
+  return <Isolated {...(isWrong && { class: 'wrong' })}>{stateText(one, when)}</Isolated>
 }

@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals'
-import { knownDevices } from '../../../ingest-api/apps/known-devices.ts'
+import { knownDevices } from '../../../ingest-api/apps/unplaced-devices.ts'
 import { DependencyError } from '../../../runtime/errors.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { batchOf, LogOfOneSuite } from '../../contracts/store-samples.ts'

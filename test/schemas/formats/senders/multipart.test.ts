@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { multipartFields } from '../../../../schemas/formats/senders/multipart.ts'
+import { multipartFields } from '../../../../schemas/formats/senders/phonetrack.ts'
 import { ingestForAllTests, type IngestHarness } from '../../../ingest-api/ingest-harness.ts'
 import { rejectionsOf } from '../../../ingest-api/apps/rejections-of.ts'
 
