@@ -46,7 +46,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   if (before && before.operator.id !== next.operator.id) return location.reload()
   askedAt = Date.now()
   me.value = next
-  settleRenewal(true)
+  settleRenewal()
   otherTabs.postMessage('begun')
 }
 
@@ -70,8 +70,8 @@ export function askToSignIn(): Promise<boolean> {
   return renewal.promise
 }
 
-function settleRenewal(isRenewed: boolean): void {
-  renewal?.settle(isRenewed)
+function settleRenewal(): void {
+  renewal?.settle(true)
   renewal = undefined
   renewing.value = false
 }
@@ -122,7 +122,7 @@ async function renewed(): Promise<void> {
   }
   if (before && before.operator.id !== next.operator.id) return location.reload()
   me.value = next
-  settleRenewal(true)
+  settleRenewal()
 }
 
 /** A right of a role, or of platform admins. */

@@ -48,6 +48,14 @@ type KeyRefusals = {
 }
 type Counted = { count: number; receivedAt: number; message: string }
 
+type Dependencies = {
+  readonly topic: Pick<Topic<ReportRejected>, 'append'>
+  readonly clock: Clock
+  readonly steadyClock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
 /**
  * Writes rejections to their log in the background: no request waits, and rejections that cannot be
  * written are dropped. Memory use grows with the number of keys refused in a second, not with the
@@ -70,38 +78,18 @@ export class RejectionQueue {
   /** By keyId. */
   #refusals = new Map<string, KeyRefusals>()
   #writing: Promise<void> | undefined
-  readonly #warnings = new RepeatedLines({ now: () => this.#steadyClock.now() })
-  readonly #topic: Pick<Topic<ReportRejected>, 'append'>
-  readonly #clock: Clock
-  readonly #steadyClock: Clock
-  readonly #metrics: Metrics
-  readonly #logger: Logger
+  readonly #warnings = new RepeatedLines({ now: () => this.#deps.steadyClock.now() })
+  readonly #deps: Dependencies
 
-  constructor({
-    topic,
-    clock,
-    steadyClock,
-    metrics,
-    logger,
-  }: {
-    topic: Pick<Topic<ReportRejected>, 'append'>
-    clock: Clock
-    steadyClock: Clock
-    metrics: Metrics
-    logger: Logger
-  }) {
-    this.#topic = topic
-    this.#clock = clock
-    this.#steadyClock = steadyClock
-    this.#metrics = metrics
-    this.#logger = logger
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /** Queues a rejection, or counts it if the key or its account already has enough in this second. */
   offer({ key, error, message, received, isAwaited = false }: RefusedReport): Offered {
     if (isAwaited) this.#hasten()
-    const receivedAt = this.#clock.now()
-    const now = this.#steadyClock.now()
+    const receivedAt = this.#deps.clock.now()
+    const now = this.#deps.steadyClock.now()
     if (this.#second !== secondOf(now)) this.#endSecond(now)
     const { id: keyId, accountId } = key
     let refused = this.#refusals.get(keyId)
@@ -160,7 +148,7 @@ export class RejectionQueue {
 
   /** Writes the queue, and the counts of past seconds; never rejects. */
   async flush(): Promise<void> {
-    const now = this.#steadyClock.now()
+    const now = this.#deps.steadyClock.now()
     if (this.#second !== secondOf(now)) this.#endSecond(now)
     await this.#write()
   }
@@ -168,7 +156,7 @@ export class RejectionQueue {
   /** Writes the queue and all counts, without waiting for the second to end. */
   async close(): Promise<void> {
     clearTimeout(this.#countsDue)
-    this.#endSecond(this.#steadyClock.now())
+    this.#endSecond(this.#deps.steadyClock.now())
     await this.#writing
     await this.#write()
   }
@@ -219,9 +207,9 @@ export class RejectionQueue {
     try {
       while (written < taken.length) {
         const some = taken.slice(written, written + APPENDED_AT_ONCE)
-        await this.#topic.append(some.map(({ event }) => event))
+        await this.#deps.topic.append(some.map(({ event }) => event))
         for (const { outcome, event } of some) {
-          this.#metrics.rejections.inc({ outcome }, event.count)
+          this.#deps.metrics.rejections.inc({ outcome }, event.count)
         }
         written += some.length
       }
@@ -233,13 +221,13 @@ export class RejectionQueue {
   }
 
   #drop(count: number): Offered {
-    this.#metrics.rejections.inc({ outcome: 'dropped' }, count)
+    this.#deps.metrics.rejections.inc({ outcome: 'dropped' }, count)
     return DROPPED
   }
 
   #warn(error: unknown): void {
     if (this.#warnings.admit('dropped') === undefined) return
-    this.#logger.warn({ err: error }, 'rejections dropped: their topic cannot be written')
+    this.#deps.logger.warn({ err: error }, 'rejections dropped: their topic cannot be written')
   }
 }
 

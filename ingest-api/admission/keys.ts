@@ -22,6 +22,15 @@ const NOBODY = Buffer.alloc(32)
 
 type Answer = { readonly grant: KeyGrant; readonly readAt: number }
 
+type Dependencies = {
+  readonly keys: Pick<Keys, 'findGrant'>
+  readonly good: GoodSecrets
+  /** Monotonic: the machine’s may be set back. */
+  readonly clock: Clock
+  readonly wallClock: Clock
+  readonly stopping: AbortSignal
+}
+
 /**
  * A cache of the store's API keys. Every change by operators takes effect within 5 s; known
  * keys keep working for an hour while the store is unavailable.
@@ -32,33 +41,12 @@ export class KeyCache {
   /** When an unknown key was looked up. A separate cache, so that made-up keys never evict real ones. */
   readonly #unknown = new LRUCache<string, number>({ max: UNKNOWN_KEPT })
   readonly #asking = new Map<string, Promise<KeyGrant | undefined>>()
-  readonly #keys: Pick<Keys, 'findGrant'>
-  readonly #good: GoodSecrets
-  readonly #clock: Clock
-  readonly #wallClock: Clock
-  readonly #stopping: AbortSignal
+  readonly #deps: Dependencies
   #away = false
   #probing = false
 
-  /** @param clock a monotonic clock: the machine's may be set back. */
-  constructor({
-    keys,
-    good,
-    clock,
-    wallClock,
-    stopping,
-  }: {
-    keys: Pick<Keys, 'findGrant'>
-    good: GoodSecrets
-    clock: Clock
-    wallClock: Clock
-    stopping: AbortSignal
-  }) {
-    this.#keys = keys
-    this.#good = good
-    this.#clock = clock
-    this.#wallClock = wallClock
-    this.#stopping = stopping
+  constructor(deps: Dependencies) {
+    this.#deps = deps
   }
 
   /**
@@ -74,7 +62,7 @@ export class KeyCache {
     const known = this.#known.get(id)
     const age = this.#age(known?.readAt ?? this.#unknown.get(id))
     if (age < TRUSTED_MS) {
-      if (age >= REFRESH_AFTER_MS && this.#good.has(id)) {
+      if (age >= REFRESH_AFTER_MS && this.#deps.good.has(id)) {
         this.#ask(id, secretHash).catch(() => undefined)
       }
       return known?.grant
@@ -91,12 +79,12 @@ export class KeyCache {
   }
 
   #noteGood(id: string, grant: KeyGrant): KeyGrant {
-    if (isInForce(grant, this.#wallClock.now())) this.#good.note(id)
+    if (isInForce(grant, this.#deps.wallClock.now())) this.#deps.good.note(id)
     return grant
   }
 
   #age(readAt: number | undefined): number {
-    const age = readAt === undefined ? Infinity : this.#clock.now() - readAt
+    const age = readAt === undefined ? Infinity : this.#deps.clock.now() - readAt
     return age < 0 ? Infinity : age
   }
 
@@ -110,7 +98,7 @@ export class KeyCache {
 
   async #askStore(id: string, secretHash: Buffer): Promise<KeyGrant | undefined> {
     // The age starts before the query: the answer may miss a change made meanwhile.
-    const readAt = this.#clock.now()
+    const readAt = this.#deps.clock.now()
     const grant = await this.#answer(secretHash)
     if (grant === undefined) {
       this.#known.delete(id)
@@ -125,7 +113,7 @@ export class KeyCache {
 
   async #answer(secretHash: Buffer): Promise<KeyGrant | undefined> {
     try {
-      const grant = await within(ANSWER_MS, this.#keys.findGrant(secretHash), tooLate)
+      const grant = await within(ANSWER_MS, this.#deps.keys.findGrant(secretHash), tooLate)
       this.#away = false
       return grant
     } catch (error) {
@@ -139,7 +127,7 @@ export class KeyCache {
   async #probe(): Promise<void> {
     if (this.#probing) return
     this.#probing = true
-    const signal = this.#stopping
+    const signal = this.#deps.stopping
     while (this.#away && !signal.aborted) {
       await wait(PROBE_EVERY_MS, undefined, { ref: false, signal }).catch(() => undefined)
       if (this.#away && !signal.aborted) await this.#answer(NOBODY).catch(() => undefined)
