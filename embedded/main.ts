@@ -12,8 +12,7 @@ import { COULD_NOT_START, runProgram, type Program } from '../runtime/process/pr
 import { checkSqliteStore, openSqliteGrants } from '../store/sqlite/sqlite-store.ts'
 import { joinThread, paced } from './calls.ts'
 import { atAddress, LAN_SETTINGS, lanAddress, lanWelcome, welcome } from './welcome.ts'
-import type { MainThread, WorkerThread } from './threads.ts'
-import { untilEnded } from './until-ended.ts'
+import { type MainThread, type WorkerThread, untilEnded } from './threads.ts'
 
 /** The interval at which the worker is woken while reports keep coming: each time costs both threads. */
 const WOKEN_EVERY_MS = 10

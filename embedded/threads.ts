@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads'
 import type { OwnIngest } from '../admin-api/ingest-addresses.ts'
 import type { startAdminApi } from '../admin-api/service.ts'
 import type { EventLog } from '../event-log/event-log.ts'
@@ -6,6 +7,7 @@ import type { Instances } from '../store/back-office.ts'
 import type { Keys } from '../store/keys.ts'
 import type { Devices } from '../store/read-models.ts'
 import type { MetricsJson } from '../runtime/http/metrics-page.ts'
+import type { Lifecycle } from '../runtime/process/lifecycle.ts'
 
 /** The functions that the main thread, the only writer of the log, offers the worker. */
 export type MainThread = Pick<EventLog, 'erase' | 'trim'> & {
@@ -33,3 +35,36 @@ export type WorkerThread = Pick<Keys, 'touchKeys' | 'countRefusals'> &
     /** The main thread makes no more calls: the worker may end. */
     finish(): Promise<void>
   }
+
+/**
+ * Resolves when the thread has ended with code 0. Without the worker nothing is projected and nobody can
+ * sign in, so its end stops the process, with code 1 unless the process was already stopping. The process
+ * fails with the error that ended the thread.
+ */
+export function untilEnded(
+  thread: Worker,
+  {
+    worker,
+    lifecycle,
+    event = () => 'the worker thread has ended',
+  }: {
+    worker: { lost(): void }
+    lifecycle: Pick<Lifecycle, 'stopping' | 'fail'>
+    /** The event to log if the process fails. */
+    event?: () => string
+  },
+): Promise<void> {
+  let cause: unknown
+  thread.on('error', (error) => (cause = error))
+  const ended = new Promise<void>((resolve, reject) => {
+    thread.once('exit', (code) => {
+      worker.lost()
+      const error = new Error(`the worker thread has ended with code ${code}`, { cause })
+      if (!lifecycle.stopping.aborted) lifecycle.fail(cause ?? error, event())
+      if (code === 0) resolve()
+      else reject(error)
+    })
+  })
+  ended.catch(() => undefined)
+  return ended
+}

@@ -26,7 +26,7 @@ const ports = [
 ]
 
 const forCommands = [
-  ...['command', 'open', 'progress', 'when-ready'].map((name) => `commands/${name}.ts`),
+  ...['command', 'open', 'progress'].map((name) => `commands/${name}.ts`),
   ...['schemas/', 'runtime/'],
 ]
 

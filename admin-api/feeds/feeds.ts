@@ -9,7 +9,7 @@ import { FACT_TYPES, type DeviceFact } from '../../schemas/facts/facts.ts'
 import { factView } from '../../schemas/facts/view.ts'
 import { isoTime } from '../../schemas/text/iso-8601.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
-import { recordView } from '../../schemas/devices/record-view.ts'
+import { recordView } from '../../schemas/devices/read-models.ts'
 import type { Store } from '../../store/store.ts'
 import { FACT } from '../facts.ts'
 import {

@@ -4,7 +4,7 @@ import type { HttpContext } from '../../runtime/http/http.ts'
 import { bearerToken, unauthorized } from '../../runtime/http/http-request.ts'
 import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
 import { secretHash } from '../../schemas/access/api-key.ts'
-import { isShareToken } from '../../schemas/access/share-token.ts'
+import { isShareToken } from '../../schemas/access/random-secrets.ts'
 import type { Share, Shares } from '../../store/back-office.ts'
 import { limitedLookUps } from './known-secrets.ts'
 

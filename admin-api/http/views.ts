@@ -5,7 +5,7 @@ import { COORDINATE_FIELDS, MEASUREMENT_FIELDS } from '../../schemas/report/repo
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { JsonSchema } from './admin-route.ts'
 
-export { positionView, recordView } from '../../schemas/devices/record-view.ts'
+export { positionView, recordView } from '../../schemas/devices/read-models.ts'
 
 /** A time as the API writes it: `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export { isoTime }

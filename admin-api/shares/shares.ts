@@ -6,7 +6,7 @@ import { jsonSchemaOf } from '../../runtime/openapi/json-schema.ts'
 import { secretHash } from '../../schemas/access/api-key.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
-import { newShareToken } from '../../schemas/access/share-token.ts'
+import { newShareToken } from '../../schemas/access/random-secrets.ts'
 import type { Share } from '../../store/back-office.ts'
 import type { Store } from '../../store/store.ts'
 import {

@@ -12,7 +12,7 @@ import {
   type DeviceSubscription,
   type SubscriptionProgress,
 } from '../../schemas/subscriptions/subscription.ts'
-import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
+import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import {
   pathParameter,
   route,

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams, ApiError, unavailable } from '../../runtime/errors.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import { UnsealingError, type SealedSecrets } from '../../runtime/process/sealed-secrets.ts'
-import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
+import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import {
   healthy,
   newProgress,

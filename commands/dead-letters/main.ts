@@ -1,7 +1,6 @@
 import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
-import { holdData, openEventLog, openStore } from '../open.ts'
-import { whenReady } from '../when-ready.ts'
+import { holdData, openEventLog, openStore, whenReady } from '../open.ts'
 import { listDeadLetters, replayDeadLetters } from './dead-letters.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
 

@@ -1,8 +1,7 @@
 import { systemClock as clock } from '../../runtime/clock.ts'
 import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
-import { holdData, openStore } from '../open.ts'
-import { whenReady } from '../when-ready.ts'
+import { holdData, openStore, whenReady } from '../open.ts'
 import { newPassword, setPassword } from './set-password.ts'
 import { HELP, parseOptions, type Options } from './options.ts'
 

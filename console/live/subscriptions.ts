@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals'
-import { allPages } from '../api/all-pages.ts'
-import { api } from '../api/client.ts'
+import { allPages, api } from '../api/client.ts'
 import type { ApiSubscription } from '../core/notification-words.ts'
 
 /** As many as an account may have. */

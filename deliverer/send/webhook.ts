@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { SIGNING_SECRET_PREFIX } from '../../schemas/access/signing-secret.ts'
-import { recordView } from '../../schemas/devices/record-view.ts'
+import { SIGNING_SECRET_PREFIX } from '../../schemas/access/random-secrets.ts'
+import { recordView } from '../../schemas/devices/read-models.ts'
 import { factView } from '../../schemas/facts/view.ts'
 import type {
   SubscriptionSecrets,

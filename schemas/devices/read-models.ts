@@ -1,12 +1,14 @@
 import { readingsWith, type Readings } from './device-readings.ts'
 import { livenessOf, type Liveness } from './liveness.ts'
 import type { PositionReported } from '../events/position-reported.ts'
-import type {
-  Attributes,
-  Coordinate,
-  MeasurementValues,
-  OptionalFields,
+import {
+  withOptionalFields,
+  type Attributes,
+  type Coordinate,
+  type MeasurementValues,
+  type OptionalFields,
 } from '../report/report-fields.ts'
+import { isoTime } from '../text/iso-8601.ts'
 
 /** The place of an event in the log. */
 export type Origin = { readonly partition: number; readonly offset: number }
@@ -156,4 +158,17 @@ export function withReceived(
         lastKeyId: keyId,
       }
     : { ...status, lastSeenAt, lastReceivedAt }
+}
+
+/** A record as the API shows it everywhere: flat, without absent measurements. */
+export function recordView({ deviceId, ...position }: LastPosition & { deviceId: string }) {
+  const { recordId, ...rest } = positionView(position)
+  return { recordId, deviceId, ...rest }
+}
+
+/** A record for answers about a single device. */
+export function positionView(position: LastPosition) {
+  const { recordId, latitude, longitude, timestamp, receivedAt } = position
+  const times = { timestamp: isoTime(timestamp), receivedAt: isoTime(receivedAt) }
+  return withOptionalFields({ recordId, latitude, longitude, ...times }, position)
 }

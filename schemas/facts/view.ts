@@ -1,6 +1,6 @@
 import type { DeviceFact } from './facts.ts'
 import { isoTime } from '../text/iso-8601.ts'
-import { recordView } from '../devices/record-view.ts'
+import { recordView } from '../devices/read-models.ts'
 
 /** The fields of details that are times. */
 export const DETAIL_TIMES = ['enteredAt', 'raisedAt'] as const

@@ -1,6 +1,5 @@
 import type { SentAttributes } from './sent-attributes.ts'
-import { timeIn } from './times.ts'
-import { isSent, type SentMeasurements } from './values.ts'
+import { timeIn, isSent, type SentMeasurements } from './values.ts'
 
 /** A position as an app has sent it. Its measurements are in our units and within their ranges. */
 export type SentPoint = {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
 import { secretHash } from '../../schemas/access/api-key.ts'
-import { newShareToken } from '../../schemas/access/share-token.ts'
+import { newShareToken } from '../../schemas/access/random-secrets.ts'
 import type { Scope } from '../../store/keys.ts'
 import { newSubscription } from '../contracts/store-subscriptions.ts'
 import { eventually } from '../eventually.ts'

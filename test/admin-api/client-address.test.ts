@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { newApiKey } from '../../schemas/access/api-key.ts'
-import { newShareToken } from '../../schemas/access/share-token.ts'
+import { newShareToken } from '../../schemas/access/random-secrets.ts'
 import { bearer, PASSWORD, startAdmin } from './admin-harness.ts'
 
 /** Behind a proxy that writes the port, a new one for each connection. */

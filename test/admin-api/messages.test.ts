@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals'
-import { newShareToken } from '../../schemas/access/share-token.ts'
+import { newShareToken } from '../../schemas/access/random-secrets.ts'
 import { T0 } from '../samples.ts'
 import {
   adminForAllTests,

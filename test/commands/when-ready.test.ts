@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { whenReady } from '../../commands/when-ready.ts'
+import { whenReady } from '../../commands/open.ts'
 
 const never = new AbortController().signal
 

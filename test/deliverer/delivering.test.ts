@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
+import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import { eventually } from '../eventually.ts'
 import { startDeliveries, startReceiver, type Deliveries } from './harness.ts'
 

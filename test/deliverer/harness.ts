@@ -19,7 +19,7 @@ import { sealedSecrets, type SealedSecrets } from '../../runtime/process/sealed-
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
-import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
+import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import {
   newProgress,
   shownTarget,

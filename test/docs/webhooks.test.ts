@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
 import { signedHeaders } from '../../deliverer/send/webhook.ts'
-import { newSigningSecret } from '../../schemas/access/signing-secret.ts'
+import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import { startAdmin } from '../admin-api/admin-harness.ts'
 import { ownDirectory } from '../own-directory.ts'
 

@@ -1,7 +1,7 @@
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { joinThread, paced, type Peer } from '../../embedded/calls.ts'
-import { untilEnded } from '../../embedded/until-ended.ts'
+import { untilEnded } from '../../embedded/threads.ts'
 import { DependencyError } from '../../runtime/errors.ts'
 import { fakeTimers } from '../fake-timers.ts'
 

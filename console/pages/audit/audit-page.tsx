@@ -1,6 +1,5 @@
 import { Fragment } from 'preact'
-import { allPages } from '../../api/all-pages.ts'
-import { api } from '../../api/client.ts'
+import { allPages, api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'

@@ -1,5 +1,4 @@
-import { allPages } from '../../api/all-pages.ts'
-import { api } from '../../api/client.ts'
+import { allPages, api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import type { ApiRule } from '../../core/rule-words.ts'
 import { sketchOf } from '../../core/sketch.ts'

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { CircleCheck } from 'lucide'
-import { allPages } from '../../api/all-pages.ts'
-import { api } from '../../api/client.ts'
+import { allPages, api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcer.tsx'
 import { NoMatch, Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'

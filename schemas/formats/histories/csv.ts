@@ -1,8 +1,7 @@
 import { parse } from 'csv-parse'
 import { unguardFormulas } from '../../text/csv-formulas.ts'
-import { UnreadableError, type FileItem, type Format, type Text } from './format.ts'
+import { UnreadableError, type FileItem, type Format, type Text, LINES } from './format.ts'
 import { jsonIn } from '../values.ts'
-import { LINES } from './lines.ts'
 import { areOwnNames, namedPoint, namePosition, ownPoint, usualName } from './named-fields.ts'
 
 const SEPARATORS = [',', ';', '\t'] as const

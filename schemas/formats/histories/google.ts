@@ -1,6 +1,5 @@
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
-import { timeIn } from '../times.ts'
-import { measurementsIn, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+import { timeIn, measurementsIn, numberIn, objectIn, type SentMeasurements } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { jsonElements, listIn, type Element } from './json-elements.ts'
 

@@ -1,6 +1,5 @@
 import { otherScalars, typedTexts } from '../sent-attributes.ts'
-import { timeIn } from '../times.ts'
-import { PERCENT, measure, measurementsIn, textIn } from '../values.ts'
+import { timeIn, PERCENT, measure, measurementsIn, textIn } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { gpxPoints, OUR_CREATOR, type GpxPoint } from './gpx-points.ts'
 

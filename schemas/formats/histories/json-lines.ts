@@ -1,8 +1,7 @@
 import { readOwntracks } from '../senders/owntracks.ts'
 import { jsonIn, objectIn, textIn } from '../values.ts'
-import type { Format, FileItem } from './format.ts'
+import { type Format, type FileItem, firstLines, LINES, linesOf, type Line } from './format.ts'
 import { featureItems } from './geo-json.ts'
-import { firstLines, LINES, linesOf, type Line } from './lines.ts'
 import { areOwnNames, namedPoint, namePosition, ownPoint } from './named-fields.ts'
 import { readAsApp } from './read-as-app.ts'
 

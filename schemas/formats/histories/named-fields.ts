@@ -1,6 +1,13 @@
 import { otherScalars, typedText, typedTexts, type SentAttributes } from '../sent-attributes.ts'
-import { timeIn } from '../times.ts'
-import { isSent, measure, measureBattery, measurementsIn, objectIn, textIn } from '../values.ts'
+import {
+  timeIn,
+  isSent,
+  measure,
+  measureBattery,
+  measurementsIn,
+  objectIn,
+  textIn,
+} from '../values.ts'
 import { KNOWN_ATTRIBUTES } from '../../report/known-attributes.ts'
 import { misspeltFields } from '../../report/misspelt-fields.ts'
 import type { FilePoint } from './format.ts'

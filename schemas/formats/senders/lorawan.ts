@@ -1,8 +1,7 @@
 import { EARLIEST, FURTHEST_AHEAD_MS } from '../../report/plain-report.ts'
 import { jsonObjectIn, type AppItem } from './app-request.ts'
 import { positionIn, decodedPayload, signalAt, type DecodedPosition } from './decoded-payload.ts'
-import { timeIn } from '../times.ts'
-import { isSent, measure, objectIn, textIn, type SentMeasurements } from '../values.ts'
+import { timeIn, isSent, measure, objectIn, textIn, type SentMeasurements } from '../values.ts'
 
 /**
  * ChirpStack's HTTP integration, in JSON (https://www.chirpstack.io/docs/chirpstack/integrations/events.html).

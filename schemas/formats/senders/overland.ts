@@ -1,8 +1,8 @@
 import { boundedPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
-import { type SentPoint } from '../sent-point.ts'
+import type { SentPoint } from '../sent-point.ts'
 import { knownNumber, type SentAttributes } from '../sent-attributes.ts'
-import { timeIn } from '../times.ts'
 import {
+  timeIn,
   isSent,
   measure,
   measureBattery,

@@ -1,8 +1,7 @@
 import { jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
 import { NO_FIELDS, type Fields } from './fields.ts'
 import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
-import { timeIn } from '../times.ts'
-import { METRES_PER_SECOND, isSent, measurementsIn, numberIn, textIn } from '../values.ts'
+import { timeIn, METRES_PER_SECOND, isSent, measurementsIn, numberIn, textIn } from '../values.ts'
 
 /** 2001-01-01 in milliseconds, the epoch of Overland's times in its OwnTracks mode. */
 const OVERLAND_EPOCH = Date.UTC(2001, 0, 1)

@@ -2,8 +2,8 @@ import { jsonObjectIn, type AppItem } from './app-request.ts'
 import { EARLIEST } from '../../report/plain-report.ts'
 import { isFlag } from '../no-fix.ts'
 import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
-import { timeIn } from '../times.ts'
 import {
+  timeIn,
   METRES_PER_SECOND,
   isSent,
   measure,

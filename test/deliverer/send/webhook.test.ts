@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
 import { signedHeaders } from '../../../deliverer/send/webhook.ts'
-import { newSigningSecret } from '../../../schemas/access/signing-secret.ts'
+import { newSigningSecret } from '../../../schemas/access/random-secrets.ts'
 
 const BODY = '{"type":"device.online","data":{"deviceName":"Größe 🚐"}}'
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { judgePoint } from '../../../../ingest-api/apps/submitted-reports.ts'
 import { reportOf } from '../../../../schemas/formats/histories/report-of.ts'
-import { timeIn } from '../../../../schemas/formats/times.ts'
+import { timeIn } from '../../../../schemas/formats/values.ts'
 import { parseImportedReport } from '../../../../schemas/report/position-report.ts'
 
 const NOW = Date.UTC(2027, 0, 1)

@@ -9,3 +9,11 @@ export function newShareToken(): string {
 export function isShareToken(text: string): boolean {
   return /^gpsshare_[\w-]{43}$/.test(text)
 }
+
+/** How the secrets of Standard Webhooks begin; base64 of the key follows. */
+export const SIGNING_SECRET_PREFIX = 'whsec_'
+const BYTES = 32
+
+export function newSigningSecret(): string {
+  return SIGNING_SECRET_PREFIX + randomBytes(BYTES).toString('base64')
+}
