@@ -1,6 +1,10 @@
-import { commandLine, refuseOptions, UsageError } from '../runtime/process/command-line.ts'
-import type { OptionValues } from '../runtime/process/command-line.ts'
-import { numberOption } from '../runtime/process/option-values.ts'
+import {
+  commandLine,
+  refuseOptions,
+  UsageError,
+  type OptionValues,
+  numberOption,
+} from '../runtime/process/command-line.ts'
 import type { FleetSize } from './capacity.ts'
 
 const GROUPS = {

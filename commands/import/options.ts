@@ -3,8 +3,13 @@ import { objectIn, textIn } from '../../schemas/formats/values.ts'
 import type { SenderKeys } from '../../runtime/config/config.ts'
 import { deviceIdFault } from '../../schemas/devices/device-id.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
-import { commandLine, UsageError, type OptionValues } from '../../runtime/process/command-line.ts'
-import { keyOption, urlOption } from '../../runtime/process/option-values.ts'
+import {
+  commandLine,
+  UsageError,
+  type OptionValues,
+  keyOption,
+  urlOption,
+} from '../../runtime/process/command-line.ts'
 import type { Format } from '../../schemas/formats/histories/format.ts'
 import { FORMATS } from '../../schemas/formats/histories/read-points.ts'
 import type { Import } from './import-files.ts'

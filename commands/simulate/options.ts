@@ -5,8 +5,10 @@ import {
   refuseOptions,
   UsageError,
   type OptionValues,
+  keyOption,
+  numberOption,
+  urlOption,
 } from '../../runtime/process/command-line.ts'
-import { keyOption, numberOption, urlOption } from '../../runtime/process/option-values.ts'
 
 export type Options = {
   readonly url: URL

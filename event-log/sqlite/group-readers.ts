@@ -1,6 +1,6 @@
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import { DependencyError } from '../../runtime/errors.ts'
-import { sleepers } from '../../runtime/process/sleepers.ts'
+import { sleepers } from '../../runtime/process/repeat.ts'
 
 /** Another process may append to the file too; only polling detects that. */
 export const LOOK_AGAIN_MS = 200

@@ -5,7 +5,7 @@ import type { EventLog, LogBatch, LogEntry } from '../event-log.ts'
 import { type TopicName, REJECTIONS } from '../topic.ts'
 import { batchReader, PARTITION } from './batch-reader.ts'
 import { groupReaders, LOOK_AGAIN_MS, type WarningLogger } from './group-readers.ts'
-import { sleepers } from '../../runtime/process/sleepers.ts'
+import { sleepers } from '../../runtime/process/repeat.ts'
 import { tableTail } from '../../runtime/sqlite/table-tail.ts'
 import { DEAD_LETTERS, topicReader, type CommitTopic } from './topic.ts'
 

@@ -1,5 +1,5 @@
 import Joi from 'joi'
-import { parseNetwork, type Network } from '../outbound/public-address.ts'
+import { parseNetwork, type Network } from '../outbound/outbound-url.ts'
 import { SECRETS_KEY_BYTES } from '../process/sealed-secrets.ts'
 import { variable } from './variables.ts'
 

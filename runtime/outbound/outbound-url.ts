@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { isInNetworks, isPublicAddress, type Network } from './public-address.ts'
+import ipaddr from 'ipaddr.js'
 
 /** The networks that operators' URLs may reach besides the public Internet. */
 export type OutboundNetworks = readonly Network[]
@@ -40,4 +40,67 @@ export function addressFault(
 export function addressIn({ hostname }: Pick<URL, 'hostname'>): string | undefined {
   const bare = hostname.replace(/^\[|\]$/g, '')
   return isIP(bare) === 0 ? undefined : bare
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+/** A network in CIDR notation, `10.0.0.0/8`. */
+export type Network = readonly [Address, number]
+
+/** Undefined for anything but a network in CIDR notation. */
+export function parseNetwork(text: string): Network | undefined {
+  return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined
+}
+
+/** Whether all that an address reaches, also through the IPv4 address inside it, is in one of the networks. */
+export function isInNetworks(address: string, networks: readonly Network[]): boolean {
+  const reached = reachedBy(address)
+  return (
+    reached.length > 0 && reached.every((one) => networks.some((network) => fits(one, network)))
+  )
+}
+
+/**
+ * Whether an address is that of a host in the public Internet, also if it wraps an IPv4 address: mapped, NAT64,
+ * 6to4, Teredo.
+ */
+export function isPublicAddress(address: string): boolean {
+  const reached = reachedBy(address)
+  return reached.length > 0 && reached.every(isPublic)
+}
+
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
+
+function isPublic(address: Address): boolean {
+  const isUnicast = (address.range() as string) === 'unicast'
+  return isUnicast && (address.kind() === 'ipv4' || fits(address, GLOBAL_UNICAST))
+}
+
+function fits(address: Address, [network, bits]: Network): boolean {
+  return address.kind() === network.kind() && address.match(network, bits)
+}
+
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96')
+const SIX_TO_FOUR = ipaddr.parseCIDR('2002::/16')
+const TEREDO = ipaddr.parseCIDR('2001::/32')
+
+/** The address, or those that it wraps; none for a text that is no address. */
+function reachedBy(text: string): readonly Address[] {
+  // A zone names an interface of one machine.
+  const plain = text.replace(/%.*$/s, '')
+  if (!ipaddr.isValid(plain)) return []
+  const address = ipaddr.parse(plain)
+  if (address.kind() === 'ipv4') return [address]
+  const six = address as ipaddr.IPv6
+  if (six.isIPv4MappedAddress()) return [six.toIPv4Address()]
+  const bytes = six.toByteArray()
+  if (fits(six, NAT64)) return [four(bytes.slice(12))]
+  if (fits(six, SIX_TO_FOUR)) return [four(bytes.slice(2, 6))]
+  // The server, and the client, whose bits are inverted.
+  if (fits(six, TEREDO)) return [four(bytes.slice(4, 8)), four(bytes.slice(12).map((b) => b ^ 255))]
+  return [six]
+}
+
+function four(bytes: number[]): ipaddr.IPv4 {
+  return new ipaddr.IPv4(bytes)
 }

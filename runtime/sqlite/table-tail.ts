@@ -1,4 +1,4 @@
-import type { Sleepers } from '../process/sleepers.ts'
+import type { Sleepers } from '../process/repeat.ts'
 
 /**
  * Yields the batches of an append-only table, which is one partition, after an offset, then new ones. If rows behind

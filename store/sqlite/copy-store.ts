@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { SECRETS_FILE } from '../../runtime/process/secrets-file.ts'
+import { SECRETS_FILE } from '../../runtime/process/sealed-secrets.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { ACCOUNTS_SCHEMA } from './accounts-schema.ts'
 import { FACTS_FILE } from './facts.ts'

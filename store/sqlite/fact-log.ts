@@ -1,4 +1,4 @@
-import { sleepers } from '../../runtime/process/sleepers.ts'
+import { sleepers } from '../../runtime/process/repeat.ts'
 import type { Database } from '../../runtime/sqlite/database.ts'
 import { tableTail } from '../../runtime/sqlite/table-tail.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'

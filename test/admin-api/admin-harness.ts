@@ -12,7 +12,7 @@ import {
   openSqliteEventLog,
   type SqliteEventLogOptions,
 } from '../../event-log/sqlite/sqlite-event-log.ts'
-import { parseNetwork } from '../../runtime/outbound/public-address.ts'
+import { parseNetwork } from '../../runtime/outbound/outbound-url.ts'
 import { sealedSecrets } from '../../runtime/process/sealed-secrets.ts'
 import type { MapConfig } from '../../runtime/config/console-variables.ts'
 import { serveHttp } from '../../runtime/http/http-server.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { wants } from '../../deliverer/wanted.ts'
+import { wants } from '../../deliverer/run/next-items.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
 import { newSubscription } from '../contracts/store-subscriptions.ts'

@@ -11,7 +11,7 @@ import {
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { httpClient, requestFailure, type HttpClient } from '../../../deliverer/send/http-client.ts'
-import { parseNetwork } from '../../../runtime/outbound/public-address.ts'
+import { parseNetwork } from '../../../runtime/outbound/outbound-url.ts'
 import { CERTIFICATE } from './certificate.ts'
 
 const LOOPBACK = [parseNetwork('127.0.0.0/8')!]

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { Webhook } from 'standardwebhooks'
-import { signedHeaders } from '../../../deliverer/send/webhook.ts'
+import { signedHeaders } from '../../../deliverer/send/send-items.ts'
 import { newSigningSecret } from '../../../schemas/access/random-secrets.ts'
 
 const BODY = '{"type":"device.online","data":{"deviceName":"Größe 🚐"}}'

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { outboundUrlFault } from '../../../runtime/outbound/outbound-url.ts'
-import { parseNetwork } from '../../../runtime/outbound/public-address.ts'
+import { outboundUrlFault, parseNetwork } from '../../../runtime/outbound/outbound-url.ts'
 
 const HOME = [parseNetwork('192.168.0.0/16')!]
 

@@ -3,7 +3,7 @@ import {
   isInNetworks,
   isPublicAddress,
   parseNetwork,
-} from '../../../runtime/outbound/public-address.ts'
+} from '../../../runtime/outbound/outbound-url.ts'
 
 const PUBLIC = [
   '1.1.1.1',

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { secretsKeyIn } from '../../../runtime/process/secrets-file.ts'
+import { secretsKeyIn } from '../../../runtime/process/sealed-secrets.ts'
 import { ownDirectory } from '../../own-directory.ts'
 
 test('the key is made once, readable by this user alone', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { sleepers } from '../../../runtime/process/sleepers.ts'
+import { sleepers } from '../../../runtime/process/repeat.ts'
 
 const LONG_MS = 3_600_000
 
