@@ -11,6 +11,7 @@ import { directoryForEachTest } from '../../directory-for-each-test.ts'
 import { T0 } from '../../samples.ts'
 
 const clock = { time: T0, now: () => clock.time }
+const steadyClock = { ahead: 0, now: () => clock.time + steadyClock.ahead }
 const away = new DependencyError('the log is away', { retriable: true })
 
 const directory = directoryForEachTest()
@@ -23,6 +24,7 @@ let rejections: RejectionQueue
 
 beforeEach(() => {
   clock.time = T0
+  steadyClock.ahead = 0
   eventLog = openSqliteEventLog({ file: join(directory(), 'log.sqlite'), clock })
   metrics = createMetrics()
   append = (events) => eventLog.rejections.append(events)
@@ -32,7 +34,7 @@ beforeEach(() => {
   rejections = new RejectionQueue({
     topic: { append: (events) => append(events) },
     clock,
-    steadyClock: clock,
+    steadyClock,
     metrics,
     logger,
   })
@@ -175,6 +177,16 @@ describe('rejections', () => {
     clock.time = T0 + 3_000
     await rejections.flush()
     expect(await counted()).toEqual({ kept: 40, counted: 10 })
+  })
+
+  test('setting the machine’s clock begins no new second', async () => {
+    refuse(20)
+    clock.time -= 3_600_000
+    steadyClock.ahead = 3_600_000
+    refuse(5)
+    steadyClock.ahead += 1_000
+    await rejections.flush()
+    expect(await counted()).toEqual({ kept: 20, counted: 5 })
   })
 
   test('refused reports are all written at the end, also those of a second that is not over', async () => {

@@ -34,6 +34,7 @@ afterAll(() => stopping.abort())
 /** A source of grants that counts its calls and gives the desired answers. */
 function source(answer: () => Promise<KeyGrant | undefined>) {
   const clock = { time: T0, now: () => clock.time }
+  const wallClock = { time: T0, now: () => wallClock.time }
   const asked = { times: 0 }
   const keys = {
     findGrant: () => {
@@ -46,11 +47,11 @@ function source(answer: () => Promise<KeyGrant | undefined>) {
     keys,
     good,
     clock,
-    wallClock: clock,
+    wallClock,
     stopping: stopping.signal,
   })
   const find = (secret: Buffer) => grants.find(secret, async () => undefined)
-  return { clock, asked, grants: { find } }
+  return { clock, wallClock, asked, grants: { find } }
 }
 
 describe('cached keys', () => {
@@ -142,6 +143,17 @@ describe('cached keys', () => {
     const { clock, asked, grants } = source(async () => grantNamed('a'))
     await grants.find(hash)
     clock.time -= 1
+    await grants.find(hash)
+    expect(asked.times).toBe(2)
+  })
+
+  test('setting the machine’s clock makes no cached key stale or fresh', async () => {
+    const { clock, wallClock, asked, grants } = source(async () => grantNamed('a'))
+    await grants.find(hash)
+    wallClock.time -= 3_600_000
+    await grants.find(hash)
+    expect(asked.times).toBe(1)
+    clock.time += 5_000
     await grants.find(hash)
     expect(asked.times).toBe(2)
   })
