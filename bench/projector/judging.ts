@@ -1,4 +1,4 @@
-import { noteFailures } from '../../projector/facts/device-failures.ts'
+import { noteFailures } from '../../projector/facts/judge-apart.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
 import { judgeBatches, type JudgeBatch } from '../../projector/facts/judge-batch.ts'

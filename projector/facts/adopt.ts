@@ -6,10 +6,11 @@ import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
 import type { AdoptionStore } from '../../store/definitions.ts'
 import type { FactStore, JudgeDevice } from '../../store/facts.ts'
 import type { DevicePlace, Devices } from '../../store/read-models.ts'
-import { withAdopted, withoutOthers } from './geofences.ts'
-import type { ChangedGeofence } from './known-definitions.ts'
+import type { DeviceDefinitions } from './decider.ts'
+import type { ChangedGeofence } from './definitions.ts'
 import { judgeApart, type Judging } from './judge-apart.ts'
-import { lookedAtSoon, type DeviceDefinitions } from './judge.ts'
+import { lookedAtSoon } from './judge.ts'
+import { withAdopted, withoutOthers } from './sides.ts'
 
 /** Some milliseconds of work: reports have their turn in between. */
 const ADOPTED_AT_ONCE = 50
@@ -145,18 +146,15 @@ export function adoptDevices(
 }
 
 /** The state of a device that is also in the geofences that came into force around its last position. No fact follows. */
-export function adopted(
-  state: FactState,
-  { defined }: Pick<DeviceDefinitions, 'defined'>,
-  now: number,
-): FactState {
-  if (state.definitions === undefined || defined === undefined) return state
-  const { geofences: before } = state.definitions
-  const geofences = withAdopted(withoutOthers(before, defined.geofences), defined.geofences)
+export function adopted(state: FactState, definitions: DeviceDefinitions, now: number): FactState {
+  if (state.definitions === undefined) return state
+  const { geofences: before, rules } = state.definitions
+  const kept = withoutOthers(before, definitions.geofences)
+  const geofences = withAdopted(kept, definitions.geofences)
   if (geofences === before) return state
-  const next = { ...state, definitions: { ...state.definitions, geofences } }
+  const next = { ...state, definitions: { geofences, rules } }
   // A rule about silence may apply there.
-  return defined.rules.length === 0 ? next : lookedAtSoon(next, now)
+  return definitions.rules.length === 0 ? next : lookedAtSoon(next, now)
 }
 
 function boxesOf(geofences: readonly PreparedGeofence[]): readonly Box[] {

@@ -1,7 +1,14 @@
-import type { AlarmState } from '../../schemas/facts/fact-state.ts'
+import type { AlarmState, FactState } from '../../schemas/facts/fact-state.ts'
 import { alarmKey, alarmNames } from '../../schemas/report/alarm-names.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
-import type { Decision, FactInput, HeartbeatInput, PartJudgement, PositionInput } from './part.ts'
+import {
+  unchanged,
+  type Decision,
+  type FactInput,
+  type HeartbeatInput,
+  type Judged,
+  type PositionInput,
+} from './decider.ts'
 
 /** Reports of one alarm that follow each other within this time are one run, and one fact. */
 const RUN_MS = 5 * 60 * 1_000
@@ -12,18 +19,17 @@ const MOST_RUNS = 16
 const NONE: AlarmState = { onTime: {}, late: {} }
 
 /** A repeat never causes an alarm. */
-export function judgeAlarms(
-  state: AlarmState | undefined,
-  input: FactInput,
-): PartJudgement<AlarmState | undefined> {
-  if (input.kind === 'time' || (input.kind === 'position' && input.isRepeat)) return nothing(state)
+export function judgeAlarms(state: FactState, input: FactInput): Judged {
+  if (input.kind === 'time' || (input.kind === 'position' && input.isRepeat)) {
+    return unchanged(state)
+  }
   const names = alarmNames(attributesOf(input)?.['alarm'])
-  if (names.size === 0) return nothing(state)
+  if (names.size === 0) return unchanged(state)
   const late = input.kind === 'position' && input.isLate
   const at = input.kind === 'position' ? trueAt(input.position) : input.receivedAt
   const position = input.kind === 'position' && { position: input.position }
-  const runs = state ?? NONE
-  const before = late ? runs.late : runs.onTime
+  const { alarms = NONE } = state
+  const before = late ? alarms.late : alarms.onTime
   const decisions: Decision[] = []
   for (const [key, alarm] of names) {
     if (isSameRun(before[key] ?? before[alarm], at)) continue
@@ -33,14 +39,9 @@ export function judgeAlarms(
   const endedBefore = input.kind === 'position' && !late ? at - RUN_MS : -Infinity
   const after = withReported(before, names, { at, endedBefore })
   return {
-    state: late ? { ...runs, late: after } : { ...runs, onTime: after },
+    state: { ...state, alarms: late ? { ...alarms, late: after } : { ...alarms, onTime: after } },
     decisions,
-    due: null,
   }
-}
-
-function nothing<State>(state: State): PartJudgement<State> {
-  return { state, decisions: [], due: null }
 }
 
 function attributesOf(input: PositionInput | HeartbeatInput) {

@@ -3,38 +3,42 @@ import type {
   GeofenceStanding,
   StartedWait,
 } from '../../schemas/definitions/definitions-state.ts'
-import type { Coordinates } from '../../schemas/geo/distance.ts'
 import { namedGeofence, type Geofence } from '../../schemas/definitions/geofence.ts'
-import type { GeofenceIndex, PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
-import type { Decision, PositionInput } from './part.ts'
-import { hasEntered, hasLeft, isWithin, type Fix } from './sides.ts'
-
-/** The geofences of an account as one device is judged by them. */
-export type GeofenceDefinitions = {
-  readonly index: GeofenceIndex
-  readonly applies: (geofence: Geofence) => boolean
-  /** When the device's labels last changed. */
-  readonly selectedSince: number
-}
-
-/** The clock by which a wait ends: the timestamps of positions, or the receipt of the first of them. */
-export type WaitClock = 'at' | 'receivedAt'
-
-export type EndOfWait = { readonly id: string; readonly end: number }
-
-export const NO_GEOFENCES: GeofencesState = { standings: {} }
-
-type Standings = ReadonlyMap<string, GeofenceStanding>
-type Judged = { readonly state: GeofencesState; readonly decisions: readonly Decision[] }
-
-/** How many geofences around a place count: the smallest, after those that the device is in or waits for. */
-const MOST_COUNTED = 100
-/** Other processes may not know a change for this long: what a device did meanwhile was judged without it. */
-const SPREADING_MS = 30_000
+import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
+import { trueAt } from '../../schemas/geo/position-order.ts'
+import {
+  isMove,
+  unchanged,
+  type Decision,
+  type DeviceDefinitions,
+  type FactInput,
+  type GeofenceDefinitions,
+  type Judged,
+  type PositionInput,
+  type Wait,
+} from './decider.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import {
+  counting,
+  definitionOf,
+  hasEntered,
+  hasLeft,
+  inForceSince,
+  isNewAt,
+  newestOf,
+  withAdopted,
+  type Fix,
+} from './sides.ts'
 
 /** The geofences that the device is in. */
 export function insideOf({ standings }: GeofencesState): string[] {
   return Object.keys(standings).filter((id) => standings[id]?.side === 'inside')
+}
+
+/** Undefined: nobody knows. */
+export function isInside({ standings }: GeofencesState, id: string): boolean | undefined {
+  const side = standings[id]?.side
+  return side === 'unknown' ? undefined : side === 'inside'
 }
 
 /** When the device entered a geofence that it is in; if that is unknown, since when the geofence has applied to it. */
@@ -49,109 +53,88 @@ export function insideSince(
   return standing.since ?? inForceSince(known.geofence, definitions)
 }
 
-/**
- * Drops, without facts, the standings in geofences that were deleted, disabled or are no longer about the device,
- * and the waits that began before a change of theirs.
- */
-export function withoutOthers(
+/** The geofences that the device was in after each of these decisions, the last of which led to `state`. */
+export function insideAfterEach(
   state: GeofencesState,
-  definitions: GeofenceDefinitions,
-): GeofencesState {
-  let kept: Map<string, GeofenceStanding> | undefined
-  for (const [id, standing] of Object.entries(state.standings)) {
-    const still = standingNow(id, standing, state.last, definitions)
-    if (still === standing) continue
-    kept ??= new Map(Object.entries(state.standings))
-    if (still === undefined) kept.delete(id)
-    else kept.set(id, still)
-  }
-  return kept === undefined ? state : { ...state, standings: Object.fromEntries(kept) }
-}
-
-function standingNow(
-  id: string,
-  standing: GeofenceStanding,
-  last: GeofencesState['last'],
-  definitions: GeofenceDefinitions,
-): GeofenceStanding | undefined {
-  const known = definitionOf(id, definitions)
-  if (known === undefined) return undefined
-  const { side, since = null, wait } = standing
-  const { enabledSince = 0 } = known.geofence
-  // It was disabled after that, perhaps too briefly for anything to be judged meanwhile.
-  if (last !== undefined && last.receivedAt < enabledSince) {
-    if (side === 'unknown') return isWithin(known.areas, last) ? standing : undefined
-    if (!hasEntered(known.areas, last)) return undefined
-    return since === null && wait === undefined ? standing : { side: 'inside', since: null }
-  }
-  const isOver = wait !== undefined && wait.receivedAt < inForceSince(known.geofence, definitions)
-  if (!isOver) return standing
-  return side === 'inside' ? { side, since } : undefined
-}
-
-/**
- * The wait that ends first; the device has been on the new side for `confirmSeconds` then. What was `received` before
- * a geofence was in force ends no wait of it.
- */
-export function nextEnd(
-  { standings }: GeofencesState,
-  definitions: GeofenceDefinitions,
-  clock: WaitClock,
-  received = Infinity,
-): EndOfWait | undefined {
-  let first: EndOfWait | undefined
-  for (const [id, { wait }] of Object.entries(standings)) {
-    if (wait === undefined) continue
-    const known = definitionOf(id, definitions)?.geofence
-    if (known !== undefined && received < inForceSince(known, definitions)) continue
-    const end = wait[clock] + (known?.confirmSeconds ?? 0) * 1_000
-    if (first === undefined || end < first.end || (end === first.end && id < first.id)) {
-      first = { id, end }
+  decisions: readonly Decision[],
+): readonly (readonly string[])[] {
+  let inside = insideOf(state)
+  const after: (readonly string[])[] = []
+  for (const decision of [...decisions].reverse()) {
+    after.unshift(inside)
+    if (decision.type === 'geofence.entered') {
+      inside = inside.filter((id) => id !== decision.geofence.id)
+    } else if (decision.type === 'geofence.left') {
+      inside = [...inside, decision.geofence.id]
     }
   }
-  return first
+  return after
 }
 
-export function endWait(
-  state: GeofencesState,
-  { id }: EndOfWait,
+/** What was `received` before a geofence was in force ends no wait of it. */
+export function* geofenceWaits(
+  { standings }: GeofencesState,
   definitions: GeofenceDefinitions,
-): Judged & { readonly wait: StartedWait | undefined } {
-  const standing = state.standings[id]
+  received: number,
+): Generator<Wait> {
+  for (const id in standings) {
+    const start = standings[id]?.wait
+    if (start === undefined) continue
+    const known = definitionOf(id, definitions)?.geofence
+    if (known === undefined || received < inForceSince(known, definitions)) continue
+    yield { of: 'geofence', id, start, seconds: known.confirmSeconds }
+  }
+}
+
+/** The device has been on the new side for long enough. */
+export function endGeofenceWait(
+  state: GeofencesState,
+  { id, start }: Wait,
+  definitions: GeofenceDefinitions,
+): Judged<GeofencesState> {
   const known = definitionOf(id, definitions)
-  if (standing?.wait === undefined || known === undefined) {
-    return { state, decisions: [], wait: undefined }
+  const standing = state.standings[id]
+  if (known === undefined || standing === undefined) return unchanged(state)
+  const standings = { ...state.standings }
+  if (standing.side === 'inside') {
+    delete standings[id]
+    const decisions = [left(known.geofence, start, standing.since ?? null)]
+    return { state: { ...state, standings }, decisions }
   }
-  const { side, wait, since = null } = standing
-  if (side === 'inside') {
-    const kept = Object.entries(state.standings).filter(([one]) => one !== id)
-    const standings = Object.fromEntries(kept)
-    return { state: { ...state, standings }, decisions: [left(known.geofence, wait, since)], wait }
-  }
-  const standings = { ...state.standings, [id]: { side: 'inside', since: wait.at } as const }
-  return { state: { ...state, standings }, decisions: [entered(known.geofence, wait)], wait }
+  standings[id] = { side: 'inside', since: start.at }
+  return { state: { ...state, standings }, decisions: [entered(known.geofence, start)] }
 }
 
 /**
  * Judges a position that follows the last one judged. It leaves before it enters. What was received before a geofence
  * was in force decides nothing by it: the device is then in it, or no longer, without a fact.
  */
-export function judgePlace(
+export function judgeGeofences(
+  state: FactState,
+  input: FactInput,
+  { geofences: by }: DeviceDefinitions,
+): Judged {
+  if (state.definitions === undefined || !isMove(input)) return unchanged(state)
+  const { rules } = state.definitions
+  const { state: geofences, decisions } = judgePlace(state.definitions.geofences, input, by)
+  return { state: { ...state, definitions: { geofences, rules } }, decisions }
+}
+
+function judgePlace(
   before: GeofencesState,
   { position, receivedAt }: PositionInput,
   definitions: GeofenceDefinitions,
-): Judged {
-  const start: StartedWait = {
-    at: Math.min(position.timestamp, position.receivedAt),
-    receivedAt,
-    position,
-  }
+): Judged<GeofencesState> {
+  const start: StartedWait = { at: trueAt(position), receivedAt, position }
   const { latitude, longitude, accuracy } = position
   const fix: Fix = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
   const isEarlier = ({ geofence }: PreparedGeofence) =>
     receivedAt < inForceSince(geofence, definitions)
   const waitFor = ({ confirmSeconds }: Geofence) => (confirmSeconds === 0 ? undefined : start)
   const { last, standings: own } = withAdopted(before, definitions)
+  const newest = newestOf(definitions)
+  // A minute later every process knows it.
+  const next = { ...fix, receivedAt, ...(isNewAt(receivedAt, newest) && { knew: newest }) }
   const standings = new Map(Object.entries(own))
   const decisions: Decision[] = []
 
@@ -159,10 +142,10 @@ export function judgePlace(
     const [standing, known] = [standings.get(id), definitionOf(id, definitions)]
     if (standing === undefined || known === undefined) continue
     const { geofence } = known
-    const next = isEarlier(known)
+    const still = isEarlier(known)
       ? standingBefore(standing, known, fix)
       : nextStanding(standing, known, fix, waitFor(geofence))
-    if (next !== undefined) standings.set(id, next)
+    if (still !== undefined) standings.set(id, still)
     else {
       standings.delete(id)
       if (standing.side === 'inside' && !isEarlier(known)) {
@@ -186,15 +169,7 @@ export function judgePlace(
       decisions.push(entered(geofence, start))
     }
   }
-  const newest = newestOf(definitions)
-  return {
-    state: {
-      // A minute later every process knows it.
-      last: { ...fix, receivedAt, ...(isNewSince(newest, { receivedAt }) && { knew: newest }) },
-      standings: Object.fromEntries(standings),
-    },
-    decisions,
-  }
+  return { state: { last: next, standings: Object.fromEntries(standings) }, decisions }
 }
 
 /** Undefined: the device is outside. */
@@ -229,74 +204,6 @@ function standingBefore(
   const { side, since = null, wait } = standing
   if (side === 'outside' || since !== null || wait !== undefined) return standing
   return hasLeft(areas, fix) ? undefined : standing
-}
-
-/** Devices inside a geofence that came into force after their last position are inside it, without a fact. */
-export function withAdopted(
-  state: GeofencesState,
-  definitions: GeofenceDefinitions,
-): GeofencesState {
-  const { last } = state
-  if (last === undefined || !wasUnknown(newestOf(definitions), last)) return state
-  const standings = new Map(Object.entries(state.standings))
-  for (const { geofence, areas } of counting(standings, last, definitions)) {
-    if (!wasUnknown(inForceSince(geofence, definitions), last)) continue
-    const side = hasEntered(areas, last) ? 'inside' : 'unknown'
-    standings.set(geofence.id, { side, since: null })
-  }
-  const isSame = standings.size === Object.keys(state.standings).length
-  return isSame ? state : { ...state, standings: Object.fromEntries(standings) }
-}
-
-/** Whether a definition that came into force at this time may not have been known when the last position was judged. */
-export function isNewSince(
-  inForceSince: number,
-  last: { readonly receivedAt: number } | undefined,
-): boolean {
-  return last !== undefined && last.receivedAt < inForceSince + SPREADING_MS
-}
-
-/** The same, more exactly: it was received earlier, or judged by definitions without this one. */
-function wasUnknown(inForceSince: number, last: NonNullable<GeofencesState['last']>): boolean {
-  const { receivedAt, knew = receivedAt - SPREADING_MS } = last
-  return receivedAt < inForceSince || knew < inForceSince
-}
-
-/** The geofences around the place that count, beside those with a standing. */
-function* counting(
-  standings: Standings,
-  place: Coordinates,
-  { index, applies }: GeofenceDefinitions,
-): Generator<PreparedGeofence, void> {
-  let room = MOST_COUNTED - standings.size
-  if (room <= 0) return
-  for (const one of index.around(place)) {
-    if (standings.has(one.geofence.id) || !applies(one.geofence)) continue
-    if (!isWithin(one.areas, place)) continue
-    yield one
-    room -= 1
-    if (room === 0) return
-  }
-}
-
-function definitionOf(
-  id: string,
-  { index, applies }: GeofenceDefinitions,
-): PreparedGeofence | undefined {
-  const known = index.get(id)
-  return known !== undefined && applies(known.geofence) ? known : undefined
-}
-
-/** Since when the geofence has applied to the device: a new label may have made it fit. */
-function inForceSince(
-  { inForceSince, labels }: Geofence,
-  { selectedSince }: GeofenceDefinitions,
-): number {
-  return labels === undefined ? inForceSince : Math.max(inForceSince, selectedSince)
-}
-
-function newestOf({ index, selectedSince }: GeofenceDefinitions): number {
-  return Math.max(index.newest, selectedSince)
 }
 
 function byId({ geofence: a }: PreparedGeofence, { geofence: b }: PreparedGeofence): number {

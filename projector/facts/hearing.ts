@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts'
 import { INSTANCE_GONE_MS, type InstanceReport } from '../../schemas/instance-report.ts'
 import type { Instances } from '../../store/back-office.ts'
-import type { Hearing } from './part.ts'
+import type { Hearing } from './decider.ts'
 
 /**
  * Since when there has been a ready instance without interruption, as far as their reports show. One that has not

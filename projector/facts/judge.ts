@@ -1,31 +1,28 @@
 import { withOffset } from '../../event-log/offsets.ts'
 import { jsonSize } from '../../runtime/json-size.ts'
-import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { Origin } from '../../schemas/devices/read-models.ts'
-import type { DefinitionsState } from '../../schemas/definitions/definitions-state.ts'
-import { lifeOf, type FactState, type LastJudged } from '../../schemas/facts/fact-state.ts'
-import { factId, type DeviceFact } from '../../schemas/facts/facts.ts'
 import type { PositionEntry, RepeatEntry, SeenEntry } from '../../schemas/events/log-entry.ts'
+import {
+  lifeOf,
+  type FactBudget,
+  type FactState,
+  type LastJudged,
+} from '../../schemas/facts/fact-state.ts'
+import { factId, type DeviceFact } from '../../schemas/facts/facts.ts'
+import { compareOrigins, comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import { withOptionalFields } from '../../schemas/report/report-fields.ts'
 import type { JudgedDevice } from '../../store/facts.ts'
-import { overspent, spend } from './fact-budget.ts'
-import { judgeAlarms } from './alarms.ts'
-import { insideOf } from './geofences.ts'
 import {
-  insideAfterEach,
-  judgeDefinitions,
-  NO_DEFINITIONS,
-  type DefinedBy,
-} from './judge-definitions.ts'
-import { judgeLiveness, type LivenessDefinitions } from './liveness.ts'
-import type { Decision, Hearing, FactInput, JudgedPosition, PositionInput } from './part.ts'
+  isMove,
+  type Decision,
+  type DeviceDefinitions,
+  type FactInput,
+  type Hearing,
+  type JudgedPosition,
+  type PositionInput,
+} from './decider.ts'
+import { decide, type Decided } from './decide.ts'
 import { uneventful } from './uneventful.ts'
-
-/** The definitions by which a device is judged. */
-export type DeviceDefinitions = LivenessDefinitions & {
-  /** Absent: the account has neither geofences nor rules. */
-  readonly defined?: DefinedBy
-}
 
 /** An entry of the log that counts. */
 export type JudgedEntry = PositionEntry | RepeatEntry | SeenEntry
@@ -50,7 +47,9 @@ const MOST_BYTES = 2 ** 20
 /** The common fields of a fact. */
 const FACT_BYTES = 250
 const MOST_INSIDE = 100
-const NO_FACTS: readonly DeviceFact[] = []
+/** 600 facts an hour. */
+const FACT_EVERY_MS = 6_000
+const LARGEST_BURST = 1_200
 const NEW_DEVICE: FactState = { sequence: 0, applied: {}, due: null }
 
 /**
@@ -63,7 +62,7 @@ export function judgeEntries(
   judging: DeviceJudging,
 ): JudgedDevice {
   let state = before ?? NEW_DEVICE
-  let made: Made | undefined
+  const made: Made = { facts: [], bytes: 0 }
   for (const entry of entries) {
     const { partition, offset } = entry.origin
     if (offset <= (state.applied[partition] ?? -1)) continue
@@ -73,21 +72,20 @@ export function judgeEntries(
       state = next
       continue
     }
-    made ??= { facts: [], bytes: 0 }
     if (isFull(made)) return partial(state, made)
+    let { last } = state
     if (!isWithdrawn(state, entry) && !isBeforeFirstReport(state, entry)) {
       const now = entry.event.receivedAt
       state = letTimePass(state, now, judging, made)
       if (isFull(made)) return partial(state, made)
       const input = inputOf(state, entry)
       state = judge(state, input, judging, made)
-      if (input.kind === 'position' && !input.isLate && !input.isRepeat) {
-        state = { ...state, last: lastJudged(input.position, entry.origin) }
-      }
+      if (isMove(input)) last = lastJudged(input.position, entry.origin)
     }
-    state = { ...state, applied: withOffset(state.applied, entry.origin) }
+    const applied = withOffset(state.applied, entry.origin)
+    state = { ...state, applied, ...(last !== undefined && { last }) }
   }
-  return { state, facts: made?.facts ?? NO_FACTS }
+  return { state, facts: made.facts }
 }
 
 /** Judges that the time has come to `now` for a device of which nothing has arrived. */
@@ -113,7 +111,7 @@ function isDue({ due }: FactState, now: number): boolean {
 export function lookedAtSoon(state: FactState, now: number): FactState {
   const { liveness } = state
   if (liveness === undefined) return state
-  const due = earliest(state.due, now)
+  const due = Math.min(state.due ?? now, now)
   if (liveness.due === null) return { ...state, due }
   return { ...state, liveness: { ...liveness, due: Math.min(liveness.due, now) }, due }
 }
@@ -133,26 +131,13 @@ function letTimePass(
   return state
 }
 
-/** The parts, in this order. */
-function judge(state: FactState, input: FactInput, judging: DeviceJudging, made: Made): FactState {
-  const { definitions } = judging
-  const alarms = judgeAlarms(state.alarms, input)
-  const by = definitions.defined ?? NO_DEFINITIONS
-  const { isWatched, watchedSince } = definitions
-  const watch = { isWatched, watchedSince, seenAt: state.liveness?.seenAt }
-  const defined = judgeDefinitions(state.definitions, input, { ...by, ...watch })
-  const liveness = judgeLiveness(state.liveness, input, definitions)
-  const before = insideIn(state.definitions)
-  const after = insideIn(defined.state)
-  const insideAfter = defined.state ? insideAfterEach(defined.state, defined.decisions) : []
-  const decided = [
-    ...alarms.decisions.map((decision) => ({ decision, inside: before })),
-    ...defined.decisions.map((decision, n) => ({ decision, inside: insideAfter[n] ?? after })),
-    ...liveness.decisions.map((decision) => ({ decision, inside: after })),
-  ]
+/** Makes facts of the decisions, as many as the device's budget allows. */
+function judge(before: FactState, input: FactInput, judging: DeviceJudging, made: Made): FactState {
+  const { state, decisions } = decide(before, input, judging.definitions)
+  if (decisions.length === 0) return state
   let { sequence, budget } = state
   const receivedAt = input.kind === 'time' ? input.at : input.receivedAt
-  for (const { decision, inside } of decided) {
+  for (const { decision, inside } of decisions) {
     const left = spend(budget, receivedAt)
     if (left === undefined) {
       budget = budget && overspent(budget)
@@ -169,20 +154,22 @@ function judge(state: FactState, input: FactInput, judging: DeviceJudging, made:
     made.facts.push(factOf(decision, more, judging, lifeOf(state)))
     made.bytes += bytesOf(decision, input)
   }
-  if (sequence > state.sequence) made.bytes += bytesOfInput(input, after)
-  return {
-    ...state,
-    sequence,
-    due: earliest(alarms.due, earliest(defined.due, liveness.due)),
-    ...(alarms.state !== undefined && { alarms: alarms.state }),
-    ...(budget !== undefined && { budget }),
-    ...(defined.state !== undefined && { definitions: defined.state }),
-    ...(liveness.state !== undefined && { liveness: liveness.state }),
-  }
+  if (sequence > state.sequence) made.bytes += bytesOfInput(input, decisions)
+  return { ...state, sequence, ...(budget !== undefined && { budget }) }
 }
 
-function insideIn(state: DefinitionsState | undefined): readonly string[] {
-  return state === undefined ? [] : insideOf(state.geofences)
+/**
+ * Takes one fact from a device's budget at a time by the clock of receipt, never by that of this process: whoever judges
+ * the same entries keeps the same facts. Returns undefined where nothing is left.
+ */
+function spend(budget: FactBudget | undefined, at: number): FactBudget | undefined {
+  const fullAt = Math.max(budget?.fullAt ?? at, at) + FACT_EVERY_MS
+  return fullAt - at > LARGEST_BURST * FACT_EVERY_MS ? undefined : { fullAt }
+}
+
+/** The budget after a fact that there was nothing left for. */
+function overspent({ fullAt, suppressed = 0 }: FactBudget): FactBudget {
+  return { fullAt, suppressed: suppressed + 1 }
 }
 
 function factOf(
@@ -203,8 +190,9 @@ function bytesOf({ position, ...details }: Decision, input: FactInput): number {
 }
 
 /** What the facts of an input have in common is stored once for them. */
-function bytesOfInput(input: FactInput, inside: readonly string[]): number {
+function bytesOfInput(input: FactInput, decisions: Decided['decisions']): number {
   const position = input.kind === 'position' ? jsonSize(input.position) : 0
+  const inside = decisions.at(-1)?.inside ?? []
   return position + 30 * Math.min(inside.length, MOST_INSIDE)
 }
 
@@ -256,9 +244,4 @@ function lastJudged(
 /** The order of `lastPosition`. */
 function compareJudged(a: LastJudged, b: LastJudged): number {
   return comparePositionTimes(a, b) || compareOrigins(a.origin, b.origin)
-}
-
-function earliest(one: number | null, other: number | null): number | null {
-  if (one === null || other === null) return one ?? other
-  return Math.min(one, other)
 }

@@ -1,4 +1,6 @@
 import type {
+  DefinitionsState,
+  GeofencesState,
   RulesState,
   RuleStanding,
   RuleValue,
@@ -6,187 +8,219 @@ import type {
   StopFix,
 } from '../../schemas/definitions/definitions-state.ts'
 import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
-import { judgeCondition, type Circumstances } from './conditions.ts'
-import type { WaitClock, EndOfWait } from './geofences.ts'
-import type { Watched } from './liveness.ts'
-import { heldUntil, type Decision, type TimeInput } from './part.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import { trueAt } from '../../schemas/geo/position-order.ts'
+import {
+  MEASUREMENTS,
+  type Measurement,
+  type OptionalFields,
+} from '../../schemas/report/report-fields.ts'
+import {
+  isMove,
+  signOfLife,
+  unchanged,
+  type Decision,
+  type DeviceDefinitions,
+  type FactInput,
+  type Judged,
+  type PositionInput,
+  type Wait,
+} from './decider.ts'
+import { insideSince, isInside } from './geofences.ts'
+import { definitionOf } from './sides.ts'
+import { judgeStop, type StopVerdict } from './stops.ts'
 
-/** The enabled rules about a device. */
-export type RuleDefinitions = Watched & {
-  readonly rules: readonly DeviceRule[]
-  /** The newest sign of life before this input; undefined: none. */
-  readonly seenAt?: number | undefined
+/** Something at which conditions are judged: an input, or the end of a wait on a geofence. */
+type Moment = {
+  readonly start: StartedWait
+  readonly fields: OptionalFields
+  readonly stop?: Omit<StopVerdict, 'state'>
 }
 
-export const NO_RULES: RulesState = { standings: {} }
+/** `undefined`: the moment says nothing of the condition. */
+type Verdict = { readonly holds: boolean | undefined; readonly value?: RuleValue }
 
-type Standings = Readonly<Record<string, RuleStanding>>
-type Judged = { readonly state: RulesState; readonly decisions: readonly Decision[] }
+const SAYS_NOTHING: Verdict = { holds: undefined }
+const NO: Verdict = { holds: false }
 
 /** Drops, without facts, the standings of rules that were deleted, changed, disabled or are no longer about the device. */
-export function withoutOtherRules(state: RulesState, { rules }: RuleDefinitions): RulesState {
+export function withoutOtherRules(state: RulesState, rules: readonly DeviceRule[]): RulesState {
   const isKept = (id: string) =>
     rules.some((rule) => rule.id === id && rule.revision === state.standings[id]?.revision)
   const gone = Object.keys(state.standings).filter((id) => !isKept(id))
   if (gone.length === 0) return state
-  const standings = Object.entries(state.standings).filter(([id]) => !gone.includes(id))
-  return { ...state, standings: Object.fromEntries(standings) }
+  return { ...state, standings: without(state.standings, ...gone) }
 }
 
-/** The wait that ends first: its condition has held for long enough then. */
-export function nextRuleEnd(
+/** Since when a rule has applied to the device: entries that were received before decide nothing by it. */
+export function ruleInForceSince(
+  { changedAt, labels }: DeviceRule,
+  { geofences }: DeviceDefinitions,
+): number {
+  return labels === undefined ? changedAt : Math.max(changedAt, geofences.selectedSince)
+}
+
+export function rulesInForce(receivedAt: number, by: DeviceDefinitions): readonly DeviceRule[] {
+  const isInForce = (rule: DeviceRule) => ruleInForceSince(rule, by) <= receivedAt
+  return by.rules.every(isInForce) ? by.rules : by.rules.filter(isInForce)
+}
+
+/** When the device came to where a rule applies: a stop or a silence begins then at the earliest. */
+export function hereSince(
+  { geofenceIds = [] }: DeviceRule,
+  geofences: GeofencesState,
+  by: DeviceDefinitions,
+): number {
+  const insides = geofenceIds.flatMap((id) => insideSince(geofences, id, by.geofences) ?? [])
+  return insides.length === 0 ? 0 : Math.min(...insides)
+}
+
+export function* ruleWaits(
   { standings }: RulesState,
-  { rules }: RuleDefinitions,
-  clock: WaitClock,
-): EndOfWait | undefined {
-  let first: EndOfWait | undefined
+  rules: readonly DeviceRule[],
+): Generator<Wait> {
   for (const { id, forSeconds } of rules) {
-    const wait = standings[id]?.wait
-    if (wait === undefined) continue
-    const end = wait[clock] + forSeconds * 1_000
-    if (first === undefined || end < first.end || (end === first.end && id < first.id)) {
-      first = { id, end }
-    }
+    const start = standings[id]?.wait
+    if (start !== undefined) yield { of: 'rule', id, start, seconds: forSeconds }
   }
-  return first
 }
 
+/** The condition has held for long enough. */
 export function endRuleWait(
   state: RulesState,
-  { id }: EndOfWait,
-  { rules }: RuleDefinitions,
-): Judged {
+  { id, start }: Wait,
+  rules: readonly DeviceRule[],
+): Judged<RulesState> {
   const rule = rules.find((one) => one.id === id)
-  const wait = state.standings[id]?.wait
-  if (rule === undefined || wait === undefined) return { state, decisions: [] }
-  const { decision, standing } = raised(rule, wait)
+  if (rule === undefined) return unchanged(state)
+  const { decision, standing } = raised(rule, start)
+  return { state: withStanding(state, id, standing), decisions: [decision] }
+}
+
+/** Judges the conditions of the rules, but for silences, by an input. */
+export function judgeRules(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
+  if (state.definitions === undefined || input.kind === 'time') return unchanged(state)
+  if (input.kind === 'position' && input.isLate) return unchanged(state)
+  const { geofences } = state.definitions
+  let { rules } = state.definitions
+  let moment: Moment
+  if (isMove(input)) {
+    const { position, receivedAt } = input
+    moment = { start: { at: trueAt(position), receivedAt, position }, fields: position }
+    const { stop: before, ...withoutStop } = rules
+    rules = withoutStop
+    if (by.rules.some(({ when }) => 'stopped' in when)) {
+      const { state: stop, ...verdict } = judgeStop(before, stopFix(input))
+      rules = { ...rules, stop }
+      moment = { ...moment, stop: verdict }
+    }
+  } else {
+    const fields = input.kind === 'position' ? input.position : input
+    moment = { start: signOfLife(input), fields }
+  }
+  const judged = judgeConditions({ geofences, rules }, moment, by)
   return {
-    state: { ...state, standings: { ...state.standings, [id]: standing } },
-    decisions: [decision],
+    state: { ...state, definitions: { geofences, rules: judged.state } },
+    decisions: judged.decisions,
   }
 }
 
-/** Judges the conditions of these rules by an input. `fixes`: positions of the stop, the first one first. */
-export function judgeRules(
-  state: RulesState,
-  start: StartedWait,
-  circumstances: Circumstances,
-  { rules, fixes }: { rules: readonly DeviceRule[]; fixes: readonly StopFix[] },
-): Judged {
-  let { standings } = state
+function stopFix({ position, receivedAt }: PositionInput): StopFix {
+  const { latitude, longitude, accuracy } = position
+  const place = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
+  return { ...place, at: trueAt(position), receivedAt }
+}
+
+export function judgeConditions(
+  { geofences, rules: state }: DefinitionsState,
+  moment: Moment,
+  by: DeviceDefinitions,
+): Judged<RulesState> {
+  const { start } = moment
+  let after = state
   const decisions: Decision[] = []
-  for (const rule of rules) {
-    const { id, revision, when } = rule
-    const standing = standings[id]
-    const { holds, value } = judgeCondition(rule, standing, circumstances)
+  for (const rule of rulesInForce(start.receivedAt, by)) {
+    const { id, revision } = rule
+    const standing = after.standings[id]
+    const { holds, value } = judgeCondition(rule, standing, { moment, geofences, by })
     const shown = value === undefined ? {} : { value }
     if (holds === undefined) continue
     if (!holds) {
       if (standing === undefined) continue
-      standings = without(standings, id)
+      after = { ...after, standings: without(after.standings, id) }
       if (standing.raisedAt !== undefined) {
         decisions.push(cleared(rule, standing.raisedAt, start, shown))
       }
       continue
     }
     if (standing?.raisedAt !== undefined) continue
-    const begun = 'stopped' in when ? stopOf(rule, start, { circumstances, fixes }) : start
-    const wait = standing?.wait ?? { ...begun, ...shown }
+    const wait = standing?.wait ?? { ...startOf(rule, { moment, geofences, by }), ...shown }
     if (!hasLasted(wait, rule, start)) {
-      if (standing === undefined) standings = { ...standings, [id]: { revision, wait } }
+      if (standing === undefined) after = withStanding(after, id, { revision, wait })
       continue
     }
     const { decision, standing: next } = raised(rule, wait)
-    standings = { ...standings, [id]: next }
+    after = withStanding(after, id, next)
     decisions.push(decision)
   }
-  return { state: standings === state.standings ? state : { ...state, standings }, decisions }
+  return { state: after, decisions }
 }
 
-/** Every report is a sign of life: late ones, repeats and heartbeats too. */
-export function hearDevice(
-  state: RulesState,
-  sign: StartedWait,
-  rules: readonly DeviceRule[],
-): Judged {
-  let { standings } = state
-  const { receivedAt: at } = sign
-  const decisions: Decision[] = []
-  for (const rule of rules) {
-    const raisedAt = 'silent' in rule.when ? standings[rule.id]?.raisedAt : undefined
-    // A report from before the silence was found is late, and does not end it.
-    if (raisedAt === undefined || at < raisedAt) continue
-    standings = without(standings, rule.id)
-    decisions.push(cleared(rule, raisedAt, { ...sign, at }, {}))
+type Circumstances = {
+  readonly moment: Moment
+  readonly geofences: GeofencesState
+  readonly by: DeviceDefinitions
+}
+
+/** Whether the condition of a rule holds. Once it holds, it does so until the value is beyond `clear`. */
+function judgeCondition(
+  { when, geofenceIds }: DeviceRule,
+  standing: RuleStanding | undefined,
+  { moment, geofences, by }: Circumstances,
+): Verdict {
+  const isIn = (id: string) => isInside(geofences, id)
+  if (geofenceIds !== undefined && !geofenceIds.some((id) => isIn(id) === true)) {
+    return geofenceIds.some((id) => isIn(id) === undefined) ? SAYS_NOTHING : NO
   }
-  return { state: { ...state, standings }, decisions }
-}
-
-/** Judges the rules about silence. `due`: when the next one may have to be raised. */
-export function judgeSilence(
-  state: RulesState,
-  { at, hearing }: TimeInput,
-  circumstances: Circumstances,
-  definitions: RuleDefinitions,
-): Judged & { readonly due: number | null } {
-  let { standings } = state
-  let due: number | null = null
-  const decisions: Decision[] = []
-  for (const { rule, deadline } of silences(state, circumstances, definitions)) {
-    const held = heldUntil(hearing, rule.forSeconds * 1_000)
-    if (deadline > at) due = earliest(due, deadline)
-    else if (held !== null) due = earliest(due, held)
-    else {
-      standings = { ...standings, [rule.id]: { revision: rule.revision, raisedAt: deadline } }
-      decisions.push({
-        type: 'rule.raised',
-        rule: namedRule(rule),
-        at: deadline,
-      })
-    }
+  if ('inside' in when) return { holds: isIn(when.inside) }
+  if ('outside' in when) {
+    const isAbout = definitionOf(when.outside, by.geofences) !== undefined
+    const inside = isIn(when.outside)
+    return { holds: isAbout && (inside === undefined ? undefined : !inside) }
   }
-  return { state: { ...state, standings }, decisions, due }
+  if ('stopped' in when) return { holds: moment.stop?.isStopped }
+  // Judged by time, not by inputs.
+  if ('silent' in when) return SAYS_NOTHING
+  const value = valueOf(moment.fields, when.field)
+  if (value === undefined) return SAYS_NOTHING
+  if ('is' in when) return { holds: value === when.is, value }
+  if (typeof value !== 'number') return SAYS_NOTHING
+  const limit = standing === undefined ? undefined : when.clear
+  if ('above' in when) return { holds: value > (limit ?? when.above), value }
+  return { holds: value < (limit ?? when.below), value }
 }
 
-/** When a rule about silence may have to be raised. */
-export function nextSilence(
-  state: RulesState,
-  circumstances: Circumstances,
-  definitions: RuleDefinitions,
-): number | null {
-  return silences(state, circumstances, definitions).reduce<number | null>(
-    (first, { deadline }) => earliest(first, deadline),
-    null,
-  )
+/** Measurements have their own fields, everything else is an attribute. */
+function valueOf(fields: OptionalFields, field: string): RuleValue | undefined {
+  if (isMeasurement(field)) return fields[field]
+  const { attributes } = fields
+  return attributes !== undefined && Object.hasOwn(attributes, field)
+    ? attributes[field]
+    : undefined
 }
 
-/** The silences under way, with the time at which they become too long. */
-function silences(
-  { standings }: RulesState,
-  { isInside, inForceSince, hereSince }: Circumstances,
-  { rules, isWatched, watchedSince = 0, seenAt }: RuleDefinitions,
-) {
-  if (seenAt === undefined || !isWatched) return []
-  const open = rules.filter(
-    ({ id, when, geofenceIds }) =>
-      'silent' in when &&
-      standings[id] === undefined &&
-      (geofenceIds === undefined || geofenceIds.some((geofence) => isInside(geofence) === true)),
-  )
-  return open.map((rule) => {
-    const since = Math.max(seenAt, watchedSince, inForceSince(rule), hereSince(rule))
-    return { rule, deadline: since + rule.forSeconds * 1_000 }
-  })
+function isMeasurement(field: string): field is Measurement {
+  return MEASUREMENTS.some((name) => name === field)
 }
 
 /** A stop counts from its first position that was received since the rule is in force, and made where it applies. */
-function stopOf(
+function startOf(
   rule: DeviceRule,
-  start: StartedWait,
-  { circumstances, fixes }: { circumstances: Circumstances; fixes: readonly StopFix[] },
+  { moment: { start, stop }, geofences, by }: Circumstances,
 ): StartedWait {
-  const [since, hereSince] = [circumstances.inForceSince(rule), circumstances.hereSince(rule)]
-  const fix = fixes.find((one) => one.receivedAt >= since && one.at >= hereSince)
+  if (!('stopped' in rule.when)) return start
+  const [since, arrived] = [ruleInForceSince(rule, by), hereSince(rule, geofences, by)]
+  const fix = stop?.fixes.find((one) => one.receivedAt >= since && one.at >= arrived)
   return fix === undefined ? start : { at: fix.at, receivedAt: fix.receivedAt }
 }
 
@@ -216,11 +250,11 @@ function raised(
   return { decision, standing: { revision, raisedAt: at } }
 }
 
-function cleared(
+export function cleared(
   rule: DeviceRule,
   raisedAt: number,
   { at: endedAt, position }: StartedWait,
-  shown: { readonly value?: RuleValue },
+  shown: { readonly value?: RuleValue } = {},
 ): Decision {
   // A wait ends by the clock of receipt, which may run ahead of the timestamps.
   const at = Math.max(endedAt, raisedAt)
@@ -235,10 +269,13 @@ function cleared(
   }
 }
 
-function earliest(one: number | null, other: number): number {
-  return one === null ? other : Math.min(one, other)
+function withStanding(state: RulesState, id: string, standing: RuleStanding): RulesState {
+  return { ...state, standings: { ...state.standings, [id]: standing } }
 }
 
-function without(standings: Standings, id: string): Standings {
-  return Object.fromEntries(Object.entries(standings).filter(([one]) => one !== id))
+export function without(
+  standings: RulesState['standings'],
+  ...ids: readonly string[]
+): RulesState['standings'] {
+  return Object.fromEntries(Object.entries(standings).filter(([id]) => !ids.includes(id)))
 }

@@ -1,13 +1,26 @@
+import type {
+  GeofencesState,
+  GeofenceStanding,
+} from '../../schemas/definitions/definitions-state.ts'
+import type { Geofence } from '../../schemas/definitions/geofence.ts'
 import type { Area } from '../../schemas/geo/area.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
+import type { PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
+import type { GeofenceDefinitions } from './decider.ts'
 
 /** A place as far as it is known; `accuracy` in metres, absent: exact. */
 export type Fix = Coordinates & { readonly accuracy?: number }
+
+type Standings = ReadonlyMap<string, GeofenceStanding>
 
 /** How inaccurate a place inside may be, however near to the edge. */
 const TOLERATED_METRES = 100
 /** Places outside this near to the edge leave open whether the device has left. */
 const EDGE_METRES = 20
+/** How many geofences around a place count: the smallest, after those that the device is in or waits for. */
+const MOST_COUNTED = 100
+/** Other processes may not know a change for this long: what a device did meanwhile was judged without it. */
+const SPREADING_MS = 30_000
 
 /** Whether the device is certainly enough inside: within the depth, or a tolerance that small areas lower. */
 export function hasEntered(areas: readonly Area[], fix: Fix): boolean {
@@ -26,6 +39,113 @@ export function hasLeft(areas: readonly Area[], fix: Fix): boolean {
   return areas.every((area) => !area.contains(fix) && area.metresFromEdge(fix, beyond) >= beyond)
 }
 
-export function isWithin(areas: readonly Area[], fix: Fix): boolean {
+function isWithin(areas: readonly Area[], fix: Fix): boolean {
   return areas.some((area) => area.contains(fix))
+}
+
+/** Undefined: it was deleted or disabled, or is not about the device. */
+export function definitionOf(
+  id: string,
+  { index, applies }: GeofenceDefinitions,
+): PreparedGeofence | undefined {
+  const known = index.get(id)
+  return known !== undefined && applies(known.geofence) ? known : undefined
+}
+
+/** Since when the geofence has applied to the device: a new label may have made it fit. */
+export function inForceSince(
+  { inForceSince, labels }: Geofence,
+  { selectedSince }: GeofenceDefinitions,
+): number {
+  return labels === undefined ? inForceSince : Math.max(inForceSince, selectedSince)
+}
+
+/** When the latest change came into force, if others may not know it yet. */
+export function newestOf({ index, selectedSince }: GeofenceDefinitions): number {
+  return Math.max(index.newest, selectedSince)
+}
+
+/** The geofences around the place that count, beside those with a standing. */
+export function* counting(
+  standings: Standings,
+  place: Coordinates,
+  { index, applies }: GeofenceDefinitions,
+): Generator<PreparedGeofence, void> {
+  let room = MOST_COUNTED - standings.size
+  if (room <= 0) return
+  for (const one of index.around(place)) {
+    if (standings.has(one.geofence.id) || !applies(one.geofence)) continue
+    if (!isWithin(one.areas, place)) continue
+    yield one
+    room -= 1
+    if (room === 0) return
+  }
+}
+
+/**
+ * Drops, without facts, the standings in geofences that were deleted, disabled or are no longer about the device,
+ * and the waits that began before a change of theirs.
+ */
+export function withoutOthers(
+  state: GeofencesState,
+  definitions: GeofenceDefinitions,
+): GeofencesState {
+  let kept: Map<string, GeofenceStanding> | undefined
+  for (const [id, standing] of Object.entries(state.standings)) {
+    const still = standingNow(id, standing, state.last, definitions)
+    if (still === standing) continue
+    kept ??= new Map(Object.entries(state.standings))
+    if (still === undefined) kept.delete(id)
+    else kept.set(id, still)
+  }
+  return kept === undefined ? state : { ...state, standings: Object.fromEntries(kept) }
+}
+
+function standingNow(
+  id: string,
+  standing: GeofenceStanding,
+  last: GeofencesState['last'],
+  definitions: GeofenceDefinitions,
+): GeofenceStanding | undefined {
+  const known = definitionOf(id, definitions)
+  if (known === undefined) return undefined
+  const { side, since = null, wait } = standing
+  const { enabledSince = 0 } = known.geofence
+  // It was disabled after that, perhaps too briefly for anything to be judged meanwhile.
+  if (last !== undefined && last.receivedAt < enabledSince) {
+    if (side === 'unknown') return isWithin(known.areas, last) ? standing : undefined
+    if (!hasEntered(known.areas, last)) return undefined
+    return since === null && wait === undefined ? standing : { side: 'inside', since: null }
+  }
+  const isOver = wait !== undefined && wait.receivedAt < inForceSince(known.geofence, definitions)
+  if (!isOver) return standing
+  return side === 'inside' ? { side, since } : undefined
+}
+
+/** Devices inside a geofence that came into force after their last position are inside it, without a fact. */
+export function withAdopted(
+  state: GeofencesState,
+  definitions: GeofenceDefinitions,
+): GeofencesState {
+  const { last } = state
+  if (last === undefined || !wasUnknown(newestOf(definitions), last)) return state
+  const standings = new Map(Object.entries(state.standings))
+  for (const { geofence, areas } of counting(standings, last, definitions)) {
+    if (!wasUnknown(inForceSince(geofence, definitions), last)) continue
+    const side = hasEntered(areas, last) ? 'inside' : 'unknown'
+    standings.set(geofence.id, { side, since: null })
+  }
+  const isSame = standings.size === Object.keys(state.standings).length
+  return isSame ? state : { ...state, standings: Object.fromEntries(standings) }
+}
+
+/** Whether a definition that came into force at this time may be unknown to some when a position is received. */
+export function isNewAt(receivedAt: number, inForceSince: number): boolean {
+  return receivedAt < inForceSince + SPREADING_MS
+}
+
+/** Whether the last position was received before a definition came into force, or judged by others without it. */
+function wasUnknown(inForceSince: number, last: NonNullable<GeofencesState['last']>): boolean {
+  const { receivedAt, knew = receivedAt - SPREADING_MS } = last
+  return receivedAt < inForceSince || knew < inForceSince
 }

@@ -4,18 +4,18 @@ import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { PositionEntry } from '../../schemas/events/log-entry.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
-import { isNewSince } from './geofences.ts'
-import { lookAt, offlineDeadline, type LivenessDefinitions } from './liveness.ts'
-import { NO_DEFINITIONS, type DefinedBy } from './judge-definitions.ts'
+import type { DeviceDefinitions } from './decider.ts'
+import { isNewAt, newestOf } from './sides.ts'
+import { lookAt, offlineDeadline } from './silence.ts'
 
 /**
- * The state after the report of a device that is online, outside all geofences and without alarms: what `judge`
+ * The state after the report of a device that is online, outside all geofences and without alarms: what `decide`
  * would make of it, for a fraction of its cost. Almost all reports are like this. Undefined: it must be judged.
  */
 export function uneventful(
   state: FactState,
   { event, origin }: PositionEntry,
-  { defined = NO_DEFINITIONS, ...watch }: LivenessDefinitions & { defined?: DefinedBy },
+  by: DeviceDefinitions,
 ): FactState | undefined {
   const { sequence, applied, last, liveness, alarms, budget, definitions, erased } = state
   const { recordId, timestamp, receivedAt, attributes } = event
@@ -23,7 +23,7 @@ export function uneventful(
   if (liveness.offlineAt !== undefined || state.due !== liveness.due) return undefined
   let { due } = liveness
   if (due !== null && due <= receivedAt) {
-    const deadline = offlineDeadline(liveness, watch)
+    const deadline = offlineDeadline(liveness, by)
     if (deadline <= receivedAt) return undefined
     due = lookAt(deadline, receivedAt)
   }
@@ -31,7 +31,7 @@ export function uneventful(
   const { standings, stop } = definitions.rules
   if (receivedAt <= liveness.seenAt || comparePositionTimes(event, last) <= 0) return undefined
   if (stop !== undefined || !isEmpty(standings)) return undefined
-  if (!isElsewhere(definitions.geofences, event, defined)) return undefined
+  if (!isElsewhere(definitions.geofences, event, by)) return undefined
   const { latitude, longitude, accuracy } = event
   const next: FactState = {
     sequence,
@@ -59,12 +59,11 @@ export function uneventful(
 function isElsewhere(
   { last, standings }: DefinitionsState['geofences'],
   place: PositionReported,
-  { geofences, rules }: DefinedBy,
+  { geofences, rules }: DeviceDefinitions,
 ): boolean {
   if (rules.length > 0 || !isEmpty(standings)) return false
-  const { index, selectedSince } = geofences
-  if (isNewSince(Math.max(index.newest, selectedSince), last)) return false
-  return !index.hasAround(place)
+  if (last !== undefined && isNewAt(last.receivedAt, newestOf(geofences))) return false
+  return !geofences.index.hasAround(place)
 }
 
 function isEmpty(names: Readonly<Record<string, unknown>>): boolean {

@@ -1,8 +1,7 @@
 import { deviceStatus, FOLD_VERSION } from '../../projector/device-status.ts'
 import { adoptDevices } from '../../projector/facts/adopt.ts'
-import { noteFailures } from '../../projector/facts/device-failures.ts'
 import { followDefinitions } from '../../projector/facts/definitions.ts'
-import type { Judging } from '../../projector/facts/judge-apart.ts'
+import { noteFailures, type Judging } from '../../projector/facts/judge-apart.ts'
 import {
   judgeBatches,
   type JudgeBatch,

@@ -98,11 +98,7 @@ function decided(
   let known = defined
   const judging = () => ({
     ...device,
-    definitions: {
-      offlineAfterMs: 10 ** 9,
-      isWatched: true,
-      defined: definitions({ geofences: [yard], rules: known }),
-    },
+    definitions: definitions({ geofences: [yard], rules: known }),
     hearing: { since: 0, graceMs: 0 },
     decidedAt: T0,
   })

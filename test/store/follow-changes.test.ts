@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { KnownDefinitions } from '../../projector/facts/known-definitions.ts'
+import { KnownDefinitions } from '../../projector/facts/definitions.ts'
 import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import { Database } from '../../runtime/sqlite/database.ts'
 import { GEOFENCES } from '../../store/back-office/definition-documents.ts'

@@ -121,7 +121,7 @@ function inPieces(
 ): DeviceFact[] {
   const judging = {
     ...device,
-    definitions: { offlineAfterMs: 300_000, isWatched: true, defined: known },
+    definitions: { ...known, offlineAfterMs: 300_000 },
     hearing: { since: 0, graceMs: 0 },
     decidedAt: T0,
   }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import type { FactInput } from '../../../projector/facts/part.ts'
+import type { FactInput } from '../../../projector/facts/decider.ts'
 import { at, definitions, geofence, heartbeat, JudgedDevice, rule } from './judging.ts'
 
 const depot = geofence({ confirmSeconds: 60 })

@@ -42,8 +42,7 @@ function judgedBy(
   until: number,
 ): DecisionsAlike['judge'] {
   return (device, before) => {
-    const known = { offlineAfterMs: 10 ** 9, isWatched: true, defined: definitions(by) }
-    const judging = { ...device, definitions: known, hearing: { since: 0, graceMs: 0 } }
+    const judging = { ...device, definitions: definitions(by), hearing: { since: 0, graceMs: 0 } }
     const judged = judgeEntries(before, entries, { ...judging, decidedAt: T0 })
     const time = T0 + until * 1_000
     const passed = judgeTime(judged.state, time, { ...judging, decidedAt: T0 })

@@ -4,13 +4,14 @@ import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import type { DeviceFact } from '../../../schemas/facts/facts.ts'
 import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 import { positionReported, T0 } from '../../samples.ts'
+import { definitions } from './judging.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const judging = {
   accountId: 'acc-1',
   deviceId: 'tracker-1',
-  definitions: { offlineAfterMs: 24 * HOUR, isWatched: true },
+  definitions: definitions({ offlineAfterMs: 24 * HOUR }),
   hearing: { since: 0, graceMs: 0 },
   decidedAt: T0,
 }

@@ -3,6 +3,7 @@ import { judgeEntries } from '../../../projector/facts/judge.ts'
 import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { DECISIONS_ALIKE } from './decisions-alike.ts'
+import { definitions } from './judging.ts'
 
 const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
 
@@ -18,8 +19,8 @@ test('the same decision after an erasure has another id', () => {
   const event = positionReported({ timestamp: T0, receivedAt: T0 })
   const first = (erased?: FactState['erased']) => {
     const before = { sequence: 0, applied: {}, due: null, ...(erased && { erased }) }
-    const definitions = { offlineAfterMs: 60_000, isWatched: true }
-    const judging = { ...device, definitions, hearing: { since: 0, graceMs: 0 }, decidedAt: T0 }
+    const hearing = { since: 0, graceMs: 0 }
+    const judging = { ...device, definitions: definitions(), hearing, decidedAt: T0 }
     const entry = { kind: 'position', origin: { partition: 0, offset: 1 }, event } as const
     return judgeEntries(before, [entry], judging).facts[0]
   }

@@ -1,6 +1,6 @@
 import { adoptDevices } from '../../../projector/facts/adopt.ts'
-import { beginJudging } from '../../../projector/facts/begin.ts'
-import { noteFailures } from '../../../projector/facts/device-failures.ts'
+import { beginJudging } from '../../../projector/facts/start-facts.ts'
+import { noteFailures } from '../../../projector/facts/judge-apart.ts'
 import { followDefinitions } from '../../../projector/facts/definitions.ts'
 import { watchHearing } from '../../../projector/facts/hearing.ts'
 import { judgeBatches } from '../../../projector/facts/judge-batch.ts'

@@ -77,7 +77,7 @@ test('a new name or interval of a device leaves the time since which its labels 
   const change = async (fields: object, changedAt: number) => {
     await settings.changeDeviceSettings({ ...device, ...fields, changedAt })
     await definitions.refresh()
-    return definitions.of(device).defined?.geofences.selectedSince
+    return definitions.of(device).geofences.selectedSince
   }
   expect(await change({ labels: ['truck'] }, T0)).toBe(T0)
   expect(await change({ name: 'New' }, T0 + 10)).toBe(T0)

@@ -1,7 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { endOf } from '../../../event-log/offsets.ts'
-import { noteFailures } from '../../../projector/facts/device-failures.ts'
-import { judgeApart } from '../../../projector/facts/judge-apart.ts'
+import { judgeApart, noteFailures } from '../../../projector/facts/judge-apart.ts'
 import type { Logger } from '../../../runtime/process/logger.ts'
 import { createMetrics } from '../../../runtime/process/metrics.ts'
 import type { FactState } from '../../../schemas/facts/fact-state.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { judgeEntries, judgeTime, type JudgedEntry } from '../../../projector/facts/judge.ts'
-import { offlineAfter } from '../../../projector/facts/liveness.ts'
+import { offlineAfter } from '../../../projector/facts/silence.ts'
 import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import type { DeviceFact } from '../../../schemas/facts/facts.ts'
 import type { PositionReported } from '../../../schemas/events/position-reported.ts'
@@ -12,7 +12,7 @@ const HOUR = 60 * MINUTE
 const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
 const usual = {
   ...device,
-  definitions: { offlineAfterMs: HOUR, isWatched: true },
+  definitions: definitions({ offlineAfterMs: HOUR }),
   hearing: { since: 0, graceMs: 0 },
   decidedAt: T0,
 }
@@ -151,7 +151,10 @@ test('a report from before the device was found to be offline does not bring it 
 })
 
 test('a disabled device, or one of a suspended account, never becomes offline', () => {
-  const unwatched = { ...usual, definitions: { offlineAfterMs: HOUR, isWatched: false } }
+  const unwatched = {
+    ...usual,
+    definitions: definitions({ offlineAfterMs: HOUR, isWatched: false }),
+  }
   expect(told(judged([report(0), 3 * HOUR, report(5 * HOUR)], unwatched))).toEqual([
     ['device.online', 0],
   ])
@@ -176,7 +179,7 @@ test('a device that was offline when it was disabled is offline when it is enabl
 })
 
 test('a rule about silence sees a device of which nothing has arrived since it was seeded', () => {
-  const [silent, depot] = [rule({ when: { silent: true }, forSeconds: 600 }), definitions()]
+  const silent = rule({ when: { silent: true }, forSeconds: 600 })
   const seeded: FactState = {
     sequence: 0,
     applied: {},
@@ -184,8 +187,7 @@ test('a rule about silence sees a device of which nothing has arrived since it w
     liveness: { seenAt: T0 - HOUR, offlineAt: T0 - 1, due: null },
     definitions: { geofences: { standings: {} }, rules: { standings: {} } },
   }
-  const defined = { geofences: depot.geofences, rules: [silent] }
-  const judging = { ...usual, definitions: { ...usual.definitions, defined } }
+  const judging = { ...usual, definitions: { ...usual.definitions, rules: [silent] } }
   expect(told(judgeTime(seeded, T0, judging).facts)).toEqual([['rule.raised', -50]])
 })
 
@@ -205,7 +207,7 @@ test('silence is not judged until the service has listened long enough; then the
 test('the grace is no longer than the limit of the device', () => {
   const started = {
     ...usual,
-    definitions: { offlineAfterMs: 5 * MINUTE, isWatched: true },
+    definitions: definitions({ offlineAfterMs: 5 * MINUTE }),
     hearing: { since: T0 + 2 * HOUR, graceMs: 10 * MINUTE },
   }
   expect(told(judged([report(0), 125 * MINUTE], started))).toEqual([

@@ -1,15 +1,16 @@
-import type { DefinitionsState } from '../../../schemas/definitions/definitions-state.ts'
 import type { DeviceRule } from '../../../schemas/definitions/device-rule.ts'
 import type { Geofence } from '../../../schemas/definitions/geofence.ts'
 import { isSelected } from '../../../schemas/definitions/selection.ts'
-import { judgeDefinitions, type JudgedBy } from '../../../projector/facts/judge-definitions.ts'
+import { decide } from '../../../projector/facts/decide.ts'
 import { GeofenceIndex, prepared } from '../../../schemas/geo/geofence-index.ts'
 import type {
   Decision,
+  DeviceDefinitions,
   FactInput as Input,
   Hearing,
   JudgedPosition,
-} from '../../../projector/facts/part.ts'
+} from '../../../projector/facts/decider.ts'
+import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import { T0 } from '../../samples.ts'
 
 /** One degree of latitude. */
@@ -54,20 +55,23 @@ export function rule(changes: Pick<DeviceRule, 'when'> & Partial<DeviceRule>): D
 const DAY_MS = 24 * 3_600_000
 
 export function definitions({
+  offlineAfterMs = 10 ** 9,
   geofences = [],
   rules = [],
   isWatched = true,
   selectedSince = 0,
   labels = [],
 }: {
+  offlineAfterMs?: number
   geofences?: readonly Geofence[]
   rules?: readonly DeviceRule[]
   isWatched?: boolean
   selectedSince?: number
   labels?: readonly string[]
-} = {}): JudgedBy {
+} = {}): DeviceDefinitions {
   const device = { deviceId: 'tracker-1', labels }
   return {
+    offlineAfterMs,
     geofences: {
       index: new GeofenceIndex(geofences.map(prepared)),
       applies: (one) => isSelected(one, device),
@@ -119,13 +123,17 @@ export function heartbeat(
 
 /** A device that inputs are judged for as they arrive; time passes before each, as far as it was received. */
 export class JudgedDevice {
-  state: DefinitionsState | undefined
-  due: number | null = null
-  definitions: JudgedBy
+  definitions: DeviceDefinitions
   hearing: Omit<Hearing, 'now'> = { since: -Infinity, graceMs: 0 }
-  #seenAt: number | undefined
+  /** It is offline from the end of all tests on: only geofences and rules decide anything. */
+  #state: FactState = {
+    sequence: 0,
+    applied: {},
+    due: null,
+    liveness: { seenAt: 0, offlineAt: T0 + 10 ** 12, due: null },
+  }
 
-  constructor(known: JudgedBy) {
+  constructor(known: DeviceDefinitions) {
     this.definitions = known
   }
 
@@ -149,7 +157,15 @@ export class JudgedDevice {
 
   /** Its deadlines are computed again, as after a change of its settings or rules. */
   lookAgain(seconds: number): void {
-    this.due = Math.min(this.due ?? Infinity, T0 + seconds * 1_000)
+    this.#state = { ...this.#state, due: Math.min(this.due ?? Infinity, T0 + seconds * 1_000) }
+  }
+
+  get state() {
+    return this.#state.definitions
+  }
+
+  get due(): number | null {
+    return this.#state.due
   }
 
   get inside(): string[] {
@@ -168,15 +184,10 @@ export class JudgedDevice {
   }
 
   #judge(input: Input): readonly Decision[] {
-    const judged = judgeDefinitions(this.state, input, {
-      ...this.definitions,
-      seenAt: this.#seenAt,
-    })
-    if (input.kind !== 'time') this.#seenAt = Math.max(this.#seenAt ?? 0, input.receivedAt)
+    const { state, decisions } = decide(this.#state, input, this.definitions)
     // As it is stored.
-    this.state = judged.state && (JSON.parse(JSON.stringify(judged.state)) as DefinitionsState)
-    this.due = judged.due
-    return judged.decisions
+    this.#state = JSON.parse(JSON.stringify(state)) as FactState
+    return decisions.map(({ decision }) => decision)
   }
 }
 

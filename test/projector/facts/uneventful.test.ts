@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { judgeEntries, type JudgedEntry } from '../../../projector/facts/judge.ts'
-import type { DeviceDefinitions } from '../../../projector/facts/judge.ts'
+import type { DeviceDefinitions } from '../../../projector/facts/decider.ts'
 import { uneventful } from '../../../projector/facts/uneventful.ts'
 import type { FactState } from '../../../schemas/facts/fact-state.ts'
 import { deviceSeen, positionReported, T0 } from '../../samples.ts'
@@ -10,15 +10,14 @@ import { at, definitions, geofence, HOME, rule } from './judging.ts'
 const MINUTE = 60_000
 const device = { accountId: 'acc-1', deviceId: 'tracker-1' }
 const judged = { ...device, hearing: { since: 0, graceMs: 0 }, decidedAt: T0 }
-const liveness = { offlineAfterMs: 60 * MINUTE, isWatched: true }
+const offlineAfterMs = 60 * MINUTE
 const depot = geofence({ shape: { type: 'circle', ...HOME, radius: 100 } })
-const without: DeviceDefinitions = liveness
 const choices: readonly DeviceDefinitions[] = [
-  without,
-  { ...liveness, defined: definitions({ geofences: [depot] }) },
-  { ...liveness, defined: definitions({ geofences: [{ ...depot, inForceSince: T0 + MINUTE }] }) },
-  { ...liveness, defined: definitions({ rules: [rule({ when: { stopped: true } })] }) },
-  { ...liveness, defined: definitions({ rules: [rule({ when: { field: 'speed', above: 9 } })] }) },
+  definitions({ offlineAfterMs }),
+  definitions({ offlineAfterMs, geofences: [depot] }),
+  definitions({ offlineAfterMs, geofences: [{ ...depot, inForceSince: T0 + MINUTE }] }),
+  definitions({ offlineAfterMs, rules: [rule({ when: { stopped: true } })] }),
+  definitions({ offlineAfterMs, rules: [rule({ when: { field: 'speed', above: 9 } })] }),
 ]
 /** Any device that was erased once is judged the long way. */
 const erased = { ids: [], at: 0, partition: 0 }

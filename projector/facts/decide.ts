@@ -1,0 +1,89 @@
+import type { DefinitionsState } from '../../schemas/definitions/definitions-state.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import { judgeAlarms } from './alarms.ts'
+import {
+  earliest,
+  unchanged,
+  type Decider,
+  type Decision,
+  type DeviceDefinitions,
+  type FactInput,
+  type Judged,
+} from './decider.ts'
+import { insideAfterEach, insideOf, judgeGeofences } from './geofences.ts'
+import { judgeRules, withoutOtherRules } from './rules.ts'
+import { endSilences, judgeLiveness, judgeSilences, nextSilence } from './silence.ts'
+import { withoutOthers } from './sides.ts'
+import { endWaits, nextEnd } from './waits.ts'
+
+/** In this order, which is that of their facts. Geofences are judged before rules, which may be about geofences. */
+const DECIDERS: readonly Decider[] = [
+  judgeAlarms,
+  dropOthers,
+  endSilences,
+  endWaits,
+  judgeGeofences,
+  judgeRules,
+  judgeSilences,
+  judgeLiveness,
+]
+
+export type Decided = {
+  readonly state: FactState
+  readonly decisions: readonly {
+    readonly decision: Decision
+    /** The geofences that the device is in then. */
+    readonly inside: readonly string[]
+  }[]
+}
+
+/** Decides by the state of a device and an input: the next state, `due` included, and the facts to be. Pure. */
+export function decide(before: FactState, input: FactInput, by: DeviceDefinitions): Decided {
+  let state = before
+  const decisions: Decision[] = []
+  for (const decider of DECIDERS) {
+    const judged = decider(state, input, by)
+    state = judged.state
+    if (judged.decisions.length > 0) decisions.push(...judged.decisions)
+  }
+  const due = nextDue(state, input, by)
+  if (due !== state.due) state = { ...state, due }
+  return { state, decisions: withInside(decisions, { before, after: state }) }
+}
+
+function nextDue(state: FactState, input: FactInput, by: DeviceDefinitions): number | null {
+  const { definitions, liveness } = state
+  const end = definitions === undefined ? null : nextEnd(definitions, by)
+  return earliest(earliest(end, nextSilence(state, input, by)), liveness?.due ?? null)
+}
+
+const NEW: DefinitionsState = { geofences: { standings: {} }, rules: { standings: {} } }
+
+/** Drops what is known by definitions that no longer apply. Before its first position nothing is known of a device. */
+function dropOthers(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
+  if (state.definitions === undefined) {
+    const isFirst = input.kind === 'position' && !input.isRepeat
+    return unchanged(isFirst ? { ...state, definitions: NEW } : state)
+  }
+  const { geofences, rules } = state.definitions
+  const definitions = {
+    geofences: withoutOthers(geofences, by.geofences),
+    rules: withoutOtherRules(rules, by.rules),
+  }
+  const isSame = definitions.geofences === geofences && definitions.rules === rules
+  return unchanged(isSame ? state : { ...state, definitions })
+}
+
+/** Alarms are decided first: the device is where it was before. */
+function withInside(
+  decisions: readonly Decision[],
+  { before, after }: { readonly before: FactState; readonly after: FactState },
+): Decided['decisions'] {
+  if (decisions.length === 0) return []
+  const insides = after.definitions ? insideAfterEach(after.definitions.geofences, decisions) : []
+  const insideBefore = before.definitions ? insideOf(before.definitions.geofences) : []
+  return decisions.map((decision, n) => ({
+    decision,
+    inside: decision.type === 'alarm.reported' ? insideBefore : (insides[n] ?? []),
+  }))
+}

@@ -1,0 +1,114 @@
+import type { RuleValue, StartedWait } from '../../schemas/definitions/definitions-state.ts'
+import type { DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import type { Geofence } from '../../schemas/definitions/geofence.ts'
+import type { LastPosition } from '../../schemas/devices/read-models.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import type { FactDetails } from '../../schemas/facts/facts.ts'
+import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
+import type { Telemetry } from '../../schemas/report/report-fields.ts'
+
+/** Decides by the state of a device and an input, after the deciders before it in the list of `decide.ts`. Pure. */
+export type Decider = (state: FactState, input: FactInput, by: DeviceDefinitions) => Judged
+
+export type Judged<State = FactState> = {
+  readonly state: State
+  readonly decisions: readonly Decision[]
+}
+
+/** `judge.ts` adds id, sequence and the rest. */
+export type Decision = FactDetails & {
+  readonly at: number
+  readonly position?: JudgedPosition
+}
+
+/** The definitions by which a device is judged. */
+export type DeviceDefinitions = {
+  /** The silence after which the device is offline. */
+  readonly offlineAfterMs: number
+  /** False for a disabled device and in a suspended account: it never becomes offline or silent. */
+  readonly isWatched: boolean
+  /** When the device was last enabled, or its account resumed: it counts as heard then. */
+  readonly watchedSince?: number
+  readonly geofences: GeofenceDefinitions
+  /** The enabled rules about the device. */
+  readonly rules: readonly DeviceRule[]
+}
+
+/** The geofences of an account as one device is judged by them. */
+export type GeofenceDefinitions = {
+  readonly index: GeofenceIndex
+  readonly applies: (geofence: Geofence) => boolean
+  /** When the device's labels last changed. */
+  readonly selectedSince: number
+}
+
+/** A position as it is judged. */
+export type JudgedPosition = LastPosition
+
+/** An entry of the log that counts, or that time has passed for the device. Times in milliseconds since the epoch. */
+export type FactInput = PositionInput | HeartbeatInput | TimeInput
+
+export type PositionInput = {
+  readonly kind: 'position'
+  readonly position: JudgedPosition
+  /** It precedes the last judged position; of a repeat: it is not a repeat of that one. */
+  readonly isLate: boolean
+  /** Its record exists already, made by another event. */
+  readonly isRepeat: boolean
+  readonly receivedAt: number
+}
+
+export type HeartbeatInput = Telemetry & {
+  readonly kind: 'heartbeat'
+  readonly receivedAt: number
+}
+
+/** `at` has passed for this device: it is a `due` time. */
+export type TimeInput = {
+  readonly kind: 'time'
+  readonly at: number
+  readonly hearing: Hearing
+}
+
+/** Whether the service could hear devices, so that their silence means something. */
+export type Hearing = {
+  /** The time it is looked at: the receivedAt of the next entry, or as far as everything has been judged. */
+  readonly now: number
+  /** Since when reports have been received without interruption; `Infinity`: they are not being received. */
+  readonly since: number
+  /** FACTS_GRACE_SECONDS: silences are judged only after listening for this long, or for the silence's own length. */
+  readonly graceMs: number
+}
+
+/** Something that must last for `seconds` before it is decided: a side of a geofence, or the condition of a rule. */
+export type Wait = {
+  readonly of: 'geofence' | 'rule'
+  readonly id: string
+  readonly start: StartedWait & { readonly value?: RuleValue }
+  readonly seconds: number
+}
+
+const NO_DECISIONS: readonly Decision[] = []
+
+export function unchanged<State>(state: State): Judged<State> {
+  return { state, decisions: NO_DECISIONS }
+}
+
+/** A position that moves its device: neither late nor a repeat. */
+export function isMove(
+  input: FactInput,
+): input is PositionInput & { readonly isLate: false; readonly isRepeat: false } {
+  return input.kind === 'position' && !input.isLate && !input.isRepeat
+}
+
+/** The time, and the position if it is the input's own, with which something ends that any sign of life ends. */
+export function signOfLife(input: PositionInput | HeartbeatInput): StartedWait {
+  const { receivedAt } = input
+  if (input.kind === 'heartbeat' || input.isRepeat) return { at: receivedAt, receivedAt }
+  return { at: receivedAt, receivedAt, position: input.position }
+}
+
+export function earliest(one: number | null, other: number | null): number | null {
+  if (one === null || other === null) return one ?? other
+  return Math.min(one, other)
+}

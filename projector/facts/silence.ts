@@ -1,0 +1,180 @@
+import type { DefinitionsState, RulesState } from '../../schemas/definitions/definitions-state.ts'
+import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import { SILENCE } from '../../schemas/devices/liveness.ts'
+import type { FactState, LivenessState } from '../../schemas/facts/fact-state.ts'
+import {
+  earliest,
+  signOfLife,
+  unchanged,
+  type Decision,
+  type DeviceDefinitions,
+  type FactInput,
+  type Hearing,
+  type Judged,
+  type TimeInput,
+} from './decider.ts'
+import { isInside } from './geofences.ts'
+import { cleared, hereSince, ruleInForceSince, rulesInForce, without } from './rules.ts'
+
+/** A deadline is looked at no later than this, because the settings may have changed while nobody looked. */
+const LOOK_AGAIN_MS = 60 * 60 * 1_000
+const ASK_AGAIN_MS = 10_000
+
+/** How long a device may be silent until it is offline, as its status says. */
+export function offlineAfter(expectedIntervalSeconds: number | undefined): number {
+  const { longestMs, intervals, leastMs } = SILENCE.idle
+  if (expectedIntervalSeconds === undefined) return longestMs
+  return Math.max(intervals * 1_000 * expectedIntervalSeconds, leastMs)
+}
+
+/** Clears the rules about silence. Every report is a sign of life: late ones, repeats and heartbeats too. */
+export function endSilences(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
+  const { definitions } = state
+  if (definitions === undefined || input.kind === 'time') return unchanged(state)
+  const sign = signOfLife(input)
+  let { standings } = definitions.rules
+  const decisions: Decision[] = []
+  for (const rule of rulesInForce(input.receivedAt, by)) {
+    const raisedAt = 'silent' in rule.when ? standings[rule.id]?.raisedAt : undefined
+    if (!isBroken(raisedAt, sign.receivedAt)) continue
+    standings = without(standings, rule.id)
+    decisions.push(cleared(rule, raisedAt, sign))
+  }
+  return { state: withStandings(state, definitions, standings), decisions }
+}
+
+/** Raises the rules about silence. */
+export function judgeSilences(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
+  const { definitions } = state
+  if (definitions === undefined || input.kind !== 'time') return unchanged(state)
+  let { standings } = definitions.rules
+  const decisions: Decision[] = []
+  for (const { rule, deadline, silenceMs } of silences(state, by)) {
+    if (openUntil({ deadline, silenceMs }, input) !== null) continue
+    standings = { ...standings, [rule.id]: { revision: rule.revision, raisedAt: deadline } }
+    decisions.push({ type: 'rule.raised', rule: namedRule(rule), at: deadline })
+  }
+  return { state: withStandings(state, definitions, standings), decisions }
+}
+
+/** When a rule about silence may have to be raised, after this input. */
+export function nextSilence(
+  state: FactState,
+  input: FactInput,
+  by: DeviceDefinitions,
+): number | null {
+  return silences(state, by).reduce<number | null>(
+    (first, silence) =>
+      earliest(first, input.kind === 'time' ? openUntil(silence, input) : silence.deadline),
+    null,
+  )
+}
+
+type Silence = {
+  /** When it becomes too long. */
+  readonly deadline: number
+  readonly silenceMs: number
+}
+
+/** The silences under way that rules are about. */
+function silences(
+  { definitions, liveness }: FactState,
+  by: DeviceDefinitions,
+): (Silence & { readonly rule: DeviceRule })[] {
+  if (definitions === undefined || liveness === undefined || !by.isWatched) return []
+  const { geofences, rules } = definitions
+  const open = by.rules.filter(
+    ({ id, when, geofenceIds }) =>
+      'silent' in when &&
+      rules.standings[id] === undefined &&
+      (geofenceIds === undefined || geofenceIds.some((one) => isInside(geofences, one) === true)),
+  )
+  return open.map((rule) => {
+    const since = Math.max(ruleInForceSince(rule, by), hereSince(rule, geofences, by))
+    const silenceMs = rule.forSeconds * 1_000
+    return { rule, silenceMs, deadline: Math.max(since, heardSince(liveness, by)) + silenceMs }
+  })
+}
+
+/** Judges the rule about silence that every device has: too long without a sign of life, it is offline. */
+export function judgeLiveness(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
+  const { liveness } = state
+  if (input.kind === 'time') {
+    if (liveness === undefined || liveness.offlineAt !== undefined) return unchanged(state)
+    return judgeOffline(state, liveness, { input, by })
+  }
+  const { receivedAt } = input
+  const seenAt = Math.max(liveness?.seenAt ?? -Infinity, receivedAt)
+  if (liveness !== undefined && !isBroken(liveness.offlineAt, receivedAt)) {
+    return unchanged({ ...state, liveness: { ...liveness, seenAt } })
+  }
+  const { position } = signOfLife(input)
+  const due = lookAt(receivedAt + by.offlineAfterMs, receivedAt)
+  const online: Decision = {
+    type: 'device.online',
+    at: receivedAt,
+    previous: liveness === undefined ? null : 'offline',
+    ...(position !== undefined && { position }),
+  }
+  return { state: { ...state, liveness: { seenAt, due } }, decisions: [online] }
+}
+
+function judgeOffline(
+  state: FactState,
+  liveness: LivenessState,
+  { input, by }: { readonly input: TimeInput; readonly by: DeviceDefinitions },
+): Judged {
+  const { offlineAfterMs: silenceMs, isWatched } = by
+  const deadline = offlineDeadline(liveness, by)
+  const until = openUntil({ deadline, silenceMs }, input)
+  if (until === null && isWatched) {
+    return {
+      state: { ...state, liveness: { seenAt: liveness.seenAt, offlineAt: deadline, due: null } },
+      decisions: [{ type: 'device.offline', at: deadline }],
+    }
+  }
+  const { now } = input.hearing
+  const later = isWatched ? until : now + LOOK_AGAIN_MS
+  const due = deadline > input.at ? lookAt(deadline, now) : later
+  return unchanged({ ...state, liveness: { ...liveness, due } })
+}
+
+/** When a device is offline if nothing more is heard from it. */
+export function offlineDeadline(liveness: LivenessState, by: DeviceDefinitions): number {
+  return heardSince(liveness, by) + by.offlineAfterMs
+}
+
+/** When a deadline is looked at next. */
+export function lookAt(deadline: number, now: number): number {
+  return Math.min(deadline, now + LOOK_AGAIN_MS)
+}
+
+/** A report from before a silence was found is late, and does not end it. */
+function isBroken(foundAt: number | undefined, receivedAt: number): foundAt is number {
+  return foundAt !== undefined && receivedAt >= foundAt
+}
+
+function heardSince({ seenAt }: LivenessState, { watchedSince = 0 }: DeviceDefinitions): number {
+  return Math.max(seenAt, watchedSince)
+}
+
+/** When a silence must be looked at again; null: it has lasted, and could have been broken. */
+function openUntil({ deadline, silenceMs }: Silence, { at, hearing }: TimeInput): number | null {
+  return deadline > at ? deadline : heldUntil(hearing, silenceMs)
+}
+
+/** When it must be asked again whether the device was silent, because nobody can know now; null: it was. */
+function heldUntil({ now, since, graceMs }: Hearing, silenceMs: number): number | null {
+  const from = since + Math.min(silenceMs, graceMs)
+  if (now >= from) return null
+  return from === Infinity ? now + ASK_AGAIN_MS : from
+}
+
+function withStandings(
+  state: FactState,
+  { geofences, rules }: DefinitionsState,
+  standings: RulesState['standings'],
+): FactState {
+  if (standings === rules.standings) return state
+  return { ...state, definitions: { geofences, rules: { ...rules, standings } } }
+}

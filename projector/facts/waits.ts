@@ -1,0 +1,91 @@
+import type { DefinitionsState } from '../../schemas/definitions/definitions-state.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import { trueAt } from '../../schemas/geo/position-order.ts'
+import {
+  isMove,
+  unchanged,
+  type Decision,
+  type DeviceDefinitions,
+  type FactInput,
+  type Judged,
+  type Wait,
+} from './decider.ts'
+import { endGeofenceWait, geofenceWaits } from './geofences.ts'
+import { endRuleWait, judgeConditions, rulesInForce, ruleWaits } from './rules.ts'
+
+/** The clock by which a wait ends: the timestamps of positions, or the receipt of the first of them. */
+type WaitClock = 'at' | 'receivedAt'
+
+/** Ends the waits that are over, the earliest first: a rule on a geofence begins with the wait that ends there. */
+export function endWaits(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
+  if (state.definitions === undefined) return unchanged(state)
+  if (input.kind === 'time') return endUntil(state, input.at, { clock: 'receivedAt', by })
+  if (!isMove(input)) return unchanged(state)
+  const { position, receivedAt } = input
+  const rules = rulesInForce(receivedAt, by)
+  const received = { clock: 'at', receivedAt, by: { ...by, rules } } as const
+  return endUntil(state, trueAt(position), received)
+}
+
+/** When the next wait is over if nothing arrives. */
+export function nextEnd(state: DefinitionsState, by: DeviceDefinitions): number | null {
+  return firstOf(state, { clock: 'receivedAt', by })?.end ?? null
+}
+
+type Ending = {
+  readonly clock: WaitClock
+  /** When the input was received that ends them, if one does. */
+  readonly receivedAt?: number
+  readonly by: DeviceDefinitions
+}
+
+function endUntil(before: FactState, until: number, ending: Ending): Judged {
+  let { definitions } = before
+  const decisions: Decision[] = []
+  while (definitions !== undefined) {
+    const next = firstOf(definitions, ending)
+    if (next === undefined || next.end > until) break
+    const ended = end(definitions, next, ending.by)
+    definitions = ended.state
+    decisions.push(...ended.decisions)
+  }
+  if (decisions.length === 0 || definitions === undefined) return unchanged(before)
+  return { state: { ...before, definitions }, decisions }
+}
+
+function end(
+  { geofences, rules }: DefinitionsState,
+  wait: Wait,
+  by: DeviceDefinitions,
+): Judged<DefinitionsState> {
+  if (wait.of === 'rule') {
+    const { state, decisions } = endRuleWait(rules, wait, by.rules)
+    return { state: { geofences, rules: state }, decisions }
+  }
+  const left = endGeofenceWait(geofences, wait, by.geofences)
+  const moment = { start: wait.start, fields: {} }
+  const ruled = judgeConditions({ geofences: left.state, rules }, moment, by)
+  return {
+    state: { geofences: left.state, rules: ruled.state },
+    decisions: [...left.decisions, ...ruled.decisions],
+  }
+}
+
+/** Of those that end together, geofences come first, then by their ids. */
+function firstOf(
+  { geofences, rules }: DefinitionsState,
+  { clock, receivedAt = Infinity, by }: Ending,
+): (Wait & { readonly end: number }) | undefined {
+  let first: (Wait & { readonly end: number }) | undefined
+  const take = (wait: Wait) => {
+    const end = wait.start[clock] + wait.seconds * 1_000
+    const isFirst =
+      first === undefined ||
+      end < first.end ||
+      (end === first.end && wait.of === first.of && wait.id < first.id)
+    if (isFirst) first = { ...wait, end }
+  }
+  for (const wait of geofenceWaits(geofences, by.geofences, receivedAt)) take(wait)
+  for (const wait of ruleWaits(rules, by.rules)) take(wait)
+  return first
+}
