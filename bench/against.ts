@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import { systemClock as clock, type Clock } from '../runtime/clock.ts'
 import { UsageError } from '../runtime/process/command-line.ts'
 import type * as Embedded from './candidates/embedded.ts'
-import { forkTypescript } from './fork.ts'
-import { median } from './median.ts'
+import { forkTypescript, progress } from './fork.ts'
+import { median, percentiles } from './median.ts'
 import { meterOf } from './meter.ts'
 import type { Order } from './order.ts'
 import type { Part, Row } from './part.ts'
@@ -14,7 +14,7 @@ const SHAPES = [SINGLE, BATCHES]
 const SECONDS = 2
 
 /** Compares this checkout with another one: the embedded services take turns, A B B A. */
-export async function measureAgainst({ folder = '', rounds, progress }: Order): Promise<Part> {
+export async function measureAgainst({ folder, rounds }: Order): Promise<Part> {
   if (!existsSync(join(resolve(folder), 'bench'))) {
     throw new UsageError(`${folder} is not a checkout of this project: it has no folder bench`)
   }
@@ -40,13 +40,12 @@ export async function measureAgainst({ folder = '', rounds, progress }: Order): 
         const [own = NaN, other = NaN] = meters.map((meter) => costs.get(meter))
         ratios.push(own / other)
       }
-      const sorted = ratios.toSorted((a, b) => a - b)
-      const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? NaN
+      const { p25, p75 } = percentiles(ratios)
       rows.push({
         load: shape.name,
         'CPU time ÷ theirs': median(ratios),
-        'first quartile': at(0.25),
-        'third quartile': at(0.75),
+        'first quartile': p25,
+        'third quartile': p75,
       })
     }
     const faults = (await Promise.all(meters.map((meter) => meter.faults()))).flat()

@@ -43,67 +43,65 @@ export function capacity(
   bytes: Bytes,
   { devices, intervalSeconds, retentionDays }: FleetSize,
 ): string {
-  const submit = (service: string, part: string) =>
-    cost(result, part, {
-      title: 'Taking reports',
-      row: [service, '64 connections, known devices'],
-      column: 'CPU µs/report',
-    })
+  const submit = (service: string, part: string) => {
+    const row = [service, '64 connections, known devices']
+    return cost(result, part, { title: 'Taking reports', row, column: 'CPU µs/report' })
+  }
   const embedded = submit('embedded', 'embedded')
   const ingest = submit('Kafka, JSON', 'kafka')
   const projector = cost(result, 'mongodb', {
     title: 'Projecting a full log',
-    row: ['MongoDB'],
+    row: ['MongoDB', 'none'],
     column: 'CPU µs/event',
   })
   const { load, coresPerMachine, copies } = ASSUMED
   const fleets = devices === undefined ? FLEETS : [devices]
-  const row = (name: string, value: (reportsPerSecond: number) => string) => [
-    name,
-    '',
-    ...fleets.map((one) => value(one / intervalSeconds)),
-  ]
-  const numbers = (name: string, value: (reportsPerSecond: number) => number) =>
-    row(name, (perSecond) => threeDigits(value(perSecond)))
   const cores = (micros: number) => (perSecond: number) => (perSecond * micros) / 1e6 / load
   /** The highest rate that one process carries. */
   const most = MOST_EMBEDDED_CORES / cores(embedded)(1)
-  const inOneProcess = (name: string, value: (perSecond: number) => string) =>
-    row(name, (perSecond) => (perSecond > most ? 'too many' : value(perSecond)))
   // At least two of each: one may be down.
-  const projectors = (perSecond: number) => Math.max(2, Math.ceil(cores(projector)(perSecond)))
-  const perDay = (size: number) => (perSecond: number) => perSecond * size * 86_400
-  const stored = (perSecond: number) =>
-    perDay(bytes.event + bytes.document)(perSecond) * retentionDays * copies
+  const atLeastTwo = (count: number) => Math.max(2, Math.ceil(count))
+  const projectors = (perSecond: number) => atLeastTwo(cores(projector)(perSecond))
+  const perDay = (size: number) => (perSecond: number) => amount(perSecond * size * 86_400)
+  const kept = 86_400 * retentionDays * copies * (bytes.event + bytes.document)
+  const inOneProcess = (value: (perSecond: number) => number | string) => (perSecond: number) =>
+    perSecond > most ? 'too many' : value(perSecond)
+  const lines: readonly [string, (perSecond: number) => number | string][] = [
+    [
+      `devices, each reporting every ${intervalSeconds} s`,
+      (perSecond) => perSecond * intervalSeconds,
+    ],
+    ['reports/s', (perSecond) => perSecond],
+    ['one process (npm start), cores', inOneProcess(cores(embedded))],
+    ['  disk a day', inOneProcess(perDay(EMBEDDED_BYTES))],
+    ['ingest APIs, cores', cores(ingest)],
+    [
+      `  machines of ${coresPerMachine} cores`,
+      (perSecond) => atLeastTwo(cores(ingest)(perSecond) / coresPerMachine),
+    ],
+    ['projectors, cores', cores(projector)],
+    ['  processes', projectors],
+    [
+      'Kafka: partitions',
+      (perSecond) => Math.max(FEWEST_PARTITIONS, projectors(perSecond) * PARTITIONS_PER_PROJECTOR),
+    ],
+    [
+      '  brokers',
+      (perSecond) =>
+        Math.max(copies, Math.ceil((perSecond * bytes.event * copies) / BYTES_A_BROKER)),
+    ],
+    ['MongoDB: shards', (perSecond) => Math.ceil(perSecond / REPORTS_A_SHARD)],
+    ['log a day, one copy', perDay(bytes.event)],
+    ['records a day, one copy', perDay(bytes.document)],
+    [`stored, ${retentionDays} days, ${copies} copies`, (perSecond) => amount(kept * perSecond)],
+  ]
+  const shown = (value: number | string) => (typeof value === 'number' ? threeDigits(value) : value)
   return `A report costs ${threeDigits(embedded)} µs of CPU embedded; on Kafka ${threeDigits(ingest)} µs in the
 ingest API and ${threeDigits(projector)} µs in the projector; ${threeDigits(bytes.event)} bytes in the log, ${threeDigits(bytes.document)} in MongoDB.
 
-${aligned([
-  [`devices, each reporting every ${intervalSeconds} s`, '', ...fleets.map(threeDigits)],
-  numbers('reports/s', (perSecond) => perSecond),
-  inOneProcess('one process (npm start), cores', (perSecond) =>
-    threeDigits(cores(embedded)(perSecond)),
-  ),
-  inOneProcess('  disk a day', (perSecond) => amount(perDay(EMBEDDED_BYTES)(perSecond))),
-  numbers('ingest APIs, cores', cores(ingest)),
-  numbers(`  machines of ${coresPerMachine} cores`, (perSecond) =>
-    Math.max(2, Math.ceil(cores(ingest)(perSecond) / coresPerMachine)),
-  ),
-  numbers('projectors, cores', cores(projector)),
-  numbers('  processes', projectors),
-  numbers('Kafka: partitions', (perSecond) =>
-    Math.max(FEWEST_PARTITIONS, projectors(perSecond) * PARTITIONS_PER_PROJECTOR),
-  ),
-  numbers('  brokers', (perSecond) =>
-    Math.max(copies, Math.ceil((perSecond * bytes.event * copies) / BYTES_A_BROKER)),
-  ),
-  numbers('MongoDB: shards', (perSecond) => Math.ceil(perSecond / REPORTS_A_SHARD)),
-  row('log a day, one copy', (perSecond) => amount(perDay(bytes.event)(perSecond))),
-  row('records a day, one copy', (perSecond) => amount(perDay(bytes.document)(perSecond))),
-  row(`stored, ${retentionDays} days, ${copies} copies`, (perSecond) => amount(stored(perSecond))),
-])}
+${aligned(lines.map(([name, value]) => [name, '', ...fleets.map((one) => shown(value(one / intervalSeconds)))]))}
 
-One process ends at ${threeDigits(most)} reports/s, which are ${threeDigits(Math.floor(most * intervalSeconds))} devices and ${amount(perDay(EMBEDDED_BYTES)(most))} a day.
+One process ends at ${threeDigits(most)} reports/s, which are ${threeDigits(Math.floor(most * intervalSeconds))} devices and ${perDay(EMBEDDED_BYTES)(most)} a day.
 A key may send ${threeDigits(REPORTS_A_KEY)} reports/s unless RATE_LIMIT_KEY or its own rateLimit says otherwise.
 Cores are used to ${threeDigits(100 * load)} %. Assumed: ${threeDigits(BYTES_A_BROKER / 1e6)} MB/s a broker, copies included; ${threeDigits(REPORTS_A_SHARD)} reports/s
 a shard; nothing compressed.

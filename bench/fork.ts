@@ -1,12 +1,9 @@
-import { fork, type ChildProcess, type Serializable } from 'node:child_process'
+import { fork, type Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** Prints the current step of the bench. */
-export type BenchProgress = (doing: string) => void
-
 /** From a child process to the bench. */
-type Message = { readonly doing: string } | { readonly done: unknown } | { readonly failed: string }
+type Answer = { readonly done: unknown } | { readonly failed: string }
 
 /** A child process of the bench, which exits with the bench. */
 export type Child = {
@@ -17,8 +14,8 @@ export type Child = {
 }
 
 /** Runs `bench/FILE`, which carries out orders, in a child process. */
-export function forkTypescript(file: string, progress: BenchProgress = () => undefined): Child {
-  const child: ChildProcess = fork(fileURLToPath(new URL(file, import.meta.url)), {
+export function forkTypescript(file: string): Child {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
     execArgv: ['--import', new URL('typescript.mjs', import.meta.url).href],
   })
   const ended = once(child, 'exit')
@@ -27,23 +24,16 @@ export function forkTypescript(file: string, progress: BenchProgress = () => und
 
   return {
     pid,
-    ask<Done>(order: Serializable) {
-      return new Promise<Done>((resolve, reject) => {
-        const onExit = (code: number | null) => {
-          child.off('message', onMessage)
-          reject(new Error(`bench/${file} ended with code ${code}`))
-        }
-        const onMessage = (message: Message) => {
-          if ('doing' in message) return progress(message.doing)
-          child.off('message', onMessage)
-          child.off('exit', onExit)
-          if ('done' in message) resolve(message.done as Done)
-          else reject(new Error(`bench/${file} failed: ${message.failed}`))
-        }
-        child.on('message', onMessage)
-        child.on('exit', onExit)
-        child.send(order)
-      })
+    async ask<Done>(order: Serializable) {
+      child.send(order)
+      const [answer] = (await Promise.race([
+        once(child, 'message'),
+        ended.then(([code]) => {
+          throw new Error(`bench/${file} ended with code ${code}`)
+        }),
+      ])) as [Answer]
+      if ('failed' in answer) throw new Error(`bench/${file} failed: ${answer.failed}`)
+      return answer.done as Done
     },
     async stop() {
       if (child.connected) child.disconnect()
@@ -52,13 +42,9 @@ export function forkTypescript(file: string, progress: BenchProgress = () => und
   }
 }
 
-/** Has a job of the main program done in a separate process. */
-export async function runJob<Done>(
-  job: string,
-  order: object,
-  progress: BenchProgress,
-): Promise<Done> {
-  const child = forkTypescript('main.ts', progress)
+/** Has a job of the main program done in a process of its own. */
+export async function runJob<Done>(job: string, order: object): Promise<Done> {
+  const child = forkTypescript('main.ts')
   try {
     return await child.ask<Done>({ job, order })
   } finally {
@@ -67,17 +53,19 @@ export async function runJob<Done>(
 }
 
 /** Makes this process a child of the bench: it carries out orders, and exits with the bench. */
-export function carryOut<Order>(
-  work: (order: Order, progress: BenchProgress) => Promise<unknown>,
-): void {
-  const send = (message: Message) => process.send?.(message)
+export function carryOut<Order>(work: (order: Order) => Promise<unknown>): void {
+  const answer = (message: Answer) => process.send?.(message)
   process.on('message', (order: Order) => {
-    work(order, (doing) => send({ doing })).then(
-      (done) => send({ done }),
-      (error: unknown) => {
-        send({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) })
-      },
+    work(order).then(
+      (done) => answer({ done }),
+      (error: unknown) =>
+        answer({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
     )
   })
   process.on('disconnect', () => process.exit())
+}
+
+/** Prints the current step: on standard error, so that the tables can be piped. */
+export function progress(doing: string): void {
+  process.stderr.write(`${new Date().toTimeString().slice(0, 8)}  ${doing}\n`)
 }

@@ -10,19 +10,23 @@ import { openMongoStore } from '../store/mongo/mongo-store.ts'
 import { positionDocument } from '../store/mongo/position-documents.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { killPrograms } from '../test/running-programs.ts'
+import { measureAgainst } from './against.ts'
+import { startServers, type Servers } from './candidates/servers.ts'
 import { capacity, type Bytes } from './capacity.ts'
-import { eventOf } from './events.ts'
-import { carryOut } from './fork.ts'
-import { HELP, parseOptions, type Options } from './options.ts'
-import type { Adapters } from './order.ts'
-import { readResult, withMeasured, writeResult } from './part.ts'
-import { JOBS, runParts, type JobOrder } from './parts.ts'
+import { eventOf, idOf } from './events.ts'
+import { carryOut, progress } from './fork.ts'
+import { HELP, parseOptions, type Options, type PartName } from './options.ts'
+import type { Adapters, Order } from './order.ts'
+import { measured, readResult, withMeasured, writeResult } from './part.ts'
+import type { MeasuredPart, Part } from './part.ts'
+import { measurePlaces, namePlaces } from './places.ts'
+import { measureProjector, projectInRounds } from './projector/measure.ts'
+import { measureReadable } from './readable.ts'
+import { measureSoak } from './soak/soak.ts'
+import { measureSubmit } from './submit.ts'
 import { tables } from './table.ts'
 
 const logger = createLogger({ level: 'error', name: 'bench' })
-/** As long as a real id. */
-const ID = '01KDVDNA00Z6JGGE5XXD5XW7P3'
-
 const openLog = (directory: string) =>
   openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
 const openStore = (directory: string) => openSqliteStore({ directory, clock })
@@ -46,10 +50,25 @@ const adapters: Adapters = {
   openDatabase: (url) => openMongoStore({ url, logger, clock }),
 }
 
+/** The tables, and the parts that each shows. */
+const TABLES: readonly [readonly PartName[], (order: Order) => Promise<Part>][] = [
+  [['embedded', 'kafka'], measureSubmit],
+  [['readable'], measureReadable],
+  [['sqlite', 'mongodb'], measureProjector],
+  [['places'], measurePlaces],
+  // Loads the driver of the browser, which no other part needs.
+  [['console'], async (order) => (await import('./console/measure.ts')).measureConsole(order)],
+  [['soak'], measureSoak],
+  [['against'], measureAgainst],
+]
+
+/** The work of parts that runs in a process of its own: this program as a child. */
+const JOBS = { namePlaces, projectInRounds } as const
+
 if (process.send === undefined) await runBench()
 else {
-  carryOut(({ job, order }: JobOrder, progress) =>
-    JOBS[job](order as never, { adapters, progress }),
+  carryOut(({ job, order }: { job: keyof typeof JOBS; order: object }) =>
+    JOBS[job](order as never, adapters),
   )
 }
 
@@ -70,13 +89,7 @@ async function bench(options: Options): Promise<number> {
     process.stdout.write(capacity(readResult(file), bytesOfOne(), options.capacity))
     return 0
   }
-  /** On standard error, so that the tables can be piped. */
-  const progress = (doing: string) => {
-    process.stderr.write(
-      `${String(Math.round(performance.now() / 1000)).padStart(4)} s  ${doing}\n`,
-    )
-  }
-  const now = await runParts(options, { adapters, progress })
+  const now = await measureParts(options)
   const result = options.isKept ? withMeasured(readResult(file), now) : now
   if (options.isKept) writeResult(file, result)
   process.stdout.write(tables(result))
@@ -84,8 +97,28 @@ async function bench(options: Options): Promise<number> {
   return now.every(({ faults }) => faults.length === 0) ? 0 : 1
 }
 
+/** Measures the chosen parts, one after the other, and runs the servers that they need. */
+async function measureParts(options: Options): Promise<MeasuredPart[]> {
+  let starting: Promise<Servers> | undefined
+  const servers = () => {
+    if (starting === undefined) progress('starting Kafka, a schema registry and a MongoDB server')
+    return (starting ??= startServers())
+  }
+  const done: MeasuredPart[] = []
+  try {
+    for (const [parts, measure] of TABLES) {
+      if (!parts.some((part) => options.parts.has(part))) continue
+      done.push(measured(await measure({ ...options, adapters, servers }), options.rounds))
+    }
+    return done
+  } finally {
+    await (await starting)?.stop()
+  }
+}
+
+/** With ids as long as real ones. */
 function bytesOfOne(): Bytes {
-  const event = { ...eventOf(1_234_567, { devices: 10_000 }), accountId: ID, keyId: ID }
+  const event = { ...eventOf(1_234_567, 10_000), accountId: idOf(1), keyId: idOf(2) }
   const { key, value, headers } = toMessage(event)
   const texts = [key, value, ...Object.entries(headers ?? {}).flat()]
   const origin = { partition: 7, offset: 123_456_789 }

@@ -6,11 +6,15 @@ export function median(values: readonly number[]): number {
   return low === undefined || high === undefined ? NaN : (low + high) / 2
 }
 
-export type Percentiles = Readonly<Record<'p50' | 'p95' | 'p99' | 'p999' | 'max', number>>
+const SHARES = { p25: 0.25, p50: 0.5, p75: 0.75, p95: 0.95, p99: 0.99, p999: 0.999, max: 1 }
+
+export type Percentiles = Readonly<Record<keyof typeof SHARES, number>>
 
 /** Exact percentiles of numbers; NaN without any. */
 export function percentiles(values: readonly number[]): Percentiles {
   const sorted = Float64Array.from(values).sort()
   const at = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), p999: at(0.999), max: at(1) }
+  return Object.fromEntries(
+    Object.entries(SHARES).map(([name, share]) => [name, at(share)]),
+  ) as Percentiles
 }

@@ -6,10 +6,7 @@ import type { LoadTarget } from './load/requests.ts'
 
 /** A shape of load, with the name that faults give it. */
 export type Shape = Pick<LoadPlan, 'connections'> &
-  Omit<LoadTarget, 'url' | 'key'> & { readonly name: string }
-
-/** Beyond its share of the requests under way, an account gets 503. */
-const MOST_OF_ACCOUNT = 128
+  Pick<LoadTarget, 'batch' | 'devices'> & { readonly name: string }
 
 /** A window of load with its cost, including the work that remains after its answers. */
 export type Sample = Window & { readonly cpuMicros: number; readonly residentMB: number }
@@ -23,24 +20,23 @@ export type Meter = {
 
 /** Measures what reports cost a candidate. `reported`: how many it has acknowledged already. */
 export function meterOf(candidate: Candidate, generator: Child, { reported = 0 } = {}): Meter {
-  const { name: service, url, key, keys = [key], pid } = candidate
+  const { name: service, url, key, pid } = candidate
   const faults: string[] = []
   let acknowledged = reported
   return {
     candidate,
     async measure({ name, connections, ...requests }, load) {
-      const all = connections > MOST_OF_ACCOUNT ? keys : [key]
-      const target: LoadTarget = { url, key, keys: all, ...requests }
       const before = cpuSeconds(pid)
+      const target: LoadTarget = { url, key, ...requests }
       const window = await generator.ask<Window>({ ...load, connections, target })
-      await candidate.settled()
+      await candidate.settled?.()
       const cpuMicros = ((cpuSeconds(pid) - before) * 1e6) / window.acknowledged
       acknowledged += window.acknowledged
       faults.push(...faultsOf(`${service}, ${name}`, window))
       return { ...window, cpuMicros, residentMB: residentMegabytes(pid) }
     },
     async faults() {
-      const stored = await candidate.stored()
+      const stored = (await candidate.stored?.()) ?? acknowledged
       if (stored === acknowledged) return faults
       return [...faults, `${service}: ${acknowledged} reports acknowledged, ${stored} stored`]
     },

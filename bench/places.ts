@@ -1,16 +1,15 @@
 import { gazetteer } from '../admin-api/places/gazetteer.ts'
 import { ownCpuMicros } from './cpu-time.ts'
-import { runJob } from './fork.ts'
+import { progress, runJob } from './fork.ts'
 import { median } from './median.ts'
-import type { Order } from './order.ts'
 import type { Part, Row } from './part.ts'
 
 const PLACES = 10_000
 const ROUNDS = 5
 
-export async function measurePlaces({ progress }: Order): Promise<Part> {
+export async function measurePlaces(): Promise<Part> {
   progress('names of places')
-  const row = await runJob<Row>('namePlaces', {}, progress)
+  const row = await runJob<Row>('namePlaces', {})
   return { title: 'Naming places', rows: [row], faults: [], rounds: 1 }
 }
 

@@ -13,25 +13,15 @@ export const BATCHES: Shape = { name: 'batches of 100', connections: 8, batch: 1
 /** For each second of a window. */
 const WARM = { requests: 5_000, atMostMs: 7_000 }
 
-/**
- * Lets each device report with each key that it reports with later: a first report costs several times as much. One
- * key alone has all devices, and all keys together share as many.
- */
-export async function letAllReport(
-  { candidate, measure }: Meter,
-  devices = DEVICES,
-): Promise<void> {
-  const { key, keys = [key] } = candidate
-  for (const one of keys) {
-    const own = one === key ? devices : Math.ceil(devices / keys.length)
-    for (let reports = 0; reports < own;) {
-      const shape = { ...BATCHES, name: 'warming up', keys: [one], devices: own }
-      const seconds = Math.max(0.2, Math.min(2, own / 2e4))
-      const { acknowledged, failed } = await measure(shape, { seconds })
-      const isRefused = acknowledged === 0 && Object.keys(failed).length > 0
-      if (isRefused) throw new Error(`refused: ${JSON.stringify(failed)}`)
-      reports += acknowledged
-    }
+/** Lets each device report: a first report costs several times as much as later ones. */
+export async function letAllReport({ measure }: Meter, devices = DEVICES): Promise<void> {
+  const shape = { ...BATCHES, name: 'warming up', devices }
+  const seconds = Math.max(0.2, Math.min(2, devices / 2e4))
+  for (let reports = 0; reports < devices;) {
+    const { acknowledged, failed } = await measure(shape, { seconds })
+    const isRefused = acknowledged === 0 && Object.keys(failed).length > 0
+    if (isRefused) throw new Error(`refused: ${JSON.stringify(failed)}`)
+    reports += acknowledged
   }
 }
 

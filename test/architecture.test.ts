@@ -84,14 +84,7 @@ const allowed: Record<string, readonly string[]> = {
   'commands/simulate': ['client/', ...forCommands],
   client: [],
   bench: [
-    ...[
-      'commands/command.ts',
-      'projector/',
-      'deliverer/',
-      'admin-api/places/',
-      'schemas/',
-      'runtime/',
-    ],
+    ...['commands/command.ts', 'projector/', 'admin-api/places/', 'schemas/', 'runtime/'],
     ...[...ports, 'test/'],
   ],
   console: rooms('app', 'ui', 'live', 'api', 'core'),

@@ -150,18 +150,6 @@ export async function createKey(adminUrl: string): Promise<string> {
   return (await (await signIn(adminUrl)).createKey()).key
 }
 
-/** One key for each of `accounts` accounts: a single account gets only its share of the service. */
-export async function createKeys(adminUrl: string, accounts: number): Promise<string[]> {
-  const platform = await signIn(adminUrl)
-  const keys = [(await platform.createKey()).key]
-  while (keys.length < accounts) {
-    const admin = { email: `admin-${keys.length}@example.org`, password: OPERATOR.password }
-    await platform.call('POST', '/accounts', { name: `Fleet ${keys.length}`, admin })
-    keys.push((await (await signIn(adminUrl, admin)).createKey()).key)
-  }
-  return keys
-}
-
 /** An operator, signed in: the first one unless `credentials` say otherwise. */
 export async function signIn(adminUrl: string, credentials: object = OPERATOR) {
   // After a start, calls are refused while the log is read for erasures.

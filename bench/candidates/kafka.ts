@@ -1,42 +1,39 @@
-import { createKeys, operatorEnv, ready } from '../../test/deployments.ts'
+import { createKey, operatorEnv, ready } from '../../test/deployments.ts'
 import { listens, startProgram } from '../../test/programs.ts'
-import type { Adapters } from '../order.ts'
-import { ACCOUNTS_SENDING, UNHINDERED, type Candidate } from './candidate.ts'
-import type { Servers } from './servers.ts'
+import type { Order } from '../order.ts'
+import { UNHINDERED, type Candidate } from './candidate.ts'
 
 /** The ingest API as a separate process, on Kafka and MongoDB; nothing is projected meanwhile. */
 export async function startKafkaCandidate(
   format: 'JSON' | 'Avro',
-  { brokers, registryUrl, ...servers }: Servers,
-  { openTopics }: Pick<Adapters, 'openTopics'>,
-  topicPrefix = `bench-${format.toLowerCase()}`,
+  { servers, adapters }: Order,
 ): Promise<Candidate> {
+  const { brokers, registryUrl, mongodbUrl } = await servers()
+  const topicPrefix = `bench-${format.toLowerCase()}`
   const env = {
     ...operatorEnv(),
     ...UNHINDERED,
     KAFKA_BROKERS: brokers.join(','),
     KAFKA_TOPIC_PREFIX: topicPrefix,
-    MONGODB_URL: servers.mongodbUrl(topicPrefix),
+    MONGODB_URL: mongodbUrl(topicPrefix),
     ...(format === 'Avro' && { SCHEMA_REGISTRY_URL: registryUrl }),
     INGEST_PORT: '0',
     ADMIN_PORT: '0',
   }
-  // Only to create keys: it would take its share of the processor.
+  // Only to create a key: it would take its share of the processor.
   const admin = startProgram('admin-api/main', { env })
-  const keys = await createKeys(await listens(admin, 'admin API'), ACCOUNTS_SENDING)
+  const key = await createKey(await listens(admin, 'admin API'))
   admin.process.kill('SIGTERM')
   await admin.ended
   const program = startProgram('ingest-api/main', { env })
   const url = await listens(program, 'ingest API')
   await ready(url)
-  const eventLog = openTopics({ brokers, topicPrefix })
+  const eventLog = adapters.openTopics({ brokers, topicPrefix })
   return {
     name: `Kafka, ${format}`,
     url,
-    key: keys[0] ?? '',
-    keys,
+    key,
     pid: program.process.pid ?? 0,
-    settled: async () => undefined,
     async stored() {
       const extent = await eventLog.extent()
       return extent.reduce((sum, { first, next }) => sum + next - first, 0)

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ownCpuMicros } from '../cpu-time.ts'
 import { percentiles, type Percentiles } from '../median.ts'
-import { LoadConnection, type LoadAnswer } from './load-connection.ts'
+import { openConnection, type LoadAnswer, type LoadConnection } from './connection.ts'
 import { requestMaker, type LoadTarget } from './requests.ts'
 
 export type LoadPlan = {
@@ -12,8 +12,6 @@ export type LoadPlan = {
    * service can take: each connection sends the next one when one is answered.
    */
   readonly perSecond?: number
-  /** Time at the same rate before the `seconds`; its answers count, their latencies do not. */
-  readonly leadInSeconds?: number
 }
 
 /** The outcomes of the requests of one window. */
@@ -48,110 +46,94 @@ export async function sendLoad(
   plan: LoadPlan,
   onAnswer: (answer: LoadAnswer) => void = () => undefined,
 ): Promise<Window> {
-  const { hostname: host, port } = new URL(target.url)
-  const { keys = [target.key] } = target
-  const makers = keys.map((key) => requestMaker({ ...target, key, keys }))
-  const senders = await Promise.all(
-    Array.from({ length: plan.connections }, async (_, at): Promise<Sender> => {
-      const connection = await LoadConnection.open({ host, port: Number(port) })
-      return { connection, make: makers[at % makers.length]! }
-    }),
+  const make = requestMaker(target)
+  const connections = await Promise.all(
+    Array.from({ length: plan.connections }, () => openConnection(new URL(target.url))),
   )
   const latencies: number[] = []
   const failed: Record<string, number> = {}
   const [begin, cpu] = [performance.now(), ownCpuMicros()]
   let acknowledged = 0
   let answers = 0
-  /** `since`: when the request was sent, or should have been; undefined if it is not timed. */
-  const count = (answer: LoadAnswer | undefined, since: number | undefined) => {
-    if (answer?.status !== 200) {
-      const status = answer?.status ?? 'none'
-      failed[status] = (failed[status] ?? 0) + 1
-      return
-    }
-    if (since !== undefined) latencies.push(performance.now() - since)
-    answers += 1
-    acknowledged += target.batch === 1 ? 1 : acceptedOf(answer.body, target.batch)
-    onAnswer(answer)
+  /** `since`: when the request is sent, or should have been. */
+  const send: Send = (connection, since, answered) => {
+    connection.send(make(), (answer) => {
+      if (answer?.status === 200) {
+        latencies.push(performance.now() - since)
+        answers += 1
+        acknowledged += target.batch === 1 ? 1 : acceptedOf(answer)
+        onAnswer(answer)
+      } else {
+        const status = answer?.status ?? 'none'
+        failed[status] = (failed[status] ?? 0) + 1
+      }
+      answered()
+    })
   }
   try {
-    if (plan.perSecond === undefined) await saturate(senders, plan, count)
-    else await pace(senders, { ...plan, perSecond: plan.perSecond }, count)
+    const { perSecond } = plan
+    if (perSecond === undefined) await saturate(connections, plan, send)
+    else await pace(connections, { ...plan, perSecond }, send)
     const seconds = (performance.now() - begin) / 1000
     const generatorCpu = cpu() / 1e6 / seconds
     return { seconds, acknowledged, answers, failed, latency: percentiles(latencies), generatorCpu }
   } finally {
-    for (const { connection } of senders) connection.close()
+    for (const connection of connections) connection.close()
   }
 }
 
-type Sender = { readonly connection: LoadConnection; readonly make: () => string }
-type Count = (answer: LoadAnswer | undefined, since: number | undefined) => void
+type Send = (connection: LoadConnection, since: number, answered: () => void) => void
 
-/** Answers to apps contain no counts; whether all reports are stored is checked at the end. */
-function acceptedOf(body: string, batch: number): number {
-  if (body === '{"result":"ok"}') return batch
+function acceptedOf({ body }: LoadAnswer): number {
   return Number(/"accepted":(\d+)/.exec(body)?.[1] ?? 0)
 }
 
 async function saturate(
-  senders: readonly Sender[],
+  connections: readonly LoadConnection[],
   { seconds }: LoadPlan,
-  count: Count,
+  send: Send,
 ): Promise<void> {
   const end = performance.now() + seconds * 1000
-  await Promise.all(senders.map(untilTheEnd))
-
-  function untilTheEnd({ connection, make }: Sender): Promise<void> {
-    return new Promise((resolve) => {
-      let sentAt = 0
-      const answered = (answer: LoadAnswer | undefined) => {
-        count(answer, sentAt)
-        next()
-      }
+  const untilTheEnd = (connection: LoadConnection) =>
+    new Promise<void>((resolve) => {
       const next = () => {
-        if (performance.now() >= end || connection.closed) return resolve()
-        sentAt = performance.now()
-        connection.send(make(), answered)
+        if (performance.now() >= end || connection.isClosed()) resolve()
+        else send(connection, performance.now(), next)
       }
       next()
     })
-  }
+  await Promise.all(connections.map(untilTheEnd))
 }
 
 async function pace(
-  senders: readonly Sender[],
-  { seconds, leadInSeconds = 0, perSecond }: LoadPlan & { readonly perSecond: number },
-  count: Count,
+  connections: readonly LoadConnection[],
+  { seconds, perSecond }: LoadPlan & { readonly perSecond: number },
+  send: Send,
 ): Promise<void> {
-  const idle = [...senders]
-  const due: number[] = []
-  const total = Math.floor(perSecond * (leadInSeconds + seconds))
+  // Used in turn: the service closes a connection that is idle for some seconds.
+  const idle = [...connections]
+  const total = Math.floor(perSecond * seconds)
   const begin = performance.now()
-  const timedFrom = begin + leadInSeconds * 1000
-  let planned = 0
+  const dueAt = (n: number) => begin + (n * 1000) / perSecond
+  let sent = 0
   let underWay = 0
 
-  const send = (sender: Sender, dueAt: number) => {
-    underWay += 1
-    sender.connection.send(sender.make(), (answer) => {
-      underWay -= 1
-      count(answer, dueAt >= timedFrom ? dueAt : undefined)
-      const waiting = due.shift()
-      if (waiting === undefined) idle.push(sender)
-      else send(sender, waiting)
-    })
-  }
-  while (planned < total || underWay > 0) {
-    const now = performance.now()
-    for (; planned < total; planned += 1) {
-      const dueAt = begin + (planned * 1000) / perSecond
-      if (dueAt > now) break
-      // In turn: the service closes a connection that is idle for some seconds.
-      const sender = idle.shift()
-      if (sender === undefined) due.push(dueAt)
-      else send(sender, dueAt)
+  function sendDue(): void {
+    while (sent < total && dueAt(sent) <= performance.now()) {
+      const connection = idle.shift()
+      if (connection === undefined) return
+      const since = dueAt(sent)
+      sent += 1
+      underWay += 1
+      send(connection, since, () => {
+        underWay -= 1
+        idle.push(connection)
+        sendDue()
+      })
     }
+  }
+  while (sent < total || underWay > 0) {
+    sendDue()
     await pause(1)
   }
 }

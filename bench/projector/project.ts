@@ -1,80 +1,84 @@
 import type { EventLog } from '../../event-log/event-log.ts'
-import type { JudgeBatch } from '../../projector/facts/judge-batch.ts'
-import { runProjector } from '../../projector/projector.ts'
+import { startFacts } from '../../projector/facts/start-facts.ts'
+import { projectInUse } from '../../projector/project-in-use.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
+import { Lifecycle } from '../../runtime/process/lifecycle.ts'
+import { createLogger } from '../../runtime/process/logger.ts'
 import { createMetrics } from '../../runtime/process/metrics.ts'
-import type { Generation } from '../../store/generations.ts'
 import type { Store } from '../../store/store.ts'
-import { stopwatch, type Speed } from './speed.ts'
+import { eventually } from '../../test/eventually.ts'
+import { ownCpuMicros } from '../cpu-time.ts'
+import { eventOf, idOf, type Events } from '../events.ts'
 
-/** Projects a log of this many events into an empty store, as the projector does. */
-export async function projectAll({
-  eventLog,
-  store,
-  events,
-  generation,
-  judging,
-  close = async () => undefined,
-  measuredAfter = 1,
-  onProjected = () => undefined,
-}: {
-  eventLog: EventLog
-  store: Store
-  events: number
-  /** Names the consumer group: a new one for each run, so that the run begins at the start of the log. */
-  generation: number
-  /** Absent: no facts are decided. */
-  judging?: ((readModels: Generation) => JudgeBatch) | undefined
-  /** Measured too, once everything is projected. */
-  close?: () => Promise<void>
-  /** Events that are not measured, at the beginning. */
-  measuredAfter?: number
-  /** Called with the number of entries of each batch. */
-  onProjected?: (count: number) => void
-}): Promise<Speed> {
-  const readModels = await store.openGeneration(1)
-  const done = new AbortController()
-  const watch = stopwatch({ after: measuredAfter })
-  const facts = judging?.(readModels)
-  let left = events
-  const written = (count: number) => {
-    watch.count(count)
-    onProjected(count)
-    left -= count
-    if (left <= 0) done.abort()
+/** How fast events were projected, with everything written. */
+export type Speed = { readonly perSecond: number; readonly cpuMicros: number }
+
+/** The share of devices that visit a geofence; the other geofences are in the same towns, but no device passes them. */
+const VISITING = 0.06
+/** No device stops here. */
+const ASIDE_DEGREES = 0.1
+const MADE_AT_ONCE = 500
+const LOOKING = { withinMs: 3_600_000, everyMs: 5 }
+
+/**
+ * Projects a log into an empty store as the projector does, and closes the store. The time begins with the first batch:
+ * what comes before waits for connections. `geofences`: their number; undefined: no facts are decided.
+ */
+export async function projectAll(
+  { eventLog, store }: { readonly eventLog: EventLog; readonly store: Store },
+  { geofences, events, devices }: Events & { readonly geofences: number | undefined },
+): Promise<Speed> {
+  const logger = createLogger({ level: 'error', name: 'bench' })
+  const lifecycle = new Lifecycle({ logger, deadlineMs: 60_000 })
+  const program = { config: loadConfig({}), logger, metrics: createMetrics(), lifecycle }
+  const isJudged = geofences !== undefined
+  if (isJudged) {
+    await store.beginFacts({})
+    await defineGeofences(store, { geofences, devices })
   }
-  try {
-    await runProjector({
-      eventLog,
-      ...(facts !== undefined && {
-        facts: {
-          ...facts,
-          async judge(batch, changes) {
-            await facts.judge(batch, changes)
-            written(batch.entries.length)
-          },
-        },
-      }),
-      generation,
-      store: {
-        checkpoint: () => readModels.checkpoint(),
-        lastApplied: () => readModels.lastApplied(),
-        async project(batch) {
-          const changes = await readModels.project(batch)
-          if (facts === undefined) written(batch.entries.length)
-          return changes
-        },
-      },
-      settings: store,
-      keepDeadLetters: async (entries) => {
-        if (entries.length > 0) throw new Error(`unreadable: ${entries[0]?.reason}`)
-      },
-      metrics: createMetrics(),
-      signal: done.signal,
-    })
-  } finally {
-    await readModels.close()
+  const cpu = ownCpuMicros()
+  const judging = isJudged && { judging: startFacts({ eventLog, store }, program) }
+  const signal = lifecycle.stopping
+  const projecting = projectInUse({ ...program, eventLog, store, ...judging, signal })
+  const extent = await eventLog.extent()
+  /** The number of events that are projected, and judged where they are. */
+  const done = async () => {
+    const offsets = (await (isJudged ? store.factsProgress() : store.checkpoint())) ?? {}
+    return extent.reduce((sum, { partition, first }) => {
+      return sum + (offsets[partition] ?? first - 1) + 1 - first
+    }, 0)
   }
-  await close()
-  watch.count(0)
-  return watch.read()
+  const before = await eventually(done, LOOKING)
+  const begun = performance.now()
+  await eventually(async () => (await done()) >= events, LOOKING)
+  const seconds = (performance.now() - begun) / 1000
+  await lifecycle.close()
+  await projecting
+  await store.close()
+  return { perSecond: (events - before) / seconds, cpuMicros: cpu() / events }
+}
+
+/** Makes geofences around the places of devices in their fifth turn, or a little beside. */
+async function defineGeofences(
+  store: Pick<Store, 'createGeofences'>,
+  { geofences, devices }: { readonly geofences: number; readonly devices: number },
+): Promise<void> {
+  const visited = Math.min(geofences / 2, VISITING * devices)
+  const all = Array.from({ length: geofences }, (_, n) => {
+    const device = Math.floor(n < visited ? n / VISITING : (n * devices) / geofences) % devices
+    const { accountId, latitude, longitude } = eventOf(5 * devices + device, devices)
+    const middle = { latitude, longitude: longitude + (n < visited ? 0 : ASIDE_DEGREES) }
+    return {
+      accountId,
+      id: idOf(n),
+      name: `Depot ${n}`,
+      shape: { type: 'circle', ...middle, radius: 300 } as const,
+      confirmSeconds: 0,
+      enabled: true,
+      createdAt: 0,
+    }
+  })
+  for (let made = 0; made < geofences; made += MADE_AT_ONCE) {
+    await store.createGeofences(all.slice(made, made + MADE_AT_ONCE))
+  }
 }

@@ -15,13 +15,12 @@ export async function defineAll(operator: Operator, receiversUrl: string): Promi
     properties: { name: `Depot ${n}`, radius: 300 },
     geometry: { type: 'Point', coordinates: [longitudeOf(n), latitudeOf(n)] },
   }))
-  const { results } = await operator.call<{ results: { id?: string }[] }>(
-    'POST',
-    '/geofences/import',
-    { type: 'FeatureCollection', features },
-  )
+  const content = { type: 'FeatureCollection', features }
+  type Imported = { results: { id?: string }[] }
+  const { results } = await operator.call<Imported>('POST', '/geofences/import', content)
   const ids = results.flatMap(({ id }) => id ?? [])
   if (ids.length < GEOFENCES) throw new Error(`${ids.length} of ${GEOFENCES} geofences were made`)
+  const ten = (n: number) => ids.slice(10 * n, 10 * n + 10)
   for (let n = 0; n < RULES; n += 1) {
     const when = [
       { field: 'speed', above: 10 + (n % 5) },
@@ -29,29 +28,32 @@ export async function defineAll(operator: Operator, receiversUrl: string): Promi
       { field: 'battery', below: 0.2 },
       { inside: ids[n] },
     ][n % 4]
+    const forSeconds = n % 3 === 0 ? 0 : 60
     await operator.call('POST', '/rules', {
       name: `Rule ${n}`,
       when,
-      forSeconds: n % 3 === 0 ? 0 : 60,
-      geofenceIds: ids.slice(10 * n, 10 * n + 10),
+      forSeconds,
+      geofenceIds: ten(n),
     })
   }
-  const subscribe = (path: string, content: object) =>
-    operator.call('POST', '/subscriptions', {
+  const fifth = (n: number) => Array.from({ length: 100 }, (_, at) => deviceName(n + 5 * at))
+  for (const [path, wanted] of [
+    ['/all', { start: 'start' }],
+    ['/hangs', {}],
+    ...Array.from({ length: 4 }, () => ['/fails', {}] as const),
+    ...Array.from({ length: 9 }, (_, n) => ['/geofence', { geofenceIds: ten(n) }] as const),
+    ...Array.from(
+      { length: 5 },
+      (_, n) => ['/positions', { source: 'positions', deviceIds: fifth(n) }] as const,
+    ),
+  ] as const) {
+    const target = { kind: 'webhook', url: `${receiversUrl}${path}`, batch: 100 }
+    await operator.call('POST', '/subscriptions', {
       name: path,
       source: 'facts',
-      target: { kind: 'webhook', url: `${receiversUrl}${path}`, batch: 100 },
-      ...content,
+      target,
+      ...wanted,
     })
-  await subscribe('/all', { start: 'start' })
-  await subscribe('/hangs', {})
-  for (let n = 0; n < 4; n += 1) await subscribe('/fails', {})
-  for (let n = 0; n < 9; n += 1) {
-    await subscribe(`/geofence-${n}`, { geofenceIds: ids.slice(10 * n, 10 * n + 10) })
-  }
-  for (let n = 0; n < 5; n += 1) {
-    const deviceIds = Array.from({ length: 100 }, (_, at) => deviceName(n + 5 * at))
-    await subscribe(`/positions-${n}`, { source: 'positions', deviceIds })
   }
 }
 

@@ -24,7 +24,7 @@ function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as s
       ...measured,
       title: 'Projecting a full log',
       faults: [],
-      rows: [{ into: 'MongoDB', 'CPU µs/event': projector }],
+      rows: [{ into: 'MongoDB', facts: 'none', 'CPU µs/event': projector }],
     },
   ]
 }

@@ -19,14 +19,10 @@ describe('the growth of the heap', () => {
 
 describe('the table', () => {
   const values: Record<ConsoleFigure, number> = {
-    'JS and CSS, gzip': 222,
-    'of it for signing in': 24,
     'first map': 900,
     'p95 frame, dragging': 17,
     'p95 frame, wheel': 33,
     'main thread busy, still': 15,
-    'p95 frame, dragging, streets': 18,
-    'p95 frame, wheel, streets': 21,
     'report to dot': 150,
     'a day at 1 Hz drawn': 900,
     'heap, growth while it is watched': growth([10, 10, 10]),
@@ -48,7 +44,6 @@ describe('the table', () => {
     const table = tables([result])
     expect(table).toMatch(/p95 frame, dragging +17 ms +32 ms +20 ms +as wanted/)
     expect(table).toMatch(/p95 frame, wheel +33 ms +32 ms +20 ms +MISSED/)
-    expect(table).toMatch(/p95 frame, wheel, streets +21 ms +32 ms +20 ms +good enough/)
     expect(table).toMatch(/main thread busy, still +15 % +20 % +20 % +as wanted/)
   })
 

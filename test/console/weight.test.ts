@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { weigh } from '../../bench/console/weight.ts'
+import { weigh } from './weight.ts'
 import { build } from '../../scripts/build.mjs'
 
 await build()
