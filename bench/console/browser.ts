@@ -18,11 +18,16 @@ window.isPainted = (selector) => [...document.querySelectorAll(selector)].some((
   sample.drawImage(canvas, 0, 0, 320, 200)
   return new Uint32Array(sample.getImageData(0, 0, 320, 200).data.buffer).some((pixel) => pixel !== 0)
 })
-// Until the frames are another list.
+window.whenPainted = (selectors, withinMs) => new Promise((resolve, reject) => {
+  setTimeout(reject, withinMs, new Error('nothing was painted on one of ' + selectors.join(', ')))
+  const look = () => selectors.every(isPainted) ? resolve(performance.now()) : requestAnimationFrame(look)
+  requestAnimationFrame(look)
+})
+// Until the times of frames are another list.
 window.countFrames = () => {
-  const counted = (window.frames = [])
+  const counted = (window.frameTimes = [])
   const frame = (now) => {
-    if (frames !== counted) return
+    if (frameTimes !== counted) return
     counted.push(now)
     requestAnimationFrame(frame)
   }
@@ -57,18 +62,16 @@ const PAINTED_WITHIN_MS = 60_000
  * The time at which all the canvases have something on them, in milliseconds since the page was requested. A map has
  * canvases that stay empty, too.
  */
-export async function painted(page: Page, selectors: readonly string[]): Promise<number> {
-  const look = selectors.map((selector) => `isPainted('${selector}') && `).join('')
-  const options = { polling: 'raf', timeout: PAINTED_WITHIN_MS } as const
-  const found = await page.waitForFunction(`${look}performance.now()`, undefined, options)
-  return Number(await found.jsonValue())
+export function painted(page: Page, selectors: readonly string[]): Promise<number> {
+  // Not with waitForFunction, which the page's security policy refuses.
+  return page.evaluate(`whenPainted(${JSON.stringify(selectors)}, ${PAINTED_WITHIN_MS})`)
 }
 
 /** The times between the frames of a page during `work`, in milliseconds. */
 export async function framesDuring(page: Page, work: () => Promise<void>): Promise<number[]> {
   await page.evaluate('countFrames()')
   await work()
-  const at = await page.evaluate<number[]>('[frames, (frames = [])][0]')
+  const at = await page.evaluate<number[]>('[frameTimes, (frameTimes = [])][0]')
   return at.slice(1).map((one, n) => one - (at[n] ?? NaN))
 }
 

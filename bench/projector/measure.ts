@@ -42,12 +42,11 @@ async function rowsOf(into: string, order: ProjectorOrder): Promise<Row[]> {
   const { events, devices } = order
   const measured = await runJob<Speed[][]>('projectInRounds', order)
   const [without = []] = measured
-  return WAYS.map(({ facts }, n) => {
-    const own = measured[n] ?? []
+  return measured.map((own, n) => {
     const ratios = own.map(({ cpuMicros }, round) => cpuMicros / (without[round]?.cpuMicros ?? NaN))
     return {
       into,
-      facts,
+      facts: WAYS[n]?.facts ?? '',
       'events/s': median(own.map(({ perSecond }) => perSecond)),
       'CPU µs/event': median(own.map(({ cpuMicros }) => cpuMicros)),
       '÷ without': median(ratios),
@@ -64,13 +63,15 @@ export async function projectInRounds(
 ): Promise<Speed[][]> {
   const directory = await temporaryDirectory()
   const eventLog = kafka === undefined ? openLog(directory.path) : openTopics(kafka)
-  const measured = WAYS.map((): Speed[] => [])
+  // The stand-in for MongoDB takes minutes for geofences.
+  const ways = kafka === undefined ? WAYS : WAYS.slice(0, 2)
+  const measured = ways.map((): Speed[] => [])
   try {
     await fillLog(eventLog, fleet)
     // Round 0 is not counted.
     for (let round = 0; round <= rounds; round += 1) {
       progress(`round ${round} of ${rounds}`)
-      for (const [n, { geofences }] of WAYS.entries()) {
+      for (const [n, { geofences }] of ways.entries()) {
         const name = `bench-${round}-${n}`
         const url = kafka?.url.replace('/?', `/${name}?`)
         const store =
