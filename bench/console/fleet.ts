@@ -11,7 +11,7 @@ const SECONDS_OF_A_DAY = 86_400
 /** A day has 90 of them. */
 const BATCH = 960
 
-export type Fleet = Awaited<ReturnType<typeof startFleet>>
+export type MovingFleet = Awaited<ReturnType<typeof startFleet>>
 
 /** The service as started by `npm start`, with a fleet in which each device has reported once. */
 export async function startFleet({ openFiles }: Adapters) {

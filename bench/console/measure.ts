@@ -15,7 +15,7 @@ import {
   wheel,
 } from './browser.ts'
 import type { ConsoleBrowser } from './browser.ts'
-import { startFleet, type Fleet } from './fleet.ts'
+import { startFleet, type MovingFleet } from './fleet.ts'
 import { growth } from './growth.ts'
 
 const FLEET = ['.ol-layer canvas', '.fleet-canvas']
@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000
 const YESTERDAY = (Math.floor(Date.now() / DAY_MS) - 1) * DAY_MS
 
 type Measured = Omit<Order, 'adapters'> & {
-  readonly fleet: Fleet
+  readonly fleet: MovingFleet
   readonly browser: ConsoleBrowser
 }
 
@@ -88,7 +88,7 @@ async function measureFigures(measured: Measured) {
 }
 
 /** From requesting the page to base map and devices on it, in milliseconds. */
-async function firstMap(page: Page, { adminUrl }: Fleet): Promise<number> {
+async function firstMap(page: Page, { adminUrl }: MovingFleet): Promise<number> {
   await page.goto(adminUrl, { waitUntil: 'commit' })
   const at = await painted(page, FLEET)
   // Further tiles and the list's pages are not part of this measurement, nor of those that follow.
@@ -109,7 +109,7 @@ async function p95(page: Page, move: (page: Page, ms: number) => Promise<void>):
  * Moves a device at sea, within the view at street level, and measures how long its label takes to
  * follow.
  */
-async function slowestDot(page: Page, fleet: Fleet): Promise<number> {
+async function slowestDot(page: Page, fleet: MovingFleet): Promise<number> {
   const label = 'a-ship'
   const sail = (step: number) =>
     fleet.report({ deviceId: label, latitude: 40 + (step % 2) / 1_000, longitude: -20 })
