@@ -6,6 +6,8 @@ import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import {
   MOST_RESENT_IN_CALL,
   MOST_RESENT_WAITING,
+} from '../../schemas/subscriptions/resend-limits.ts'
+import {
   healthy,
   uncounted,
   type DeliveryOutcome,

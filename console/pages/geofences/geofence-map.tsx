@@ -1,6 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
-import type OlMap from 'ol/Map.js'
 import { fromMercator } from '../../core/mercator.ts'
 import {
   canFinish,

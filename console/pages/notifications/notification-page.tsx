@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks'
 import {
   MOST_RESENT_IN_CALL,
   MOST_RESENT_WAITING,
-} from '../../../schemas/subscriptions/subscription.ts'
+} from '../../../schemas/subscriptions/resend-limits.ts'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
 import { sentence, toFailure } from '../../core/failure.ts'
