@@ -1,3 +1,4 @@
+import './standing-list.css'
 import { Shapes, TriangleAlert } from 'lucide'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
