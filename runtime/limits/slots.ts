@@ -80,7 +80,7 @@ export class Slots {
     const left = this.takenBy(party) - count
     if (left > 0) this.#taken.set(party, left)
     else this.#taken.delete(party)
-    if (this.#waiting > 0) this.#serveNext()
+    while (this.#waiting > 0 && this.#serveNext());
   }
 
   /** Takes a slot even beyond the limits. */
@@ -149,9 +149,10 @@ export class Slots {
     longest.at(-1)?.turnAway()
   }
 
-  #serveNext(): void {
+  /** False if no waiter may have a slot. */
+  #serveNext(): boolean {
     const next = this.#nextWaiter()
-    if (next === undefined) return
+    if (next === undefined) return false
     const { party } = next
     this.#leave(next)
     const waiters = this.#lines.get(party)
@@ -161,6 +162,7 @@ export class Slots {
     }
     this.take(party)
     next.proceed()
+    return true
   }
 
   #nextWaiter(): Waiter | undefined {

@@ -58,6 +58,15 @@ test('only some calls of one party may wait, and parties take turns', async () =
   expect(slots.areFree).toBe(true)
 })
 
+test('slots given back together serve as many waiters', async () => {
+  const slots = new Slots({ most: 2 })
+  slots.take('many', 2)
+  const waiting = ['one', 'other'].map((party) => slots.wait(party))
+  slots.giveBack('many', 2)
+  await Promise.all(waiting)
+  expect(slots.taken).toBe(2)
+})
+
 test('nobody waits longer than allowed, and a caller that gave up is skipped', async () => {
   const slots = new Slots({ most: 1, waiting: 1, waitsMs: 20, refusal })
   const giveBack = await slots.wait()
