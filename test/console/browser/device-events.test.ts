@@ -96,6 +96,8 @@ describeConsole('events on the page of a device', () => {
     await deviceRow(page, 'van-3').waitFor()
     const card = page.getByRole('region', { name: 'Selected device' })
     await card.getByRole('link', { name: 'Yard' }).waitFor()
+    const item = `document.querySelector('.selected-card .standings li')`
+    expect(await page.evaluate(`getComputedStyle(${item}).borderTopStyle`)).toBe('solid')
   })
 
   test('a stop becomes a geofence', async () => {
