@@ -3,7 +3,7 @@ import { Slots } from '../../runtime/limits/slots.ts'
 
 const AT_ONCE = 2
 
-/** Reads whole histories for a few callers at a time; the accounts take turns. */
+/** Reads whole histories for a few callers at a time; the accounts take turns. A call that has waited too long is a 429. */
 export type HistoryTurns = Pick<Slots, 'run'>
 
 export function historyTurns(): HistoryTurns {

@@ -21,8 +21,8 @@ const MADE_AT_ONCE = 500
 const LOOKING = { withinMs: 3_600_000, everyMs: 5 }
 
 /**
- * Projects a log into an empty store as the projector does, and closes the store. The time begins with the first batch:
- * what comes before waits for connections. `geofences`: their number; undefined: no facts are decided.
+ * Projects a log into an empty store as the projector does, and closes the store. Time counts from the first batch on,
+ * so connecting does not count. Without a number of `geofences`, no facts are decided.
  */
 export async function projectAll(
   { eventLog, store }: { readonly eventLog: EventLog; readonly store: Store },

@@ -111,7 +111,7 @@ type IsKnownDevice = (device: Parameters<typeof deviceKey>[0]) => Promise<boolea
 
 /**
  * Whether operators see a device, because a position of it was stored. Asked only where a message would
- * otherwise vanish. Undefined if the store does not answer at once, or has yet to answer others.
+ * otherwise vanish. Undefined if the store is slow, or still has other look-ups to answer.
  */
 export function knownDevices({
   devices,

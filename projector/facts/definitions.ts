@@ -176,7 +176,7 @@ export type ChangedGeofence = PreparedGeofence & {
 }
 
 /**
- * The geofences and rules of all accounts, as of the last refresh: those of an account change all at once, when
+ * The geofences and rules of all accounts, as of the last refresh. Those of an account change together, when
  * their index is made. One refresh at a time.
  */
 export class KnownDefinitions {

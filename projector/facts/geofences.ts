@@ -71,7 +71,7 @@ export function insideAfterEach(
   return after
 }
 
-/** What was `received` before a geofence was in force ends no wait of it. */
+/** The waits under way, but for those of geofences that were not in force yet when the input was `received`. */
 export function* geofenceWaits(
   { standings }: GeofencesState,
   definitions: GeofenceDefinitions,

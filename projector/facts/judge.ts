@@ -159,8 +159,8 @@ function judge(before: FactState, input: FactInput, judging: DeviceJudging, made
 }
 
 /**
- * Takes one fact from a device's budget at a time by the clock of receipt, never by that of this process: whoever judges
- * the same entries keeps the same facts. Returns undefined where nothing is left.
+ * Takes one fact from a device's budget. The time is that of receipt, not that of this process, so every process that
+ * judges the same entries keeps the same facts. Returns undefined if nothing is left.
  */
 function spend(budget: FactBudget | undefined, at: number): FactBudget | undefined {
   const fullAt = Math.max(budget?.fullAt ?? at, at) + FACT_EVERY_MS

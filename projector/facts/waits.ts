@@ -71,7 +71,7 @@ function end(
   }
 }
 
-/** Of those that end together, geofences come first, then by their ids. */
+/** The wait that ends first. If several end together: geofences before rules, then by id. */
 function firstOf(
   { geofences, rules }: DefinitionsState,
   { clock, receivedAt = Infinity, by }: Ending,

@@ -4,7 +4,7 @@ const MOST_KINDS = 1_000
 
 type Minute = { readonly begun: number; lines: number; suppressed: number }
 
-/** Says which of the lines that repeat each other are logged: so many of a kind a minute. */
+/** Limits how many lines of one kind are logged in a minute. */
 export class RepeatedLines {
   readonly #minutes = new Map<string, Minute>()
   readonly #now: () => number
@@ -14,7 +14,7 @@ export class RepeatedLines {
     this.#now = now
   }
 
-  /** Undefined: the line is not logged. Otherwise it says how many of its kind were not in the minute before. */
+  /** Returns undefined if the line is not to be logged; otherwise how many of its kind were suppressed before it. */
   admit(kind: string, most = 1): { suppressed?: number } | undefined {
     const now = this.#now()
     const minute = this.#minutes.get(kind)

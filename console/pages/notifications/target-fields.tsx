@@ -106,7 +106,7 @@ export function TryReceiver({ id, onSent }: { id: string; onSent?: () => void })
   )
 }
 
-/** What a receiver answered, in words, and the beginning of its text. */
+/** A receiver's answer in words, and the beginning of its text. */
 export function ReceiverAnswer({ of: outcome }: { of: TestOutcome }) {
   const { status = 0, answer } = outcome
   return (

@@ -56,7 +56,7 @@ describeConsole('the keyboard', () => {
     return { press, pressed }
   }
 
-  /** What `read` gives once it has been the same for a quarter of a second. */
+  /** Reads until the result has not changed for a quarter of a second, and returns it. */
   async function atRest<T>(read: () => Promise<T>): Promise<T> {
     for (;;) {
       const first = await read()
