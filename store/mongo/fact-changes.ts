@@ -1,8 +1,16 @@
-import { isDeepStrictEqual } from 'node:util'
+import type { AnyBulkWriteOperation } from 'mongodb'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import type { JudgeDevice } from '../facts.ts'
-import { stateDocument, stateIn, type StateDocument } from './fact-documents.ts'
+import { READ } from './collections.ts'
+import { isRefusedByDriver, refusalsOf } from './driver-errors.ts'
+import {
+  stateDocument,
+  stateIn,
+  type FactCollections,
+  type StateDocument,
+} from './fact-documents.ts'
+import { readOutbox, writeOutbox, type StateWithFacts } from './outbox.ts'
 
 export type KnownState = Pick<StateDocument, 'partition' | 'revision'> & {
   readonly state: FactState
@@ -27,13 +35,10 @@ export function knownState(document: StateDocument): KnownState {
   }
 }
 
-/** A state to write, with the facts that must be inserted and published after it. */
-export type FactChange = {
-  readonly document: StateDocument
-  readonly state: FactState
+/** A state to write, with its facts. */
+export type FactChange = StateWithFacts & {
   /** The revision that it replaces; undefined: there was none. */
   readonly from: string | undefined
-  readonly facts: readonly DeviceFact[]
   /** Facts from before the erasure must be removed first. */
   readonly isCleanUp: boolean
   /** The judging stopped early. */
@@ -75,41 +80,65 @@ export function changeOf(
   }
 }
 
-/** No JSON begins like this: version 0.3.0, which must not take such a fact for a whole one, fails and tries again. */
-const LIKE_THE_ONE_BEFORE = '+'
+type Written = {
+  readonly written: readonly FactChange[]
+  readonly refused: readonly { readonly change: FactChange; readonly error: unknown }[]
+}
 
 /**
- * The facts of an outbox as texts. One input may cause hundreds of facts: what they have in common, its position and
- * the geofences that the device is in, is only in the first of them.
+ * Returns the changes that were written, and those that never can be. Of the others, another process has changed the
+ * state meanwhile.
  */
-export function writeOutbox(facts: readonly DeviceFact[]): string[] {
-  return facts.map((fact, index) => {
-    const before = facts[index - 1]
-    if (before === undefined || !hasSameSurroundings(fact, before)) return JSON.stringify(fact)
-    return LIKE_THE_ONE_BEFORE + JSON.stringify({ ...fact, position: undefined, inside: undefined })
-  })
-}
-
-/** Outboxes of version 0.3.0 hold whole facts. */
-export function readOutbox(texts: readonly string[]): DeviceFact[] {
-  const facts: DeviceFact[] = []
-  for (const text of texts) {
-    const before = facts.at(-1)
-    if (!text.startsWith(LIKE_THE_ONE_BEFORE)) facts.push(JSON.parse(text) as DeviceFact)
-    else if (before !== undefined) {
-      const { position, inside } = before
-      const own = JSON.parse(text.slice(LIKE_THE_ONE_BEFORE.length)) as DeviceFact
-      facts.push({ ...own, ...(position !== undefined && { position }), inside })
-    }
-  }
-  return facts
-}
-
-function hasSameSurroundings(fact: DeviceFact, before: DeviceFact): boolean {
-  if (fact.inside.length !== before.inside.length) return false
-  if (fact.position?.recordId !== before.position?.recordId) return false
-  return (
-    fact.inside.every((id, index) => before.inside[index] === id) &&
-    (fact.position === before.position || isDeepStrictEqual(fact.position, before.position))
+export async function writeChanges(
+  states: FactCollections['states'],
+  changes: readonly FactChange[],
+  revision: string,
+): Promise<Written> {
+  const writes = changes.map(({ document, from }): AnyBulkWriteOperation<StateDocument> =>
+    from === undefined
+      ? { insertOne: { document } }
+      : { replaceOne: { filter: { _id: document._id, revision: from }, replacement: document } },
   )
+  let refusals: ReadonlyMap<number, unknown> = new Map()
+  try {
+    const { insertedCount, modifiedCount } = await states.bulkWrite(writes, { ordered: false })
+    if (insertedCount + modifiedCount === changes.length) return { written: changes, refused: [] }
+  } catch (error) {
+    if (isRefusedByDriver(error)) return writeSingly(states, changes, revision, error)
+    const refused = refusalsOf(error)
+    if (refused === undefined) throw error
+    refusals = refused
+  }
+  const ids = changes.map(({ document }) => document._id)
+  const own = await states
+    .find({ _id: { $in: ids }, revision }, READ)
+    .project<Pick<StateDocument, '_id'>>({ _id: 1 })
+    .toArray()
+  const written = new Set(own.map(({ _id }) => _id))
+  return {
+    written: changes.filter(({ document }) => written.has(document._id)),
+    refused: changes.flatMap((change, index) =>
+      refusals.has(index) ? [{ change, error: refusals.get(index) }] : [],
+    ),
+  }
+}
+
+/** The driver sends nothing of a bulk if it refuses one of the writes. */
+async function writeSingly(
+  states: FactCollections['states'],
+  changes: readonly FactChange[],
+  revision: string,
+  error: unknown,
+): Promise<Written> {
+  const [change] = changes
+  if (change !== undefined && changes.length === 1) {
+    return { written: [], refused: [{ change, error }] }
+  }
+  const all = { written: [] as FactChange[], refused: [] as Written['refused'][number][] }
+  for (const one of changes) {
+    const { written, refused } = await writeChanges(states, [one], revision)
+    all.written.push(...written)
+    all.refused.push(...refused)
+  }
+  return all
 }

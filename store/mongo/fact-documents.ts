@@ -3,6 +3,7 @@ import { lifeOf, type FactState } from '../../schemas/facts/fact-state.ts'
 import { definitionIdOf, type DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import { definitionsHolding, stateSeenAt } from '../facts.ts'
+import { duplicatesOf, isDuplicateKey } from './driver-errors.ts'
 
 /** `_id` is `accountId/deviceId`. As text: names of alarms may be no names of fields. */
 export type StateDocument = {
@@ -138,4 +139,17 @@ export function factDocument(fact: DeviceFact, life: string): FactDocument {
 
 export function stateIn({ state }: Pick<StateDocument, 'state'>): FactState {
   return JSON.parse(state) as FactState
+}
+
+/** Inserts the documents whose `_id` is not taken. */
+export async function insertNew<D extends { readonly _id: string | number }>(
+  collection: Collection<D>,
+  documents: readonly D[],
+): Promise<void> {
+  if (documents.length === 0) return
+  try {
+    await collection.insertMany(documents as never, { ordered: false })
+  } catch (error) {
+    if (duplicatesOf(error) === undefined && !isDuplicateKey(error)) throw error
+  }
 }

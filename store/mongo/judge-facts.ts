@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { AnyBulkWriteOperation, Collection } from 'mongodb'
 import { turnTaker } from '../../runtime/end-of-turn.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
@@ -15,18 +14,23 @@ import {
 } from '../facts.ts'
 import { WentBackError } from '../projection-batch.ts'
 import { READ } from './collections.ts'
-import { duplicatesOf, isDuplicateKey, isRefusedByDriver, refusalsOf } from './driver-errors.ts'
-import { changeOf, knownState, type FactChange, type KnownState } from './fact-changes.ts'
+import {
+  changeOf,
+  knownState,
+  writeChanges,
+  type FactChange,
+  type KnownState,
+} from './fact-changes.ts'
 import {
   BEGUN,
-  factDocument,
+  insertNew,
   stateDocument,
   stateIn,
   type FactCollections,
-  type FactDocument,
   type FactProgressDocument,
   type StateDocument,
 } from './fact-documents.ts'
+import { outboxes, WRITTEN_AT_ONCE_BYTES } from './outbox.ts'
 
 export type FactWrites = Pick<
   FactStore,
@@ -44,8 +48,6 @@ export type FactWrites = Pick<
 const REMEMBERED_BYTES = 32 * 2 ** 20
 /** States read at once. */
 const READ_AT_ONCE = 250
-/** Of states and facts as JSON, written at once: or those of one device. */
-const WRITTEN_AT_ONCE_BYTES = 2 ** 20
 /** By then a process that decided facts before an erasure has almost certainly inserted them. */
 const CLEANED_UP_AFTER_MS = 60_000
 
@@ -61,6 +63,7 @@ export function factWrites({
   collections: FactCollections
   clock: { now(): number }
 }): FactWrites {
+  const { complete, removeOtherLives } = outboxes({ states, facts })
   /**
    * The states that this process wrote last. Another process may have changed one since. A write notices that; a
    * state that would not change is read again.
@@ -98,7 +101,7 @@ export function factWrites({
       const done = new Set<string>()
       let changes: FactChange[] = []
       let bytes = 0
-      const writeChanges = async () => {
+      const writeDecided = async () => {
         for (const key of await writeWhole({ changes, revision, publish }, outcome)) done.add(key)
         changes = []
         bytes = 0
@@ -111,11 +114,11 @@ export function factWrites({
         if (change !== undefined) {
           changes.push(change)
           bytes += change.bytes
-          if (bytes > WRITTEN_AT_ONCE_BYTES) await writeChanges()
+          if (bytes > WRITTEN_AT_ONCE_BYTES) await writeDecided()
         } else if (own?.isRemembered !== true) done.add(key)
         await othersTurn()
       }
-      await writeChanges()
+      await writeDecided()
       left = left.filter((device) => !done.has(deviceKey(device)))
     }
   }
@@ -137,7 +140,7 @@ export function factWrites({
     for (const { document, isCleanUp } of changes) {
       if (isCleanUp) await removeOtherLives(document)
     }
-    const { written, refused } = await write(changes, revision)
+    const { written, refused } = await writeChanges(states, changes, revision)
     await complete(written, publish)
     for (const { document, state } of written) {
       const { _id, partition } = document
@@ -171,106 +174,6 @@ export function factWrites({
     const documents = await states.find({ _id: { $in: unknown } }, READ).toArray()
     for (const document of documents) known.set(document._id, knownState(document))
     return known
-  }
-
-  /**
-   * Returns the changes that were written, and those that never can be. Of the others, another process has changed the
-   * state meanwhile.
-   */
-  async function write(changes: readonly FactChange[], revision: string): Promise<Written> {
-    const writes = changes.map(({ document, from }): AnyBulkWriteOperation<StateDocument> =>
-      from === undefined
-        ? { insertOne: { document } }
-        : { replaceOne: { filter: { _id: document._id, revision: from }, replacement: document } },
-    )
-    let refusals: ReadonlyMap<number, unknown> = new Map()
-    try {
-      const { insertedCount, modifiedCount } = await states.bulkWrite(writes, { ordered: false })
-      if (insertedCount + modifiedCount === changes.length) return { written: changes, refused: [] }
-    } catch (error) {
-      if (isRefusedByDriver(error)) return writeSingly(changes, revision, error)
-      const refused = refusalsOf(error)
-      if (refused === undefined) throw error
-      refusals = refused
-    }
-    const ids = changes.map(({ document }) => document._id)
-    const own = await states
-      .find({ _id: { $in: ids }, revision }, READ)
-      .project<Pick<StateDocument, '_id'>>({ _id: 1 })
-      .toArray()
-    const written = new Set(own.map(({ _id }) => _id))
-    return {
-      written: changes.filter(({ document }) => written.has(document._id)),
-      refused: changes.flatMap((change, index) =>
-        refusals.has(index) ? [{ change, error: refusals.get(index) }] : [],
-      ),
-    }
-  }
-
-  /** The driver sends nothing of a bulk if it refuses one of the writes. */
-  async function writeSingly(
-    changes: readonly FactChange[],
-    revision: string,
-    error: unknown,
-  ): Promise<Written> {
-    const [change] = changes
-    if (change !== undefined && changes.length === 1) {
-      return { written: [], refused: [{ change, error }] }
-    }
-    const all = { written: [] as FactChange[], refused: [] as Written['refused'][number][] }
-    for (const one of changes) {
-      const { written, refused } = await write([one], revision)
-      all.written.push(...written)
-      all.refused.push(...refused)
-    }
-    return all
-  }
-
-  async function complete(
-    changes: readonly FactChange[],
-    publish: FactsBatch['publish'],
-  ): Promise<void> {
-    const withFacts = changes.filter(({ facts }) => facts.length > 0)
-    if (withFacts.length === 0) return
-    await insertFacts(withFacts)
-    await publish?.(withFacts.flatMap(({ facts }) => facts))
-    const { modifiedCount } = await states.bulkWrite(
-      withFacts.map(({ document: { _id, revision }, state: { due } }) => ({
-        updateOne: {
-          filter: { _id, revision },
-          update: { $set: { due }, $unset: { outbox: 1, takenOverFrom: 1 } },
-        },
-      })),
-      { ordered: false },
-    )
-    if (modifiedCount === withFacts.length) return
-    // Another process has taken the outbox over, unless the device was erased.
-    for (const { document } of withFacts) {
-      const now = await states.findOne({ _id: document._id }, READ)
-      if (now !== null && now.life !== document.life) await removeOtherLives(now)
-    }
-  }
-
-  /** Whole, they are many times as long as in an outbox. */
-  async function insertFacts(changes: readonly FactChange[]): Promise<void> {
-    let piece: FactDocument[] = []
-    let bytes = 0
-    for (const { document, facts: own } of changes) {
-      for (const fact of own) {
-        const whole = factDocument(fact, document.life)
-        piece.push(whole)
-        bytes += whole.fact.length
-        if (bytes <= WRITTEN_AT_ONCE_BYTES) continue
-        await insertNew(facts, piece)
-        piece = []
-        bytes = 0
-      }
-    }
-    await insertNew(facts, piece)
-  }
-
-  async function removeOtherLives({ accountId, deviceId, life }: StateDocument): Promise<void> {
-    await facts.deleteMany({ accountId, deviceId, life: { $ne: life } })
   }
 
   async function moveProgress({ partition, lastOffset, lastEvent }: EntriesRead): Promise<void> {
@@ -340,7 +243,7 @@ export function factWrites({
           isPartial: false,
           bytes: 0,
         }
-        const { written } = await write([change], place.revision)
+        const { written } = await writeChanges(states, [change], place.revision)
         if (written.length === 1) return removeOtherLives(document)
       }
     },
@@ -377,21 +280,3 @@ export function factWrites({
 const LEAST_BYTES = 400
 
 type Outcome = { readonly facts: DeviceFact[]; readonly failed: FailedDevice[] }
-
-type Written = {
-  readonly written: readonly FactChange[]
-  readonly refused: readonly { readonly change: FactChange; readonly error: unknown }[]
-}
-
-/** Inserts the documents whose `_id` is not taken. */
-async function insertNew<D extends { readonly _id: string | number }>(
-  collection: Collection<D>,
-  documents: readonly D[],
-): Promise<void> {
-  if (documents.length === 0) return
-  try {
-    await collection.insertMany(documents as never, { ordered: false })
-  } catch (error) {
-    if (duplicatesOf(error) === undefined && !isDuplicateKey(error)) throw error
-  }
-}

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { BSON } from 'mongodb'
 import type { DeviceFact } from '../../../schemas/facts/facts.ts'
 import { ulid } from '../../../schemas/events/record-id.ts'
-import { readOutbox, writeOutbox } from '../../../store/mongo/fact-changes.ts'
+import { readOutbox, writeOutbox } from '../../../store/mongo/outbox.ts'
 import { T0 } from '../../samples.ts'
 
 const MOST_INSIDE = 100
