@@ -7,7 +7,7 @@ import { ACCOUNTS_SCHEMA } from '../../../store/sqlite/accounts-schema.ts'
 import { sqliteDeviceSettings } from '../../../store/sqlite/device-settings.ts'
 import { makeTables, sqliteDocuments } from '../../../store/sqlite/documents.ts'
 import { sqliteDeviceLives } from '../../../store/sqlite/hidden-devices.ts'
-import { sqliteWatchSettings } from '../../../store/sqlite/watch-settings.ts'
+import { sqliteWatchSettings } from '../../../store/sqlite/fact-reads.ts'
 import { newGeofence } from '../../contracts/store-definitions.ts'
 import { T0 } from '../../samples.ts'
 
