@@ -1,6 +1,9 @@
 import type { Offsets, Origin } from '../schemas/devices/read-models.ts'
 import type { Extent } from './event-log.ts'
 
+/** Offsets in the whole log. */
+export type LogPlace = Record<number, number>
+
 // Comparisons of places in the log, partition by partition. In a partition that is not named,
 // nothing has been read yet.
 

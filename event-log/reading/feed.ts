@@ -3,10 +3,9 @@ import type { Extent, ReadableLog } from '../event-log.ts'
 import type { Feed, FeedItem, FeedPage, FeedQuery } from '../feeds.ts'
 import { endOf, hasReached } from '../offsets.ts'
 import type { FollowerLogger, LiveFeed } from './live-feed.ts'
-import { findPlace, LogReader, sharedExtent, type ReadEntry, type Wants } from './log-reader.ts'
-import { feedMarks, type MarkedLog, type ReaderPosition } from './mark.ts'
-import { readPast, type NotErased } from './past.ts'
-import { sharedPast, type SharedPastOptions } from './shared-past.ts'
+import { LogReader, readPast, type NotErased, type ReadEntry, type Wants } from './log-reader.ts'
+import { feedMarks, findPlace, type MarkedLog, type ReaderPosition } from './mark.ts'
+import { sharedExtent, sharedPast, type SharedPastOptions } from './shared-past.ts'
 
 export type FeedOptions = SharedPastOptions & {
   /** Takes a turn at reading the past, if one is free; the returned function ends it. */

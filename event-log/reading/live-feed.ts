@@ -9,15 +9,21 @@ import type {
   TailGap,
   UnreadableEntry,
 } from '../event-log.ts'
-import { furthest, hasReached } from '../offsets.ts'
+import { furthest, hasReached, type LogPlace } from '../offsets.ts'
 import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
 import { isWithdrawn } from '../../schemas/events/device-erased.ts'
 import { deviceKey } from '../../schemas/events/position-reported.ts'
 import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
-import { lastEntry, type LastEntry, type LogPlace } from './mark.ts'
-import { createRing, type ErasedDevice, type Ring, type RingEntry, type Waits } from './ring.ts'
-import { unreadableEntries } from './unreadable.ts'
+import { lastEntry, type LastEntry } from './mark.ts'
+import {
+  createRing,
+  unreadableEntries,
+  type ErasedDevice,
+  type Ring,
+  type RingEntry,
+  type Waits,
+} from './ring.ts'
 
 /** The one reader of a log that all live readers in this process share. */
 export type LiveFeed = Waits & {

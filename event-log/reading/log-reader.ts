@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { endOfTurn } from '../../runtime/end-of-turn.ts'
 import type { Origin } from '../../schemas/devices/read-models.ts'
 import type { ErasureEntry, FactEntry, PositionEntry } from '../../schemas/events/log-entry.ts'
-import type { Extent, ReadableLog } from '../event-log.ts'
-import { hasReached, includes, noFurtherThan } from '../offsets.ts'
+import type { FollowedEntry, LogBatch, ReadableLog, TailItem } from '../event-log.ts'
+import { hasReached, includes } from '../offsets.ts'
 import type { FollowerLogger, LiveFeed } from './live-feed.ts'
-import { lastEntry, type LastEntry, type LogPlace, type ReaderPosition } from './mark.ts'
-import type { RingEntry } from './ring.ts'
+import { lastEntry, type ReaderPosition } from './mark.ts'
+import type { GapReason, RingEntry } from './ring.ts'
 
 /** An entry that readers may want. */
 export type ReadEntry = PositionEntry | FactEntry | ErasureEntry
@@ -92,125 +93,121 @@ export class LogReader {
   }
 }
 
-/** What is needed to look for a place in the log. */
-export type Looking = {
-  readonly feed: LiveFeed
-  readonly log: Pick<ReadableLog, 'tail' | 'extent'>
-  readonly retryMs: number
-  /** Asked for only if the live reader does not know the answer. */
-  readonly ending: () => AbortSignal
-  readonly logger: FollowerLogger
-}
+export type PastItem =
+  | {
+      readonly kind: 'entries'
+      /** The reader's place moves as they are taken, with the last one behind the batch that they are of. */
+      readonly entries: Iterable<ReadEntry>
+      /** How many entries the batch had. */
+      readonly read: number
+    }
+  | { readonly kind: 'gap'; readonly reason: GapReason }
+
+/** The entries that no later erasure covers; undefined if an erasure is under way and has not come in time. */
+export type NotErased = (
+  batch: LogBatch<FollowedEntry>,
+  entries: readonly ReadEntry[],
+) => Promise<readonly ReadEntry[] | undefined>
 
 /**
- * The place where a reader with a mark continues. If it is beyond the end, the mark is of another log, and the
- * reader must not skip new entries. If the entry that it has read last is another one now, the log was restored
- * from a backup; where it has left the reader's log is unknown, so the reader gets all that is at hand.
+ * Reads what the ring no longer holds with a separate tail, until the ring holds the rest. Returns true at the
+ * ring; false if the reader has ended or erasures are unknown. Announces one gap at most.
  */
-export async function findPlace(
-  claimed: ReaderPosition,
-  looking: Looking,
-  isKnown: (last: LastEntry) => boolean = () => false,
-): Promise<{ readonly place: ReaderPosition; readonly lost?: 'beyond' | 'replaced' }> {
-  const { feed } = looking
-  const offsets = hasReached(feed.end(), claimed.offsets)
-    ? { ...claimed.offsets }
-    : await untilAnswered(() => noFurtherThanEnd(claimed.offsets, looking), looking)
-  if (offsets === undefined) return { place: claimed }
-  if (!hasReached(offsets, claimed.offsets)) return { place: { offsets }, lost: 'beyond' }
-  const { last } = claimed
-  if (last !== undefined && !isKnown(last)) {
-    // Then it most probably has read the entry itself.
-    if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: looking.ending() })
-    const known = feed.timeAt(last)
-    const time = known ?? (await untilAnswered(() => timeInLog(last, looking), looking))
-    if (time !== undefined && time !== 'removed' && time !== last.time) {
-      return { place: { offsets: { ...feed.ring.before } }, lost: 'replaced' }
-    }
-  }
-  return { place: { offsets, last } }
-}
+export async function* readPast(
+  reader: LogReader,
+  {
+    log,
+    notErased,
+    retryMs,
+    signal,
+    logger,
+  }: {
+    log: Pick<ReadableLog, 'tail'>
+    notErased: NotErased
+    retryMs: number
+    signal: AbortSignal
+    logger: FollowerLogger
+  },
+): AsyncGenerator<PastItem, boolean> {
+  const { feed, place } = reader
+  let gapAnnounced = false
+  let unknown = false
+  reader.isInStep = false
 
-/** Repeats a question until the log answers; undefined if the reader has ended. */
-async function untilAnswered<T>(
-  ask: () => Promise<T>,
-  { retryMs, ending, logger }: Looking,
-): Promise<T | undefined> {
-  const signal = ending()
-  while (!signal.aborted) {
+  while (!signal.aborted && !reader.isAtRing() && !unknown) {
     try {
-      return await ask()
+      yield* readOn()
     } catch (error) {
-      logger.warn({ err: error }, 'reader waiting for the log')
+      logger.warn({ err: error }, 'reader of the past waiting for the log')
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
-  return undefined
-}
+  return reader.isAtRing() && !signal.aborted
 
-/** Another process's feed may be further than the one of this process. */
-async function noFurtherThanEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
-  if (hasReached(feed.end(), place)) return { ...place }
-  return noFurtherThan(place, endsOf(await log.extent()))
-}
-
-/** The time of the entry at this place: 'none' for one without a time, 'removed' if retention has passed it. */
-async function timeInLog(
-  { partition, offset }: Origin,
-  { log, ending: ended }: Looking,
-): Promise<number | 'removed' | 'none'> {
-  const extent = await log.extent()
-  const own = extent.find((one) => one.partition === partition)
-  if (own === undefined || offset >= own.next) return 'none'
-  if (offset < own.first) return 'removed'
-  const ending = new AbortController()
-  const signal = AbortSignal.any([ended(), ending.signal])
-  try {
-    const after = { ...endsOf(extent), [partition]: offset - 1 }
-    for await (const item of log.tail({ after, signal })) {
-      if (item.partition !== partition) continue
-      if (item.kind === 'gap') return 'removed'
-      const entry = item.entries.find(({ origin }) => origin.offset === offset)
-      return (entry && lastEntry(entry)?.time) ?? 'none'
+  async function* readOn(): AsyncGenerator<PastItem, void> {
+    const ending = new AbortController()
+    const ended = AbortSignal.any([signal, ending.signal])
+    const tail = log.tail({ after: { ...place.offsets }, signal: ended })
+    const items = tail[Symbol.asyncIterator]()
+    try {
+      while (!signal.aborted && !reader.isAtRing() && !unknown) {
+        const next = await nextUnlessArrived(items)
+        if (next === undefined || next.done === true) return
+        yield* take(next.value)
+        await endOfTurn()
+      }
+    } finally {
+      ending.abort()
+      items.return?.().catch((error: unknown) => {
+        logger.debug({ err: error }, 'ending a reader of the past failed')
+      })
     }
-  } finally {
-    ending.abort()
-  }
-  return 'removed'
-}
-
-/** The last offset of each partition that has had entries. */
-function endsOf(extent: readonly Extent[]): LogPlace {
-  const written = extent.filter(({ next }) => next > 0)
-  return Object.fromEntries(written.map(({ partition, next }) => [partition, next - 1]))
-}
-
-/**
- * The extent of the log, by default as it is now, otherwise at most so old. Calls that come while one is under
- * way share the next one: theirs may not have begun before they did.
- */
-export function sharedExtent(
-  log: Pick<ReadableLog, 'extent'>,
-): (forMs?: number) => Promise<readonly Extent[]> {
-  let last: Promise<unknown> = Promise.resolve()
-  let next: Promise<readonly Extent[]> | undefined
-  let known: { readonly at: number; readonly extent: readonly Extent[] } | undefined
-
-  async function ask(): Promise<readonly Extent[]> {
-    const at = performance.now()
-    const extent = await log.extent()
-    known = { at, extent }
-    return extent
   }
 
-  return async (forMs = 0) => {
-    if (known !== undefined && performance.now() - known.at < forMs) return known.extent
-    next ??= last.then(() => {
-      next = undefined
-      const asked = ask()
-      last = asked.catch(() => undefined)
-      return asked
+  /** Undefined if the ring holds the rest before anything comes. */
+  function nextUnlessArrived(
+    items: AsyncIterator<TailItem<FollowedEntry>>,
+  ): Promise<IteratorResult<TailItem<FollowedEntry>> | undefined> {
+    return new Promise((resolve, reject) => {
+      const stopListening = feed.listen(() => {
+        if (reader.isAtRing()) resolve(undefined)
+      })
+      items.next().then(resolve, reject).finally(stopListening)
     })
-    return next
+  }
+
+  async function* take(item: TailItem<FollowedEntry>): AsyncGenerator<PastItem, void> {
+    if (item.kind === 'gap') {
+      yield* announceGap('expired')
+      reader.moveTo({ partition: item.partition, offset: item.after })
+      return
+    }
+    if (item.entries.some(({ kind }) => kind === 'unreadable')) yield* announceGap('unreadable')
+    const entries = await notErased(item, item.entries.filter(isWanted))
+    if (entries === undefined) unknown = true
+    else yield { kind: 'entries', entries: taken(entries, item), read: item.entries.length }
+  }
+
+  function* announceGap(reason: GapReason): Generator<PastItem, void> {
+    if (!gapAnnounced) yield { kind: 'gap', reason }
+    gapAnnounced = true
+  }
+
+  function isWanted(entry: FollowedEntry): entry is ReadEntry {
+    if (entry.kind === 'position') return entry.event.imported !== true && reader.wants(entry)
+    return (entry.kind === 'fact' || entry.kind === 'erasure') && reader.wants(entry)
+  }
+
+  function* taken(
+    entries: readonly ReadEntry[],
+    batch: LogBatch<FollowedEntry>,
+  ): Generator<ReadEntry, void> {
+    for (const entry of entries) {
+      reader.pass(entry)
+      yield entry
+    }
+    reader.moveTo({ partition: batch.partition, offset: batch.lastOffset })
+    const last = batch.entries.findLast((entry) => lastEntry(entry) !== undefined)
+    place.last = (last && lastEntry(last)) ?? place.last
   }
 }

@@ -1,10 +1,10 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Offsets, Origin } from '../../schemas/devices/read-models.ts'
-import type { FollowedEntry } from '../event-log.ts'
-
-/** Offsets in the whole log. */
-export type LogPlace = Record<number, number>
+import type { Extent, FollowedEntry, ReadableLog } from '../event-log.ts'
+import { hasReached, noFurtherThan, type LogPlace } from '../offsets.ts'
+import type { Ring, Waits } from './ring.ts'
 
 /** A reader's current place, and the last entry that it has passed. */
 export type ReaderPosition = { readonly offsets: LogPlace; last?: LastEntry | undefined }
@@ -139,4 +139,103 @@ type PlaceInRing = { readonly ring: object; readonly next: number }
 
 function nameOf({ partition, offset }: LastEntry): string {
   return `${partition}/${offset}`
+}
+
+/** What is needed to look for a place in the log. */
+export type Looking = {
+  /** The live reader of the log. */
+  readonly feed: Waits & {
+    readonly isCaughtUp: () => boolean
+    readonly ring: Pick<Ring, 'before'>
+    timeAt(origin: Origin): number | undefined
+    end(): LogPlace
+  }
+  readonly log: Pick<ReadableLog, 'tail' | 'extent'>
+  readonly retryMs: number
+  /** Asked for only if the live reader does not know the answer. */
+  readonly ending: () => AbortSignal
+  readonly logger: { warn(fields: object, message: string): void }
+}
+
+/**
+ * The place where a reader with a mark continues. If it is beyond the end, the mark is of another log, and the
+ * reader must not skip new entries. If the entry that it has read last is another one now, the log was restored
+ * from a backup; where it has left the reader's log is unknown, so the reader gets all that is at hand.
+ */
+export async function findPlace(
+  claimed: ReaderPosition,
+  looking: Looking,
+  isKnown: (last: LastEntry) => boolean = () => false,
+): Promise<{ readonly place: ReaderPosition; readonly lost?: 'beyond' | 'replaced' }> {
+  const { feed } = looking
+  const offsets = hasReached(feed.end(), claimed.offsets)
+    ? { ...claimed.offsets }
+    : await untilAnswered(() => noFurtherThanEnd(claimed.offsets, looking), looking)
+  if (offsets === undefined) return { place: claimed }
+  if (!hasReached(offsets, claimed.offsets)) return { place: { offsets }, lost: 'beyond' }
+  const { last } = claimed
+  if (last !== undefined && !isKnown(last)) {
+    // Then it most probably has read the entry itself.
+    if (!feed.isCaughtUp()) await feed.until(feed.isCaughtUp, { signal: looking.ending() })
+    const known = feed.timeAt(last)
+    const time = known ?? (await untilAnswered(() => timeInLog(last, looking), looking))
+    if (time !== undefined && time !== 'removed' && time !== last.time) {
+      return { place: { offsets: { ...feed.ring.before } }, lost: 'replaced' }
+    }
+  }
+  return { place: { offsets, last } }
+}
+
+/** Repeats a question until the log answers; undefined if the reader has ended. */
+async function untilAnswered<T>(
+  ask: () => Promise<T>,
+  { retryMs, ending, logger }: Looking,
+): Promise<T | undefined> {
+  const signal = ending()
+  while (!signal.aborted) {
+    try {
+      return await ask()
+    } catch (error) {
+      logger.warn({ err: error }, 'reader waiting for the log')
+      await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
+    }
+  }
+  return undefined
+}
+
+/** Another process's feed may be further than the one of this process. */
+async function noFurtherThanEnd(place: LogPlace, { feed, log }: Looking): Promise<LogPlace> {
+  if (hasReached(feed.end(), place)) return { ...place }
+  return noFurtherThan(place, endsOf(await log.extent()))
+}
+
+/** The time of the entry at this place: 'none' for one without a time, 'removed' if retention has passed it. */
+async function timeInLog(
+  { partition, offset }: Origin,
+  { log, ending: ended }: Looking,
+): Promise<number | 'removed' | 'none'> {
+  const extent = await log.extent()
+  const own = extent.find((one) => one.partition === partition)
+  if (own === undefined || offset >= own.next) return 'none'
+  if (offset < own.first) return 'removed'
+  const ending = new AbortController()
+  const signal = AbortSignal.any([ended(), ending.signal])
+  try {
+    const after = { ...endsOf(extent), [partition]: offset - 1 }
+    for await (const item of log.tail({ after, signal })) {
+      if (item.partition !== partition) continue
+      if (item.kind === 'gap') return 'removed'
+      const entry = item.entries.find(({ origin }) => origin.offset === offset)
+      return (entry && lastEntry(entry)?.time) ?? 'none'
+    }
+  } finally {
+    ending.abort()
+  }
+  return 'removed'
+}
+
+/** The last offset of each partition that has had entries. */
+function endsOf(extent: readonly Extent[]): LogPlace {
+  const written = extent.filter(({ next }) => next > 0)
+  return Object.fromEntries(written.map(({ partition, next }) => [partition, next - 1]))
 }

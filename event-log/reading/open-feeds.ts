@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
+import { isWithdrawn } from '../../schemas/events/device-erased.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { lingering } from '../../runtime/process/lingering.ts'
 import type { LogEntry, ReadableLog } from '../event-log.ts'
@@ -10,7 +13,8 @@ import {
   type KnownErasures,
   type LiveFeed,
 } from './live-feed.ts'
-import { notErased } from './past.ts'
+import type { NotErased } from './log-reader.ts'
+import type { ErasedDevice } from './ring.ts'
 
 export type OpenFeeds = {
   readonly eventLog: ReadableLog<LogEntry>
@@ -121,5 +125,79 @@ function factsOf({ factLog: log, store }: Parts, join: JoinLive): FeedSource {
       const held = await store.heldFacts({ accountId, facts })
       return found.filter(({ entry }) => entry.kind !== 'fact' || held.has(entry.event.id))
     },
+  }
+}
+
+const LOOK_AGAIN_MS = 200
+const ERASURES_REMEMBERED = 1_000
+
+/**
+ * For a reader of past positions: leaves out those that a later erasure covers. Waits at most `pendingMs` for one
+ * that is under way to appear in the log.
+ */
+export function notErased({
+  store,
+  feed,
+  logger,
+  accountId,
+  pendingMs,
+  signal,
+}: {
+  store: KnownErasures
+  feed: Pick<LiveFeed, 'erasure'>
+  logger: FollowerLogger
+  accountId: string
+  pendingMs: number
+  signal: AbortSignal
+}): NotErased {
+  const read = new LRUCache<string, ErasedDevice>({ max: ERASURES_REMEMBERED })
+
+  return async function notErased(batch, entries) {
+    for (const entry of batch.entries) {
+      if (entry.kind !== 'erasure' || entry.event.accountId !== accountId) continue
+      read.set(entry.event.deviceId, { ...entry.event, origin: entry.origin })
+    }
+    const positions = entries.filter(({ kind }) => kind === 'position')
+    const deviceIds = [...new Set(positions.map(({ event }) => event.deviceId))]
+    if (deviceIds.length === 0) return entries
+    let deadline: number | undefined
+    while (!signal.aborted) {
+      try {
+        const limits = await limitsOf(deviceIds, batch.partition)
+        if (limits !== undefined) {
+          return entries.filter((entry) => {
+            const limit = limits.get(entry.event.deviceId)
+            if (limit === undefined || entry.kind !== 'position') return true
+            return entry.origin.offset > limit.upTo && !isWithdrawn(entry, limit.erasedAt)
+          })
+        }
+        deadline ??= performance.now() + pendingMs
+        if (performance.now() > deadline) return undefined
+      } catch (error) {
+        logger.warn({ err: error }, 'reader of the past waiting for the store')
+      }
+      await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
+    }
+    return undefined
+  }
+
+  /** The offset up to which each device is erased, and when; undefined while one is unknown. */
+  async function limitsOf(deviceIds: readonly string[], partition: number) {
+    const applied = await store.erasuresOf({ accountId, deviceIds })
+    const limits = new Map<string, { readonly upTo: number; readonly erasedAt: number }>()
+    for (const deviceId of deviceIds) {
+      const stored = applied.get(deviceId)
+      const known = stored?.upTo[partition] ?? -1
+      const seen = [feed.erasure({ accountId, deviceId }), read.get(deviceId)].filter(
+        (erasure) => erasure !== undefined,
+      )
+      const here = seen.filter(({ origin }) => origin.partition === partition)
+      const upTo = Math.max(known, ...here.map(({ origin }) => origin.offset))
+      if (stored?.pending === true && upTo === known) return undefined
+      if (stored === undefined && seen.length === 0) continue
+      const times = seen.map(({ erasedAt }) => erasedAt)
+      limits.set(deviceId, { upTo, erasedAt: Math.max(stored?.erasedAt ?? 0, ...times) })
+    }
+    return limits
   }
 }

@@ -1,10 +1,8 @@
-import { LRUCache } from 'lru-cache'
 import type { Offsets } from '../../schemas/devices/read-models.ts'
 import { Slots, type GiveBack } from '../../runtime/limits/slots.ts'
 import { lingering } from '../../runtime/process/lingering.ts'
-import type { Extent, FollowedEntry, LogBatch, ReadableLog, TailItem } from '../event-log.ts'
-import { PastTail } from './past-tail.ts'
-import { approximateBytes } from './ring.ts'
+import type { Extent, FollowedEntry, ReadableLog, TailItem } from '../event-log.ts'
+import { keptBatches, PastTail } from './kept-past.ts'
 
 export type SharedPastOptions = {
   /** The most readers of the past that read the log at a time, and those of one account. */
@@ -17,7 +15,6 @@ export type SharedPastOptions = {
 }
 
 type TailOf = Pick<ReadableLog, 'tail'>
-type Batch = LogBatch<FollowedEntry>
 type Item = TailItem<FollowedEntry>
 type Reading = {
   readonly accountId: string
@@ -177,72 +174,32 @@ function openPast(
   return { read, forgetLost: (extent: readonly Extent[]) => batches.forgetLost(extent) }
 }
 
-/** A search looks at all of them. */
-const MOST_BATCHES = 256
+/**
+ * The extent of the log, by default as it is now, otherwise at most so old. Calls that come while one is under
+ * way share the next one: theirs may not have begun before they did.
+ */
+export function sharedExtent(
+  log: Pick<ReadableLog, 'extent'>,
+): (forMs?: number) => Promise<readonly Extent[]> {
+  let last: Promise<unknown> = Promise.resolve()
+  let next: Promise<readonly Extent[]> | undefined
+  let known: { readonly at: number; readonly extent: readonly Extent[] } | undefined
 
-/** The batches that were used last, as many as fit into `maxBytes`. */
-function keptBatches(maxBytes: number) {
-  /** By the partition, and the offset that they follow. */
-  const kept = new LRUCache<string, { readonly after: number; readonly batch: Batch }>({
-    max: MOST_BATCHES,
-    maxSize: maxBytes,
-    sizeCalculation: ({ batch }) => batch.entries.reduce((sum, entry) => sum + bytesOf(entry), 1),
-  })
-
-  /** A batch with what follows these offsets in one of the partitions. */
-  function find(offsets: Offsets) {
-    for (const [key, { after, batch }] of kept.entries()) {
-      const offset = offsets[batch.partition] ?? -1
-      if (after <= offset && offset < batch.lastOffset) return { key, batch, offset }
-    }
-    return undefined
+  async function ask(): Promise<readonly Extent[]> {
+    const at = performance.now()
+    const extent = await log.extent()
+    known = { at, extent }
+    return extent
   }
 
-  /** The log has other entries there now. */
-  function forget(partition: number): void {
-    for (const [key, { batch }] of [...kept.entries()]) {
-      if (batch.partition === partition) kept.delete(key)
-    }
+  return async (forMs = 0) => {
+    if (known !== undefined && performance.now() - known.at < forMs) return known.extent
+    next ??= last.then(() => {
+      next = undefined
+      const asked = ask()
+      last = asked.catch(() => undefined)
+      return asked
+    })
+    return next
   }
-
-  return {
-    forget,
-    holds: (offsets: Offsets) => find(offsets) !== undefined,
-
-    add(after: number, batch: Batch): void {
-      kept.set(`${batch.partition}/${after}`, { after, batch })
-    },
-
-    /** At most this many entries that follow. */
-    after(offsets: Offsets, most: number): Item | undefined {
-      const found = find(offsets)
-      if (found === undefined) return undefined
-      kept.get(found.key)
-      return { ...cut(found.batch, found.offset, most), kind: 'batch' }
-    },
-
-    /** Forgets partitions that are shorter than they were: they have been made again. */
-    forgetLost(extent: readonly Extent[]): void {
-      for (const { batch } of [...kept.values()]) {
-        const own = extent.find(({ partition }) => partition === batch.partition)
-        if (own !== undefined && batch.lastOffset >= own.next) forget(batch.partition)
-      }
-    },
-  }
-}
-
-/** The entries of a batch behind an offset, at most so many. */
-function cut(batch: Batch, offset: number, most: number): Batch {
-  const { entries } = batch
-  const found = entries.findIndex(({ origin }) => origin.offset > offset)
-  const from = found < 0 ? entries.length : found
-  const part = entries.slice(from, from + most)
-  const last = from + most < entries.length ? part.at(-1)?.origin.offset : undefined
-  return { ...batch, entries: part, lastOffset: last ?? batch.lastOffset }
-}
-
-function bytesOf(entry: FollowedEntry): number {
-  const attributes = 'event' in entry && 'attributes' in entry.event ? entry.event.attributes : {}
-  const own = entry.kind === 'position' || entry.kind === 'fact' ? entry : 'other'
-  return approximateBytes(own) + 2 * JSON.stringify(attributes).length
 }

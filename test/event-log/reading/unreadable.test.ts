@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
-import { unreadableEntries } from '../../../event-log/reading/unreadable.ts'
+import { unreadableEntries } from '../../../event-log/reading/ring.ts'
 
 beforeEach(() => {
   jest.useFakeTimers()

@@ -1,0 +1,139 @@
+import { LRUCache } from 'lru-cache'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
+import type { Extent, FollowedEntry, LogBatch, ReadableLog, TailItem } from '../event-log.ts'
+import { approximateBytes } from './ring.ts'
+
+type Batch = LogBatch<FollowedEntry>
+
+/** A tail of the log that readers use in turn, and the place after what it has given. */
+export class PastTail {
+  readonly #items: AsyncIterator<TailItem<FollowedEntry>>
+  readonly #ending = new AbortController()
+  readonly #place: Record<number, number>
+  /** Asked for, and not taken yet: its reader has left. */
+  #next: Promise<IteratorResult<TailItem<FollowedEntry>>> | undefined
+  isBusy = false
+  hasEnded = false
+
+  constructor(log: Pick<ReadableLog, 'tail'>, after: Offsets, closing: AbortSignal) {
+    const signal = AbortSignal.any([closing, this.#ending.signal])
+    this.#items = log.tail({ after: { ...after }, signal })[Symbol.asyncIterator]()
+    this.#place = { ...after }
+  }
+
+  isAt(place: Offsets): boolean {
+    if (this.isBusy) return false
+    const partitions = Object.keys({ ...this.#place, ...place }).map(Number)
+    return partitions.every((one) => (this.#place[one] ?? -1) === (place[one] ?? -1))
+  }
+
+  /** Undefined if the tail ends, or the reader does before something comes. */
+  async next(signal: AbortSignal): Promise<TailItem<FollowedEntry> | undefined> {
+    this.isBusy = true
+    this.#next ??= this.#items.next()
+    try {
+      const next = await unlessAborted(this.#next, signal)
+      if (next === undefined) return undefined
+      this.#next = undefined
+      if (next.done === true) {
+        this.hasEnded = true
+        return undefined
+      }
+      const item = next.value
+      this.#place[item.partition] = item.kind === 'batch' ? item.lastOffset : item.after
+      return item
+    } catch (error) {
+      this.hasEnded = true
+      throw error
+    } finally {
+      this.isBusy = false
+    }
+  }
+
+  end(): void {
+    this.hasEnded = true
+    this.#ending.abort()
+    // It has ended, or fails as the log does, of which its reader knows.
+    this.#next?.catch(() => undefined)
+    this.#items.return?.().catch(() => undefined)
+  }
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const leave = () => resolve(undefined)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
+
+/** A search looks at all of them. */
+const MOST_BATCHES = 256
+
+/** The batches that were used last, as many as fit into `maxBytes`. */
+export function keptBatches(maxBytes: number) {
+  /** By the partition, and the offset that they follow. */
+  const kept = new LRUCache<string, { readonly after: number; readonly batch: Batch }>({
+    max: MOST_BATCHES,
+    maxSize: maxBytes,
+    sizeCalculation: ({ batch }) => batch.entries.reduce((sum, entry) => sum + bytesOf(entry), 1),
+  })
+
+  /** A batch with what follows these offsets in one of the partitions. */
+  function find(offsets: Offsets) {
+    for (const [key, { after, batch }] of kept.entries()) {
+      const offset = offsets[batch.partition] ?? -1
+      if (after <= offset && offset < batch.lastOffset) return { key, batch, offset }
+    }
+    return undefined
+  }
+
+  /** The log has other entries there now. */
+  function forget(partition: number): void {
+    for (const [key, { batch }] of [...kept.entries()]) {
+      if (batch.partition === partition) kept.delete(key)
+    }
+  }
+
+  return {
+    forget,
+    holds: (offsets: Offsets) => find(offsets) !== undefined,
+
+    add(after: number, batch: Batch): void {
+      kept.set(`${batch.partition}/${after}`, { after, batch })
+    },
+
+    /** At most this many entries that follow. */
+    after(offsets: Offsets, most: number): TailItem<FollowedEntry> | undefined {
+      const found = find(offsets)
+      if (found === undefined) return undefined
+      kept.get(found.key)
+      return { ...cut(found.batch, found.offset, most), kind: 'batch' }
+    },
+
+    /** Forgets partitions that are shorter than they were: they have been made again. */
+    forgetLost(extent: readonly Extent[]): void {
+      for (const { batch } of [...kept.values()]) {
+        const own = extent.find(({ partition }) => partition === batch.partition)
+        if (own !== undefined && batch.lastOffset >= own.next) forget(batch.partition)
+      }
+    },
+  }
+}
+
+/** The entries of a batch behind an offset, at most so many. */
+function cut(batch: Batch, offset: number, most: number): Batch {
+  const { entries } = batch
+  const found = entries.findIndex(({ origin }) => origin.offset > offset)
+  const from = found < 0 ? entries.length : found
+  const part = entries.slice(from, from + most)
+  const last = from + most < entries.length ? part.at(-1)?.origin.offset : undefined
+  return { ...batch, entries: part, lastOffset: last ?? batch.lastOffset }
+}
+
+function bytesOf(entry: FollowedEntry): number {
+  const attributes = 'event' in entry && 'attributes' in entry.event ? entry.event.attributes : {}
+  const own = entry.kind === 'position' || entry.kind === 'fact' ? entry : 'other'
+  return approximateBytes(own) + 2 * JSON.stringify(attributes).length
+}
