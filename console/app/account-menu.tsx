@@ -14,7 +14,7 @@ import {
   theme,
   zoneChoice,
 } from '../ui/preferences.ts'
-import { SelectField, type Choices } from '../ui/select-field.tsx'
+import { SelectField, type Choices } from '../ui/choice-fields.tsx'
 import { FailedLine } from '../ui/states.tsx'
 import { useAction } from '../ui/use-action.ts'
 import { passwordIsOpen } from '../pages/sign-in/sign-in.tsx'

@@ -3,15 +3,14 @@ import { Clock } from 'lucide'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
 import { clockTime, endOfSession } from '../core/session-rules.ts'
 import { askToSignIn, me, renewing, startSession, staySignedIn } from '../live/session.ts'
-import { Announcer } from '../ui/announcer.tsx'
+import { Announcer, undoLatest } from '../ui/announcements.tsx'
 import { now } from '../ui/clock.ts'
 import { Icon } from '../ui/icon.tsx'
 import { KeyHelp, useKeys } from '../ui/keys.tsx'
 import { pageAddress } from '../ui/router.ts'
 import { Failed, FailedLine, Loading } from '../ui/states.tsx'
-import { undoLatest } from '../ui/toasts.tsx'
 import { useAction } from '../ui/use-action.ts'
-import { useRetry } from '../ui/use-retry.ts'
+import { useRetry } from '../ui/use-load.ts'
 import {
   ChangePassword,
   FirstPasswordPage,

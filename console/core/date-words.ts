@@ -2,9 +2,7 @@
  * The one form of dates and times of day: `Wed 25 Nov 14:05`. The words are English, as the sentences around them; the
  * order of day and month, and the clock of 12 or 24 hours, are those of the reader.
  */
-
-import { nextDay } from './days.ts'
-import { date, time } from './times.ts'
+import { nextDay, date, time } from './times.ts'
 
 export const CLOCKS = ['24', '12'] as const
 export type HourClock = (typeof CLOCKS)[number]

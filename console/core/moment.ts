@@ -1,6 +1,5 @@
-import { isDay } from './days.ts'
+import { isDay, date, time, fromInput } from './times.ts'
 import { isOneDay, type Span } from './span.ts'
-import { date, time, fromInput } from './times.ts'
 
 const LAST_OF_SECOND_MS = 999
 

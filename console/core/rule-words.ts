@@ -1,7 +1,6 @@
 import type { components } from '../api/schema.ts'
-import { attributeName } from './attributes.ts'
+import { attributeName, fieldName, readingText } from './readings.ts'
 import { METRIC, type Units } from './measures.ts'
-import { fieldName, readingText } from './readings.ts'
 import { duration } from './times.ts'
 
 export type ApiRule = components['schemas']['Rule']

@@ -1,6 +1,6 @@
 import { isoTime } from '../../schemas/text/iso-8601.ts'
 import { datesText, dayText, shortMonth } from './date-words.ts'
-import { dayBounds, isDay, nextDay } from './days.ts'
+import { dayBounds, isDay, nextDay } from './times.ts'
 
 /** Whole days, from the first to the last, both included. */
 export type Span = { readonly first: string; readonly last: string }

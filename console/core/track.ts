@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.ts'
-import { inShownOrder, type DeviceAttributes } from './attributes.ts'
+import { inShownOrder, type DeviceAttributes } from './readings.ts'
 import { metresBetween } from '../../schemas/geo/distance.ts'
 import { MEASUREMENTS, type Measurement } from '../../schemas/report/report-fields.ts'
 import { isPathless } from '../../schemas/geo/leap-filter.ts'

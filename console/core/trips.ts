@@ -2,8 +2,7 @@ import { guardFormulas } from '../../schemas/text/csv-formulas.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
 import type { components } from '../api/schema.ts'
 import type { DayCounts, Span } from './span.ts'
-import { nextDay } from './days.ts'
-import { date } from './times.ts'
+import { nextDay, date } from './times.ts'
 import { beginOf, type Visit } from './visits.ts'
 
 type Place = components['schemas']['Place']

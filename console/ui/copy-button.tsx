@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Check, Copy } from 'lucide'
-import { announce } from './announcer.tsx'
+import { announce } from './announcements.tsx'
 import { Icon } from './icon.tsx'
 
 const TOLD_MS = 2_000

@@ -1,6 +1,6 @@
 import type { ShownStatus } from '../core/live-device.ts'
 import { Isolated } from './isolated.tsx'
-import { attributeName, inShownOrder, type DeviceAttributes } from '../core/attributes.ts'
+import { attributeName, inShownOrder, type DeviceAttributes } from '../core/readings.ts'
 import type { Fact } from './facts.tsx'
 import { shownAttribute } from './shown.ts'
 import { addressOf } from '../core/address.ts'

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { X } from 'lucide'
-import { Announcer } from './announcer.tsx'
+import { Announcer } from './announcements.tsx'
 import { IconButton } from './icon.tsx'
 
 /**

@@ -1,14 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { fromInput, toInput } from '../core/times.ts'
-import { Field } from './form.tsx'
+import { Field, useTyped } from './form.tsx'
 import { MomentInput } from './moment-input.tsx'
 import { isPhone } from './phone.ts'
 import { shownZone } from './preferences.ts'
 import { setQuery } from './router.ts'
-import { SelectField, type Choices } from './select-field.tsx'
+import { SelectField, type Choices } from './choice-fields.tsx'
 import { Empty } from './states.tsx'
-import { useTyped } from './use-typed.ts'
 
 /** The filters of a list. On a phone they are folded, unless one is set: the list matters more. */
 export function Filters({

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { toast } from './toasts.tsx'
+import { toast } from './announcements.tsx'
 import { Dialog } from './dialog.tsx'
 import { Form, type Values } from './form.tsx'
 

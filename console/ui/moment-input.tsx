@@ -1,10 +1,8 @@
 import { clockTime24, timeOfDayText } from '../core/date-words.ts'
-import { isDay } from '../core/days.ts'
-import { date } from '../core/times.ts'
+import { isDay, date } from '../core/times.ts'
 import { now } from './clock.ts'
-import type { FieldAttributes } from './form.tsx'
+import { type FieldAttributes, useTyped } from './form.tsx'
 import { clockHours, shownZone } from './preferences.ts'
-import { useTyped } from './use-typed.ts'
 
 /**
  * A date, and a time of day to type: `14:05` or `2:05 pm`. Browsers' own fields for both together show the clock of the

@@ -1,4 +1,4 @@
-import { attributeText } from '../core/attributes.ts'
+import { attributeText } from '../core/readings.ts'
 import {
   countText,
   distanceText,

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { toFailure, type ApiFailure } from '../core/failure.ts'
-import { useRetry } from './use-retry.ts'
 
 export type LoadState<T> = {
   /** The data read last; it stays while it is read again, and when that fails. */
@@ -69,4 +68,24 @@ export function useLoad<T>(
   return shown.current === key
     ? { data, failure, isLoading, reload, set }
     : { data: undefined, failure: undefined, isLoading: true, reload, set }
+}
+
+const RETRY_MS = 5_000
+/** Answers of a service, or of a proxy before it, that is busy or away. */
+const PASSING: readonly number[] = [429, 502, 503, 504]
+
+/** Reads again by itself what failed because the service was busy or away, not before it said. */
+export function useRetry(failure: ApiFailure | undefined, retry: () => void): void {
+  useEffect(() => {
+    if (failure === undefined) return undefined
+    const { status, error, retryAt = 0 } = failure
+    if (error !== 'UNREACHABLE' && !PASSING.includes(status)) return undefined
+    const again = () => document.hidden || Date.now() < retryAt || retry()
+    const timer = setInterval(again, RETRY_MS)
+    addEventListener('online', again)
+    return () => {
+      clearInterval(timer)
+      removeEventListener('online', again)
+    }
+  }, [failure, retry])
 }

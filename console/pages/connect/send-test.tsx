@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { SAMPLE } from '../../guides/guide.ts'
 import { api, serverNow } from '../../api/client.ts'
-import { toast } from '../../ui/toasts.tsx'
+import { toast } from '../../ui/announcements.tsx'
 import { Field, Form } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { FailedLine } from '../../ui/states.tsx'

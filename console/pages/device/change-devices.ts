@@ -4,7 +4,7 @@ import type { ApiDevice } from '../../core/live-device.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 import { fleet } from '../../live/live.ts'
 import { shownCount } from '../../ui/shown.ts'
-import { toast } from '../../ui/toasts.tsx'
+import { toast } from '../../ui/announcements.tsx'
 
 /** A session may have eight calls in progress; the rest are for the page itself. */
 const CALLS_AT_ONCE = 4

@@ -1,7 +1,7 @@
 import './day-picker.css'
 import { useRef, useId, useState } from 'preact/hooks'
 import { ChevronLeft, ChevronRight, CalendarDays } from 'lucide'
-import { isDay, nextDay } from '../../core/days.ts'
+import { isDay, nextDay } from '../../core/times.ts'
 import {
   isOneDay,
   spanBeside,
@@ -16,7 +16,7 @@ import {
 import { IconButton, Icon } from '../../ui/icon.tsx'
 import { devicePath } from '../../core/address.ts'
 import { go } from '../../ui/router.ts'
-import { useTyped } from '../../ui/use-typed.ts'
+import { useTyped } from '../../ui/form.tsx'
 import { dayWords, useActivity, useDayKeys, type DeviceDays } from './device-days.ts'
 import { YearMap } from './year-map.tsx'
 

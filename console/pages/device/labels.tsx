@@ -16,7 +16,7 @@ import { Field } from '../../ui/form.tsx'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownCount } from '../../ui/shown.ts'
-import { toast } from '../../ui/toasts.tsx'
+import { toast } from '../../ui/announcements.tsx'
 import './labels.css'
 import { may } from '../../live/session.ts'
 

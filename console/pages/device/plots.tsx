@@ -1,11 +1,11 @@
 import { useMemo } from 'preact/hooks'
-import { attributeTitle } from '../../core/attributes.ts'
+import { attributeTitle } from '../../core/readings.ts'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 import { lengthIn, speedIn } from '../../core/measures.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { numericAttributes, type TrackPoint } from '../../core/track.ts'
 import { keptPreference } from '../../ui/preferences.ts'
-import { Select } from '../../ui/select-field.tsx'
+import { Select } from '../../ui/choice-fields.tsx'
 
 const HEIGHT = 66
 /** Without the times below them. */

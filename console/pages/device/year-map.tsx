@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/hooks'
 import { shortMonth } from '../../core/date-words.ts'
-import { nextDay } from '../../core/days.ts'
+import { nextDay } from '../../core/times.ts'
 import { dayCount, weekOf, type Span } from '../../core/span.ts'
 import { keptPreference } from '../../ui/preferences.ts'
 import { shownCount, shownDistance } from '../../ui/shown.ts'

@@ -13,9 +13,8 @@ import {
   withoutCorner,
   type Sketch,
 } from '../../core/sketch.ts'
-import { Field, Form, type Values } from '../../ui/form.tsx'
-import { toast } from '../../ui/toasts.tsx'
-import { useTyped } from '../../ui/use-typed.ts'
+import { Field, Form, type Values, useTyped } from '../../ui/form.tsx'
+import { toast } from '../../ui/announcements.tsx'
 import type { ApiGeofence } from './use-definitions.ts'
 import type { Drawing } from './use-sketch.ts'
 import { useWhom } from './whom.tsx'

@@ -7,8 +7,7 @@ import { ActionMenu } from '../../ui/menu.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { useKeyActions } from './key-actions.tsx'
-import { KEY_FACTS } from './key-columns.tsx'
-import { DevicesOfKey } from './key-devices.tsx'
+import { KEY_FACTS, DevicesOfKey } from './key-parts.tsx'
 import './keys.css'
 
 /** One key: its limits, the devices that report with it, and the actions on it. */

@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Field, Form, type Values } from '../../ui/form.tsx'
+import { CheckGroup } from '../../ui/choice-fields.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { shownZone } from '../../ui/preferences.ts'
@@ -15,7 +16,7 @@ import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
 import { KeySecret, LimitFields, useKeyActions } from './key-actions.tsx'
-import { KEY_COLUMNS } from './key-columns.tsx'
+import { KEY_COLUMNS } from './key-parts.tsx'
 import {
   KEY_STATUS_WORDS,
   readLimits,
@@ -25,7 +26,6 @@ import {
   type KeyWithSecret,
 } from './key-words.ts'
 import './keys.css'
-import { CheckGroup } from '../../ui/check-group.tsx'
 
 export function KeysPage() {
   const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])

@@ -12,11 +12,11 @@ import { isolate } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { setQuery } from '../../ui/router.ts'
-import { Select } from '../../ui/select-field.tsx'
+import { Select } from '../../ui/choice-fields.tsx'
 import { shownCount, shownNumber } from '../../ui/shown.ts'
 import { useRules } from '../geofences/use-definitions.ts'
 import { focusList } from './device-list.tsx'
-import { exportCsv } from './export-csv.ts'
+import { exportCsv } from './marked-bar.tsx'
 import { selectFirst } from './fleet-map.tsx'
 import {
   mapGeofences,

@@ -12,7 +12,7 @@ import type { MenuAction } from '../../ui/menu.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { GRACES } from '../../ui/secret.tsx'
-import { SelectField } from '../../ui/select-field.tsx'
+import { SelectField } from '../../ui/choice-fields.tsx'
 import { NewSecret, NotificationForm } from './notification-form.tsx'
 
 type Props = DialogProps & { readonly of: ApiSubscription }

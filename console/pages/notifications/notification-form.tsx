@@ -23,14 +23,19 @@ import {
   type DefinitionNames,
   type ReceiverKind,
 } from '../../core/notification-words.ts'
-import { CheckGroup } from '../../ui/check-group.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
 import { Field, type Values } from '../../ui/form.tsx'
+import {
+  CheckGroup,
+  ManySelect,
+  Select,
+  SelectField,
+  type Choices,
+} from '../../ui/choice-fields.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, isolate } from '../../ui/isolated.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
-import { ManySelect, Select, SelectField, type Choices } from '../../ui/select-field.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
 import { TryReceiver, TargetFields } from './target-fields.tsx'

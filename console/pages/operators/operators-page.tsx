@@ -8,7 +8,7 @@ import { Field } from '../../ui/form.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
-import { SelectField } from '../../ui/select-field.tsx'
+import { SelectField } from '../../ui/choice-fields.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { CircleCheck } from 'lucide'
 import { allPages, api } from '../../api/client.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
-import { announce } from '../../ui/announcer.tsx'
+import { announce } from '../../ui/announcements.tsx'
 import { NoMatch, Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { namedIn, pageAddress } from '../../ui/router.ts'
@@ -28,7 +28,7 @@ import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { Time, TimeCell } from '../../ui/time.tsx'
-import { KeyLink } from '../keys/key-devices.tsx'
+import { KeyLink } from '../keys/key-parts.tsx'
 
 const FILTERS = ['keyId', 'deviceId', 'error', 'from', 'to'] as const
 

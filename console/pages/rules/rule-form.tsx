@@ -17,7 +17,7 @@ import { ruleText, type ApiRule, type GeofenceNames } from '../../core/rule-word
 import { Field, type Values } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { isolate } from '../../ui/isolated.tsx'
-import { ManySelect, SelectField } from '../../ui/select-field.tsx'
+import { ManySelect, SelectField } from '../../ui/choice-fields.tsx'
 import { shownUnits } from '../../ui/shown.ts'
 import { useGeofenceNames } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'

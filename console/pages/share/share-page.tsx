@@ -17,9 +17,16 @@ import { palette } from '../../ui/palette.ts'
 import { pageAddress } from '../../ui/router.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { Empty, Failed, FailedLine, Loading } from '../../ui/states.tsx'
-import { motionOf, NO_POSITION, readerTime, silenceText, statusOf } from './shared-view.ts'
-import type { Shared, ViewedDevice } from './shared-view.ts'
-import { useShared } from './use-shared.ts'
+import {
+  motionOf,
+  NO_POSITION,
+  readerTime,
+  silenceText,
+  statusOf,
+  type Shared,
+  type ViewedDevice,
+  useShared,
+} from './use-shared.ts'
 import './share.css'
 
 /** The page that a link opens: `/share#token`. */

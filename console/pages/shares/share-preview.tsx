@@ -2,7 +2,7 @@ import { now } from '../../ui/clock.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { shownMoment } from '../../ui/shown.ts'
 import { Ago } from '../../ui/time.tsx'
-import { statusOf, NO_POSITION, silenceText } from '../share/shared-view.ts'
+import { statusOf, NO_POSITION, silenceText } from '../share/use-shared.ts'
 
 /** Number of devices listed before the rest is counted. */
 const LISTED = 3

@@ -4,7 +4,7 @@ import {
   attributeText,
   attributeTitle,
   inShownOrder,
-} from '../../../console/core/attributes.ts'
+} from '../../../console/core/readings.ts'
 import { METRIC, type Units } from '../../../console/core/measures.ts'
 
 const ENGLISH: Units = { ...METRIC, locale: 'en' }

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { nextDays } from '../../../console/core/span.ts'
-import { nextDay } from '../../../console/core/days.ts'
+import { nextDay } from '../../../console/core/times.ts'
 
 const counts = (days: Readonly<Record<string, number>>) =>
   new Map(Object.entries(days).map(([day, count]) => [day, { count }]))

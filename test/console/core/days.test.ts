@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { dayBounds, isDay, nextDay } from '../../../console/core/days.ts'
+import { dayBounds, isDay, nextDay } from '../../../console/core/times.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString()
 

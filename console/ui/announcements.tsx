@@ -1,8 +1,45 @@
-import { computed, signal } from '@preact/signals'
+import { signal, computed } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { CircleAlert, CircleCheck, X } from 'lucide'
 import { toFailure } from '../core/failure.ts'
 import { Icon, IconButton } from './icon.tsx'
+
+/** The minimum time between announcements; of those in between, the newest is announced. */
+const ANNOUNCED_EVERY_MS = 5_000
+
+const spoken = signal('')
+
+let waiting: string | undefined
+let timer: ReturnType<typeof setTimeout> | undefined
+
+/** Announces something to screen readers without showing it. */
+export function announce(text: string): void {
+  if (timer !== undefined) {
+    waiting = text
+    return
+  }
+  spoken.value = text
+  timer = setTimeout(() => {
+    timer = undefined
+    if (waiting !== undefined) announce(waiting)
+    waiting = undefined
+  }, ANNOUNCED_EVERY_MS)
+}
+
+/**
+ * The announcements of the page, repeated in each open dialog: a dialog makes everything outside it
+ * inert, so nothing is announced there.
+ */
+export function Announcer() {
+  return (
+    <>
+      <div class="unseen" role="status" aria-live="polite">
+        {spoken.value}
+      </div>
+      <Toasts />
+    </>
+  )
+}
 
 const SHOWN_MS = 6_000
 /** Time to notice a mistake, and to reach the button by keyboard. */
@@ -54,7 +91,7 @@ function takeBack({ id, undo }: Toast): void {
  * The place of toasts, at the end of the page and of each dialog: an open dialog makes everything
  * outside it inert, so the toasts are in the one that was opened last.
  */
-export function Toasts() {
+function Toasts() {
   const place = useId()
   const focusedBefore = useRef<HTMLElement | null>(null)
   useEffect(() => {
