@@ -2,8 +2,7 @@ import { systemClock as clock } from '../../runtime/clock.ts'
 import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { holdData, openStore, whenReady } from '../open.ts'
-import { newPassword, setPassword } from './set-password.ts'
-import { HELP, parseOptions, type Options } from './options.ts'
+import { newPassword, setPassword, HELP, parseOptions, type Options } from './set-password.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,
