@@ -5,7 +5,7 @@ import {
   type ConsoleConfig,
   type MapConfig,
 } from '../../runtime/config/console-variables.ts'
-import { mapFilePath } from '../map-view.ts'
+import { mapFilePath } from '../console.ts'
 import type { ConsoleFiles } from './serve-console.ts'
 import { readSite } from './site-files.ts'
 

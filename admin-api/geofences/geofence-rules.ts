@@ -5,12 +5,15 @@ import {
   verticesOf,
   type Geofence,
   type GeofenceShape,
+  MOST_DEFINITION_BYTES,
+  MOST_GEOFENCES,
+  MOST_VERTICES_OF_ACCOUNT,
 } from '../../schemas/definitions/geofence.ts'
 import { containsApiKey } from '../../schemas/access/keys-in-text.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
-import type { Fault } from '../../runtime/errors.ts'
+import { type Fault, ApiError, invalidParams } from '../../runtime/errors.ts'
 import { fieldPath } from '../../schemas/report/field-path.ts'
-import type { Adoption } from '../../store/definitions.ts'
+import type { Adoption, GeofenceRefused } from '../../store/definitions.ts'
 import {
   ID,
   optional,
@@ -156,4 +159,31 @@ function parseProperties(
     return [{ field: at, message }]
   })
   return faults.length > 0 ? { faults } : { made: value as Readonly<Record<string, string>> }
+}
+
+const EXTERNAL_ID_TAKEN =
+  'another geofence has this externalId: change it with PUT /api/v1/geofences/by-external-id/…'
+
+export const TOO_LARGE = `too large: the geofences, rules and subscriptions of an account have at most ${MOST_DEFINITION_BYTES / 1024 / 1024} MiB together: remove some, or name fewer devices by labels`
+
+/** The message for a geofence that the account has no room for. */
+export function refusedMessage(refused: GeofenceRefused): string {
+  switch (refused) {
+    case 'external id taken':
+      return EXTERNAL_ID_TAKEN
+    case 'too many geofences':
+      return `an account has at most ${MOST_GEOFENCES} geofences: delete some first`
+    case 'too many vertices':
+      return `the geofences of an account have at most ${MOST_VERTICES_OF_ACCOUNT} vertices together: delete or simplify some first`
+    case 'too large':
+      return TOO_LARGE
+  }
+}
+
+/** @throws {ApiError} 409 for an external id that is taken, 400 for too many. */
+export function requireStored(outcome: Geofence | GeofenceRefused): Geofence {
+  if (typeof outcome === 'object') return outcome
+  const message = refusedMessage(outcome)
+  if (outcome === 'external id taken') throw new ApiError('CONFLICT', message)
+  throw invalidParams([{ field: 'shape', message }])
 }

@@ -15,8 +15,7 @@ import { DEFAULT_LIMIT, LIMIT_PARAMETER, PAGE_PARAMETERS } from '../http/query.t
 import { resource, type InAccount } from '../http/resource.ts'
 import { choice, type InputOf } from '../http/rule.ts'
 import { exportGeofences, GEOFENCE_FEATURES } from './export-geofences.ts'
-import { requireStored } from './geofence-refusals.ts'
-import { GEOFENCE_FIELDS, type ShownGeofence } from './geofence-rules.ts'
+import { requireStored, GEOFENCE_FIELDS, type ShownGeofence } from './geofence-rules.ts'
 
 /** A thousand vertices of twenty digits are far less. */
 export const BODY_LIMIT_BYTES = 1024 * 1024

@@ -12,8 +12,7 @@ import type { Caller } from '../http/caller.ts'
 import { recordAction } from '../http/record-action.ts'
 import { choice, inputOf, parsedParts, type InputOf } from '../http/rule.ts'
 import { BODY_LIMIT_BYTES } from './geofences.ts'
-import { NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
-import { refusedMessage } from './geofence-refusals.ts'
+import { NEW_GEOFENCE, type GeofenceInput, refusedMessage } from './geofence-rules.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const MOST_FEATURES = 1_000

@@ -12,8 +12,7 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
-import { requireStored } from './geofence-refusals.ts'
-import { NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
+import { requireStored, NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
 import { BODY_LIMIT_BYTES, EXAMPLE_GEOFENCE, geofenceResource } from './geofences.ts'
 
 /** Creates or replaces a geofence that another system knows by an id of its own. */

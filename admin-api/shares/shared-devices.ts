@@ -8,7 +8,7 @@ import { ThinnedTrack } from '../devices/track/thinned-track.ts'
 import { PLACE, type NameOf } from '../places/place-names.ts'
 import type { JsonSchema } from '../http/admin-route.ts'
 import { isoTime, TIME } from '../http/views.ts'
-import type { SharedName } from './shared-names.ts'
+import type { SharedName } from './share-view.ts'
 
 const MINUTE_MS = 60_000
 const READ_AT_ONCE = 1_000

@@ -8,11 +8,11 @@ import type { Store } from '../../store/store.ts'
 import type { AdminContext, AdminRoute, JsonSchema } from '../http/admin-route.ts'
 import { shareInForce, type ShareCaller } from '../http/share-callers.ts'
 import { isoTime, TIME } from '../http/views.ts'
-import { mapView, MAPS } from '../map-view.ts'
+import { mapView, MAPS } from '../console.ts'
 import type { PlaceNames } from '../places/place-names.ts'
 import type { LiveStreams } from '../stream/live-streams.ts'
 import { isSince, SHARED_DEVICE, sharedDevices, sharedPosition } from './shared-devices.ts'
-import { sharedNames, shareTitle } from './shared-names.ts'
+import { sharedNames, shareTitle } from './share-view.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 
 /** For this long, viewers of a share get the same answer: reading trails takes time. */

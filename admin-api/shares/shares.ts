@@ -23,8 +23,14 @@ import { PAGE_PARAMETERS } from '../http/query.ts'
 import { recordAction } from '../http/record-action.ts'
 import { flag, list, parsed, text, valuesOf, wholeNumber, type InputOf } from '../http/rule.ts'
 import { isoTime } from '../http/views.ts'
-import { sharedNames, shareTitle, shareTitles } from './shared-names.ts'
-import { SHARE, SHARE_WITH_TOKEN, shareView } from './share-view.ts'
+import {
+  sharedNames,
+  shareTitle,
+  shareTitles,
+  SHARE,
+  SHARE_WITH_TOKEN,
+  shareView,
+} from './share-view.ts'
 
 const LONGEST_MS = 30 * 24 * 60 * 60 * 1_000
 const MOST_DEVICES = 50

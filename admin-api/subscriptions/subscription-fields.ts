@@ -11,7 +11,7 @@ import {
   type SubscriptionContent,
 } from '../../schemas/subscriptions/subscription.ts'
 import type { TooLarge } from '../../store/definitions.ts'
-import { TOO_LARGE } from '../geofences/geofence-refusals.ts'
+import { TOO_LARGE } from '../geofences/geofence-rules.ts'
 import { SELECTION_FIELDS } from '../geofences/selection-rules.ts'
 import {
   ID,

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { gazetteer } from '../../../admin-api/places/gazetteer.ts'
-import { readTowns } from '../../../admin-api/places/read-towns.ts'
+import { gazetteer, readTowns } from '../../../admin-api/places/gazetteer.ts'
 import { metresBetween, type Coordinates } from '../../../schemas/geo/distance.ts'
 
 test('the gazetteer knows 135 000 towns in less than 8 MB, and is read once', async () => {
