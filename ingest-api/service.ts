@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client'
 import type { EventLog } from '../event-log/event-log.ts'
-import { steadyClock, systemClock as clock } from '../runtime/clock.ts'
+import { steadyClock, systemClock as clock, type Clock } from '../runtime/clock.ts'
 import { basePathOf } from '../runtime/config/console-variables.ts'
-import { unavailable } from '../runtime/errors.ts'
+import { unavailable, ERRORS, type ErrorIdentifier } from '../runtime/errors.ts'
 import { refusalLog } from '../runtime/http/http.ts'
 import { serveHttp } from '../runtime/http/http-server.ts'
 import type { OpenRateCounters } from '../runtime/limits/rate-counters.ts'
@@ -19,7 +19,6 @@ import { createIngestApp } from './app.ts'
 import { KeyUsage } from './admission/keys.ts'
 import { RejectionQueue } from './accept/rejections.ts'
 import { isOfApp } from './apps/app-routes.ts'
-import { reportRates } from './report-rates.ts'
 
 const USAGE_FLUSH_MS = 10_000
 const REJECTIONS_FLUSH_MS = 250
@@ -149,4 +148,44 @@ export function exportSpool(registry: Registry, depth: () => SpoolDepth): void {
     'Age of the oldest event in the spool; 0 when it is empty',
     ({ oldestSeconds }) => oldestSeconds,
   )
+}
+
+const MINUTE_MS = 60_000
+
+type Sample = { readonly at: number; readonly accepted: number; readonly refused: number }
+
+/**
+ * Each call returns the reports accepted and refused in the last 60 s, or since the start if that is
+ * more recent. If the last call was longer ago, the counts since then are scaled to 60 s. Our own
+ * errors count as neither.
+ */
+export function reportRates({ metrics, clock }: { metrics: Metrics; clock: Clock }) {
+  let samples: readonly Sample[] = [{ at: clock.now(), accepted: 0, refused: 0 }]
+
+  return async function rates(): Promise<
+    Pick<InstanceReport, 'acceptedPerMinute' | 'refusedPerMinute'>
+  > {
+    const now = await sample(metrics, clock)
+    const within = samples.findIndex(({ at }) => now.at - at < MINUTE_MS)
+    // Keep one sample that is at least a minute old; older ones are no longer needed.
+    const first = within === -1 ? samples.length - 1 : Math.max(0, within - 1)
+    samples = [...samples.slice(first), now]
+    const since = samples[0] ?? now
+    const share = MINUTE_MS / Math.max(MINUTE_MS, now.at - since.at)
+    return {
+      acceptedPerMinute: Math.round((now.accepted - since.accepted) * share),
+      refusedPerMinute: Math.round((now.refused - since.refused) * share),
+    }
+  }
+}
+
+async function sample(metrics: Metrics, clock: Clock): Promise<Sample> {
+  let accepted = 0
+  let refused = 0
+  for (const { labels, value } of (await metrics.reports.get()).values) {
+    const outcome = String(labels.outcome)
+    if (outcome === 'accepted') accepted += value
+    else if (ERRORS[outcome as ErrorIdentifier] < 500) refused += value
+  }
+  return { at: clock.now(), accepted, refused }
 }

@@ -1,7 +1,7 @@
 import type { EventLog } from '../event-log/event-log.ts'
 import type { FactTopic } from '../event-log/fact-log.ts'
 import { untilSucceeded } from '../runtime/process/repeat.ts'
-import { systemClock as clock } from '../runtime/clock.ts'
+import { systemClock as clock, type Clock } from '../runtime/clock.ts'
 import type { Program } from '../runtime/process/program.ts'
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/process/instance.ts'
@@ -16,7 +16,7 @@ import { startFacts } from './facts/start-facts.ts'
 import { lagWatch, watchProgress } from './measure-lag.ts'
 import { projectInUse } from './project-in-use.ts'
 import { projectRejections } from './project-rejections.ts'
-import { applyRetention } from './retention.ts'
+import { projectorGroup } from './projector.ts'
 
 const MINUTE_MS = 60 * 1_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -100,4 +100,37 @@ export function startProjector(
     )
   }
   return progress
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+/**
+ * Removes data received more than `retentionDays` ago: first from the log, so that a concurrent
+ * rebuild brings nothing back, then from the read models. Those only contain reports that have been
+ * projected: a device that was silent for `retentionDays` up to that point is removed; a
+ * device that may have reported since stays.
+ */
+export async function applyRetention({
+  eventLog,
+  store,
+  clock,
+  retentionDays,
+  signal,
+}: {
+  eventLog: Pick<EventLog, 'trim' | 'lag'>
+  store: Pick<ReadModels, 'expire' | 'checkpoint'> &
+    Pick<Generations, 'currentGeneration'> &
+    Pick<FactStore, 'expireFacts'>
+  clock: Clock
+  retentionDays: number
+  /** Stops it between two steps; the next call continues. */
+  signal: AbortSignal
+}): Promise<void> {
+  const receivedBefore = clock.now() - retentionDays * DAY_MS
+  await eventLog.trim(receivedBefore, signal)
+  const group = projectorGroup(await store.currentGeneration())
+  const lag = await eventLog.lag(group, await store.checkpoint())
+  const seenBefore = receivedBefore - lag.seconds * 1_000
+  if (!signal.aborted) await store.expire(receivedBefore, { seenBefore, signal })
+  if (!signal.aborted) await store.expireFacts(seenBefore, signal)
 }

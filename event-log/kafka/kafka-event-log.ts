@@ -9,7 +9,7 @@ import { kafkaClient, unavailableForNow, type KafkaConnectionOptions } from './k
 import { Outage } from '../../runtime/process/outage.ts'
 import { kafkaFactTopic } from './fact-topic.ts'
 import { sizeOfEvent, toEntry, toErasureMessage, toMessage, toReplay } from './event-format.ts'
-import { eventIdsAt } from './event-ids.ts'
+import { eventIdsAt } from './tail.ts'
 import type { LogMessage } from './kafkajs/encoded-record.ts'
 import { patchKafkajs } from './kafkajs/patch.ts'
 import { lag, placeBefore, trim } from './offsets.ts'

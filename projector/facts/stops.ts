@@ -3,7 +3,7 @@ import { STOPPED } from '../../schemas/definitions/device-rule.ts'
 import type { EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { StopWindow } from '../../schemas/geo/stop-window.ts'
-import { metresApart, tripRecord, type TripRecord } from '../../schemas/geo/trip-record.ts'
+import { metresApart, tripRecord, type TripRecord } from '../../schemas/geo/open-trip.ts'
 
 /**
  * Five minutes of a device that reports once a second: up to this number, stops are exactly those of trips. A device

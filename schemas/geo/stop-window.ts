@@ -1,5 +1,5 @@
 import { atSurface, length, type EarthPoint } from './earth-point.ts'
-import type { TripRecord } from './trip-record.ts'
+import type { TripRecord } from './open-trip.ts'
 
 const AXES = ['x', 'y', 'z'] as const
 

@@ -1,9 +1,8 @@
 import type { TrackStep } from '../devices/read-models.ts'
 import { isPathless, LeapFilter } from './leap-filter.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
-import { OpenTrip, type FoundTrip } from './open-trip.ts'
+import { OpenTrip, type FoundTrip, metresApart, tripRecord, type TripRecord } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'
-import { metresApart, tripRecord, type TripRecord } from './trip-record.ts'
 
 export type Stop = {
   readonly kind: 'stop'

@@ -2,7 +2,7 @@ import type { Readings } from '../../schemas/devices/device-readings.ts'
 import type { DeviceStatus, Offsets } from '../../schemas/devices/read-models.ts'
 import type { Database, Statement, Value } from '../../runtime/sqlite/database.ts'
 import type { Selection } from './device-rows.ts'
-import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './optional-columns.ts'
+import { OPTIONAL_NAMES, optionalFieldsIn, optionalValues } from './record-rows.ts'
 
 export type DeviceName = { readonly accountId: string; readonly deviceId: string }
 

@@ -1,8 +1,8 @@
 import type { TrackRow, TrackStep } from '../../schemas/devices/read-models.ts'
 import type { HistoryPage, ReadModels } from '../read-models.ts'
 import type { Database, Value } from '../../runtime/sqlite/database.ts'
-import { OPTIONAL_NAMES } from './optional-columns.ts'
 import {
+  OPTIONAL_NAMES,
   AS_ARRAYS,
   OF_DEVICE,
   namedRecord,

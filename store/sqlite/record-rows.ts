@@ -1,6 +1,11 @@
 import type { HistoryPlace, PositionRecord } from '../../schemas/devices/read-models.ts'
-import type { DeviceName } from './device-statuses.ts'
-import { optionalFieldsIn } from './optional-columns.ts'
+import type { Value } from '../../runtime/sqlite/database.ts'
+import {
+  MEASUREMENTS,
+  OPTIONAL_FIELDS,
+  type Attributes,
+  type OptionalFields,
+} from '../../schemas/report/report-fields.ts'
 
 /** All columns, as an array: a long history is read page by page. */
 export type RecordRow = readonly [
@@ -38,7 +43,7 @@ export function namedRecord([accountId, deviceId, ...row]: NamedRow): PositionRe
   return record(row, { accountId, deviceId })
 }
 
-export function record(row: RecordRow, { accountId, deviceId }: DeviceName): PositionRecord {
+export function record(row: RecordRow, { accountId, deviceId }: Pick<PositionRecord, 'accountId' | 'deviceId'>): PositionRecord {
   const [
     ,
     ,
@@ -65,4 +70,34 @@ export function record(row: RecordRow, { accountId, deviceId }: DeviceName): Pos
     origin: { partition, offset },
     ...optionalFieldsIn(row, FIRST_OPTIONAL),
   }
+}
+
+/** The names of the optional fields' columns, in their order. */
+export const OPTIONAL_NAMES: readonly string[] = OPTIONAL_FIELDS
+
+/** The values for these columns; null where there is none. */
+export function optionalValues(from: OptionalFields): Value[] {
+  const { attributes, imported } = from
+  const values: Value[] = []
+  for (const name of MEASUREMENTS) values.push(from[name] ?? null)
+  values.push(
+    attributes === undefined ? null : JSON.stringify(attributes),
+    imported === true ? 1 : null,
+  )
+  return values
+}
+
+/** The optional fields of a row, from its column `first` on. */
+export function optionalFieldsIn(row: readonly unknown[], first: number): OptionalFields {
+  const fields: { -readonly [Name in keyof OptionalFields]: OptionalFields[Name] } = {}
+  let column = first
+  for (const name of MEASUREMENTS) {
+    const value = row[column] as number | null
+    if (value !== null) fields[name] = value
+    column += 1
+  }
+  const attributes = row[column] as string | null
+  if (attributes !== null) fields.attributes = JSON.parse(attributes) as Attributes
+  if (row[column + 1] !== null) fields.imported = true
+  return fields
 }

@@ -6,9 +6,9 @@ import type { Database } from '../../runtime/sqlite/database.ts'
 import { isNotUnique } from '../../runtime/sqlite/sqlite-errors.ts'
 import type { DeviceName } from './device-statuses.ts'
 import type { StoredErasure } from './erasures.ts'
-import { OPTIONAL_NAMES, optionalValues } from './optional-columns.ts'
-import { sqliteRecordReads, type RecordReads } from './record-reads.ts'
 import {
+  OPTIONAL_NAMES,
+  optionalValues,
   AS_ARRAYS,
   OF_DEVICE,
   FIRST_OPTIONAL,
@@ -19,6 +19,7 @@ import {
   type NamedRow,
   type RecordRow,
 } from './record-rows.ts'
+import { sqliteRecordReads, type RecordReads } from './record-reads.ts'
 
 export type Records = Pick<ReadModels, RecordReads> & {
   /** False if the id exists: a repeat, because the checkpoint is written with the records. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { reportRates } from '../../ingest-api/report-rates.ts'
+import { reportRates } from '../../ingest-api/service.ts'
 import { createMetrics } from '../../runtime/process/metrics.ts'
 import { T0 } from '../samples.ts'
 

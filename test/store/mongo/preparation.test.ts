@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { mongoOutage } from '../../../store/mongo/mongo-client.ts'
-import { startPreparing } from '../../../store/mongo/preparation.ts'
+import { mongoOutage, startPreparing } from '../../../store/mongo/mongo-client.ts'
 import { silent } from './database.ts'
 
 test('a store whose preparation has failed says that it is not ready, and why', async () => {
