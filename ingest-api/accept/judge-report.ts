@@ -1,5 +1,6 @@
 import { describeFaults } from '../../runtime/errors.ts'
 import type { AppendedEvent } from '../../schemas/events/appended-event.ts'
+import { typedAttributes } from '../../schemas/formats/typed-attributes.ts'
 import { isListed } from '../../schemas/devices/device-id.ts'
 import type { DeviceSeen } from '../../schemas/events/device-seen.ts'
 import { withMisspelt } from '../../schemas/report/misspelt-fields.ts'
@@ -72,7 +73,7 @@ function judgeHeartbeat(
       keyId,
       receivedAt,
       ...(battery !== undefined && { battery }),
-      ...(attributes !== undefined && { attributes }),
+      ...(attributes !== undefined && { attributes: typedAttributes(attributes) }),
     }
   )
 }
@@ -109,8 +110,9 @@ function positionReported(
   },
 ): PositionReported {
   const { accountId } = key
-  const { deviceId, latitude, longitude, timestamp } = report
+  const { deviceId, latitude, longitude, timestamp, attributes } = report
   const event = {
+    // Of what was sent: the types that attributes get from here on do not change it.
     recordId: recordIdFor(isIdentifiedByPlace ? placeOf(report) : report, {
       accountId,
       idempotencyKey,
@@ -125,7 +127,10 @@ function positionReported(
     timestampSource: timestamp === undefined ? 'server' : 'device',
     receivedAt,
   } as const
-  return withOptionalFields(event, isImported ? { ...report, imported: true } : report)
+  const reported = withOptionalFields(event, isImported ? { ...report, imported: true } : report)
+  if (attributes === undefined) return reported
+  const typed = typedAttributes(attributes)
+  return typed === attributes ? reported : { ...reported, attributes: typed }
 }
 
 /** The fields that identify a report of an app. */

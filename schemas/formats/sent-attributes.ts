@@ -1,4 +1,3 @@
-import { KNOWN_ATTRIBUTES } from '../report/known-attributes.ts'
 import { numberIn, scaled } from './values.ts'
 
 /** The data that an app sends beyond position and measurements, by the names of our attributes. */
@@ -30,34 +29,6 @@ export function otherScalars(
   }
   return attributes
 }
-
-/**
- * Texts of a query, a form or a file as the values that they write; `00123` stays a text. A known attribute
- * gets its type: `ignition` OFF is false, `odometer` 7.0 a number, an `alarm` of 7 a text.
- */
-export function typedTexts(attributes: SentAttributes): SentAttributes {
-  const typed: Record<string, unknown> = {}
-  for (const name of Object.keys(attributes)) typed[name] = typedText(name, attributes[name])
-  return typed
-}
-
-/** The value of one such text. */
-export function typedText(name: string, value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  const known = Object.hasOwn(KNOWN_ATTRIBUTES, name) ? KNOWN_ATTRIBUTES[name]?.type : undefined
-  if (known === 'text') return value
-  if (value === 'true' || value === 'false') return value === 'true'
-  if (known === 'boolean') {
-    if (YES.test(value)) return true
-    if (NO.test(value)) return false
-  }
-  if (known === 'number') return numberIn(value) ?? value
-  const number = Number(value)
-  return String(number) === value && Number.isFinite(number) ? number : value
-}
-
-const YES = /^(?:on|yes|true|1)$/i
-const NO = /^(?:off|no|false|0)$/i
 
 /** A number that is not below 0: apps write -1 for unknown values. */
 export function knownNumber(value: unknown, factor = 1): number | undefined {

@@ -1,6 +1,6 @@
 import { SaxesParser } from 'saxes'
 import { UnreadableError } from './format.ts'
-import { typedText } from '../sent-attributes.ts'
+import { typedText } from '../typed-attributes.ts'
 import { jsonIn } from '../values.ts'
 
 /** The creator of our own GPX export, which has attributes in `gps:attributes`. */

@@ -1,4 +1,5 @@
-import { otherScalars, typedTexts } from '../sent-attributes.ts'
+import { otherScalars } from '../sent-attributes.ts'
+import { typedTexts } from '../typed-attributes.ts'
 import { timeIn, PERCENT, measure, measurementsIn, textIn } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
 import { gpxPoints, OUR_CREATOR, type GpxPoint } from './gpx-points.ts'
@@ -54,10 +55,9 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
 }
 
 function otherTexts({ own, extensions }: Pick<GpxPoint, 'own' | 'extensions'>) {
-  const { atemp: temperature, ...others } = typedTexts(
-    otherScalars(Object.fromEntries([...extensions, ...own]), USED),
-  )
-  return { temperature, ...others }
+  const texts = otherScalars(Object.fromEntries([...extensions, ...own]), USED)
+  const { atemp: temperature, ...others } = texts
+  return typedTexts({ temperature, ...others })
 }
 
 /** Measurements, and descriptions of a point for people. */

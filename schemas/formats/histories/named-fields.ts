@@ -1,4 +1,5 @@
-import { otherScalars, typedText, typedTexts, type SentAttributes } from '../sent-attributes.ts'
+import { otherScalars } from '../sent-attributes.ts'
+import { typedTexts } from '../typed-attributes.ts'
 import {
   timeIn,
   isSent,
@@ -8,7 +9,6 @@ import {
   objectIn,
   textIn,
 } from '../values.ts'
-import { KNOWN_ATTRIBUTES } from '../../report/known-attributes.ts'
 import { misspeltFields } from '../../report/misspelt-fields.ts'
 import type { FilePoint } from './format.ts'
 
@@ -60,7 +60,7 @@ export function namedPoint(
   const deviceId = NAMES.deviceId.map((name) => textIn(fields[name])).find((id) => id !== undefined)
   const others = otherScalars(fields, used)
   const attributes = {
-    ...(areTexts ? typedTexts(others) : withKnownTypes(others)),
+    ...(areTexts ? typedTexts(others) : others),
     ...objectIn(fields['attributes']),
   }
   return { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured, attributes }
@@ -98,11 +98,3 @@ export const USED: ReadonlySet<string> = new Set([
   ...Object.values(NAMES).flat(),
   ...['timestamp_ms', 'starttimestamp_ms', 'time_offset', 'recordId', 'receivedAt', 'imported'],
 ])
-
-function withKnownTypes(attributes: SentAttributes): SentAttributes {
-  const typed: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(attributes)) {
-    typed[name] = KNOWN_ATTRIBUTES[name]?.type === 'boolean' ? typedText(name, value) : value
-  }
-  return typed
-}

@@ -1,6 +1,7 @@
 import { fittingAttributes } from '../../report/attributes.ts'
 import { isoTime } from '../../text/iso-8601.ts'
 import { withOptionalFields, type OptionalFields } from '../../report/report-fields.ts'
+import { typedAttributes } from '../typed-attributes.ts'
 import { numberIn, shownValue } from '../values.ts'
 import type { FilePoint } from './format.ts'
 
@@ -26,7 +27,13 @@ export function reportOf(
     ...(timestamp !== undefined && { timestamp }),
   }
   withOptionalFields(report, measured)
-  return { report: { ...report, ...(attributes !== undefined && { attributes }) }, dropped }
+  return {
+    report: {
+      ...report,
+      ...(attributes !== undefined && { attributes: typedAttributes(attributes) }),
+    },
+    dropped,
+  }
 }
 
 /** Characters; longer than any valid id, and short enough for a request. */

@@ -1,5 +1,5 @@
 import { readTraccarForward } from '../senders/traccar-forward.ts'
-import { typedTexts } from '../sent-attributes.ts'
+import { typedTexts } from '../typed-attributes.ts'
 import { objectIn } from '../values.ts'
 import { csvRows, type CsvRow } from './csv.ts'
 import { LINES, type FileItem, type Format } from './format.ts'

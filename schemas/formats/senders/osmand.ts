@@ -2,7 +2,8 @@ import { jsonObjectIn, type AppRequest, type AppItem } from './app-request.ts'
 import { fieldsIn, NO_FIELDS, type Fields } from './fields.ts'
 import { isFlag } from '../no-fix.ts'
 import { sentPoint } from '../sent-point.ts'
-import { otherScalars, typedTexts, knownNumber, type SentAttributes } from '../sent-attributes.ts'
+import { otherScalars, knownNumber, type SentAttributes } from '../sent-attributes.ts'
+import { typedTexts } from '../typed-attributes.ts'
 import {
   METRES_PER_SECOND,
   isSent,

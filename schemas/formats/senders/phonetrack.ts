@@ -3,7 +3,8 @@ import { parseIso8601 } from '../../text/iso-8601.ts'
 import { boundedPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
 import { ILL_FORMED, type Fields } from './fields.ts'
 import { sentPoint } from '../sent-point.ts'
-import { otherScalars, typedTexts } from '../sent-attributes.ts'
+import { otherScalars } from '../sent-attributes.ts'
+import { typedTexts } from '../typed-attributes.ts'
 import {
   METRES_PER_SECOND,
   PERCENT,

@@ -288,7 +288,7 @@ test('a known attribute of a query has its type, however it is written', () => {
       hdop: 1,
       alarm: '7',
       event: 'true',
-      firmware: '1.0',
+      firmware: 1,
     },
   })
 })

@@ -1,0 +1,70 @@
+import { judgeAttributes, type Attributes } from '../report/attributes.ts'
+import { KNOWN_ATTRIBUTES } from '../report/known-attributes.ts'
+import type { SentAttributes } from './sent-attributes.ts'
+import { numberIn } from './values.ts'
+
+/**
+ * A report's attributes with the types that known names have, in whatever format they came: `fuel` "12.0" is 12,
+ * `ignition` OFF is false. What is not of its type stays as it was sent, and so do all other names.
+ */
+export function typedAttributes(sent: Attributes): Attributes {
+  let typed: Record<string, unknown> | undefined
+  for (const name in sent) {
+    const value = typedKnown(name, sent[name])
+    if (value !== sent[name]) (typed ??= { ...sent })[name] = value
+  }
+  if (typed === undefined) return sent
+  // 1e20 is longer as a number: an event that is too large could not be read.
+  const judged = judgeAttributes(typed)
+  return 'faults' in judged ? sent : (judged.attributes ?? sent)
+}
+
+/** Texts of a query, a form or a file as the values that they write, under known names and all others. */
+export function typedTexts(attributes: SentAttributes): SentAttributes {
+  const typed: Record<string, unknown> = {}
+  for (const name of Object.keys(attributes)) typed[name] = typedText(name, attributes[name])
+  return typed
+}
+
+/** The value of one such text. A number with leading zeros or very many digits is an id, and stays a text. */
+export function typedText(name: string, value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  if (typeOf(name) !== undefined) return typedKnown(name, value)
+  if (value === 'true' || value === 'false') return value === 'true'
+  return DECIMAL.test(value) && digitsIn(value) <= EXACT_DIGITS ? finite(value) : value
+}
+
+const DECIMAL = /^-?(?:(?:0|[1-9]\d*)(?:\.\d+)?|\.\d+)(?:[eE][+-]\d+)?$/
+/** The significant digits of which a number keeps each. */
+const EXACT_DIGITS = 15
+
+function digitsIn(decimal: string): number {
+  return decimal.replace(/[eE].*$|[-.]/g, '').replace(/^0+/, '').length
+}
+
+function finite(text: string): unknown {
+  const number = numberIn(text)
+  // Adding 0 makes a negative zero 0.
+  return number === undefined ? text : number + 0
+}
+
+function typedKnown(name: string, value: unknown): unknown {
+  if (typeof value !== 'string' && value !== 0 && value !== 1) return value
+  const type = typeOf(name)
+  if (type === 'number') return finite(String(value))
+  if (type !== 'boolean') return value
+  if (saysYes(value)) return true
+  return NO.test(String(value)) ? false : value
+}
+
+/** Whether a value is true, as programs write that. */
+export function saysYes(value: unknown): boolean {
+  return YES.test(String(value))
+}
+
+const YES = /^(?:on|yes|true|1)$/i
+const NO = /^(?:off|no|false|0)$/i
+
+function typeOf(name: string): 'number' | 'boolean' | 'text' | undefined {
+  return Object.hasOwn(KNOWN_ATTRIBUTES, name) ? KNOWN_ATTRIBUTES[name]?.type : undefined
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { typedAttributes, typedText } from '../../../schemas/formats/typed-attributes.ts'
+import { judgeAttributes } from '../../../schemas/report/attributes.ts'
+
+describe('a text under a name of the app’s own', () => {
+  test.each<[string, number]>([
+    ['-10.0', -10],
+    ['-18.5', -18.5],
+    ['12.0', 12],
+    ['21.50', 21.5],
+    ['0', 0],
+    ['-0.0', 0],
+    ['.5', 0.5],
+    ['0.000001', 0.000001],
+    ['1e-7', 1e-7],
+    ['123456789012345', 123456789012345],
+    ['0.00123456789012345', 0.00123456789012345],
+  ])('%s is the number that it writes', (text, number) => {
+    expect(typedText('temp1', text)).toBe(number)
+  })
+
+  test.each([
+    ...[
+      '00123',
+      '-007',
+      '0400',
+      '00.5',
+      '+491701234567',
+      ' 7',
+      '7 ',
+      '12e4',
+      '0x10',
+      '5.',
+      '-',
+      '',
+    ],
+    ...['12345678901234567890', '1234567890123456', '0.1234567890123456', '1e999', 'Infinity'],
+    ...['NaN', '1,5', '12:30', 'TRUE', 'on'],
+  ])('“%s” stays a text', (text) => {
+    expect(typedText('temp1', text)).toBe(text)
+  })
+
+  test('is a boolean if it is true or false', () => {
+    expect([typedText('door', 'true'), typedText('door', 'false')]).toEqual([true, false])
+  })
+})
+
+describe('a known attribute', () => {
+  test('has its type, whatever it was sent as', () => {
+    const sent = { charging: 'off', fuel: '12.0', ignition: 1, motion: 'TRUE', rpm: ' 0800 ' }
+    const typed = { charging: false, fuel: 12, ignition: true, motion: true, rpm: 800 }
+    expect(typedAttributes(sent)).toEqual(typed)
+  })
+
+  test('that cannot be of its type stays as it was sent', () => {
+    const sent = { fuel: '12 l', hdop: true, ignition: 2, motion: 'perhaps', steps: '1e999' }
+    expect(typedAttributes(sent)).toBe(sent)
+  })
+
+  test('that is a text stays as it was sent, and so do all other names', () => {
+    const sent = {
+      alarm: '7',
+      door: 'true',
+      event: 32,
+      status: '0400',
+      toString: '1',
+      trigger: '0',
+    }
+    expect(typedAttributes(sent)).toBe(sent)
+    expect(typedText('alarm', '7')).toBe('7')
+  })
+
+  test('never makes attributes larger than an event may hold', () => {
+    const full = { rest: 'x'.repeat(256), steps: '1e20' }
+    const sent = Object.fromEntries(
+      [...'abcdefg'].map((name) => [name, 'x'.repeat(244)] as const).concat(Object.entries(full)),
+    )
+    expect(judgeAttributes(sent)).toEqual({ attributes: sent })
+    expect(typedAttributes(sent)).toBe(sent)
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom('fuel', 'rpm', 'ignition', 'x'), fc.string()),
+        (any) => {
+          const judged = judgeAttributes(any)
+          if (!('attributes' in judged) || judged.attributes === undefined) return
+          const typed = typedAttributes(judged.attributes)
+          expect(judgeAttributes(typed)).toEqual({ attributes: typed })
+          expect(typedAttributes(typed)).toEqual(typed)
+        },
+      ),
+    )
+  })
+})
