@@ -1,3 +1,4 @@
+/** @node all */
 import { describe, expect, test } from '@jest/globals'
 import { gpsClient, type Report } from '../../client/client.ts'
 import {

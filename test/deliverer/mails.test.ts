@@ -1,3 +1,4 @@
+/** @node all */
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

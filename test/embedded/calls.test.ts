@@ -1,3 +1,4 @@
+/** @node all */
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { joinThread, paced, type Peer } from '../../embedded/calls.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { networkInterfaces, type NetworkInterfaceInfo } from 'node:os'
 import { expect, test } from '@jest/globals'
 import { atAddress, lanAddress, lanWelcome } from '../../embedded/welcome.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { basename, join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'

@@ -1,3 +1,4 @@
+/** @node all */
 import { startEmbeddedDeployment } from '../deployments.ts'
 import { deploymentStories } from './stories.ts'
 

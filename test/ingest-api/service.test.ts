@@ -1,3 +1,4 @@
+/** @node all */
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { openSqliteEventLog } from '../../event-log/sqlite/sqlite-event-log.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { expect, test } from '@jest/globals'
 import {
   atEndOfTurn,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -20,14 +20,25 @@ test.each([
   expect(globalConfig.maxWorkers).toBe(maxWorkers)
 })
 
-test('.ci/run names no test that was moved away', async () => {
+test.each(['fast', 'nightly more'])(
+  '.ci/run %s prints what it takes and runs nothing',
+  async (given) => {
+    const run = promisify(execFile)(join(root, '.ci/run'), given.split(' '))
+    await expect(run).rejects.toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^\.ci\/run +what .*\n\.ci\/run nightly +also /),
+    })
+  },
+)
+
+test('.ci/run finds the tests that run on every Node, and each of them is a unit test', async () => {
   const text = readFileSync(join(root, '.ci/run'), 'utf8')
-  const lists = text.match(/^(same|differs)=\([^)]*\)/gm) ?? []
-  const printed = await promisify(execFile)('bash', [
-    '-c',
-    `${lists.join('\n')}\nprintf '%s\\n' "\${same[@]}" "\${differs[@]}"`,
-  ])
-  const paths = printed.stdout.trim().split('\n')
-  expect(paths.length).toBeGreaterThan(20)
-  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  const find = /<\((grep .*)\)$/m.exec(text)?.[1] ?? ''
+  const found = await promisify(execFile)('bash', ['-c', find], { cwd: root })
+  const paths = found.stdout.trim().split('\n')
+  expect(paths).toContain('test/embedded/one-writer.test.ts')
+  const { stdout } = await promisify(execFile)('node', [script, '--listTests'])
+  const units = stdout.trim().split('\n')
+  expect(paths.filter((path) => !units.includes(join(root, path)))).toEqual([])
 })

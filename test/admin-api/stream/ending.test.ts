@@ -1,3 +1,4 @@
+/** @node all */
 import { afterEach, expect, jest, test } from '@jest/globals'
 import type { EventLog } from '../../../event-log/event-log.ts'
 import { STREAM_OPTIONS } from '../../../admin-api/stream/options.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { readMark, writeMark } from '../../../event-log/reading/mark.ts'
 import type { PositionReported } from '../../../schemas/events/position-reported.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { readMark } from '../../../event-log/reading/mark.ts'
 import { eventually } from '../../eventually.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { openLogDatabase } from '../../../event-log/sqlite/log-database.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { acceptReports, type Accept } from '../../../ingest-api/accept/accept.ts'
 import type { SubmittedReport } from '../../../ingest-api/accept/outcome.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
 import { T0 } from '../../samples.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { IncomingMessage } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { PassThrough } from 'node:stream'

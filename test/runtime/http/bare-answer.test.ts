@@ -1,3 +1,4 @@
+/** @node all */
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { expect, test } from '@jest/globals'

@@ -1,3 +1,4 @@
+/** @node all */
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import Koa from 'koa'

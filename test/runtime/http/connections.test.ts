@@ -1,3 +1,4 @@
+/** @node all */
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, test } from '@jest/globals'

@@ -1,3 +1,4 @@
+/** @node all */
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import {

@@ -1,3 +1,4 @@
+/** @node all */
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from '@jest/globals'

@@ -1,3 +1,4 @@
+/** @node all */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'

@@ -1,3 +1,4 @@
+/** @node all */
 import { afterEach, expect, test } from '@jest/globals'
 import Koa from 'koa'
 import type { Rests } from '../../../runtime/http/connection.ts'

@@ -1,3 +1,4 @@
+/** @node all */
 import { expect, test } from '@jest/globals'
 import { pino } from 'pino'
 import { DependencyError } from '../../../runtime/errors.ts'

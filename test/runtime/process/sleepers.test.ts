@@ -1,3 +1,4 @@
+/** @node all */
 import { describe, expect, test } from '@jest/globals'
 import { sleepers } from '../../../runtime/process/repeat.ts'
 

@@ -1,3 +1,4 @@
+/** @node all */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+/** @node all */
 import { expect, jest, test } from '@jest/globals'
 import {
   isTimeZone,

@@ -1,3 +1,4 @@
+/** @node all */
 import { expect, jest, test } from '@jest/globals'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { spawn, type ChildProcess } from 'node:child_process'
