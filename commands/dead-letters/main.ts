@@ -1,13 +1,8 @@
 import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { holdData, openEventLog, openStore, whenReady } from '../open.ts'
-import {
-  listDeadLetters,
-  replayDeadLetters,
-  HELP,
-  parseOptions,
-  type Options,
-} from './dead-letters.ts'
+import { listDeadLetters, replayDeadLetters } from './dead-letters.ts'
+import { HELP, parseOptions, type Options } from './options.ts'
 
 // Everything is closed, but Kafka's client may leave timers behind.
 process.exit(await runCommand(process.argv.slice(2), { help: HELP, parse: parseOptions, run }))

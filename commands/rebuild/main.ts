@@ -4,8 +4,9 @@ import { createLogger } from '../../runtime/process/logger.ts'
 import { createMetrics } from '../../runtime/process/metrics.ts'
 import { runCommand } from '../command.ts'
 import { holdData, openEventLog, openStore, whenReady } from '../open.ts'
-import { HELP, parseOptions, type Options, report } from './words.ts'
+import { HELP, parseOptions, type Options } from './options.ts'
 import { rebuildReadModels } from './rebuild.ts'
+import { report } from './report.ts'
 
 /** Every process follows a switch within two seconds, and may still be finishing a request. */
 const FOLLOWED_AFTER_MS = 4_000

@@ -2,7 +2,8 @@ import { systemClock as clock } from '../../runtime/clock.ts'
 import { loadConfig } from '../../runtime/config/config.ts'
 import { runCommand } from '../command.ts'
 import { holdData, openStore, whenReady } from '../open.ts'
-import { newPassword, setPassword, HELP, parseOptions, type Options } from './set-password.ts'
+import { newPassword, setPassword } from './set-password.ts'
+import { HELP, parseOptions, type Options } from './options.ts'
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   help: HELP,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { report } from '../../../commands/rebuild/words.ts'
+import { report } from '../../../commands/rebuild/report.ts'
 import { eventually } from '../../eventually.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { rebuildableForEachTest } from './rebuild-harness.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { HELP, parseOptions } from '../../../commands/rebuild/words.ts'
+import { HELP, parseOptions } from '../../../commands/rebuild/options.ts'
 import { UsageError } from '../../../runtime/process/command-line.ts'
 
 test('a rebuild without arguments forces nothing', () => {

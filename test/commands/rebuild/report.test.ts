@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { report } from '../../../commands/rebuild/words.ts'
+import { report } from '../../../commands/rebuild/report.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { positionReported, T0 } from '../../samples.ts'
 import { rebuildableForEachTest } from './rebuild-harness.ts'
