@@ -1,7 +1,7 @@
 import { gazetteer } from '../admin-api/places/gazetteer.ts'
 import { ownCpuMicros } from './cpu-time.ts'
 import { progress, runJob } from './fork.ts'
-import { median } from './median.ts'
+import { median } from './statistics.ts'
 import type { Part, Row } from './part.ts'
 
 const PLACES = 10_000

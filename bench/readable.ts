@@ -4,7 +4,7 @@ import { startEmbeddedCandidate } from './candidates/embedded.ts'
 import { progress } from './fork.ts'
 import type { LoadAnswer } from './load/connection.ts'
 import { faultsOf, sendLoad } from './load/loops.ts'
-import { percentiles } from './median.ts'
+import { percentiles } from './statistics.ts'
 import type { Order } from './order.ts'
 import type { Part } from './part.ts'
 

@@ -1,9 +1,8 @@
-import { startBare } from './candidates/bare.ts'
 import type { Candidate } from './candidates/candidate.ts'
 import { startEmbeddedCandidate } from './candidates/embedded.ts'
 import { startKafkaCandidate } from './candidates/kafka.ts'
 import { forkTypescript, progress } from './fork.ts'
-import { median } from './median.ts'
+import { median } from './statistics.ts'
 import { meterOf, type Sample, type Shape } from './meter.ts'
 import type { Order } from './order.ts'
 import type { Part, Row } from './part.ts'
@@ -112,4 +111,20 @@ function rowsOf(done: readonly Round[]): Row[] {
       },
     ]
   })
+}
+
+/**
+ * The limit that the other candidates are compared with: a server of `node:http` and nothing else that parses the
+ * same JSON and answers the same bytes as the service does to one report.
+ */
+async function startBare({ url, key }: Candidate): Promise<Candidate> {
+  const child = forkTypescript('candidates/bare-server.ts')
+  return {
+    name: 'bare node:http',
+    url: await child.ask<string>({ url, key }),
+    // As long as a real key.
+    key: `gps_${'0'.repeat(38)}`,
+    pid: child.pid,
+    stop: () => child.stop(),
+  }
 }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { paintedText } from '../../test/console/browser/painted.ts'
 import { CONSOLE_TITLE, type ConsoleFigure } from '../figures.ts'
 import { progress } from '../fork.ts'
-import { median, percentiles } from '../median.ts'
+import { median, percentiles } from '../statistics.ts'
 import type { Order } from '../order.ts'
 import type { Part } from '../part.ts'
 import {
@@ -16,7 +16,7 @@ import {
 } from './browser.ts'
 import type { ConsoleBrowser } from './browser.ts'
 import { startFleet, type MovingFleet } from './fleet.ts'
-import { growth } from './growth.ts'
+import { growth } from '../statistics.ts'
 
 const FLEET = ['.ol-layer canvas', '.fleet-canvas']
 const TRACK = ['.ol-layer canvas', '.track-map .track-canvas']

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ownCpuMicros } from '../cpu-time.ts'
-import { percentiles, type Percentiles } from '../median.ts'
+import { percentiles, type Percentiles } from '../statistics.ts'
 import { openConnection, type LoadAnswer, type LoadConnection } from './connection.ts'
 import { requestMaker, type LoadTarget } from './requests.ts'
 

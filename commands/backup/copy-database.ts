@@ -1,5 +1,12 @@
 import { backup, DatabaseSync } from '@photostructure/sqlite'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { translated, translation } from '../../runtime/sqlite/sqlite-errors.ts'
+import type { EventLog } from '../../event-log/event-log.ts'
+import { whyOtherLog } from '../../projector/same-log.ts'
+import type { Offsets } from '../../schemas/devices/read-models.ts'
+import type { Store } from '../../store/store.ts'
+import type { OpenData } from '../open.ts'
 
 const PAGES_AT_ONCE = 1_000
 const BUSY_TIMEOUT_MS = 5_000
@@ -44,5 +51,67 @@ export function checkDatabase(file: string): void {
     }
   } finally {
     database.close()
+  }
+}
+
+/**
+ * Checks that the files of a copy are whole, of this version, and belong together: the log has the events that the
+ * read models were made from.
+ * @throws {Error} that says what is wrong.
+ */
+export async function checkCopy(
+  directory: string,
+  openData: OpenData,
+): Promise<{ readonly events: number; readonly projected: number }> {
+  for (const name of await readdir(directory)) {
+    if (name.endsWith('.sqlite')) checkDatabase(join(directory, name))
+  }
+  const { eventLog, store, countEvents } = openData(directory)
+  let counts
+  try {
+    counts = await compare(eventLog, store)
+    const stored = countEvents()
+    if (stored !== counts.events) {
+      throw new Error(`the log has ${stored} events where its extent says ${counts.events}`)
+    }
+  } finally {
+    await store.close()
+    await eventLog.close()
+  }
+  await removeJournals(directory)
+  return counts
+}
+
+async function compare(eventLog: EventLog, store: Store) {
+  const generation = await store.openGeneration(await store.currentGeneration())
+  try {
+    const reason = await whyOtherLog(eventLog, await generation.lastApplied())
+    if (reason !== undefined) throw new Error(`log and store do not belong together: ${reason}`)
+    return extentOf(await eventLog.extent(), await generation.checkpoint())
+  } finally {
+    await generation.close()
+  }
+}
+
+function extentOf(extents: Awaited<ReturnType<EventLog['extent']>>, checkpoint: Offsets = {}) {
+  let [events, projected] = [0, 0]
+  for (const { partition, first, next } of extents) {
+    events += next - first
+    projected += Math.max(0, Math.min(next, (checkpoint[partition] ?? -1) + 1) - first)
+  }
+  return { events, projected }
+}
+
+/**
+ * Removes the journals that the driver may leave behind. They are empty, because a copy is only read.
+ * @throws {Error} when one is not.
+ */
+async function removeJournals(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (!/-(wal|shm)$/.test(name)) continue
+    const file = join(directory, name)
+    const { size = 0 } = (await stat(file).catch(() => undefined)) ?? {}
+    if (name.endsWith('-wal') && size > 0) throw new Error(`${file} is not empty`)
+    await rm(file, { force: true })
   }
 }

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expectRoom, type Show, copyFile } from '../backup/backup.ts'
-import { checkCopy } from '../backup/check-copy.ts'
+import { checkCopy } from '../backup/copy-database.ts'
 import { isFile, readManifest, type BackupFile, type Manifest } from '../backup/manifest.ts'
 import { expectEmpty, newFolder, syncDirectory, type NewFolder } from '../backup/new-folder.ts'
 import { DependencyError } from '../../runtime/errors.ts'

@@ -43,7 +43,10 @@ export function namedRecord([accountId, deviceId, ...row]: NamedRow): PositionRe
   return record(row, { accountId, deviceId })
 }
 
-export function record(row: RecordRow, { accountId, deviceId }: Pick<PositionRecord, 'accountId' | 'deviceId'>): PositionRecord {
+export function record(
+  row: RecordRow,
+  { accountId, deviceId }: Pick<PositionRecord, 'accountId' | 'deviceId'>,
+): PositionRecord {
   const [
     ,
     ,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { growth } from '../../bench/console/growth.ts'
+import { growth } from '../../bench/statistics.ts'
 import { CONSOLE_TITLE, type ConsoleFigure } from '../../bench/figures.ts'
 import { parseOptions } from '../../bench/options.ts'
 import { tables } from '../../bench/table.ts'

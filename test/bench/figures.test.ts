@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { figures } from '../../bench/figures.ts'
-import { median } from '../../bench/median.ts'
+import { median } from '../../bench/statistics.ts'
 import { valueIn, withMeasured, type MeasuredPart, type Row } from '../../bench/part.ts'
 
 const measured = { at: '2026-01-01T00:00:00.000Z', machine: 'a machine', rounds: 1 }
