@@ -9,6 +9,7 @@ import type {
 } from '../../schemas/definitions/definitions-state.ts'
 import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
 import type { FactState } from '../../schemas/facts/fact-state.ts'
+import { isAlarm } from '../../schemas/report/alarm-names.ts'
 import { trueAt } from '../../schemas/geo/position-order.ts'
 import {
   MEASUREMENTS,
@@ -193,7 +194,10 @@ function judgeCondition(
   if ('silent' in when) return SAYS_NOTHING
   const value = valueOf(moment.fields, when.field)
   if (value === undefined) return SAYS_NOTHING
-  if ('is' in when) return { holds: value === when.is, value }
+  if ('is' in when) {
+    const isText = when.field === 'alarm' && typeof when.is === 'string'
+    return { holds: isText ? isAlarm(value, when.is) : value === when.is, value }
+  }
   if (typeof value !== 'number') return SAYS_NOTHING
   const limit = standing === undefined ? undefined : when.clear
   if ('above' in when) return { holds: value > (limit ?? when.above), value }

@@ -34,6 +34,12 @@ function namesIn(list: string): Names {
   return names
 }
 
+/** Whether the attribute `alarm` is a text, or one of the alarms that it names: case and order say nothing. */
+export function isAlarm(alarm: AttributeValue, text: string): boolean {
+  const key = alarmKey(text.trim())
+  return alarmNames(alarm).has(key) || alarmKey(String(alarm).trim()) === key
+}
+
 /** Names with the same key are the same alarm. */
 export function alarmKey(name: string): string {
   return name.toLowerCase()

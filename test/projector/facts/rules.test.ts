@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { TripFinder, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
+import type { FactInput } from '../../../projector/facts/decider.ts'
 import { STOPPED } from '../../../schemas/definitions/device-rule.ts'
 import { T0 } from '../../samples.ts'
 import { at, definitions, geofence, heartbeat, JudgedDevice, rule } from './judging.ts'
@@ -55,6 +56,39 @@ test('a boolean or a text is compared with `is`', () => {
     `cleared ${walking.id} @10`,
   ])
   expect(device.judge(said(20, 'false', 'still'))).toEqual([`cleared ${off.id} @20`])
+})
+
+test('a text is compared with each name of `alarm`, case ignored, and with all of it', () => {
+  const sos = rule({ when: { field: 'alarm', is: 'sos' } })
+  const said = (n: number, alarm: string | number | boolean) => at(n, { attributes: { alarm } })
+  const ofRules = (device: JudgedDevice, ...inputs: FactInput[]) =>
+    device.judge(...inputs).filter((line) => !line.startsWith('reported'))
+  for (const alarm of ['SOS', 'sos,lowBattery', 'powerCut, Sos', 'sos ']) {
+    const device = new JudgedDevice(definitions({ rules: [sos] }))
+    expect(ofRules(device, said(0, 'sos'), said(10, alarm))).toEqual([`raised ${sos.id} @0`])
+    expect(ofRules(device, said(20, 'lowBattery'))).toEqual([`cleared ${sos.id} @20`])
+    expect(ofRules(device, said(30, alarm))).toEqual([`raised ${sos.id} @30`])
+    expect(ofRules(device, at(40), said(50, 'none'))).toEqual([`cleared ${sos.id} @50`])
+    expect(ofRules(device, said(60, 'sosTest'), said(70, true), said(80, 0))).toEqual([])
+  }
+  const [none, both, seven] = ['none', 'Sos,lowBattery', '7'].map((is) =>
+    rule({ when: { field: 'alarm', is } }),
+  )
+  const device = new JudgedDevice(definitions({ rules: [none!, both!, seven!] }))
+  expect(ofRules(device, said(0, 'None'))).toEqual([`raised ${none!.id} @0`])
+  const list = [`cleared ${none!.id} @10`, `raised ${both!.id} @10`]
+  expect(ofRules(device, said(10, 'sos,LowBattery'))).toEqual(list)
+  expect(ofRules(device, said(20, 7))).toEqual([
+    `cleared ${both!.id} @20`,
+    `raised ${seven!.id} @20`,
+  ])
+})
+
+test('a text of another attribute is compared as it is', () => {
+  const started = rule({ when: { field: 'event', is: 'start' } })
+  const device = new JudgedDevice(definitions({ rules: [started] }))
+  const said = (n: number, event: string) => at(n, { attributes: { event } })
+  expect(device.judge(said(0, 'Start'), said(10, 'start,stop'))).toEqual([])
 })
 
 test('an input without the field, or with text for a number, changes nothing', () => {
