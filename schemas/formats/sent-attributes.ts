@@ -16,7 +16,7 @@ const OUR_NAMES: Readonly<Record<string, string>> = {
 /** The scalars among fields, apart from those that the app's format has another use for. */
 export function otherScalars(
   fields: Readonly<Record<string, unknown>>,
-  used: ReadonlySet<string> = new Set(),
+  used: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ): SentAttributes {
   // A scalar named `__proto__` changes nothing here.
   const attributes: Record<string, unknown> = {}

@@ -83,7 +83,9 @@ export function fittingAttributes(sent: Readonly<Record<string, unknown>>): {
   const kept: [string, AttributeValue][] = []
   let bytes = 1
   let dropped = 0
-  for (const [name, value] of Object.entries(sent)) {
+  // The alarm is kept whatever else comes before it.
+  const { alarm, ...others } = sent
+  for (const [name, value] of Object.entries({ alarm, ...others })) {
     if (value === undefined || value === null) continue
     const isFitting = kept.length < MOST && faultOf(name, value) === undefined
     const more = isFitting ? Buffer.byteLength(JSON.stringify({ [name]: value })) - 1 : Infinity

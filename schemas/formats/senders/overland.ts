@@ -1,6 +1,6 @@
 import { boundedPoints, jsonObjectIn, type AppItem, type AppRequest } from './app-request.ts'
 import type { SentPoint } from '../sent-point.ts'
-import { knownNumber, type SentAttributes } from '../sent-attributes.ts'
+import { knownNumber, otherScalars, type SentAttributes } from '../sent-attributes.ts'
 import {
   timeIn,
   isSent,
@@ -114,7 +114,6 @@ export const CHARGING = new Map<unknown, boolean>([
   ['unplugged', false],
 ])
 
-/** Not `wifi`, the name of a network. */
 function attributesIn(properties: Properties): SentAttributes {
   const { motion } = properties
   return {
@@ -124,8 +123,17 @@ function attributesIn(properties: Properties): SentAttributes {
     course_accuracy: knownNumber(properties['course_accuracy']),
     speed_accuracy: knownNumber(properties['speed_accuracy']),
     verticalAccuracy: knownNumber(properties['vertical_accuracy']),
+    ...otherScalars(properties, { has: (name) => name.startsWith('_') || USED.has(name) }),
   }
 }
+
+/** Names of the protocol itself. */
+const USED: ReadonlySet<string> = new Set([
+  ...['timestamp', 'altitude', 'speed', 'course', 'horizontal_accuracy', 'vertical_accuracy'],
+  ...['altitude_accuracy', 'course_accuracy', 'speed_accuracy', 'battery_level', 'battery_state'],
+  ...['motion', 'activity', 'type', 'unique_id', 'device_id', 'locations_in_payload', 'pauses'],
+  ...['deferred', 'deffered', 'desired_accuracy', 'significant_change', 'tracking_mode'],
+])
 
 function deviceIdOf(properties: Properties, device: string | undefined): string | undefined {
   return textIn(properties['device_id']) ?? device ?? textIn(properties['unique_id'])

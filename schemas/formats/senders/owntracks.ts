@@ -50,8 +50,7 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
   if (type === 'encrypted') {
     return { kind: 'malformed', deviceId, message: ENCRYPTED, sent: message }
   }
-  const isPlace = type === 'location' || (type === undefined && (isSent(lat) || isSent(lon)))
-  if (!isPlace) {
+  if (type !== undefined && type !== 'location') {
     const isOfTracker = typeof type !== 'string' || !OF_THE_APP.has(type)
     return { kind: 'seen', deviceId, ...(!isOfTracker && { isOfTracker }) }
   }
@@ -61,6 +60,11 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
     { accuracy, altitude, speed, heading, battery },
     { battery: 0.01, speed: METRES_PER_SECOND[unit] },
   )
+  const attributes = attributesIn(message)
+  const isPlace = isSent(lat) || isSent(lon)
+  if (!isPlace && (type === undefined || isSent(attributes['alarm']))) {
+    return { kind: 'seen', deviceId, battery: measured.battery, attributes }
+  }
   return {
     kind: 'point',
     deviceId,
@@ -69,7 +73,7 @@ function itemOf(message: Message, request: AppRequest, { dawarich, named }: Opti
     time: timeIn(tst) + (request.literalBasic ? OVERLAND_EPOCH : 0),
     sentTime: tst,
     measured,
-    attributes: attributesIn(message),
+    attributes,
     sent: message,
   }
 }
@@ -86,17 +90,26 @@ const CHARGING = new Map<unknown, boolean>([
   [3, true],
 ])
 
-/** Neither names of networks, nor photos and names of regions. */
-function attributesIn({ vac, bs, conn, p, t, tag, poi, m }: Message): SentAttributes {
+function attributesIn(message: Message): SentAttributes {
+  const { vac, bs, conn, p, t } = message
   return {
     verticalAccuracy: knownNumber(vac),
     charging: CHARGING.get(numberIn(bs)),
     connection: CONNECTIONS.get(conn),
     // From kilopascals.
     pressure: knownNumber(p, 10),
-    ...otherScalars({ trigger: t, tag, poi, m }),
+    ...otherScalars({ trigger: t }),
+    ...otherScalars(message, { has: (name) => name.startsWith('_') || USED.has(name) }),
   }
 }
+
+/** Names of the protocol itself and of the Recorder, among them photos and names of regions. */
+const USED: ReadonlySet<string> = new Set([
+  ...['lat', 'lon', 'acc', 'alt', 'vac', 'vel', 'cog', 'batt', 'bs', 'conn', 'p', 't', 'tst'],
+  ...['tid', 'u', 'd', 'topic', 'created_at', 'source', 'randomId', 'image', 'imagename', 'face'],
+  ...['inregions', 'inrids', 'rad', 'desc', 'isotst', 'isorcv', 'disptst', 'tzname', 'ghash'],
+  ...['addr', 'cc', 'locality'],
+])
 
 /** `user/device` from the topic, or else from headers or query, or else the two letters of the tid. */
 function deviceIdOf({ topic, tid }: Message, { query, header }: AppRequest): string | undefined {

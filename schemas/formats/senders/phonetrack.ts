@@ -54,14 +54,16 @@ function readAny(request: AppRequest, { named: deviceId }: Named): readonly AppI
   if ('malformed' in parsed) return [parsed.malformed]
   const fields: Sent = parsed.fields
   const { lat: latitude, lon: longitude } = fields
+  const measured = measuredIn(fields)
+  const attributes = typedTexts(otherScalars(fields, USED))
   if (!isSent(latitude) && !isSent(longitude)) {
     const message = misnamedPlace(fields)
     if (message !== undefined) return [{ kind: 'malformed', deviceId, message, sent: fields }]
-    return [{ kind: 'seen', deviceId, battery: measuredIn(fields).battery }]
+    const seen = { kind: 'seen', deviceId, battery: measured.battery } as const
+    // μlogger signs in: that is no reading.
+    return [fields['action'] === 'auth' ? seen : { ...seen, attributes }]
   }
   const timestamp = firstOf(fields, TIMES)
-  const measured = measuredIn(fields)
-  const attributes = typedTexts(otherScalars(fields, USED))
   return [
     sentPoint({ deviceId, latitude, longitude, timestamp, measured, attributes, sent: fields }),
   ]
@@ -123,16 +125,21 @@ function readOpengts(request: AppRequest, { named }: Named): readonly AppItem[] 
   if ('malformed' in form) return [form.malformed]
   const { gprmc, id, dev, alt, batt } = form.fields
   const deviceId = named ?? textIn(id) ?? textIn(dev)
-  if (gprmc === undefined) return [{ kind: 'seen', deviceId }]
+  const attributes = typedTexts(otherScalars(form.fields, USED_OF_OPENGTS))
+  if (gprmc === undefined) return [{ kind: 'seen', deviceId, attributes }]
   const { isVoid, latitude, longitude, time, knots, course } = gprmcIn(gprmc)
   const measured = measurementsIn(
     { altitude: alt, speed: knots, heading: course, battery: batt },
     { battery: 0.01, speed: METRES_PER_SECOND.kn },
   )
-  if (isVoid) return [{ kind: 'seen', deviceId, battery: measured.battery, isWithoutFix: true }]
-  const sent = form.fields
-  return [{ kind: 'point', deviceId, latitude, longitude, time, sentTime: gprmc, measured, sent }]
+  if (isVoid) {
+    return [{ kind: 'seen', deviceId, battery: measured.battery, attributes, isWithoutFix: true }]
+  }
+  const point = { deviceId, latitude, longitude, time, sentTime: gprmc, measured, attributes }
+  return [{ kind: 'point', ...point, sent: form.fields }]
 }
+
+const USED_OF_OPENGTS: ReadonlySet<string> = new Set(['gprmc', 'id', 'dev', 'acct', 'alt', 'batt'])
 
 function measuredIn(fields: Sent): SentMeasurements {
   return measurementsIn(

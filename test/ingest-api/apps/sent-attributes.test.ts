@@ -57,6 +57,11 @@ function forwarded(attributes: object) {
   return { device: { uniqueId: 'van' }, position }
 }
 
+/** A text under each of these names. */
+function textsOf(...names: readonly string[]) {
+  return Object.fromEntries(names.flatMap((list) => list.split(' ')).map((name) => [name, 'x']))
+}
+
 const GATEWAYS = [
   { rssi: -110, snr: -3 },
   { rssi: -80, snr: 9.5, gateway_ids: { gateway_id: 'roof' } },
@@ -96,6 +101,31 @@ describe('attributes', () => {
       },
     ],
     [
+      'OwnTracks with fields of other names',
+      owntracks,
+      location({
+        alarm: 'sos',
+        temperature: 21.5,
+        odometer: 12000,
+        sat: 9,
+        charging: true,
+        nested: { a: 1 },
+        empty: '',
+      }),
+      { alarm: 'sos', charging: true, odometer: 12000, satellites: 9, temperature: 21.5 },
+    ],
+    [
+      'OwnTracks as its apps and the Recorder send it',
+      owntracks,
+      location(
+        textsOf(
+          '_id _http _cp acc alt vel cog batt tid topic created_at source randomId imagename isotst',
+          'isorcv disptst tzname ghash addr cc locality rad desc face inregions inrids',
+        ),
+      ),
+      {},
+    ],
+    [
       'OwnTracks with unknown values',
       owntracks,
       location({ vac: -1, bs: 0, conn: 'x', t: '' }),
@@ -129,6 +159,23 @@ describe('attributes', () => {
         speed_accuracy: 1,
         verticalAccuracy: 8,
       },
+    ],
+    [
+      'Overland with fields of other names',
+      overland,
+      feature({ alarm: 'powerCut', temperature: '21.0', track_id: 'a', nested: [1] }),
+      { alarm: 'powerCut', temperature: '21.0', track_id: 'a' },
+    ],
+    [
+      'Overland as its apps send it',
+      overland,
+      feature(
+        textsOf(
+          'altitude speed course horizontal_accuracy battery_level unique_id locations_in_payload',
+          'pauses deferred deffered desired_accuracy significant_change tracking_mode type activity',
+        ),
+      ),
+      {},
     ],
     [
       'Overland without motion',
