@@ -3,7 +3,7 @@ import { sampleTime, json, type Guide } from './guide.ts'
 const TTS_PATH = '/api/v1/senders/the-things-stack'
 const CHIRPSTACK_PATH = '/api/v1/senders/chirpstack'
 const FIELDS =
-  'The decoder must name the position, for example `latitude` and `longitude` or `lat` and `lng`, on its top level or one below, as numbers.'
+  'The decoder must name the position, for example `latitude` and `longitude` or `lat` and `lng`, on its top level or one below, as numbers. A pressed panic button, such as `ALARM_status` or `sos`, is the alarm `sos`; a list of stored positions with times, such as `history`, is read too.'
 
 /** A tracker, and what the decoder in The Things Stack's device repository, or its maker's, makes of a report. */
 type Tracker = {
@@ -113,7 +113,7 @@ const KNOWN = {
   entries: TRACKERS.map(({ name, payload }) => ({ title: name, text: JSON.stringify(payload) })),
 } as const
 const NO_FIX =
-  'A tracker indoors often sends no fix: it says so, or sends an old place. Such an uplink only shows that it is alive, with its battery.'
+  'A tracker indoors often sends no fix: it says so, or sends zeros or an old place. Such an uplink only shows that it is alive, with its battery.'
 const NO_POSITION =
   'Rejections lists uplinks without a position while their device is unknown, with the names in the decoded payload.'
 const ID = 'Each device arrives under its DevEUI: enter that as device id above.'

@@ -28,6 +28,18 @@ export function isZeroWithoutSatellites(
   return isNearZero(latitude) && isNearZero(longitude) && hasNoSatellites(fields)
 }
 
+/**
+ * The same of a LoRaWAN decoder, which writes zeros for no fix: without a word of satellites too. One that sees some
+ * may be there.
+ */
+export function isZeroOfDecoder(
+  { latitude, longitude }: { readonly latitude: unknown; readonly longitude: unknown },
+  fields: Fields,
+): boolean {
+  const seesSome = SATELLITES.some((name) => (numberIn(fields[name]) ?? 0) > 0)
+  return isNearZero(latitude) && isNearZero(longitude) && !seesSome
+}
+
 function hasNoSatellites(fields: Fields): boolean {
   return SATELLITES.some((name) => numberIn(fields[name]) === 0)
 }

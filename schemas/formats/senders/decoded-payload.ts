@@ -1,8 +1,9 @@
 import { RANGES, type Coordinate } from '../../report/report-fields.ts'
-import { isMarkedAsNoFix } from '../no-fix.ts'
+import { isMarkedAsNoFix, isZeroOfDecoder } from '../no-fix.ts'
 import { otherScalars, type SentAttributes } from '../sent-attributes.ts'
+import { isPanic, withSos } from './panic-button.ts'
 import { framesIn, type SensecapFrame } from './sensecap.ts'
-import { measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
+import { isSent, measure, numberIn, objectIn, type SentMeasurements } from '../values.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -18,6 +19,7 @@ const PATTERNS: Readonly<Record<Coordinate, RegExp>> = {
 }
 /** Objects whose places are old, or not the tracker's own. */
 const ELSEWHERE = /^(?:cached|last|previous|history|geofence)/i
+const SETTINGS = /^(?:cached|last|previous|history)|conf|setting|threshold/i
 
 /** A position in the decoded payload of a tracker. */
 export type DecodedPosition = {
@@ -26,6 +28,8 @@ export type DecodedPosition = {
   readonly measured: SentMeasurements
   /** When it was true, if the payload has that; as sent. */
   readonly sentTime?: unknown
+  /** It is an earlier one, which the tracker has kept. */
+  readonly isStored?: true
   readonly attributes?: SentAttributes
 }
 
@@ -40,23 +44,58 @@ export type DecodedPayload = {
   readonly attributes: SentAttributes
 }
 
-/** Reads a payload as decoders of trackers write it. */
-export function decodedPayload(payload: unknown): DecodedPayload {
+/**
+ * Reads a payload as decoders of trackers write it.
+ * @param found the position that the network server knows, which counts if the payload has none.
+ */
+export function decodedPayload(payload: unknown, found?: DecodedPosition): DecodedPayload {
   const fields = objectIn(payload) ?? {}
   const { frames, others } = framesIn(fields['messages'])
   const placed = placedFields(fields)
-  const isWithoutFix =
+  const isMarked =
     isMarkedAsNoFix(fields) ||
     (placed === undefined
       ? placeIn(objectIn(fields['cached'])) !== undefined && frames.length === 0
       : isMarkedAsNoFix(placed.fields))
-  const positions = placed === undefined ? frames.map(ofFrame) : [placed.position]
+  const sent = placed === undefined ? frames.map(ofFrame) : [placed.position]
+  if (sent.length === 0 && found !== undefined) sent.push(found)
+  const beside = { ...fields, ...placed?.fields }
+  const current = isMarked ? [] : sent.filter((one) => !isZeroOfDecoder(one, beside))
+  const attributes = { ...scalarsIn(fields), ...others.attributes }
   return {
-    positions: isWithoutFix ? [] : positions,
-    isWithoutFix,
+    positions: [...storedIn(fields), ...current],
+    isWithoutFix: isMarked || (current.length === 0 && sent.length > 0),
     battery: batteryIn(fields) ?? others.battery,
-    attributes: { ...scalarsIn(fields), ...others.attributes },
+    attributes: isPanic(fields, innerObjects(fields, SETTINGS)) ? withSos(attributes) : attributes,
   }
+}
+
+const TIMES = ['timestamp', 'time', 'ts', 'datetime', 'dateTime', 'gpsTime', 'fixTime']
+
+/** The places of lists such as Milesight's `history` that have times of their own. */
+function storedIn(fields: Fields): DecodedPosition[] {
+  const lists = [fields, ...innerObjects(fields)]
+    .flatMap((one) => Object.entries(one))
+    .flatMap(([name, list]) =>
+      Array.isArray(list) && name !== 'cached' ? (list as unknown[]) : [],
+    )
+  return lists.flatMap((element) => {
+    const place = objectIn(element) ?? {}
+    const position = placeIn(place)
+    const time = TIMES.find((name) => isSent(place[name]))
+    if (position === undefined || time === undefined) return []
+    if (isMarkedAsNoFix(place) || isZeroOfDecoder(position, place)) return []
+    return [{ ...position, sentTime: place[time], isStored: true }]
+  })
+}
+
+/** Dragino's trackers write the time of a stored position as `Date` 2026:1:31 and `Time` 9:5:7. */
+function dateAndTime({ Date: date, Time: time }: Fields): { readonly sentTime?: unknown } {
+  if (typeof date !== 'string' || typeof time !== 'string') return {}
+  const [year, month, day, ...clock] = `${date}:${time}`
+    .split(/[:/-]/)
+    .map((part) => part.padStart(2, '0'))
+  return { sentTime: `${year}-${month}-${day}T${clock.join(':')}Z` }
 }
 
 /** The position of a place that a server has found: `{latitude, longitude, …}`. */
@@ -77,9 +116,9 @@ function placedFields(
   return undefined
 }
 
-function innerObjects(fields: Fields): Fields[] {
+function innerObjects(fields: Fields, besides = ELSEWHERE): Fields[] {
   return Object.keys(fields)
-    .filter((name) => !ELSEWHERE.test(name))
+    .filter((name) => !besides.test(name))
     .map((name) => objectIn(fields[name]))
     .filter((inner) => inner !== undefined)
 }
@@ -94,7 +133,7 @@ function placeIn(fields: Fields | undefined): DecodedPosition | undefined {
   const latitude = coordinateIn(fields, 'latitude')
   const longitude = latitude === undefined ? undefined : coordinateIn(fields, 'longitude')
   if (longitude === undefined) return undefined
-  return { latitude, longitude, measured: measuredIn(fields) }
+  return { latitude, longitude, measured: measuredIn(fields), ...dateAndTime(fields) }
 }
 
 /** The value of the first name with a number within range. */

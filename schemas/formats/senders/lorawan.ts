@@ -21,10 +21,7 @@ export function readChirpstack(body: Buffer): readonly AppItem[] {
   const { object: payload, rxInfo: gateways, time: sentTime } = sent
   const hasPayload = isSent(payload) || isSent(sent['data'])
   const resolved = positionIn(sent['location'])
-  if (resolved !== undefined && !hasPayload) {
-    return [{ kind: 'point', deviceId, ...resolved, time: timeIn(sentTime), sentTime, sent }]
-  }
-  if (hasPayload) {
+  if (hasPayload || resolved !== undefined) {
     return itemsOfUplink({
       deviceId,
       payload,
@@ -59,20 +56,17 @@ export function readTheThingsStack(body: Buffer): readonly AppItem[] {
   const uplink = objectIn(sent['uplink_message'])
   const sentTime = uplink?.['received_at'] ?? sent['received_at']
   const solved = positionIn(objectIn(sent['location_solved'])?.['location'])
-  if (solved !== undefined) {
-    return [{ kind: 'point', deviceId, ...solved, time: timeIn(sentTime), sentTime, sent }]
-  }
-  if (uplink === undefined) return [{ kind: 'seen', deviceId }]
-  const { decoded_payload: payload, rx_metadata: gateways } = uplink
+  if (uplink === undefined && solved === undefined) return [{ kind: 'seen', deviceId }]
+  const { decoded_payload: payload, rx_metadata: gateways, ...more } = uplink ?? {}
   return itemsOfUplink({
     deviceId,
     payload,
     gateways,
     sentTime,
     sent,
-    hasPayload: isSent(payload) || isSent(uplink['frm_payload']),
-    battery: objectIn(uplink['last_battery_percentage'])?.['value'],
-    found: positionIn(objectIn(uplink['locations'])?.['frm-payload']),
+    hasPayload: isSent(payload) || isSent(more['frm_payload']),
+    battery: objectIn(more['last_battery_percentage'])?.['value'],
+    found: solved ?? positionIn(objectIn(more['locations'])?.['frm-payload']),
   })
 }
 
@@ -89,7 +83,7 @@ type Uplink = {
   readonly gateways: unknown
   /** The battery level in percent that the server knows. */
   readonly battery?: unknown
-  /** A position that the server itself has found in the payload. */
+  /** A position that the server itself has found, in the payload or from its gateways. */
   readonly found?: DecodedPosition | undefined
   readonly sentTime: unknown
   /** The JSON that a rejection shows. */
@@ -98,35 +92,30 @@ type Uplink = {
 
 /** The positions of an uplink, or a heartbeat. */
 function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
-  const { deviceId, payload, found, sent } = uplink
-  const decoded = decodedPayload(payload)
+  const { deviceId, payload, sent } = uplink
+  const decoded = decodedPayload(payload, uplink.found)
   const attributes = { ...decoded.attributes, ...signalAt(uplink.gateways) }
   const common: SentMeasurements = {}
   measure(common, 'battery', uplink.battery, 0.01)
   measure(common, 'battery', decoded.battery, 0.01)
   const { battery } = common
-  const [...positions] = decoded.positions
-  if (positions.length === 0 && found !== undefined && !decoded.isWithoutFix) positions.push(found)
-  if (positions.length > 0) {
-    return positions.map((position) => {
-      const { latitude, longitude } = position
-      const sentTime = timeOf(position, uplink.sentTime)
-      return {
-        kind: 'point',
-        deviceId,
-        latitude,
-        longitude,
-        time: timeIn(sentTime),
-        sentTime,
-        measured: { ...common, ...position.measured },
-        attributes: { ...attributes, ...position.attributes },
-        sent,
-      }
-    })
-  }
+  const positions = decoded.positions.map(({ isStored, ...position }): AppItem => {
+    const sentTime = isStored ? position.sentTime : timeOf(position, uplink.sentTime)
+    const point = { ...position, deviceId, time: timeIn(sentTime), sentTime, sent }
+    // What the tracker measures now says nothing of when it was at a stored position.
+    if (isStored) return { kind: 'point', ...point }
+    const measured = { ...common, ...position.measured }
+    return {
+      kind: 'point',
+      ...point,
+      measured,
+      attributes: { ...attributes, ...position.attributes },
+    }
+  })
+  if (decoded.positions.some(({ isStored }) => !isStored)) return positions
   const seen = { kind: 'seen', deviceId, battery, attributes } as const
-  if (decoded.isWithoutFix) return [{ ...seen, isWithoutFix: true }]
-  if (!uplink.hasPayload) return [seen]
+  if (decoded.isWithoutFix) return [...positions, { ...seen, isWithoutFix: true }]
+  if (!uplink.hasPayload || positions.length > 0) return [...positions, seen]
   return [{ ...seen, ifUnknown: { message: noPosition(payload), sent } }]
 }
 

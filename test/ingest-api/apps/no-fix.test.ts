@@ -147,6 +147,50 @@ describe('a message that its device marks as having no fix', () => {
       {},
     ],
     [
+      'a TrackerD at 0°, 0°',
+      TTS,
+      uplink({
+        Location: 0,
+        Latitude: 0,
+        Longitud: 0,
+        BatV: 3.9,
+        ALARM_status: 'FALSE',
+        LON: 'ON',
+      }),
+      { attributes: expect.objectContaining({ ALARM_status: 'FALSE', BatV: 3.9 }) },
+    ],
+    [
+      'an LGT-92 at 0°, 0°',
+      CHIRPSTACK,
+      event({ latitude: 0, longitude: 0, hdop: 99.9, batteryLevel: 80 }),
+      { battery: 0.8, attributes: { hdop: 99.9 } },
+    ],
+    [
+      'a place near 0°, 0° one level below, as texts',
+      TTS,
+      uplink({ gps: { lat: '0.0005', lon: '-0.0009' } }),
+      {},
+    ],
+    [
+      'the 0°, 0° that The Things Stack has read from a payload',
+      TTS,
+      uplink({ mode: 1 }, { locations: { 'frm-payload': { latitude: 0, longitude: 0 } } }),
+      { attributes: { mode: 1 } },
+    ],
+    [
+      'the 0°, 0° of a SenseCAP',
+      TTS,
+      uplink({
+        messages: [
+          [
+            { measurementId: '4197', measurementValue: 0 },
+            { measurementId: '4198', measurementValue: 0 },
+          ],
+        ],
+      }),
+      {},
+    ],
+    [
       'OsmAnd’s protocol with valid=0',
       OSMAND,
       'id=A1&lat=1&lon=2&valid=0&batt=1',
@@ -194,6 +238,13 @@ describe('a place without such a mark', () => {
       { attributes: { approximate: true } },
     ],
     ['a Traccar server’s first position', FORWARD, fixture('traccar-outdated-1'), { battery: 0.8 }],
+    [
+      '0°, 0° of a decoder that sees satellites',
+      TTS,
+      uplink({ latitude: 0, longitude: 0, sats: 7 }),
+      { latitude: 0, longitude: 0 },
+    ],
+    ['0° north alone', CHIRPSTACK, event({ latitude: 0, longitude: 10 }), { longitude: 10 }],
     ['fixFailed false', TTS, uplink({ ...PLACE, fixFailed: false }), PLACE],
     [
       'a place that is newer than the one in `cached`',

@@ -68,6 +68,77 @@ test('a rejection of a heartbeat is no second report in the metrics, and shows w
   expect(counted.map(({ labels }) => labels.outcome)).toEqual(['seen'])
 })
 
+const TIME = '2026-01-01T00:00:00Z'
+const uplink = { decoded_payload: { Latitude: 0, Longitud: 0, ALARM_status: 'TRUE' } }
+const zeros = { latitude: 0, longitude: 0, fixTime: '1970-01-01T00:00:00Z', valid: false }
+const noFix = { ...zeros, attributes: { alarm: 'sos' } }
+const VOID = 'gprmc=$GPRMC,100000.00,V,0130.0000,S,00215.0000,W,,,010126,,*00'
+
+test.each<[string, string, object | string]>([
+  ['osmand', '/api/v1/senders/osmand/:key', 'id=van&alarm=sos'],
+  ['osmand', '/api/v1/senders/osmand/:key', 'id=van&lat=0&lon=0&valid=0&alarm=sos'],
+  ['dawarich-traccar', '/api/v1/traccar/points', 'id=van&lat=0&lon=0&sat=0&alarm=sos'],
+  [
+    'osmand',
+    '/api/v1/senders/traccar',
+    { device_id: 'van', location: { timestamp: TIME, extras: { alarm: 'sos' } } },
+  ],
+  [
+    'traccar-forward',
+    '/api/v1/senders/traccar-forward',
+    { device: { uniqueId: 'van' }, position: noFix },
+  ],
+  [
+    'traccar-forward',
+    '/api/v1/senders/traccar-forward',
+    { device: { uniqueId: 'van' }, position: { attributes: { alarm: 'sos' } } },
+  ],
+  ['owntracks', '/api/v1/senders/owntracks', { _type: 'location', topic: 'o/a/van', alarm: 'sos' }],
+  ['owntracks', '/api/v1/senders/owntracks', { topic: 'o/a/van', alarm: 'sos' }],
+  [
+    'dawarich-owntracks',
+    '/api/v1/owntracks/points',
+    { _type: 'location', tid: 'van', lat: 0, lon: 0, tst: T0 / 1000, sat: 0, alarm: 'sos' },
+  ],
+  [
+    'overland',
+    '/api/v1/senders/overland',
+    { locations: [{ properties: { device_id: 'van', alarm: 'sos' } }] },
+  ],
+  [
+    'the-things-stack',
+    '/api/v1/senders/the-things-stack',
+    { end_device_ids: { dev_eui: 'van' }, uplink_message: uplink },
+  ],
+  [
+    'chirpstack',
+    '/api/v1/senders/chirpstack',
+    { deviceInfo: { devEui: 'van' }, time: TIME, object: { temp: 1, panic: true } },
+  ],
+  ['phonetrack', '/log/gpslogger/:key/van', 'alarm=sos'],
+  ['phonetrack', '/log/opengts/:key/van', `${VOID}&alarm=sos`],
+  ['phonetrack', '/log/opengts/:key/van', 'alarm=sos'],
+])(
+  'an SOS without a fix of a new device leaves a rejection that names it: %s %s %#',
+  async (app, path, sent) => {
+    await start()
+    const isQuery = typeof sent === 'string'
+    const url = path.replace(':key', key.secret) + (isQuery ? `?${sent}` : '')
+    const body = isQuery ? null : JSON.stringify(sent)
+    const answer = await ingest.request(url, {
+      method: isQuery ? 'GET' : 'POST',
+      body,
+      headers: { ...bearer(key.secret), 'Content-Type': 'application/json' },
+    })
+    expect(Math.floor(answer.status / 100)).toBe(2)
+    expect(await ingest.logged()).toEqual([])
+    expect(await messages()).toEqual([
+      expect.stringMatching(new RegExp(`^${app}: .* without a position.*, with the alarm sos$`)),
+    ])
+    expect(await heartbeats()).toBe(1)
+  },
+)
+
 test('there is none of a device whose position the same request, or one in the last minute, has carried', async () => {
   await start()
   const action = { properties: { device_id: 'van', action: 'x' } }

@@ -166,6 +166,152 @@ describe('a decoded payload', () => {
   })
 })
 
+describe('a pressed panic button', () => {
+  const event = (measurementValue: unknown, more = {}) => ({
+    messages: [[{ measurementId: '4200', type: 'Event Status', measurementValue, ...more }]],
+  })
+
+  test.each<[string, object]>([
+    ['Dragino’s ALARM_status TRUE', { ALARM_status: 'TRUE' }],
+    ['Dragino’s ALARM_status true', { ALARM_status: true }],
+    ['Alarm', { Alarm: 1 }],
+    ['an alarm that has no name', { alarm: true }],
+    ['sos', { sos: 'true' }],
+    ['panic', { panic: true }],
+    ['panic_button', { panic_button: 'ON' }],
+    ['Abeeway’s sosFlag', { sosFlag: 1 }],
+    ['Abeeway’s event', { eventType: 'SOS_MODE_START', sosFlag: 0 }],
+    ['Abeeway’s header, one level below', { header: { sos: true, type: 'POSITION' } }],
+    ['SenseCAP’s event 7', event([{ id: 1 }, { id: 7, eventName: 'SOS event.' }])],
+    ['SenseCAP’s event 7 in another language', event([{ id: '7', eventName: 'Notruf' }])],
+    ['SenseCAP’s event as a text', event('SOS event.')],
+    ['an older SenseCAP’s', event(1, { type: 'SOS Event' })],
+  ])('is the alarm sos: %s', (_, payload) => {
+    expect(decodedPayload(payload).attributes).toMatchObject({ alarm: 'sos' })
+  })
+
+  test.each<[string, object]>([
+    ['ALARM_status FALSE', { ALARM_status: 'FALSE' }],
+    ['numbers and texts that say no', { sos: 0, panic: 'no', Alarm: 'OFF', sosFlag: false }],
+    ['the end of an alarm', { eventType: 'SOS_MODE_END' }],
+    ['the settings of a button', { config: { sos: true }, sos_settings: { panic: true } }],
+    ['the last state', { lastReport: { sos: true } }],
+    ['the alarm of another reading', { temperature: { value: 60, alarm: true } }],
+    ['other names', { sosCount: 1, alarm_enabled: true, geofence_alarm: true }],
+    ['other events of SenseCAP', event([{ id: 1, eventName: 'Start moving event.' }])],
+    ['a 7 of another measurement', { messages: [{ measurementId: '4097', measurementValue: 7 }] }],
+  ])('is not %s', (_, payload) => {
+    const { alarm } = decodedPayload(payload).attributes
+    expect(alarm).toBeUndefined()
+  })
+
+  test('does not replace an alarm with a name', () => {
+    const alarmOf = (payload: object) => decodedPayload(payload).attributes['alarm']
+    expect(alarmOf({ alarm: 'lowBattery', sos: true })).toBe('sos,lowBattery')
+    expect(alarmOf({ alarm: 'SOS', sos: true })).toBe('SOS')
+    expect(alarmOf({ alarm: 'none', sos: true })).toBe('sos')
+    expect(alarmOf({ alarm: 'lowBattery', sos: false })).toBe('lowBattery')
+  })
+
+  test('stands beside the position, and with the same fix again is no repeat', async () => {
+    const uplink = (alarm: string) => fixture('tts-lgt92').replace('"FALSE"', `"${alarm}"`)
+    const { positions } = await send(TTS, uplink('TRUE'))
+    expect(positions).toMatchObject([{ attributes: { alarm: 'sos', ALARM_status: 'TRUE' } }])
+    const before = await send(TTS, uplink('FALSE'))
+    expect(before.positions[0]?.attributes).not.toHaveProperty('alarm')
+    expect(before.positions[0]?.recordId).not.toBe(positions[0]?.recordId)
+  })
+
+  test('of a SenseCAP is of its own moment', async () => {
+    const sos =
+      '{"measurementId":"4200","timestamp":1795628840000,"measurementValue":[{"id":7,"eventName":"SOS event."}]},'
+    const sent = fixture('tts-sensecap-t1000').replace('[[', `[[${sos}`)
+    const { positions } = await send(TTS, sent)
+    expect(positions).toMatchObject([{ latitude: 22.576, attributes: { alarm: 'sos' } }])
+  })
+
+  test('is kept where there are too many other readings', async () => {
+    const readings = Array.from({ length: 40 }, (_, n) => [`reading${n}`, n] as const)
+    const payload = { ...Object.fromEntries(readings), ...PLACE, panic: true }
+    const uplink_message = { decoded_payload: payload, received_at: '2026-11-25T17:00:00Z' }
+    const { positions } = await send(TTS, { end_device_ids: { dev_eui: 'A1' }, uplink_message })
+    expect(positions).toMatchObject([{ attributes: { alarm: 'sos', reading0: 0 } }])
+  })
+})
+
+describe('stored positions', () => {
+  const [FIRST, SECOND] = ['2026-11-25T16:00:00.000Z', '2026-11-25T16:10:00.000Z']
+  const seconds = (time: string) => Date.parse(time) / 1000
+  const history = [
+    { timestamp: seconds(FIRST), longitude: 16.36, latitude: 48.2 },
+    { timestamp: seconds(SECOND), longitude: 16.365, latitude: 48.205 },
+  ]
+  const uplink = (payload: object) => ({
+    end_device_ids: { dev_eui: 'STORED' },
+    uplink_message: { received_at: '2026-11-25T17:00:00Z', decoded_payload: payload },
+  })
+  const event = (object: object) => ({
+    deviceInfo: { devEui: 'STORED' },
+    time: '2026-11-25T17:00:00Z',
+    object,
+  })
+  const TWO = [
+    { latitude: 48.2, longitude: 16.36, timestamp: Date.parse(FIRST) },
+    { latitude: 48.205, longitude: 16.365, timestamp: Date.parse(SECOND) },
+  ]
+
+  test.each<[string, string, object]>([
+    ['Milesight’s history', TTS, uplink({ history })],
+    ['Milesight’s history', CHIRPSTACK, event({ history })],
+    [
+      'a list of other names, with times as texts',
+      TTS,
+      uplink({
+        fixes: [
+          { lat: '48.2', lng: '16.36', time: FIRST },
+          { lat: 48.205, lng: 16.365, time: SECOND },
+        ],
+      }),
+    ],
+    ['a list one level below', CHIRPSTACK, event({ data: { records: history } })],
+    [
+      'beside places without a fix',
+      TTS,
+      uplink({ history: [...history, { timestamp: 1, latitude: 0, longitude: 0 }] }),
+    ],
+  ])('are positions with their own times: %s (%s)', async (_, path, sent) => {
+    const { positions, rejections } = await send(path, sent)
+    expect(positions).toMatchObject(TWO)
+    expect(rejections).toEqual([])
+  })
+
+  test('come before the position of now, which alone has what the tracker measures now', async () => {
+    const { positions } = await send(TTS, uplink({ ...PLACE, history, temperature: 21.8 }))
+    expect(positions).toMatchObject([...TWO, { ...PLACE, attributes: { temperature: 21.8 } }])
+    expect(positions[0]).not.toHaveProperty('attributes')
+  })
+
+  test('with a time that cannot be are rejected: that of the uplink is not theirs', async () => {
+    const [wrong, right] = [{ ...history[0], timestamp: 7 }, history[1]]
+    const { positions, rejections } = await send(TTS, uplink({ history: [wrong, right] }))
+    expect(positions).toMatchObject(TWO.slice(1))
+    expect(rejections).toMatchObject([{ message: 'timestamp 7 is before 2000' }])
+  })
+
+  test('of a Dragino tracker have their date and time in two fields', async () => {
+    const stored = { Latitude: 48.2, Longitud: 16.36, Date: '2026:11:25', Time: '9:5:7' }
+    const { positions } = await send(TTS, uplink(stored))
+    expect(positions).toMatchObject([{ timestamp: Date.UTC(2026, 10, 25, 9, 5, 7) }])
+    const { positions: broken } = await send(TTS, uplink({ ...stored, Date: '0:0:0' }))
+    expect(broken).toMatchObject([{ timestamp: Date.UTC(2026, 10, 25, 17) }])
+  })
+
+  test('are not places without times, or in `cached`', () => {
+    const places = [{ latitude: 48.2, longitude: 16.36 }]
+    expect(decodedPayload({ anchors: places, cached: history }).positions).toEqual([])
+  })
+})
+
 describe('an uplink with a payload but without a position', () => {
   const uplink = (device: string, uplink: object) => ({
     end_device_ids: { dev_eui: device },
