@@ -1,19 +1,23 @@
 import { lookup, type LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
+import { Agent, request as requestHttp, type IncomingMessage } from 'node:http'
+import { Agent as TlsAgent, request as requestHttps } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { Agent, ProxyAgent, request } from 'undici'
 import {
   addressFault,
   addressIn,
   outboundUrlFault,
   type OutboundNetworks,
 } from '../../runtime/outbound/outbound-url.ts'
+import { proxyAgents } from './proxy-agents.ts'
+import { EndedRequestError, requestFailure } from './request-failure.ts'
 
 const ANSWERS_WITHIN_MS = 15_000
 /** A receiver may send interim answers (1xx) before its answer, but not without end. */
 const MOST_INTERIM_ANSWERS = 100
+const ENDLESS = 'too many interim answers (1xx) before an answer'
 /** Idle connections are not kept for the next delivery, which may be hours later. */
 const KEEP_ALIVE_MS = 10_000
 
@@ -38,7 +42,7 @@ export type OutboundRequest = {
 export type Answer = {
   /** Absent: there was no answer. */
   readonly status?: number
-  /** Why there was none. */
+  /** Why there was none, or where the answer leads. */
   readonly failure?: string
   readonly retryAfterMs?: number | undefined
   /** The beginning of the answer's body. */
@@ -70,32 +74,57 @@ export function httpClient({
   now?: () => number
   answersWithinMs?: number
 }): HttpClient {
-  const proxied =
-    proxy !== undefined && new ProxyAgent({ uri: proxy, keepAliveTimeout: KEEP_ALIVE_MS })
-  const agents = {
-    'http:': proxied || checkedAgent('http:'),
-    'https:': proxied || checkedAgent('https:'),
-  }
+  const kept = { keepAlive: true, timeout: KEEP_ALIVE_MS }
+  const agents =
+    proxy === undefined
+      ? {
+          'http:': new Agent({ ...kept, lookup: checkedLookup('http:') }),
+          'https:': new TlsAgent({ ...kept, lookup: checkedLookup('https:') }),
+        }
+      : proxyAgents(new URL(proxy), { ...kept, withinMs: answersWithinMs })
 
-  function checkedAgent(protocol: 'http:' | 'https:'): Agent {
-    const lookUp: LookupFunction = (name, options, callback) => {
+  function checkedLookup(protocol: 'http:' | 'https:'): LookupFunction {
+    return (name, options, callback) => {
       resolveName(name).then(
         (addresses) => {
           const [first] = addresses
           const fault = addresses
             .map(({ address }) => addressFault({ protocol }, address, networks))
             .find((one) => one !== undefined)
-          if (fault !== undefined) callback(new RefusedAddressError(`the URL ${fault}`), '')
-          else if (first === undefined) callback(new RefusedAddressError('no such host'), '')
+          if (fault !== undefined) callback(new EndedRequestError(`the URL ${fault}`), '')
+          else if (first === undefined) callback(new EndedRequestError('no such host'), '')
           else if (options.all === true) callback(null, [...addresses])
           else callback(null, first.address, first.family)
         },
         (error: unknown) => callback(error as Error, ''),
       )
     }
-    return new Agent({
-      connect: { lookup: lookUp, timeout: answersWithinMs },
-      keepAliveTimeout: KEEP_ALIVE_MS,
+  }
+
+  /** The answer, after interim ones (1xx), without its body. */
+  function firstAnswer(
+    url: URL,
+    { headers, body }: Pick<OutboundRequest, 'headers' | 'body'>,
+  ): Promise<IncomingMessage> {
+    const ending = new AbortController()
+    const signal = AbortSignal.any([AbortSignal.timeout(answersWithinMs), ending.signal])
+    const isTls = url.protocol === 'https:'
+    const agent = agents[isTls ? 'https:' : 'http:']
+    const request = (isTls ? requestHttps : requestHttp)(url, {
+      method: 'POST',
+      headers,
+      agent,
+      signal,
+    })
+    let interim = 0
+    request.on('information', () => {
+      interim += 1
+      if (interim > MOST_INTERIM_ANSWERS) ending.abort(new EndedRequestError(ENDLESS))
+    })
+    return new Promise((resolve, reject) => {
+      request.once('response', resolve)
+      request.on('error', (error) => reject(signal.aborted ? (signal.reason as Error) : error))
+      request.end(body)
     })
   }
 
@@ -107,22 +136,15 @@ export function httpClient({
       address === undefined
         ? outboundUrlFault(text, networks)
         : addressFault(url, address, networks)
-    if (fault !== undefined) throw new RefusedAddressError(`the URL ${fault}`)
-    const ending = new AbortController()
-    const signal = AbortSignal.any([AbortSignal.timeout(answersWithinMs), ending.signal])
-    const dispatcher = agents[url.protocol as 'http:' | 'https:']
-    let interim = 0
-    const onInfo = () => {
-      interim += 1
-      if (interim > MOST_INTERIM_ANSWERS) ending.abort(new InterimAnswersError())
-    }
-    const made = { method: 'POST', headers, body, dispatcher, signal, onInfo } as const
-    const answer = await request(url, made)
-    const retryAfter = answer.headers['retry-after']
+    if (fault !== undefined) throw new EndedRequestError(`the URL ${fault}`)
+    const answer = await firstAnswer(url, { headers, body })
+    const { statusCode: status = 0, headers: answered } = answer
+    const failure = redirectText(status, url, answered.location)
     return {
-      status: answer.statusCode,
-      retryAfterMs: parseRetryAfter([retryAfter].flat()[0], now()),
-      text: await firstBytes(answer.body),
+      status,
+      ...(failure !== undefined && { failure }),
+      retryAfterMs: parseRetryAfter(answered['retry-after'], now()),
+      text: await firstBytes(answer),
     }
   }
 
@@ -137,7 +159,7 @@ export function httpClient({
     },
 
     async close() {
-      await Promise.all([...new Set(Object.values(agents))].map((agent) => agent.destroy()))
+      for (const agent of Object.values(agents)) agent.destroy()
     },
   }
 }
@@ -191,51 +213,29 @@ async function firstBytes(body: Readable): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(kept)).replace(/\uFFFD$/, '')
 }
 
-/** A `Retry-After` header in milliseconds: seconds, or a date. Undefined for anything else. */
+/** A segment of a path that is a word, and so no secret. */
+const WORD = /^([a-z_-]{1,16}(\.[a-z]{1,4})?)?$/i
+
+/**
+ * Where a redirect leads, for operators: they enter that URL. Of its path only words are shown, and none of them from
+ * the path that the request had.
+ */
+function redirectText(status: number, url: URL, location: string | undefined): string | undefined {
+  if (status < 300 || status > 399 || location === undefined) return undefined
+  if (!URL.canParse(location, url.href)) return undefined
+  const { origin, pathname, protocol } = new URL(location, url)
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined
+  const own = url.pathname.split('/').filter(Boolean)
+  const shown = pathname
+    .split('/')
+    .map((segment) => (WORD.test(segment) && !own.includes(segment) ? segment : '…'))
+  return `status ${status}, a redirect to ${origin}${shown.join('/')}: enter the URL that it leads to`
+}
+
+/** A `Retry-After` header in milliseconds: seconds, also with a fraction, or a date. Undefined for anything else. */
 export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined
-  if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000
+  if (/^\d{1,9}(\.\d{1,9})?$/.test(header.trim())) return Math.ceil(Number(header) * 1_000)
   const date = /[A-Za-z]/.test(header) ? Date.parse(header) : Number.NaN
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}
-
-/** A URL leads where this process does not go; the message is for the operator. */
-export class RefusedAddressError extends Error {
-  override readonly name = 'RefusedAddressError'
-}
-
-/** A receiver sends interim answers (1xx) without end. */
-export class InterimAnswersError extends Error {
-  override readonly name = 'InterimAnswersError'
-  override readonly message = 'too many interim answers (1xx) before an answer'
-}
-
-const KNOWN: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'no such host',
-  EAI_AGAIN: 'the name of the host could not be resolved',
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was closed before an answer',
-  UND_ERR_SOCKET: 'the connection was closed before an answer',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the host cannot be reached',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
-  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
-  CERT_HAS_EXPIRED: 'the certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host',
-}
-
-/** Why a request had no answer, in words that hold nothing of the request. */
-export function requestFailure(error: unknown, withinMs: number): string {
-  if (error instanceof RefusedAddressError || error instanceof InterimAnswersError) {
-    return error.message
-  }
-  const { name, code, errors } = error as { name?: unknown; code?: unknown; errors?: unknown }
-  if (name === 'TimeoutError') return `no answer within ${withinMs / 1_000} s`
-  // Several addresses were tried: as the first one failed.
-  if (Array.isArray(errors) && errors.length > 0) return requestFailure(errors[0], withinMs)
-  if (typeof code !== 'string') return 'the request failed'
-  return KNOWN[code] ?? `the request failed (${code.replace(/[^A-Z0-9_]/g, '')})`
 }

@@ -106,14 +106,18 @@ describe('a webhook', () => {
   })
 
   test('that redirects has failed; 410 disables it immediately, and its mark stays', async () => {
-    const redirecting = await startReceiver(() => 302)
+    const redirecting = await startReceiver(() => (response) => {
+      response.writeHead(302, { location: 'https://www.example.org/hook' }).end()
+    })
     const gone = await startReceiver(() => 410)
     await deliveries.appendFacts(1)
     const one = await deliveries.subscribe({ kind: 'webhook', url: redirecting.url })
     const other = await deliveries.subscribe({ kind: 'webhook', url: gone.url })
     await deliveries.startDeliverer().refresh()
     await deliveries.idle(2)
-    expect((await deliveries.find(one.id)).progress).toMatchObject({ lastError: 'status 302' })
+    const lastError =
+      'status 302, a redirect to https://www.example.org/…: enter the URL that it leads to'
+    expect((await deliveries.find(one.id)).progress).toMatchObject({ lastError })
     const { progress } = await deliveries.find(other.id)
     expect(progress).toMatchObject({ disabledAt: deliveries.clock.time, mark: other.progress.mark })
     await deliveries.pass(48 * HOUR)

@@ -22,7 +22,12 @@ test('Retry-After is read as seconds or as a date', () => {
   expect(parseRetryAfter('120', now)).toBe(120_000)
   expect(parseRetryAfter('Thu, 01 Jan 2026 00:00:30 GMT', now)).toBe(30_000)
   expect(parseRetryAfter('Wed, 31 Dec 2025 00:00:00 GMT', now)).toBe(0)
-  for (const other of [undefined, '', 'soon', '-5', '1.5', '2026']) {
-    if (other !== '2026') expect(parseRetryAfter(other, now)).toBeUndefined()
+  for (const other of [undefined, '', 'soon', '-5', '1.', '1,5', '1.5.5']) {
+    expect(parseRetryAfter(other, now)).toBeUndefined()
   }
+})
+
+test('seconds of Retry-After may have a fraction', () => {
+  const parsed = ['6.5', ' 0.65 ', '12.000', '7.0001'].map((text) => parseRetryAfter(text, 0))
+  expect(parsed).toEqual([6_500, 650, 12_000, 7_001])
 })

@@ -11,7 +11,8 @@ import {
 } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { httpClient, requestFailure, type HttpClient } from '../../../deliverer/send/http-client.ts'
+import { httpClient, type HttpClient } from '../../../deliverer/send/http-client.ts'
+import { requestFailure } from '../../../deliverer/send/request-failure.ts'
 import { parseNetwork } from '../../../runtime/outbound/outbound-url.ts'
 import { CERTIFICATE } from './certificate.ts'
 
@@ -81,6 +82,34 @@ describe('answers', () => {
     expect(other.requests).toEqual([])
   })
 
+  test.each([
+    ['https://www.example.org/hook/s3cret', 'https://www.example.org/…/…'],
+    ['/hook/s3cret/', 'ORIGIN/…/…/'],
+    ['/users/sign_in?from=%2Fhook%2Fs3cret', 'ORIGIN/users/sign_in'],
+    ['//me:pw@other.example:8443/hooks/9f3b2c7d1e#x', 'https://other.example:8443/hooks/…'],
+    ['https://other.example', 'https://other.example/'],
+  ])('a redirect to %s says where it leads, without secrets', async (location, shown) => {
+    const { url } = await receiver((_request, response) =>
+      response.writeHead(308, { location: location.replace(/^\/\//, 'https://') }).end(),
+    )
+    const { status, failure } = await post(client(), url)
+    const origin = shown.replace('ORIGIN', new URL(url).origin)
+    expect([status, failure]).toEqual([
+      308,
+      `status 308, a redirect to ${origin}: enter the URL that it leads to`,
+    ])
+  })
+
+  test.each([undefined, 'mailto:a@example.org', 'http://['])(
+    'a redirect to %s is a status like others',
+    async (location) => {
+      const { url } = await receiver((_request, response) =>
+        response.writeHead(302, location === undefined ? {} : { location }).end(),
+      )
+      expect(await post(client(), url)).not.toHaveProperty('failure')
+    },
+  )
+
   test('only the beginning of an endless answer is kept, and the connection is closed', async () => {
     let isClosed = () => {}
     const closed = new Promise<void>((resolve) => (isClosed = resolve))
@@ -93,6 +122,52 @@ describe('answers', () => {
     })
     expect(await post(client(), url)).toMatchObject({ status: 200, text: 'x'.repeat(1_024) })
     await closed
+  })
+
+  test.each<[string, readonly string[]]>([
+    [
+      '100 Continue',
+      ['HTTP/1.1 100 Continue\r\n\r\n', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
+    ],
+    [
+      'it twice, with headers',
+      [
+        'HTTP/1.1 100 Continue\r\na: b\r\n\r\nHTTP/1.1 100 Go on\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+      ],
+    ],
+    [
+      'it in pieces, and then 103',
+      [
+        'HTTP/1.1 10',
+        '0 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 2',
+        '00 OK\r\ncontent-length: 0\r\n\r\n',
+      ],
+    ],
+  ])('a receiver that first answers %s has taken the request, each time', async (_what, parts) => {
+    let connections = 0
+    const port = await listen(
+      createTcpServer({ noDelay: true }, (socket) => {
+        connections += 1
+        socket.on('data', (data) => {
+          if (!String(data).endsWith('{}')) return
+          parts.forEach((part, n) => setTimeout(() => socket.write(part), 20 * n))
+        })
+      }),
+    )
+    const made = client()
+    const url = `http://127.0.0.1:${port}/`
+    expect(await post(made, url)).toMatchObject({ status: 200 })
+    expect(await post(made, url)).toMatchObject({ status: 200 })
+    // The connection is kept for the next request.
+    expect(connections).toBe(1)
+  })
+
+  test('a receiver that asks for the body with 100 Continue, as frameworks do, has taken it', async () => {
+    const { url } = await receiver((request, response) => {
+      response.writeContinue()
+      request.resume().on('end', () => response.writeHead(204).end())
+    })
+    expect(await post(client(), url)).toMatchObject({ status: 204 })
   })
 
   test('interim answers are passed over, but not without end', async () => {
@@ -238,26 +313,54 @@ test('a certificate that cannot be verified is a failure', async () => {
   expect(failure).toBe('the certificate is self-signed')
 })
 
-test('requests go through the proxy of the settings, and proxies of the environment are ignored', async () => {
-  const target = await receiver((_request, response) => response.end('made it'))
-  const tunnels: string[] = []
+/** A proxy that leads to one port; what it was asked for, and with which authorization. */
+async function startProxy(port: number, status = 200) {
+  const asked: (string | undefined)[][] = []
   const proxy = createServer().on('connect', (request, socket: Socket) => {
-    tunnels.push(request.url ?? '')
-    const onwards = connect(target.port, '127.0.0.1', () => {
-      socket.write('HTTP/1.1 200 OK\r\n\r\n')
-      onwards.pipe(socket).pipe(onwards)
+    asked.push([request.url, request.headers['proxy-authorization']])
+    const onwards = connect(port, '127.0.0.1', () => {
+      socket.write(`HTTP/1.1 ${status} Fine\r\n\r\n`)
+      if (status === 200) onwards.pipe(socket).pipe(onwards)
+      else socket.end()
     })
     onwards.on('error', () => socket.destroy())
     socket.on('error', () => onwards.destroy())
   })
-  const port = await listen(proxy)
+  return { asked, port: await listen(proxy) }
+}
+
+test('requests go through the proxy of the settings, and proxies of the environment are ignored', async () => {
+  const target = await receiver((_request, response) => response.end('made it'))
+  const { asked, port } = await startProxy(target.port)
   const made = client({ proxy: `http://127.0.0.1:${port}` })
   expect(await post(made, 'http://inside.example:8080/')).toMatchObject({ text: 'made it' })
-  expect(tunnels).toEqual(['inside.example:8080'])
+  expect(await post(made, 'http://inside.example:8080/')).toMatchObject({ text: 'made it' })
+  expect(asked).toEqual([['inside.example:8080', undefined]])
   process.env['HTTP_PROXY'] = `http://127.0.0.1:${port}`
   closers.push(() => delete process.env['HTTP_PROXY'])
   expect(await post(client(), target.url)).toMatchObject({ text: 'made it' })
-  expect(tunnels).toHaveLength(1)
+  expect(asked).toHaveLength(1)
+})
+
+test('a proxy gets its user and password; certificates are verified through it', async () => {
+  const target = createHttpsServer(CERTIFICATE, (_request, response) => response.end())
+  const { asked, port } = await startProxy(await listen(target))
+  const made = client({ proxy: `http://me%40x:p%3Aw@127.0.0.1:${port}` })
+  const { failure } = await post(made, 'https://inside.example/')
+  expect(failure).toBe('the certificate is self-signed')
+  const authorization = `Basic ${Buffer.from('me@x:p:w').toString('base64')}`
+  expect(asked).toEqual([['inside.example:443', authorization]])
+})
+
+test('a proxy that refuses, or never answers, is the reason of the failure', async () => {
+  const target = await receiver((_request, response) => response.end())
+  const { port } = await startProxy(target.port, 407)
+  const refused = await post(client({ proxy: `http://127.0.0.1:${port}` }), 'https://a.example/')
+  expect(refused.failure).toBe('the proxy answered 407')
+  const silent = await listen(createTcpServer((socket) => socket.resume()))
+  const proxy = `http://127.0.0.1:${silent}`
+  const { failure } = await post(client({ proxy, answersWithinMs: 300 }), 'https://a.example/')
+  expect(failure).toBe('no answer within 0.3 s')
 })
 
 test('a failure names only the host of a URL', async () => {
