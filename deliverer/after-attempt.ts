@@ -4,13 +4,11 @@ import {
   type DeviceSubscription,
   type SubscriptionProgress,
 } from '../schemas/subscriptions/subscription.ts'
+import { afterLateMail, withLateMail } from './late-mails.ts'
+import { pauseAfter } from './retry-schedule.ts'
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
+const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const PAUSES_MS = [5, 30, 120, 300, 900, 1_800].map((seconds) => seconds * SECOND_MS)
-const FIRST_PAUSE_MS = 5 * SECOND_MS
-const JITTER = 0.2
 const DISABLED_AFTER_MS = 72 * HOUR_MS
 /** A receiver that has been failing for this long: a warning each. */
 const WARNED_AFTER_MS = [HOUR_MS, 24 * HOUR_MS]
@@ -51,6 +49,10 @@ export type AttemptMade = {
   /** A warning for operators although the delivery succeeded. */
   readonly notice?: string | undefined
   readonly isMail?: boolean
+  /** Recipients of the mail whom the server refused for now. */
+  readonly late?: readonly string[] | undefined
+  /** Whether it was the oldest of the late mails. */
+  readonly isLate?: boolean
   /** Whether operators have changed the subscription meanwhile. */
   readonly isReplaced?: boolean
 }
@@ -90,6 +92,9 @@ export function afterAttempt(
   }
   // The failure of a target that has been replaced is not the new one's.
   if (isReplaced === true && !isSuccess(status)) return counted
+  if (attempt.isLate === true) {
+    return afterLateMail({ ...counted, ...mailed(counted, attempt) }, attempt)
+  }
   const delivered = { ...counted, deliveredAt: attempt.begunAt }
   const after = withoutNotice(afterItems(delivered, attempt))
   return notice === undefined ? after : { ...after, notice }
@@ -117,14 +122,22 @@ function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): Subscr
 }
 
 function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): SubscriptionProgress {
-  const { now, ids, moves, isMail } = attempt
-  return {
+  const { now, ids, moves, error } = attempt
+  const lastError = error ?? (progress.late === undefined ? undefined : progress.lastError)
+  const after = {
     ...passed(healthy(progress), attempt),
     setAside: progress.setAside.filter(({ id }) => !ids.includes(id)),
     succeededAt: now,
     ...(moves?.isGap === true && { gapToldAt: moves.to }),
-    ...(isMail === true && { mailedAt: [...mailedWithinHour(progress.mailedAt, now), now] }),
+    ...(lastError !== undefined && { lastError }),
+    ...mailed(progress, attempt),
   }
+  return withLateMail(after, attempt)
+}
+
+function mailed(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {
+  if (isMail !== true || !isSuccess(status)) return {}
+  return { mailedAt: [...mailedWithinHour(progress.mailedAt, now), now] }
 }
 
 /** The items are done. An operator may have moved the mark meanwhile: then theirs counts. */
@@ -186,19 +199,6 @@ function withoutAttempt({
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {
   return progress
-}
-
-/**
- * The pause after the nth failure in a row, counted from 1. `retryAfterMs`: as the receiver wants it, within an
- * hour. `random`: from 0 to 1.
- */
-export function pauseAfter(
-  failures: number,
-  { retryAfterMs, random }: { retryAfterMs?: number | undefined; random: number },
-): number {
-  if (retryAfterMs !== undefined) return Math.min(Math.max(retryAfterMs, FIRST_PAUSE_MS), HOUR_MS)
-  const pause = PAUSES_MS[failures - 1] ?? HOUR_MS
-  return Math.round(pause * (1 - JITTER + 2 * JITTER * random))
 }
 
 /** How long to wait before a mail: what happens within a minute shares one, and an hour has 20 at most. */

@@ -214,8 +214,13 @@ export const SHOWN_TARGET = objectOf(
 )
 
 export function targetView({ target }: { readonly target: ShownTarget }, caller: Caller) {
-  if (target.kind !== 'email' || seesAddresses(caller)) return target
-  return { ...target, to: target.to.map((address) => address.replace(/^(.).*(@.*)$/su, '$1…$2')) }
+  if (target.kind !== 'email') return target
+  return { ...target, to: target.to.map((address) => withAddresses(address, caller)) }
+}
+
+/** A text with the addresses in it, shortened for those who may not see them. */
+export function withAddresses(text: string, caller: Caller): string {
+  return seesAddresses(caller) ? text : text.replace(/([^\s@<>])[^\s@<>]*(?=@)/gu, '$1…')
 }
 
 /** Whether the caller could have entered the addresses; the others who read subscriptions have no list of operators. */

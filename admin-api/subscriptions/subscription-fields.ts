@@ -24,8 +24,9 @@ import {
 import { nameRule } from '../http/name-rule.ts'
 import { choice, list, parsedParts, text, wholeNumber } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import type { Caller } from '../http/caller.ts'
 import { HOURS, parseHours } from './parse-hours.ts'
-import { TARGET, targetParser, SHOWN_TARGET, targetView } from './parse-target.ts'
+import { TARGET, targetParser, SHOWN_TARGET, targetView, withAddresses } from './parse-target.ts'
 
 const MOST_IDS = 100
 const TYPES_EXPECTED = `types must be a list of ${FACT_TYPES.join(', ')}`
@@ -153,10 +154,13 @@ const PROGRESS_FIELDS = {
     isOptional: true,
   }),
   lastError: readOnly(
-    { type: 'string', description: 'Why the last attempt failed' },
     {
-      view: ({ progress: { failingSince, lastError } }: Progress) =>
-        failingSince === undefined ? undefined : lastError,
+      type: 'string',
+      description: 'Why the last attempt failed, or whom the last mail did not reach',
+    },
+    {
+      view: ({ progress: { lastError } }: Progress, caller: Caller) =>
+        lastError === undefined ? undefined : withAddresses(lastError, caller),
       isOptional: true,
     },
   ),
@@ -168,7 +172,7 @@ const PROGRESS_FIELDS = {
     { view: ({ progress }: Progress) => progress.notice, isOptional: true },
   ),
   nextAttemptAt: readOnly(TIME, {
-    view: ({ progress }: Progress) => progress.attempt?.nextAt,
+    view: ({ progress: { attempt, late } }: Progress) => attempt?.nextAt ?? late?.nextAt,
     isOptional: true,
   }),
   lastDeliveredAt: readOnly(TIME, {

@@ -111,7 +111,8 @@ export function stateText(
   if (state === 'active') {
     const sent =
       lastDeliveredAt === undefined ? 'Nothing sent yet' : `Last sent ${when(lastDeliveredAt)}`
-    return sent + (notice === undefined ? '' : `; ${notice}`) + waitText(waiting) + aside
+    const words = [lastError, notice].flatMap((one) => (one === undefined ? [] : [`; ${one}`]))
+    return sent + words.join('') + waitText(waiting) + aside
   }
   const begun = state === 'disabled' ? 'Disabled, failing since' : 'Failing since'
   const status = /^status (\d+)$/.exec(lastError ?? '')?.[1]
@@ -131,5 +132,6 @@ function waitText(waiting: ApiSubscription['waiting']): string {
 /** The result of a request: `Answered 200 in 12 ms`, `No answer: no such host`. */
 export function outcomeText({ status, error, milliseconds }: TestOutcome): string {
   if (status === undefined) return `No answer: ${error}`
-  return `Answered ${status} in ${numberText(milliseconds, METRIC)} ms`
+  const why = error === undefined ? '' : `: ${error}`
+  return `Answered ${status} in ${numberText(milliseconds, METRIC)} ms${why}`
 }

@@ -21,13 +21,15 @@ const MOST_IN_MAIL = 1_000
 
 /** The items of a request, and what its success changes. */
 export type Load = {
-  /** `gap` says that entries are missing, before the items that follow them; `again` and `test` do not move the mark. */
-  readonly kind: 'next' | 'gap' | 'again' | 'test'
+  /** `gap` says that entries are missing, before the items that follow them; `again`, `late` and `test` do not move the mark. */
+  readonly kind: 'next' | 'gap' | 'again' | 'late' | 'test'
   readonly told: readonly Told[]
   /** After the first n of them. */
   readonly markAfter: (count: number) => string
   /** Whether nothing follows; otherwise the lease is kept after a success. */
   readonly end: boolean
+  /** Of a mail: its only recipients. */
+  readonly to?: readonly string[]
 }
 
 export type AttemptParts = {
@@ -52,7 +54,7 @@ export function attempts(parts: AttemptParts) {
   /** Sends, and keeps the lease meanwhile. */
   async function send(
     claimed: DeviceSubscription,
-    { told, markAfter }: Load,
+    { told, markAfter, to }: Load,
     now: number,
   ): Promise<Sent> {
     const secrets = openSecrets(claimed)
@@ -62,7 +64,7 @@ export function attempts(parts: AttemptParts) {
     }
     const letGo = leases.keep(claimed)
     try {
-      return await parts.send({ subscription: claimed, secrets, now, told, markAfter })
+      return await parts.send({ subscription: claimed, secrets, now, told, markAfter, to })
     } finally {
       letGo()
     }
@@ -91,7 +93,7 @@ export function attempts(parts: AttemptParts) {
   ): Promise<DeviceSubscription | undefined> {
     const { kind, markAfter, end } = load
     const begunAt = clock.now()
-    const { answer, count, notice } = await send(claimed, load, begunAt)
+    const { answer, count, notice, late } = await send(claimed, load, begunAt)
     const now = clock.now()
     const told = load.told.slice(0, count)
     const ids = told.map(({ item }) => item.id)
@@ -107,6 +109,8 @@ export function attempts(parts: AttemptParts) {
       at: told[0]?.item.at ?? now,
       notice,
       isMail: claimed.target.kind === 'email',
+      late,
+      isLate: kind === 'late',
       ...((kind === 'next' || kind === 'gap') && {
         moves: {
           from: claimed.progress.mark,
@@ -137,7 +141,7 @@ export function attempts(parts: AttemptParts) {
         at: begunAt,
         ids,
         deviceIds: outcome.answer === '' ? [] : deviceIdsOf(told),
-        attempt: kind === 'test' ? 1 : (claimed.progress.attempt?.failures ?? 0) + 1,
+        attempt: kind === 'test' ? 1 : (failuresBefore(kind, claimed)?.failures ?? 0) + 1,
         ...outcome,
       })
       .catch((error: unknown) => {
@@ -162,6 +166,10 @@ export function attempts(parts: AttemptParts) {
   }
 
   return { attempt, mostItems }
+}
+
+function failuresBefore(kind: Load['kind'], { progress }: DeviceSubscription) {
+  return kind === 'late' ? progress.late : progress.attempt
 }
 
 function deviceIdsOf(told: readonly Told[]): string[] {

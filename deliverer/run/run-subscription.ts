@@ -6,6 +6,7 @@ import {
 } from '../../schemas/subscriptions/subscription.ts'
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import { mailWaitMs } from '../after-attempt.ts'
+import { oldestLate, withoutOldest } from '../late-mails.ts'
 import { gapItem, testItem } from '../item.ts'
 import type { RequestSlots } from '../turns.ts'
 import { attempts, type AttemptParts, type Load } from './attempt.ts'
@@ -72,7 +73,8 @@ export function runSubscription(
         next = { restMs: RETRY_MS }
       }
       if (next.restMs !== undefined) {
-        await pause(Math.min(next.restMs, LOOKS_EVERY_MS), wake.signal)
+        const mostMs = Math.min(LOOKS_EVERY_MS, untilLateMail(current))
+        await pause(Math.min(next.restMs, mostMs), wake.signal)
       }
     }
   }
@@ -91,6 +93,7 @@ export function runSubscription(
       waitingSince = undefined
       return { subscription: await countWaiting(subscription), restMs: Infinity }
     }
+    if (untilLateMail(subscription) <= 0) return deliver(subscription, loadLate)
     const isAgain = progress.resend.length > 0
     const every = isAgain ? 0 : (progress.deliveredAt ?? 0) + everySeconds * 1_000
     const dueAt = Math.max(progress.attempt?.nextAt ?? 0, every)
@@ -140,6 +143,24 @@ export function runSubscription(
     return undefined
   }
 
+  /** The oldest mail that some of its recipients were refused. */
+  async function loadLate(claimed: DeviceSubscription): Promise<Load | undefined> {
+    const mail = oldestLate(claimed)
+    const told = mail === undefined ? [] : await items.byIds(claimed, mail.ids)
+    const { mark } = claimed.progress
+    if (mail !== undefined && told.length > 0) {
+      return { kind: 'late', told, to: mail.to, markAfter: () => mark, end: false }
+    }
+    await leases.write(key, withoutOldest, { keep: true })
+    return undefined
+  }
+
+  /** How long until a late mail is tried again. */
+  function untilLateMail(subscription: DeviceSubscription | undefined): number {
+    const { late, disabledAt } = subscription?.progress ?? {}
+    return late === undefined || disabledAt !== undefined ? Infinity : late.nextAt - now()
+  }
+
   /** Waits for the items after the mark, and sends them. */
   async function deliverNext(subscription: DeviceSubscription): Promise<Next> {
     const { progress, revision } = subscription
@@ -147,7 +168,7 @@ export function runSubscription(
       cursor = { from: progress.mark, revision, mark: progress.mark, savedAt: now() }
     }
     const { mark } = cursor
-    const page = await read(subscription, mark, WAITS_MS)
+    const page = await read(subscription, mark, Math.min(WAITS_MS, untilLateMail(subscription)))
     if (stopping.aborted) return {}
     const [first] = page.told
     const isGap = page.gap && progress.gapToldAt !== mark

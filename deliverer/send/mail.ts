@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url'
 import { createTransport } from 'nodemailer'
 import type { Clock } from '../../runtime/clock.ts'
 import { isoTime } from '../../schemas/text/iso-8601.ts'
@@ -6,20 +7,25 @@ import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import type { AttemptReport } from '../after-attempt.ts'
 import type { Answer } from './http-client.ts'
 import { escapeHtml, type Mail } from './messages.ts'
+import { requestFailure } from './request-failure.ts'
 
 /** RFC 3834: no automatic answers, please. */
 const GENERATED = { 'Auto-Submitted': 'auto-generated' }
 const WITHIN_MS = 15_000
 const MOST_ADMINS = 50
+const LONGEST_REPLY = 200
 
 const NO_OPERATOR = 'none of the addresses belongs to an operator of this account any longer'
 const NOBODY_SIGNED_IN = 'none of the recipients has signed in yet: each gets mail from then on'
 const SOME_NOT_SIGNED_IN = 'a recipient who has not signed in yet gets mail from then on'
 const TOO_MANY = 'the account has sent as many mails as it may in an hour'
 
+/** `failure`, also of a mail that others got, names the recipients whom the server refused; `late`: those refused for now (4xx). */
+export type MailAnswer = Answer & { readonly late?: readonly string[] }
+
 export type Mailer = {
   /** Sends one mail; never rejects. */
-  send(to: readonly string[], mail: Mail): Promise<Answer>
+  send(to: readonly string[], mail: Mail): Promise<MailAnswer>
   close(): void
 }
 
@@ -42,21 +48,51 @@ export function smtpMailer({ url, from }: { url: string; from: string }): Mailer
     async send(to, mail) {
       const begun = performance.now()
       const outcome = await transport.sendMail({ to: [...to], headers: GENERATED, ...mail }).then(
-        () => ({ status: 250, text: '' }),
-        (error: unknown) => {
-          const { responseCode, code } = error as { responseCode?: unknown; code?: unknown }
-          if (typeof responseCode === 'number') {
-            return { failure: `the mail server answered ${responseCode}`, text: '' }
-          }
-          const word = typeof code === 'string' ? ` (${code.replace(/[^A-Z0-9_]/g, '')})` : ''
-          return { failure: `the mail server cannot be reached${word}`, text: '' }
-        },
+        (sent) => ({ status: 250, text: '', ...refusals(sent as SmtpOutcome, to) }),
+        (error: SmtpOutcome) => ({ text: '', ...failureOf(error), ...refusals(error, to) }),
       )
       return { ...outcome, milliseconds: Math.round(performance.now() - begun) }
     },
 
     close: () => transport.close(),
   }
+}
+
+/** What nodemailer says of a mail that was sent, or not. */
+type SmtpOutcome = {
+  readonly responseCode?: number
+  readonly code?: string
+  /** Of the system or of TLS. */
+  readonly originalCode?: string
+  readonly rejectedErrors?: readonly {
+    readonly recipient: string
+    readonly response?: string
+    readonly responseCode?: number
+  }[]
+}
+
+function failureOf({ responseCode, originalCode, code }: SmtpOutcome): { failure: string } {
+  if (responseCode !== undefined) return { failure: `the mail server answered ${responseCode}` }
+  const reason = requestFailure({ code: originalCode ?? code }, WITHIN_MS)
+  return { failure: `the mail server cannot be used: ${reason}` }
+}
+
+function refusals({ rejectedErrors = [] }: SmtpOutcome, to: readonly string[]) {
+  const refused = rejectedErrors.map(({ recipient, response = '', responseCode = 0 }) => ({
+    address: to.find((one) => inAscii(one) === inAscii(recipient)) ?? recipient,
+    reply: response.replace(/[\p{Cc}\s]+/gu, ' ').slice(0, LONGEST_REPLY),
+    isLate: responseCode < 500,
+  }))
+  if (refused.length === 0) return {}
+  return {
+    failure: refused.map(({ address, reply }) => `${address} was refused: ${reply}`).join('; '),
+    late: refused.filter(({ isLate }) => isLate).map(({ address }) => address),
+  }
+}
+
+function inAscii(address: string): string {
+  const [, name = '', domain = ''] = /^(.*)@(.*)$/.exec(address) ?? []
+  return `${name.toLowerCase()}@${domainToASCII(domain)}`
 }
 
 type MailStore = Pick<Operators, 'pageOperators'> & Pick<SubscriptionStore, 'takeMail'>
@@ -67,9 +103,6 @@ type MailToSend = {
   readonly mail: Mail
   readonly now: number
 }
-
-/** `notice`: what operators should know although the mail was sent. */
-type MailAnswer = Answer & { readonly notice?: string }
 
 /**
  * Mails the operators of an account who have signed in once: anybody's address can be made an operator's. The
@@ -84,7 +117,13 @@ export function mailSender({
   mailer: Mailer | undefined
   consoleUrl: string | undefined
 }) {
-  return async function sendMail({ accountId, to, mail, now }: MailToSend): Promise<MailAnswer> {
+  /** `notice`: what operators should know although the mail was sent. */
+  return async function sendMail({
+    accountId,
+    to,
+    mail,
+    now,
+  }: MailToSend): Promise<MailAnswer & { notice?: string }> {
     if (mailer === undefined) return failed('SMTP_URL is not set')
     const known = await operatorAddresses(store, accountId)
     const own = to.filter((address) => known.has(address.toLowerCase()))

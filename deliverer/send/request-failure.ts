@@ -11,13 +11,21 @@ const KNOWN: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was closed before an answer',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the host cannot be reached',
+  ECONNECTION: 'the connection was closed before an answer',
   ETIMEDOUT: 'no connection in time',
   HPE_HEADER_OVERFLOW: 'the headers of the answer are too large',
   CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate cannot be verified',
+  UNABLE_TO_GET_ISSUER_CERT: 'the certificate cannot be verified',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'the certificate cannot be verified',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'there is no TLS at this port',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'there is no TLS at this port',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'there is no version of TLS that both sides know',
+  ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: 'there is no version of TLS that both sides know',
 }
 
 /** Why a request had no answer, in words that hold nothing of the request. */

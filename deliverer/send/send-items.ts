@@ -25,6 +25,8 @@ export type ItemsToSend = {
   /** After the first n items. */
   readonly markAfter: (count: number) => string
   readonly now: number
+  /** Of a mail: its only recipients. */
+  readonly to?: readonly string[] | undefined
 }
 
 export type Sent = {
@@ -33,6 +35,8 @@ export type Sent = {
   readonly count: number
   /** A warning for operators although the delivery succeeded. */
   readonly notice?: string | undefined
+  /** The recipients whom the mail server refused for now. */
+  readonly late?: readonly string[] | undefined
 }
 
 /** Sends items in the way of their subscription's target. */
@@ -73,9 +77,9 @@ export function itemSender({
       case 'email': {
         const mail = mailOf(told, { zone, consoleUrl })
         const { accountId } = subscription
-        const sent = await sendMail({ accountId, to: target.to, mail, now: sending.now })
-        const { notice, ...answer } = sent
-        return { answer, count: told.length, notice }
+        const { to = target.to, now } = sending
+        const { notice, late, ...answer } = await sendMail({ accountId, to, mail, now })
+        return { answer, count: told.length, notice, late }
       }
     }
   }

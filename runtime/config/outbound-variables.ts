@@ -37,8 +37,9 @@ export const OUTBOUND_VARIABLES = {
     expected: 'the http:// or https:// URL of a proxy',
     secret: true,
   }),
-  SMTP_URL: variable('SMTP_URL', Joi.string().uri({ scheme: ['smtp', 'smtps'] }), {
-    expected: 'a URL that begins with smtp:// or smtps://',
+  SMTP_URL: variable('SMTP_URL', custom(parseSmtpUrl), {
+    expected:
+      'a URL that begins with smtp:// or smtps:// and has a host, such as smtps://user:password@mail.example.org',
     secret: true,
   }),
   SMTP_FROM: variable(
@@ -62,6 +63,33 @@ export function outboundConfig(v: OutboundVariables): OutboundConfig {
     ...(v.SMTP_URL !== undefined &&
       v.SMTP_FROM !== undefined && { smtp: { url: v.SMTP_URL, from: v.SMTP_FROM } }),
   }
+}
+
+/** The URL; a sign in its user or password that would end them, such as the @ of an address, is encoded. */
+function parseSmtpUrl(text: string): string | undefined {
+  if (isSmtpUrl(text)) return text
+  const [, scheme = '', user = '', password, server = ''] =
+    /^(smtps?:\/\/)([^:]*)(?::(.*))?@([^@]+)$/i.exec(text) ?? []
+  const login = [user, ...(password === undefined ? [] : [password])].map(encoded).join(':')
+  const url = `${scheme}${login}@${server}`
+  return isSmtpUrl(url) ? url : undefined
+}
+
+const STRAY_PERCENT = /%(?![\da-f]{2})/i
+
+function isSmtpUrl(text: string): boolean {
+  const isUri =
+    Joi.string()
+      .uri({ scheme: ['smtp', 'smtps'] })
+      .validate(text).error === undefined
+  if (!isUri || STRAY_PERCENT.test(text)) return false
+  const { hostname, pathname, hash } = new URL(text)
+  return hostname !== '' && /^\/?$/.test(pathname) && hash === ''
+}
+
+/** Signs that are encoded already stay so. */
+function encoded(text: string): string {
+  return text.replace(/%(?![\da-f]{2})|[^\w.~!$&'()*+,;=%-]/giu, encodeURIComponent)
 }
 
 function parseKey(text: string): Uint8Array | undefined {

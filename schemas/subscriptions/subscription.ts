@@ -95,9 +95,15 @@ export type SubscriptionProgress = {
     readonly refusedId?: string
     readonly nextAt: number
   }
-  /** Since when the receiver has been failing, and why it last did. */
+  /** Since when the receiver has been failing, and why it last did, or whom the last mail did not reach. */
   readonly failingSince?: number
   readonly lastError?: string
+  /** Mails to recipients whom the mail server refused for now, the oldest first. The others have got them. */
+  readonly late?: {
+    readonly mails: readonly LateMail[]
+    readonly failures: number
+    readonly nextAt: number
+  }
   /** A warning for operators about the last delivery although it succeeded. */
   readonly notice?: string
   /** The warnings of this failure that were given. */
@@ -121,6 +127,13 @@ export type SubscriptionProgress = {
   readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
   /** The mark after which entries were missing, once the receiver knows. */
   readonly gapToldAt?: string
+}
+
+export type LateMail = {
+  readonly to: readonly string[]
+  /** Its items. */
+  readonly ids: readonly string[]
+  readonly since: number
 }
 
 export type WaitingItems = {

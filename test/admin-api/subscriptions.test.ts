@@ -168,12 +168,21 @@ test('mails go to operators of the account', async () => {
 
 test('addresses of operators are whole for dispatchers and admins alone', async () => {
   const id = idOf(await create({ target: { kind: 'email', to: ['ana@example.org'] } }))
+  const lastError = (address: string) => `${address} was refused: 550 <${address}> unknown`
+  await harness.store.changeProgress({ accountId: 'acc-1', id }, (progress) => ({
+    ...progress,
+    lastError: lastError('ana@example.org'),
+  }))
   const addresses = async (as: Record<string, string>) => {
     const one = await harness.api('GET', `/subscriptions/${id}`, { headers: as })
     const all = await harness.api('GET', '/subscriptions', { headers: as })
     const listed = (all.body.data?.items ?? []).find((item) => item['id'] === id)
     expect(listed?.['target']).toEqual(one.body.data?.['target'])
-    return (one.body.data?.['target'] as { to?: string[] }).to
+    const { to = [] } = one.body.data?.['target'] as { to?: string[] }
+    expect([one, { body: { data: listed } }].map(({ body }) => body.data?.['lastError'])).toEqual(
+      [to, to].map(([address = '']) => lastError(address)),
+    )
+    return to
   }
   const as = async (role: Role) =>
     harness.createSession((await harness.createOperator({ role })).id)

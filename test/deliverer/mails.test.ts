@@ -3,23 +3,30 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
-import { SMTPServer } from 'smtp-server'
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import { mailWaitMs } from '../../deliverer/after-attempt.ts'
 import { adminWarnings, mailSender, smtpMailer } from '../../deliverer/send/mail.ts'
+import { loadConfig } from '../../runtime/config/config.ts'
 import { closeAfterwards } from '../closing.ts'
 import { eventually } from '../eventually.ts'
 import { T0 } from '../samples.ts'
 import { accountId, startDeliveries } from './harness.ts'
+import { CERTIFICATE } from './send/certificate.ts'
 
 type Received = { readonly to: readonly string[]; readonly content: string }
 
-/** A mail server that refuses everything while `isFull`. */
-async function startMailServer() {
+/** A mail server that refuses everything while `isFull`, and each recipient that `refuses` has a reply for. */
+async function startMailServer(options: SMTPServerOptions = { disabledCommands: ['STARTTLS'] }) {
   const received: Received[] = []
-  const state = { isFull: false }
+  const state = { isFull: false, refuses: {} as Record<string, number> }
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS'],
+    onRcptTo({ address }, _session, done) {
+      const responseCode = state.refuses[address]
+      const text = responseCode === 550 ? 'no such user' : 'come back later'
+      done(responseCode === undefined ? null : Object.assign(new Error(text), { responseCode }))
+    },
+    ...options,
     onData(stream, session, done) {
       text(stream).then((content) => {
         const to = session.envelope.rcptTo.map(({ address }) => address)
@@ -28,6 +35,8 @@ async function startMailServer() {
       }, done)
     },
   })
+  // A client that refuses its certificate.
+  server.on('error', () => undefined)
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
   closeAfterwards(() => new Promise<void>((closed) => server.close(() => closed())))
@@ -61,6 +70,138 @@ test('facts of a minute share a mail to the operators; one that the server refus
   expect(mail!.to).toEqual(to)
   expect(mail!.content).toContain('From: GPS <gps@example.org>')
   expect(mail!.content).toMatch(/Content-Type: text\/plain[^]*Content-Type: text\/html/)
+})
+
+/** A subscription of mails to some operators. */
+async function startMails(to: readonly string[]) {
+  const deliveries = await startDeliveries()
+  const server = await startMailServer()
+  const mailer = smtpMailer({ url: server.url, from: 'GPS <gps@example.org>' })
+  closeAfterwards(() => mailer.close())
+  await deliveries.addOperators(to)
+  const { id } = await deliveries.subscribe({ kind: 'email', to })
+  const deliverer = deliveries.startDeliverer({ mailer })
+  await deliverer.refresh()
+  return {
+    ...deliveries,
+    server,
+    /** Lets time pass also for a deliverer that waits for facts. */
+    async pass(ms: number) {
+      await deliveries.pass(ms)
+      await deliveries.command(id, (progress) => progress)
+      await deliverer.refresh()
+    },
+    /** One fact, and the minute in which others may join it. */
+    async mailNext() {
+      const before = deliveries.attempts.length
+      const ids = await deliveries.appendFacts(1)
+      await deliveries.idle()
+      await deliveries.pass(60_000)
+      await eventually(() => deliveries.attempts.length > before)
+      return ids
+    },
+    recipients: () => server.received.map(({ to: addresses }) => addresses),
+    progress: async () => (await deliveries.find(id)).progress,
+    listed: () => deliveries.store.pageDeliveries({ subscriptionId: id, limit: 10 }),
+  }
+}
+
+test('a recipient whom the server refuses is named in the delivery and in lastError; the others get the mail', async () => {
+  const to = ['ana@example.org', 'bo@example.org', 'cy@example.org']
+  const mails = await startMails(to)
+  mails.server.state.refuses = { 'bo@example.org': 550 }
+  await mails.mailNext()
+  const error = 'bo@example.org was refused: 550 no such user'
+  expect(mails.recipients()).toEqual([['ana@example.org', 'cy@example.org']])
+  const progress = await mails.progress()
+  expect(progress).toMatchObject({ lastError: error, succeededAt: mails.clock.time })
+  expect(progress).not.toHaveProperty('failingSince')
+  expect(progress).not.toHaveProperty('late')
+  expect(await mails.listed()).toMatchObject([{ status: 250, error }])
+  mails.server.state.refuses = {}
+  await mails.mailNext()
+  expect(mails.recipients().at(-1)).toEqual(to)
+  expect(await mails.progress()).not.toHaveProperty('lastError')
+})
+
+test('a recipient refused for now (4xx) alone gets the mail later, and holds up no other mail', async () => {
+  const mails = await startMails(['ana@example.org', 'bo@example.org', 'cy@example.org'])
+  mails.server.state.refuses = { 'bo@example.org': 450, 'cy@example.org': 550 }
+  const [first] = await mails.mailNext()
+  const error =
+    'bo@example.org was refused: 450 come back later; cy@example.org was refused: 550 no such user'
+  expect(await mails.progress()).toMatchObject({ lastError: error })
+  await mails.pass(5_000)
+  await eventually(() => mails.attempts.length === 2)
+  const again = 'bo@example.org was refused: 450 come back later'
+  expect(await mails.progress()).toMatchObject({ lastError: again, late: { failures: 2 } })
+  const [second] = await mails.mailNext()
+  // The second mail, and the first one again.
+  await eventually(() => mails.attempts.length === 4)
+  mails.server.state.refuses = { 'cy@example.org': 550 }
+  await mails.pass(120_000)
+  await eventually(() => mails.server.received.length === 4)
+  expect(mails.recipients()).toEqual([
+    ['ana@example.org'],
+    ['ana@example.org'],
+    ['bo@example.org'],
+    ['bo@example.org'],
+  ])
+  await eventually(async () => (await mails.progress()).late === undefined)
+  expect(await mails.progress()).not.toHaveProperty('lastError')
+  const ids = (await mails.listed()).filter(({ error: one }) => one === undefined)
+  expect(ids.map((one) => one.ids).reverse()).toEqual([[first], [second]])
+})
+
+test('where every recipient is refused, the mail has failed and names them all', async () => {
+  const mails = await startMails(['ana@example.org', 'bo@example.org'])
+  mails.server.state.refuses = { 'ana@example.org': 550, 'bo@example.org': 450 }
+  await mails.mailNext()
+  const progress = await mails.progress()
+  expect(progress.lastError).toBe(
+    'ana@example.org was refused: 550 no such user; bo@example.org was refused: 450 come back later',
+  )
+  expect(progress).toMatchObject({ failingSince: mails.clock.time })
+})
+
+const MAIL = { subject: 'x', text: 'x', html: 'x' }
+
+test.each([
+  ['STARTTLS', 'smtp', { ...CERTIFICATE }, 'the certificate is self-signed'],
+  ['TLS', 'smtps', { ...CERTIFICATE, secure: true }, 'the certificate is self-signed'],
+  ['no TLS', 'smtps', { disabledCommands: ['STARTTLS'] }, 'there is no TLS at this port'],
+])('a fault of %s at the mail server has its reason', async (_what, scheme, options, reason) => {
+  const server = await startMailServer(options)
+  const mailer = smtpMailer({ url: server.url.replace('smtp', scheme), from: 'gps@example.org' })
+  closeAfterwards(() => mailer.close())
+  const { failure } = await mailer.send(['ana@example.org'], MAIL)
+  expect(failure).toBe(`the mail server cannot be used: ${reason}`)
+})
+
+test('a mail server that is away has failed, with the reason', async () => {
+  const mailer = smtpMailer({ url: 'smtp://127.0.0.1:1', from: 'gps@example.org' })
+  closeAfterwards(() => mailer.close())
+  const { failure } = await mailer.send(['ana@example.org'], MAIL)
+  expect(failure).toBe('the mail server cannot be used: the connection was refused')
+})
+
+test('the user of SMTP_URL may be an address, and signs in with it', async () => {
+  const logins: unknown[] = []
+  const server = await startMailServer({
+    disabledCommands: ['STARTTLS'],
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth({ username, password }, _session, done) {
+      logins.push([username, password])
+      done(null, { user: username })
+    },
+  })
+  const url = server.url.replace('//', '//gps@example.com:p@ss#1@')
+  const { smtp } = loadConfig({ SMTP_URL: url, SMTP_FROM: 'gps@example.org' })
+  const mailer = smtpMailer(smtp!)
+  closeAfterwards(() => mailer.close())
+  expect(await mailer.send(['ana@example.org'], MAIL)).toMatchObject({ status: 250 })
+  expect(logins).toEqual([['gps@example.com', 'p@ss#1']])
 })
 
 test('a former operator gets no more mails; a subscription without recipients fails', async () => {

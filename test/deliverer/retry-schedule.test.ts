@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { pauseAfter } from '../../deliverer/after-attempt.ts'
+import { pauseAfter } from '../../deliverer/retry-schedule.ts'
 import { parseRetryAfter } from '../../deliverer/send/http-client.ts'
 
 const seconds = (failures: number, random: number) => pauseAfter(failures, { random }) / 1_000

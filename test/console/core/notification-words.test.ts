@@ -89,6 +89,10 @@ const FAILING = {
 test.each<[Partial<ApiSubscription>, string]>([
   [{}, 'Nothing sent yet'],
   [{ lastDeliveredAt: '2026-01-31T09:30:00.000Z' }, 'Last sent 09:30'],
+  [
+    { lastDeliveredAt: '2026-01-31T09:30:00.000Z', lastError: 'bo@x.org was refused: 550 gone' },
+    'Last sent 09:30; bo@x.org was refused: 550 gone',
+  ],
   [{ setAside: [{ id: 'a', at: '', status: 422 }] }, 'Nothing sent yet; 1 item refused'],
   [{ waiting: { count: 11, more: false } }, 'Nothing sent yet; 11 wait'],
   [{ state: 'paused' }, 'Paused: the account is suspended'],
@@ -120,5 +124,8 @@ test.each<[Partial<ApiSubscription>, string]>([
 test('an outcome says what was answered, or why nothing was', () => {
   const outcome = { milliseconds: 12, answer: '' }
   expect(outcomeText({ ...outcome, status: 200 })).toBe('Answered 200 in 12 ms')
+  expect(outcomeText({ ...outcome, status: 250, error: 'bo@x.org was refused: 550 gone' })).toBe(
+    'Answered 250 in 12 ms: bo@x.org was refused: 550 gone',
+  )
   expect(outcomeText({ ...outcome, error: 'no such host' })).toBe('No answer: no such host')
 })

@@ -323,4 +323,29 @@ describe('the configuration', () => {
     expect(message).not.toContain('hunter2')
     expect(faults({ SMTP_URL: 'smtp://mail.example' })).toContain('SMTP_FROM')
   })
+
+  test.each([
+    ['smtp://gps@example.com:pw@mail.example', 'gps@example.com', 'pw'],
+    ['smtps://gps@example.com:p@ss/w?r#d@mail.example:465', 'gps@example.com', 'p@ss/w?r#d'],
+    ['smtp://gps%40example.com:p%40:w@mail.example:587', 'gps@example.com', 'p@:w'],
+    ['smtp://me:100%@mail.example/?name=gps', 'me', '100%'],
+    ['smtp://me:12/3@mail.example', 'me', '12/3'],
+    ['smtp://gps@example.com@mail.example', 'gps@example.com', ''],
+  ])('%s has a user and a password with any signs', (url, user, password) => {
+    const { smtp } = loadConfig({ SMTP_URL: url, SMTP_FROM: 'gps@example.org' })
+    const read = new URL(smtp?.url ?? '')
+    expect(read.hostname).toBe('mail.example')
+    expect([read.username, read.password].map(decodeURIComponent)).toEqual([user, password])
+  })
+
+  test.each([
+    'smtp://',
+    'mail.example:25',
+    'smtp://me@:25',
+    'http://a@b@mail.example',
+    'smtp://a b',
+  ])('%s is no URL of a mail server, and the fault says what one looks like', (url) => {
+    const message = faults({ SMTP_URL: url, SMTP_FROM: 'gps@example.org' })
+    expect(message).toContain('begins with smtp:// or smtps:// and has a host, such as smtps://')
+  })
 })
