@@ -106,26 +106,20 @@ export function httpClient({
     url: URL,
     { headers, body }: Pick<OutboundRequest, 'headers' | 'body'>,
   ): Promise<IncomingMessage> {
-    const ending = new AbortController()
-    const signal = AbortSignal.any([AbortSignal.timeout(answersWithinMs), ending.signal])
     const isTls = url.protocol === 'https:'
     const agent = agents[isTls ? 'https:' : 'http:']
-    const request = (isTls ? requestHttps : requestHttp)(url, {
-      method: 'POST',
-      headers,
-      agent,
-      signal,
-    })
+    const request = (isTls ? requestHttps : requestHttp)(url, { method: 'POST', headers, agent })
+    const end = (reason: string) => request.destroy(new EndedRequestError(reason))
+    const late = `no answer within ${answersWithinMs / 1_000} s`
+    const timer = setTimeout(() => end(late), answersWithinMs)
     let interim = 0
     request.on('information', () => {
       interim += 1
-      if (interim > MOST_INTERIM_ANSWERS) ending.abort(new EndedRequestError(ENDLESS))
+      if (interim > MOST_INTERIM_ANSWERS) end(ENDLESS)
     })
-    return new Promise((resolve, reject) => {
-      request.once('response', resolve)
-      request.on('error', (error) => reject(signal.aborted ? (signal.reason as Error) : error))
-      request.end(body)
-    })
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve).on('error', reject).end(body)
+    }).finally(() => clearTimeout(timer))
   }
 
   async function exchange({ url: text, headers, body }: OutboundRequest) {
@@ -152,7 +146,7 @@ export function httpClient({
     async post(outbound) {
       const begun = performance.now()
       const outcome = await exchange(outbound).catch((error: unknown) => ({
-        failure: requestFailure(error, answersWithinMs),
+        failure: requestFailure(error),
         text: '',
       }))
       return { ...outcome, milliseconds: Math.round(performance.now() - begun) }

@@ -73,7 +73,7 @@ type SmtpOutcome = {
 
 function failureOf({ responseCode, originalCode, code }: SmtpOutcome): { failure: string } {
   if (responseCode !== undefined) return { failure: `the mail server answered ${responseCode}` }
-  const reason = requestFailure({ code: originalCode ?? code }, WITHIN_MS)
+  const reason = requestFailure({ code: originalCode ?? code })
   return { failure: `the mail server cannot be used: ${reason}` }
 }
 

@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import { EndedRequestError } from './request-failure.ts'
 
+const SILENT = 'the proxy does not answer'
+
 type Connected = (error: Error | null, socket: Duplex) => void
 
 /** Agents whose connections are tunnels through a proxy (CONNECT), which resolves the names. */
@@ -26,14 +28,16 @@ export function proxyAgents(
       method: 'CONNECT',
       path,
       agent: false,
-      signal: AbortSignal.timeout(withinMs),
       headers: { host: path, ...(!isAnonymous && { 'proxy-authorization': authorization }) },
     })
+    const timer = setTimeout(() => request.destroy(new EndedRequestError(SILENT)), withinMs)
+    request.once('close', () => clearTimeout(timer))
     const failed = (error: Error) => {
       request.destroy()
       connected(error, undefined as unknown as Duplex)
     }
     request.once('connect', ({ statusCode }, socket: Socket) => {
+      clearTimeout(timer)
       if (statusCode === 200) connected(null, socket)
       else failed(new EndedRequestError(`the proxy answered ${statusCode}`))
     })

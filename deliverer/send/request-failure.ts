@@ -29,12 +29,11 @@ const KNOWN: Readonly<Record<string, string>> = {
 }
 
 /** Why a request had no answer, in words that hold nothing of the request. */
-export function requestFailure(error: unknown, withinMs: number): string {
+export function requestFailure(error: unknown): string {
   if (error instanceof EndedRequestError) return error.message
-  const { name, code, errors } = error as { name?: unknown; code?: unknown; errors?: unknown }
-  if (name === 'TimeoutError') return `no answer within ${withinMs / 1_000} s`
+  const { code, errors } = error as { code?: unknown; errors?: unknown }
   // Several addresses were tried: as the first one failed.
-  if (Array.isArray(errors) && errors.length > 0) return requestFailure(errors[0], withinMs)
+  if (Array.isArray(errors) && errors.length > 0) return requestFailure(errors[0])
   if (typeof code !== 'string') return 'the request failed'
   return KNOWN[code] ?? `the request failed (${code.replace(/[^A-Z0-9_]/g, '')})`
 }
