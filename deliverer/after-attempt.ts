@@ -1,4 +1,5 @@
 import {
+  caughtUp,
   healthy,
   type DeliveryOutcome,
   type DeviceSubscription,
@@ -19,8 +20,9 @@ const MOST_SHOWN = 100
 const MOST_MAILS_AN_HOUR = 20
 
 const GONE = 410
-/** The receiver does not want this request, rather than any. */
+/** The receiver does not want this request, rather than any. A chat mostly means any. */
 const REFUSALS = [400, 413, 422]
+const CHAT_REFUSALS = [400, 413]
 
 export type AttemptMade = {
   readonly begunAt: number
@@ -51,6 +53,9 @@ export type AttemptMade = {
   readonly isMail?: boolean
   /** Recipients of the mail whom the server refused for now. */
   readonly late?: readonly string[] | undefined
+  /** Whether the receiver is a chat; `takesTests`: it took a test just after it had refused the item. */
+  readonly isChat?: boolean
+  readonly takesTests?: boolean | undefined
   /** Whether it was the oldest of the late mails. */
   readonly isLate?: boolean
   /** Whether operators have changed the subscription meanwhile. */
@@ -104,10 +109,16 @@ function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): Subscr
   const { setAsideInARow, attempt: before } = counted
   if (isSuccess(attempt.status)) return succeeded(counted, attempt)
   if (isTooMuch(attempt)) return counted
-  const { status } = attempt
-  if (status === undefined || !REFUSALS.includes(status)) return failed(counted, attempt)
+  const { status, isChat } = attempt
+  const isRefusal = status !== undefined && (isChat ? CHAT_REFUSALS : REFUSALS).includes(status)
+  if (!isRefusal) return failed(counted, attempt)
   const [refusedId = ''] = attempt.ids
-  const refusals = before?.refusedId === refusedId ? before.refusals + 1 : 1
+  const refusals = refusalsOf(before, refusedId) + 1
+  if (attempt.takesTests === true) return setAside(healthy(counted), attempt)
+  if (isChat === true) {
+    const after = failed(counted, attempt)
+    return { ...after, attempt: { ...after.attempt!, refusals, refusedId } }
+  }
   const isOver = refusals >= TRIES_OF_AN_ITEM
   const left = isOver ? setAside(counted, attempt) : counted
   if (setAsideInARow >= MOST_SET_ASIDE_IN_A_ROW) {
@@ -121,6 +132,19 @@ function afterItems(counted: SubscriptionProgress, attempt: AttemptMade): Subscr
   return { ...counted, attempt: { failures, refusals, refusedId, nextAt } }
 }
 
+function refusalsOf(attempt: SubscriptionProgress['attempt'], id: string): number {
+  return attempt?.refusedId === id ? attempt.refusals : 0
+}
+
+/** Whether a test must show if a chat refuses this item alone, or everything. */
+export function needsTest(
+  { attempt }: SubscriptionProgress,
+  { status, ids: [id = ''] }: Pick<AttemptMade, 'status' | 'ids'>,
+): boolean {
+  const isRefusal = status !== undefined && CHAT_REFUSALS.includes(status)
+  return isRefusal && refusalsOf(attempt, id) + 1 >= TRIES_OF_AN_ITEM
+}
+
 function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): SubscriptionProgress {
   const { now, ids, moves, error } = attempt
   const lastError = error ?? (progress.late === undefined ? undefined : progress.lastError)
@@ -132,7 +156,7 @@ function succeeded(progress: SubscriptionProgress, attempt: AttemptMade): Subscr
     ...(lastError !== undefined && { lastError }),
     ...mailed(progress, attempt),
   }
-  return withLateMail(after, attempt)
+  return withLateMail(moves?.end === true ? caughtUp(after) : after, attempt)
 }
 
 function mailed(progress: SubscriptionProgress, { now, isMail, status }: AttemptMade) {

@@ -7,6 +7,7 @@ import { factSentence } from '../schemas/facts/sentence.ts'
 import { localClock } from '../schemas/geo/local-time.ts'
 
 const LONGEST_SENTENCE = 1_000
+const LEFT_OUT = 'from the time when this receiver failed left out: older than 24 hours.'
 const GAP = 'Some events before this one are no longer kept and could not be sent.'
 const TEST = 'This is a test: notifications arrive here.'
 
@@ -21,8 +22,8 @@ export type Item = {
 } & (
   | { readonly kind: 'fact'; readonly fact: DeviceFact }
   | { readonly kind: 'position'; readonly position: PlacedPosition }
-  /** Entries before the next item are no longer in the log. */
-  | { readonly kind: 'gap' }
+  /** Entries before the next item are no longer in the log, or items (`leftOut`) waited too long. */
+  | { readonly kind: 'gap'; readonly leftOut: number; readonly isMissing: boolean }
   | { readonly kind: 'test' }
 )
 
@@ -48,8 +49,12 @@ export function timeOfPosition({
   return Math.min(timestamp, receivedAt)
 }
 
-export function gapItem(mark: string, now: number): Item {
-  return { kind: 'gap', id: `gap_${hashOf(mark)}`, at: now, since: now }
+export function gapItem(
+  mark: string,
+  now: number,
+  gap: { readonly leftOut: number; readonly isMissing: boolean },
+): Item {
+  return { kind: 'gap', id: `gap_${hashOf(mark)}`, at: now, since: now, ...gap }
 }
 
 export function testItem(id: string, now: number): Item {
@@ -81,13 +86,20 @@ export function itemSentence({ item, deviceName }: Told): string {
   switch (item.kind) {
     case 'fact':
       return factSentence(item.fact, oneLine(deviceName))
-    case 'gap':
-      return GAP
+    case 'gap': {
+      const { leftOut, isMissing } = item
+      const counted = leftOut === 0 ? [] : [`${leftOut} ${eventsText(leftOut)} ${LEFT_OUT}`]
+      return [...(isMissing ? [GAP] : []), ...counted].join(' ')
+    }
     case 'test':
       return TEST
     case 'position':
       return `${oneLine(deviceName)} reported a position`
   }
+}
+
+function eventsText(count: number): string {
+  return count === 1 ? 'event' : 'events'
 }
 
 /** The same with its time, for readers that see nothing else. */

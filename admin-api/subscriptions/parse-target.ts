@@ -44,8 +44,12 @@ export const TARGET: JsonSchema = {
         kind: { const: 'telegram' },
         token: { type: 'string', description: 'Of the bot' },
         chatId: { type: 'string' },
+        threadId: {
+          type: ['integer', 'string'],
+          description: 'The number of a topic of the group',
+        },
       },
-      { title: 'TelegramTarget' },
+      { title: 'TelegramTarget', optional: ['threadId'] },
     ),
     objectOf({ kind: { const: 'slack' }, url: URL_SCHEMA }, { title: 'SlackTarget' }),
     objectOf(
@@ -70,7 +74,7 @@ type Kind = SubscriptionTarget['kind']
 const MEMBERS: Readonly<Record<Kind, readonly string[]>> = {
   webhook: ['kind', 'url', 'headers', 'batch'],
   ntfy: ['kind', 'url', 'token'],
-  telegram: ['kind', 'token', 'chatId'],
+  telegram: ['kind', 'token', 'chatId', 'threadId'],
   slack: ['kind', 'url'],
   email: ['kind', 'to'],
 }
@@ -103,7 +107,10 @@ export function targetParser(networks: OutboundNetworks) {
       const at = member === undefined ? field : `${field}.${member}`
       return { field: at, message: member === undefined ? `${field} ${message}` : field + message }
     })
-    return faults.length > 0 ? { faults } : { made: withoutNull(members) as SubscriptionTarget }
+    if (faults.length > 0) return { faults }
+    const { threadId, ...made } = withoutNull(members)
+    const thread = threadId === undefined ? {} : { threadId: Number(threadId) }
+    return { made: { ...made, ...thread } as SubscriptionTarget }
   }
 }
 
@@ -130,6 +137,9 @@ function faultsOf(kind: Kind, members: Members, networks: OutboundNetworks): str
         ...(matches(members['chatId'], /^(-?\d{1,20}|@\w{1,64})$/)
           ? []
           : ['.chatId must be a text: the number of a chat, or @ and the name of a channel']),
+        ...(isThread(members['threadId'] ?? 1)
+          ? []
+          : ['.threadId must be the number of a topic, a whole number from 1']),
       ]
     case 'slack':
       return urlFaults(members, networks)
@@ -170,6 +180,11 @@ function isBatch(value: unknown): boolean {
   return Number.isInteger(value) && (value as number) >= 2 && (value as number) <= MOST_IN_BATCH
 }
 
+function isThread(value: unknown): boolean {
+  const isNumber = typeof value === 'number' || matches(value, /^\d+$/)
+  return isNumber && Number.isSafeInteger(Number(value)) && Number(value) > 0
+}
+
 function isToken(value: unknown): boolean {
   return matches(value, /^[!-~]{1,512}$/)
 }
@@ -200,6 +215,7 @@ export const SHOWN_TARGET = objectOf(
     url: { type: 'string', description: 'Scheme and host alone' },
     batch: { type: 'integer' },
     chatId: { type: 'string' },
+    threadId: { type: 'integer' },
     to: {
       type: 'array',
       items: { type: 'string' },
@@ -208,7 +224,7 @@ export const SHOWN_TARGET = objectOf(
   },
   {
     title: 'ShownTarget',
-    optional: ['url', 'batch', 'chatId', 'to'],
+    optional: ['url', 'batch', 'chatId', 'threadId', 'to'],
     description: 'Without its secrets',
   },
 )

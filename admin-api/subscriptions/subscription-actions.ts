@@ -9,11 +9,13 @@ import {
 } from '../../schemas/subscriptions/resend-limits.ts'
 import {
   healthy,
+  maxAgeMs,
   uncounted,
   type DeliveryOutcome,
   type DeviceSubscription,
   type SubscriptionProgress,
 } from '../../schemas/subscriptions/subscription.ts'
+import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
 import { newSigningSecret } from '../../schemas/access/random-secrets.ts'
 import {
   pathParameter,
@@ -125,13 +127,17 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
   ): Promise<void> {
     const query = { accountId: caller.accountId, id: pathParameter(ctx, 'id') }
     const { source } = requireKnown('subscription', await store.findSubscription(query))
-    const place = { place: to, field: 'to', now: clock.now() }
+    const now = clock.now()
+    const place = { place: to, field: 'to', now }
     const mark = await placeInFeed(feeds[source], place)
     const subscription = await changed(ctx, caller, ({ progress }) => ({
       progress: { ...uncounted(progress), mark },
     }))
     await record(ctx, caller, 'subscription.rewound', { id: query.id, details: { to } })
-    succeed(ctx, view(subscription, caller))
+    const from = to === 'now' ? now : (parseIso8601(to) ?? -Infinity)
+    const sendsSince = Math.max(from, now - maxAgeMs(subscription))
+    const shown = sendsSince === -Infinity ? subscription : { ...subscription, sendsSince }
+    succeed(ctx, view(shown, caller))
   }
 
   async function resend(
@@ -209,7 +215,8 @@ export function subscriptionActionRoutes(deps: SubscriptionDeps): AdminRoute[] {
       method: 'POST',
       path: '/subscriptions/:id/rewind',
       summary: 'Moves a subscription to another place in its feed',
-      description: '`to` is `start`, `now`, a mark of the feed, or a time.',
+      description:
+        '`to` is `start`, `now`, a mark of the feed, or a time. `sendsSince` in the answer says from when items will be sent: `maxAgeSeconds` leaves out older ones. Absent: all after the place are.',
       needs,
       body: REWOUND,
       bodyExample: { to: '2026-01-31T12:30:00Z' },

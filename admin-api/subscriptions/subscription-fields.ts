@@ -2,6 +2,7 @@ import { invalidParams, type ApiError } from '../../runtime/errors.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
 import type { OutboundNetworks } from '../../runtime/outbound/outbound-url.ts'
 import { FACT_TYPES } from '../../schemas/facts/facts.ts'
+import { isTimeZone } from '../../schemas/geo/local-time.ts'
 import {
   MOST_SUBSCRIPTIONS,
   SOURCES,
@@ -29,6 +30,7 @@ import { HOURS, parseHours } from './parse-hours.ts'
 import { TARGET, targetParser, SHOWN_TARGET, targetView, withAddresses } from './parse-target.ts'
 
 const MOST_IDS = 100
+const ZONE_EXPECTED = 'zone must be the name of a time zone, such as Europe/Berlin'
 const TYPES_EXPECTED = `types must be a list of ${FACT_TYPES.join(', ')}`
 
 /** `networks`: what targets may reach besides the public Internet. */
@@ -51,6 +53,11 @@ export function subscriptionFields(networks: OutboundNetworks) {
     ),
     ruleIds: optional(idsRule('ruleIds', 'rules').described('Only facts about one of these')),
     hours: optional(parsedParts(parseHours, HOURS), { shown: { ...HOURS, title: 'Hours' } }),
+    zone: optional(
+      text({ max: 64, expected: ZONE_EXPECTED, fits: isTimeZone }).described(
+        'IANA, of the times in chats and mails: by default that of `hours`, else the server’s',
+      ),
+    ),
     everySeconds: withDefault(
       secondsRule('everySeconds', { min: 0, max: 3_600 }).described(
         'The least time between two deliveries',
@@ -84,8 +91,11 @@ export function subscriptionFields(networks: OutboundNetworks) {
   }
 }
 
-/** `secret`: in the answer that shows it. */
-export type ShownSubscription = DeviceSubscription & { readonly secret?: string }
+/** `secret` and `sendsSince`: in the answers that show them. */
+export type ShownSubscription = DeviceSubscription & {
+  readonly secret?: string
+  readonly sendsSince?: number
+}
 
 /** Where reading a feed begins. */
 export function placeRule(field: string) {
@@ -195,6 +205,10 @@ const PROGRESS_FIELDS = {
         waiting && { count: waiting.count, more: waiting.more },
       isOptional: true,
     },
+  ),
+  sendsSince: readOnly(
+    { ...TIME, description: 'After a rewind: items decided earlier are too old to be sent' },
+    { isOptional: true },
   ),
   mark: readOnly(
     { type: 'string', description: 'How far it has come in the feed' },

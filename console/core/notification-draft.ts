@@ -66,7 +66,7 @@ type Values = Readonly<Record<string, string>>
 /** No day: at any time. The field of a time has no 24:00. */
 export function hoursOf(days: readonly string[], values: Values) {
   if (days.length === 0) return null
-  const { 'hours.from': from = '', 'hours.to': to = '', 'hours.zone': zone = '' } = values
+  const { 'hours.from': from = '', 'hours.to': to = '', zone = '' } = values
   return {
     days: days.map(Number).sort(),
     from,
@@ -102,7 +102,7 @@ export function enteredTarget(kind: ReceiverKind, values: Values): Record<string
     case 'ntfy':
       return { kind, url: text('url'), ...optional('token') }
     case 'telegram':
-      return { kind, token: text('token'), chatId: text('chatId') }
+      return { kind, token: text('token'), chatId: text('chatId'), ...optional('threadId') }
     case 'slack':
       return { kind, url: text('url') }
     case 'email':

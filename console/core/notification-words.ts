@@ -79,7 +79,10 @@ const RECEIVERS: Readonly<Record<string, string>> = {
 /** `Webhook at example.org`, `Telegram chat -42`. */
 export function receiverText(target: Target): string {
   if (target.kind === 'email') return target.to?.join(', ') ?? ''
-  if (target.kind === 'telegram') return `Telegram chat ${target.chatId ?? ''}`
+  if (target.kind === 'telegram') {
+    const { chatId = '', threadId } = target
+    return `Telegram chat ${chatId}${threadId === undefined ? '' : `, topic ${threadId}`}`
+  }
   const words = RECEIVERS[target.kind]
   return `${words ?? target.kind} ${hostOf(target)}`
 }

@@ -9,11 +9,12 @@ import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import {
   afterAttempt,
   isSuccess,
+  needsTest,
   mostAfter,
   type AttemptMade,
   type AttemptReport,
 } from '../after-attempt.ts'
-import { deviceIdOf, type Told } from '../item.ts'
+import { deviceIdOf, testItem, type Told } from '../item.ts'
 import type { SendItems, Sent } from '../send/send-items.ts'
 import type { Leases } from './lease.ts'
 
@@ -70,6 +71,13 @@ export function attempts(parts: AttemptParts) {
     }
   }
 
+  async function takesTest(claimed: DeviceSubscription, load: Load): Promise<boolean> {
+    const now = clock.now()
+    const told = [{ item: testItem('', now), deviceName: '' }]
+    const { answer } = await send(claimed, { ...load, told }, now)
+    return isSuccess(answer.status)
+  }
+
   /** Under another key the subscription fails like any other, so that operators see why. */
   function openSecrets({ sealed, id }: DeviceSubscription): SubscriptionSecrets | UnsealingError {
     if (opened?.sealed === sealed) return opened.secrets
@@ -94,21 +102,27 @@ export function attempts(parts: AttemptParts) {
     const { kind, markAfter, end } = load
     const begunAt = clock.now()
     const { answer, count, notice, late } = await send(claimed, load, begunAt)
-    const now = clock.now()
     const told = load.told.slice(0, count)
     const ids = told.map(({ item }) => item.id)
+    const isChat = claimed.target.kind !== 'webhook' && claimed.target.kind !== 'email'
+    const { status } = answer
+    const isTested = isChat && kind !== 'test' && needsTest(claimed.progress, { status, ids })
+    const takesTests = isTested ? await takesTest(claimed, load) : undefined
+    const now = clock.now()
     const outcome = outcomeOf(answer)
     const made: AttemptMade = {
       begunAt,
       now,
       random: parts.random(),
-      status: answer.status,
+      status,
       error: answer.failure,
       retryAfterMs: answer.retryAfterMs,
       ids,
       at: told[0]?.item.at ?? now,
       notice,
       isMail: claimed.target.kind === 'email',
+      isChat,
+      takesTests,
       late,
       isLate: kind === 'late',
       ...((kind === 'next' || kind === 'gap') && {

@@ -3,22 +3,10 @@ import type { FeedItem, Feeds } from '../../event-log/feeds.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey, type PositionReported } from '../../schemas/events/position-reported.ts'
 import { isSelected } from '../../schemas/definitions/selection.ts'
-import { localClock } from '../../schemas/geo/local-time.ts'
-import type {
-  DeviceSubscription,
-  WaitingItems,
-  Hours,
-} from '../../schemas/subscriptions/subscription.ts'
+import type { DeviceSubscription, WaitingItems } from '../../schemas/subscriptions/subscription.ts'
 import type { Store } from '../../store/store.ts'
-import {
-  deviceIdOf,
-  factItem,
-  itemOf,
-  positionItem,
-  timeOfPosition,
-  type Item,
-  type Told,
-} from '../item.ts'
+import { deviceIdOf, factItem, itemOf, positionItem, type Item, type Told } from '../item.ts'
+import { ageOf, wants } from './wanted.ts'
 
 export type ItemStore = Pick<Store, 'findDevices' | 'findPosition' | 'findFacts'>
 
@@ -31,6 +19,8 @@ export type NextItems = {
   readonly mark: string
   readonly end: boolean
   readonly gap: boolean
+  /** The number of items that waited too long for a failing receiver. */
+  readonly leftOut: number
 }
 
 type ItemsQuery = {
@@ -106,7 +96,13 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     { mark: after, now, ...query }: ItemsQuery,
   ) {
     const { accountId, source, labels } = subscription
-    const wanted = (event: DeviceFact | PositionReported) => wants(subscription, event, now())
+    const tooLate: string[] = []
+    const wanted = (event: DeviceFact | PositionReported) => {
+      const age = ageOf(subscription, event, now())
+      const isWanted = age !== 'too old' && wants(subscription, event)
+      if (isWanted && age === 'left out') tooLate.push(event.deviceId)
+      return isWanted && age === 'sent'
+    }
     const feed = source === 'facts' ? feeds.facts : feeds.positions
     const page = await feed.read({ ...query, accountId, after, wants: wanted })
     const found = (page.items as readonly FeedItem<DeviceFact | PositionReported>[]).flatMap(
@@ -124,7 +120,16 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
         ? [{ told, mark: found[place]!.mark }]
         : [],
     )
-    return { ...page, kept }
+    return { ...page, kept, leftOut: await selected(subscription, tooLate) }
+  }
+
+  /** The number of devices, of a list that may repeat them, that a subscription is about. */
+  async function selected(subscription: DeviceSubscription, deviceIds: readonly string[]) {
+    if (subscription.labels === undefined || deviceIds.length === 0) return deviceIds.length
+    const devices = await devicesOf(subscription.accountId, deviceIds)
+    return devices.filter(({ labels }, place) =>
+      isSelected(subscription, { deviceId: deviceIds[place]!, labels }),
+    ).length
   }
 
   /** The items after a mark. */
@@ -133,9 +138,11 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
     { mark: from, limit, ...query }: ItemsQuery,
   ): Promise<NextItems> {
     let mark = from
+    let leftOut = 0
     for (let size = limit, read = 0; ; size = Math.max(limit, Math.min(2 * size, MOST_AT_ONCE))) {
       const page = await pageOf(subscription, { ...query, mark, limit: size })
       read += size
+      leftOut += page.leftOut
       const { kept, end, gap } = page
       const isLast = end || gap || query.signal.aborted || read >= MOST_PASSED_OVER
       if (kept.length === 0 && subscription.labels !== undefined && !isLast) {
@@ -151,6 +158,7 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
         mark: last,
         end: end && !hasRest,
         gap,
+        leftOut,
       }
     }
   }
@@ -200,59 +208,3 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
 }
 
 export type ItemReader = ReturnType<typeof itemReader>
-
-/** Mails and chats are for what happens now. */
-const MAX_AGE_SECONDS = 3_600
-const SUNDAY = 7
-
-type Event = DeviceFact | PositionReported
-
-/** Whether a subscription sends an event, as far as the event alone shows it: not its device's labels. */
-export function wants(subscription: DeviceSubscription, event: Event, now: number): boolean {
-  const { deviceIds, labels, hours, maxAgeSeconds = maxAgeOf(subscription) } = subscription
-  const at = 'recordId' in event ? timeOfPosition(event) : event.at
-  if (maxAgeSeconds !== undefined && now - at > maxAgeSeconds * 1_000) return false
-  // The devices of labels are looked at page by page.
-  if (labels === undefined && deviceIds && !setOf(deviceIds).has(event.deviceId)) return false
-  if (!('recordId' in event) && !wantsFact(subscription, event)) return false
-  return hours === undefined || isWithinHours(hours, at)
-}
-
-/** A thousand devices are too many to be looked through for each event. */
-const sets = new WeakMap<readonly string[], ReadonlySet<string>>()
-
-function setOf(ids: readonly string[]): ReadonlySet<string> {
-  const set = sets.get(ids) ?? new Set(ids)
-  sets.set(ids, set)
-  return set
-}
-
-function maxAgeOf({ target }: DeviceSubscription): number | undefined {
-  return target.kind === 'webhook' ? undefined : MAX_AGE_SECONDS
-}
-
-function wantsFact({ types, geofenceIds, ruleIds }: DeviceSubscription, fact: DeviceFact): boolean {
-  if (types !== undefined && !types.includes(fact.type)) return false
-  if (geofenceIds === undefined && ruleIds === undefined) return true
-  const named = 'geofence' in fact ? [fact.geofence.id] : []
-  const isAtGeofence = geofenceIds?.some((id) => named.includes(id) || fact.inside.includes(id))
-  const isOfRule = 'rule' in fact && ruleIds?.includes(fact.rule.id) === true
-  return isAtGeofence === true || isOfRule
-}
-
-/** Whether a time is within the hours, by the clock of their zone. */
-export function isWithinHours({ days, from, to, zone }: Hours, time: number): boolean {
-  const shown = new Date(localClock(zone)(time))
-  const minute = shown.getUTCHours() * 60 + shown.getUTCMinutes()
-  const today = shown.getUTCDay() || SUNDAY
-  const yesterday = today - 1 || SUNDAY
-  const [begin, end] = [minutesOf(from), minutesOf(to)]
-  if (begin < end) return days.includes(today) && begin <= minute && minute < end
-  // Over midnight: the early hours belong to the day before.
-  return minute >= begin ? days.includes(today) : minute < end && days.includes(yesterday)
-}
-
-function minutesOf(text: string): number {
-  const [hours = 0, minutes = 0] = text.split(':').map(Number)
-  return hours * 60 + minutes
-}

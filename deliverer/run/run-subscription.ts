@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import {
+  caughtUp,
   uncounted,
   type DeviceSubscription,
   type SubscriptionProgress,
@@ -53,7 +54,7 @@ export function runSubscription(
   /** Aborted when somebody has changed it, or the process stops. */
   let wake = new AbortController()
   /** Where it reads on: entries between the stored mark and this one are not wanted. */
-  let cursor = { from: '', revision: 0, mark: '', savedAt: now() }
+  let cursor = { from: '', revision: 0, mark: '', savedAt: now(), leftOut: 0 }
   let countedAt = -Infinity
 
   async function run(): Promise<void> {
@@ -165,16 +166,20 @@ export function runSubscription(
   async function deliverNext(subscription: DeviceSubscription): Promise<Next> {
     const { progress, revision } = subscription
     if (cursor.from !== progress.mark || cursor.revision !== revision) {
-      cursor = { from: progress.mark, revision, mark: progress.mark, savedAt: now() }
+      cursor = { from: progress.mark, revision, mark: progress.mark, savedAt: now(), leftOut: 0 }
     }
     const { mark } = cursor
     const page = await read(subscription, mark, Math.min(WAITS_MS, untilLateMail(subscription)))
     if (stopping.aborted) return {}
     const [first] = page.told
-    const isGap = page.gap && progress.gapToldAt !== mark
+    const isTold = progress.gapToldAt === mark
+    const leftOut = isTold ? 0 : cursor.leftOut + page.leftOut
+    const isMissing = page.gap && !isTold
+    // All that is left out is counted first.
+    const isGap = isMissing || (leftOut > 0 && (first !== undefined || page.end))
     if (first === undefined && !isGap) {
       waitingSince = undefined
-      cursor = { ...cursor, mark: page.mark }
+      cursor = { ...cursor, mark: page.mark, leftOut }
       return page.end ? saveCursor(subscription) : { subscription }
     }
     waitingSince = first?.item.since
@@ -186,7 +191,8 @@ export function runSubscription(
     return deliver(subscription, async (claimed) => {
       if (claimed.progress.mark !== progress.mark) return undefined
       if (isGap) {
-        const told = [{ item: gapItem(mark, now()), deviceName: '' }]
+        const gap = gapItem(mark, now(), { leftOut, isMissing })
+        const told = [{ item: gap, deviceName: '' }]
         return { kind: 'gap', told, markAfter: () => mark, end: false }
       }
       const isFresh = performance.now() - readAt <= FRESH_MS
@@ -203,13 +209,14 @@ export function runSubscription(
   /** Saves how far nothing was wanted, so that the next start does not read it again. */
   async function saveCursor(subscription: DeviceSubscription): Promise<Next> {
     const { from, mark, savedAt } = cursor
-    const isDue = subscription.progress.waiting !== undefined || now() - savedAt >= SAVED_EVERY_MS
-    if (mark === from || !isDue) return { subscription }
+    const { waiting, backlogSince } = subscription.progress
+    const isDue = waiting !== undefined || now() - savedAt >= SAVED_EVERY_MS
+    if (backlogSince === undefined && (mark === from || !isDue)) return { subscription }
     cursor = { ...cursor, savedAt: now() }
     const saved = await store.changeProgress(key, (progress, revision) => {
       const isMoved = progress.mark !== from || leases.heldFor(progress) > 0
       if (isMoved || revision !== subscription.revision) return undefined
-      return { ...uncounted(withoutLease(progress)), mark }
+      return { ...caughtUp(uncounted(withoutLease(progress))), mark }
     })
     if (saved === 'refused' || saved === undefined) return {}
     cursor = { ...cursor, from: mark }

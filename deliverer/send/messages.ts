@@ -1,5 +1,5 @@
 import type { SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
-import { deviceIdOf, timedSentence, titleOf, type Told } from '../item.ts'
+import { deviceIdOf, timedSentence, titleOf, type Item, type Told } from '../item.ts'
 import type { OutboundRequest } from './http-client.ts'
 
 type TargetOf<Kind> = Extract<SubscriptionTarget, { kind: Kind }>
@@ -7,6 +7,7 @@ type Chat = TargetOf<'ntfy' | 'telegram' | 'slack'>
 
 const JSON_BODY = { 'content-type': 'application/json' }
 const TELEGRAM = 'https://api.telegram.org'
+const SLACK = /(^|\.)slack(-gov)?\.com$/
 const MOST_LINES = 50
 const LONGEST_SUBJECT = 150
 
@@ -19,26 +20,51 @@ export function chatRequest(target: Chat, told: Told, zone: string): OutboundReq
       const headers = {
         'content-type': 'text/plain; charset=utf-8',
         title: encodedHeader(titleOf(told)),
+        ...priorityOf(told.item),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       }
       return { url, headers, body: sentence }
     }
     case 'telegram': {
-      const { token, chatId } = target
-      const body = { chat_id: chatId, text: sentence, link_preview_options: { is_disabled: true } }
+      const { token, chatId, threadId } = target
+      const body = {
+        chat_id: chatId,
+        ...(threadId !== undefined && { message_thread_id: threadId }),
+        text: sentence,
+        link_preview_options: { is_disabled: true },
+      }
       const url = `${TELEGRAM}/bot${token}/sendMessage`
       return { url, headers: JSON_BODY, body: JSON.stringify(body) }
     }
     case 'slack': {
-      const body = { text: harmless(sentence), mrkdwn: false }
+      const isSlack = SLACK.test(new URL(target.url).hostname)
+      const text = isSlack ? sentence : withoutMarkdown(sentence)
+      const body = { text: harmless(text), mrkdwn: false }
       return { url: target.url, headers: JSON_BODY, body: JSON.stringify(body) }
     }
   }
 }
 
-/** Slack's own signs as it wants them; `@all` mentions nobody in the others. */
+/** ntfy's priorities: 5 also sounds on a silent phone, 3 is the usual one. */
+function priorityOf({ kind, ...item }: Item): { readonly priority?: string } {
+  const type = kind === 'fact' && 'fact' in item ? item.fact.type : undefined
+  if (type === 'alarm.reported') return { priority: '5' }
+  return type === 'rule.raised' ? { priority: '4' } : {}
+}
+
+/** Slack's own signs as it wants them; `@all` mentions nobody in the others, and `:car:` is no picture. */
 function harmless(text: string): string {
-  return escaped(text, /[&<>]/g).replace(/@(?=\w)/g, '@\u200B')
+  return escaped(text, /[&<>]/g)
+    .replace(/@(?=\w)/g, '@\u200B')
+    .replace(/:(?=[\w+-]+:)/g, ':\u200B')
+}
+
+/**
+ * Mattermost, Rocket.Chat and Discord read Markdown wherever Slack's format turns it off (`mrkdwn`); Slack would show
+ * the backslashes.
+ */
+function withoutMarkdown(text: string): string {
+  return text.replace(/[\\`*_~|#[\]]|^[-+](?=\s)|(?<=^\d{1,9})[.)]/g, '\\$&')
 }
 
 /** Headers are ASCII; ntfy decodes RFC 2047. */

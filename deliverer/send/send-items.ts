@@ -9,13 +9,10 @@ import type {
 } from '../../schemas/subscriptions/subscription.ts'
 import { isoTime } from '../../schemas/text/iso-8601.ts'
 import { batchId, itemSentence, type Told } from '../item.ts'
+import { withWords, withoutSecrets } from './answer-text.ts'
 import type { Answer, HttpClient, OutboundRequest } from './http-client.ts'
 import type { SendMail } from './mail.ts'
-import { chatRequest, escaped, mailOf } from './messages.ts'
-
-/** Shorter ones are words that occur in any text. */
-const SHORTEST_SECRET = 4
-const SHORTEST_SEGMENT = 8
+import { chatRequest, mailOf } from './messages.ts'
 
 /** Items that are sent together, and the mark after each. */
 export type ItemsToSend = {
@@ -57,7 +54,7 @@ export function itemSender({
   return async function sendItems(sending: ItemsToSend): Promise<Sent> {
     const { target } = sending.secrets
     const { told, subscription } = sending
-    const zone = subscription.hours?.zone ?? 'UTC'
+    const zone = subscription.zone ?? subscription.hours?.zone ?? ownZone()
     const [first] = told
     if (first === undefined) throw new Error('there is nothing to send')
     switch (target.kind) {
@@ -69,10 +66,7 @@ export function itemSender({
       case 'telegram':
       case 'slack': {
         const answer = await post(chatRequest(target, first, zone), target)
-        return {
-          answer: target.kind === 'telegram' ? withTelegramsPause(answer) : answer,
-          count: 1,
-        }
+        return { answer: withWords(answer), count: 1 }
       }
       case 'email': {
         const mail = mailOf(told, { zone, consoleUrl })
@@ -85,71 +79,12 @@ export function itemSender({
   }
 }
 
+/** Of the server: `TZ`, or what its system has. */
+function ownZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
 export type SendItems = ReturnType<typeof itemSender>
-
-/** Telegram says in its answer's body when to come again. */
-function withTelegramsPause(answer: Answer): Answer {
-  const [, seconds] = /"retry_after":\s*(\d{1,6})/.exec(answer.text) ?? []
-  return seconds === undefined ? answer : { ...answer, retryAfterMs: Number(seconds) * 1_000 }
-}
-
-/**
- * The beginning of a receiver's answer without the secrets of its target: many receivers repeat the path or the
- * headers of a request that they refuse.
- */
-function withoutSecrets(text: string, target: SubscriptionTarget): string {
-  const secrets = [...new Set(secretsOf(target).flatMap(spellings))]
-    .filter(({ length }) => length >= SHORTEST_SECRET)
-    .sort((one, other) => other.length - one.length)
-  const without = secrets.reduce((left, secret) => left.replaceAll(secret, '…'), text)
-  // Where the text was cut off, a secret may have begun.
-  const begun = secrets.flatMap((secret) => beginningAtEnd(without, secret))
-  const longest = Math.max(0, ...begun)
-  return longest === 0 ? without : `${without.slice(0, -longest)}…`
-}
-
-function secretsOf(target: SubscriptionTarget): string[] {
-  switch (target.kind) {
-    case 'webhook': {
-      const values = Object.values(target.headers ?? {})
-      return [...partsOfUrl(target.url), ...values, ...values.flatMap((one) => one.split(' '))]
-    }
-    case 'ntfy':
-      return [...partsOfUrl(target.url), ...(target.token === undefined ? [] : [target.token])]
-    case 'telegram':
-      return [target.token]
-    case 'slack':
-      return partsOfUrl(target.url)
-    case 'email':
-      return []
-  }
-}
-
-function partsOfUrl(text: string): string[] {
-  const { pathname, search, searchParams } = new URL(text)
-  const segments = pathname.split('/').filter(({ length }) => length >= SHORTEST_SEGMENT)
-  return [pathname + search, pathname, search, ...segments, ...searchParams.values()]
-}
-
-function spellings(secret: string): string[] {
-  return [secret, decoded(secret), escaped(secret, /[&<>]/g)]
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
-
-/** How much of a secret's beginning the text ends with, if it is more than a word. */
-function beginningAtEnd(text: string, secret: string): number[] {
-  for (let length = Math.min(secret.length, text.length); length >= SHORTEST_SECRET; length -= 1) {
-    if (text.endsWith(secret.slice(0, length))) return [length]
-  }
-  return []
-}
 
 const OWN_HEADERS = { 'content-type': 'application/json', 'user-agent': 'gps-position-ingestion' }
 const MOST_BODY_BYTES = 256 * 1_024

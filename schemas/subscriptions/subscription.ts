@@ -13,9 +13,11 @@ export type SubscriptionContent = DeviceSelection & {
   readonly ruleIds?: readonly string[]
   /** Only items whose `at` is within. */
   readonly hours?: Hours
+  /** IANA: of the times in chats and mails. Absent: that of `hours`, else the server's. */
+  readonly zone?: string
   /** The least time between two deliveries. */
   readonly everySeconds: number
-  /** Older items are skipped; absent: none. */
+  /** Items that were decided longer ago are skipped; absent: see `maxAgeMs`. */
   readonly maxAgeSeconds?: number
   readonly target: ShownTarget
 }
@@ -46,7 +48,13 @@ export type SubscriptionTarget =
       readonly batch?: number
     }
   | { readonly kind: 'ntfy'; readonly url: string; readonly token?: string }
-  | { readonly kind: 'telegram'; readonly token: string; readonly chatId: string }
+  | {
+      readonly kind: 'telegram'
+      readonly token: string
+      readonly chatId: string
+      /** A topic of the group. */
+      readonly threadId?: number
+    }
   | { readonly kind: 'slack'; readonly url: string }
   | { readonly kind: 'email'; readonly to: readonly string[] }
 
@@ -54,7 +62,7 @@ export type SubscriptionTarget =
 export type ShownTarget =
   | { readonly kind: 'webhook'; readonly url: string; readonly batch?: number }
   | { readonly kind: 'ntfy' | 'slack'; readonly url: string }
-  | { readonly kind: 'telegram'; readonly chatId: string }
+  | { readonly kind: 'telegram'; readonly chatId: string; readonly threadId?: number }
   | { readonly kind: 'email'; readonly to: readonly string[] }
 
 /** A secret that webhooks are signed with; `until`: it has been replaced and is used until then. */
@@ -75,8 +83,10 @@ export function shownTarget(target: SubscriptionTarget): ShownTarget {
     case 'ntfy':
     case 'slack':
       return { kind: target.kind, url: new URL(target.url).origin }
-    case 'telegram':
-      return { kind: target.kind, chatId: target.chatId }
+    case 'telegram': {
+      const { kind, chatId, threadId } = target
+      return { kind, chatId, ...(threadId !== undefined && { threadId }) }
+    }
     case 'email':
       return target
   }
@@ -106,6 +116,8 @@ export type SubscriptionProgress = {
   }
   /** A warning for operators about the last delivery although it succeeded. */
   readonly notice?: string
+  /** Since when it failed, until all that waited meanwhile has been sent. */
+  readonly backlogSince?: number
   /** The warnings of this failure that were given. */
   readonly warned?: number
   readonly disabledAt?: number
@@ -125,7 +137,7 @@ export type SubscriptionProgress = {
   readonly resend: readonly string[]
   /** The last test that was asked for, and what became of it. */
   readonly test?: { readonly id: string; readonly outcome?: DeliveryOutcome }
-  /** The mark after which entries were missing, once the receiver knows. */
+  /** The mark after which entries were missing or left out, once the receiver knows. */
   readonly gapToldAt?: string
 }
 
@@ -191,6 +203,17 @@ export const MOST_DELIVERIES = 1_000
 export const MOST_MAILS_AN_HOUR = 60
 export const DELIVERIES_KEPT_MS = 7 * 24 * 3_600_000
 
+/** Mails and chats are for what happens now. */
+const NEWS_SECONDS = 3_600
+
+/** How long after they were decided items are sent, if the receiver does not fail meanwhile. */
+export function maxAgeMs({
+  target,
+  maxAgeSeconds = target.kind === 'webhook' ? Infinity : NEWS_SECONDS,
+}: Pick<SubscriptionContent, 'target' | 'maxAgeSeconds'>): number {
+  return maxAgeSeconds * 1_000
+}
+
 export function newProgress(mark: string): SubscriptionProgress {
   return { mark, deliveries: 0, setAside: [], setAsideInARow: 0, resend: [] }
 }
@@ -198,12 +221,21 @@ export function newProgress(mark: string): SubscriptionProgress {
 /** Without a failure, and with all tries of an item before it. */
 export function healthy({
   attempt: _attempt,
-  failingSince: _failingSince,
+  failingSince,
+  backlogSince = failingSince,
   lastError: _lastError,
   warned: _warned,
   ...progress
 }: SubscriptionProgress): SubscriptionProgress {
-  return { ...progress, setAsideInARow: 0 }
+  return { ...progress, ...(backlogSince !== undefined && { backlogSince }), setAsideInARow: 0 }
+}
+
+/** All that waited while the receiver failed has been sent. */
+export function caughtUp({
+  backlogSince: _backlogSince,
+  ...progress
+}: SubscriptionProgress): SubscriptionProgress {
+  return progress
 }
 
 /** Without the number of items that wait, because others may from now on. */

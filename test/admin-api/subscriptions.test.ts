@@ -18,6 +18,7 @@ const HOOK = {
   headers: { Authorization: 'Bearer s3cret-header' },
   batch: 100,
 }
+const BOT = `1:${'x'.repeat(30)}`
 const create = (fields: object = {}) =>
   ask('POST', '/subscriptions', { name: 'Office', source: 'facts', target: HOOK, ...fields })
 const idOf = ({ body }: Awaited<ReturnType<typeof create>>) => String(body.data?.['id'])
@@ -117,6 +118,18 @@ test.each<[string, object, string, RegExp | string]>([
     'hours.zone must be the name of a time zone, such as Europe/Berlin',
   ],
   [
+    'an unknown zone of times',
+    { zone: 'Mars/X' },
+    'zone',
+    'zone must be the name of a time zone, such as Europe/Berlin',
+  ],
+  ...[0, 1.5, -3, 'general', true].map((threadId): [string, object, string, string] => [
+    `the topic ${threadId}`,
+    { target: { kind: 'telegram', token: BOT, chatId: '-7', threadId } },
+    'target.threadId',
+    'target.threadId must be the number of a topic, a whole number from 1',
+  ]),
+  [
     'no hours',
     { hours: { days: [1], from: '08:00', to: '08:00', zone: 'UTC' } },
     'hours.to',
@@ -207,6 +220,35 @@ test('a subscription begins at the requested place, and can be moved to another'
   const refused = await ask('POST', `/subscriptions/${id}/rewind`, { to: '2999-01-01T00:00:00Z' })
   expect(refused.status).toBe(400)
 })
+
+test.each([
+  ['a chat', { kind: 'slack', url: 'https://a.org/x' }, {}, 3_600],
+  ['a webhook', HOOK, { maxAgeSeconds: 7_200 }, 7_200],
+  ['a webhook without an age', HOOK, {}, undefined],
+])('rewinding %s says from when items will be sent', async (_what, target, fields, seconds) => {
+  const id = idOf(await create({ target, ...fields }))
+  const rewound = async (to: string) =>
+    (await ask('POST', `/subscriptions/${id}/rewind`, { to })).body.data?.['sendsSince']
+  const ago = (ms: number) => new Date(harness.clock.now() - ms).toISOString()
+  expect(await rewound('start')).toBe(seconds === undefined ? undefined : ago(seconds * 1_000))
+  expect(await rewound(ago(60_000))).toBe(ago(60_000))
+  expect(await rewound(ago(9_000_000))).toBe(ago(Math.min(9_000, seconds ?? Infinity) * 1_000))
+  expect((await ask('GET', `/subscriptions/${id}`)).body.data).not.toHaveProperty('sendsSince')
+})
+
+test.each([7, '7'])(
+  'the topic %j of a chat, and the zone of times, are kept and shown',
+  async (threadId) => {
+    const target = { kind: 'telegram', token: BOT, chatId: '-7', threadId }
+    const answer = await create({ target, zone: 'Asia/Tokyo' })
+    expect(answer.body.data).toMatchObject({
+      target: { kind: 'telegram', chatId: '-7', threadId: 7 },
+      zone: 'Asia/Tokyo',
+    })
+    const changed = await ask('PATCH', `/subscriptions/${idOf(answer)}`, { zone: null })
+    expect(changed.body.data?.['zone']).toBeUndefined()
+  },
+)
 
 test('a new secret signs beside the one before for a while; chats have none', async () => {
   const made = await create()

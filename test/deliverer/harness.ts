@@ -123,6 +123,7 @@ export async function startDeliveries() {
       const one = { at: clock.time + ms, end }
       function end(): void {
         waiting.delete(one)
+        signal.removeEventListener('abort', end)
         resolve()
       }
       if (signal.aborted) return resolve()

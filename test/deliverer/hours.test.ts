@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { isWithinHours } from '../../deliverer/run/next-items.ts'
+import { isWithinHours } from '../../deliverer/run/wanted.ts'
 import type { Hours } from '../../schemas/subscriptions/subscription.ts'
 
 const WEEKDAYS = [1, 2, 3, 4, 5]

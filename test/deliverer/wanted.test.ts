@@ -1,7 +1,12 @@
 import { expect, test } from '@jest/globals'
-import { wants } from '../../deliverer/run/next-items.ts'
+import { ageOf, wants } from '../../deliverer/run/wanted.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
-import type { DeviceSubscription } from '../../schemas/subscriptions/subscription.ts'
+import {
+  caughtUp,
+  healthy,
+  newProgress,
+  type DeviceSubscription,
+} from '../../schemas/subscriptions/subscription.ts'
 import { newSubscription } from '../contracts/store-subscriptions.ts'
 import { positionReported, T0 } from '../samples.ts'
 
@@ -19,7 +24,8 @@ const fact = (changes: object = ENTERED): DeviceFact =>
     ...changes,
   }) as object as DeviceFact
 const sends = (given: Partial<DeviceSubscription>, event?: object, now = T0) =>
-  wants(newSubscription({ accountId: 'acc-1', ...given }), fact(event), now)
+  wants(newSubscription({ accountId: 'acc-1', ...given }), fact(event)) &&
+  ageOf(newSubscription({ accountId: 'acc-1', ...given }), fact(event), now) === 'sent'
 
 test('without conditions a subscription sends everything', () => {
   expect(sends({})).toBe(true)
@@ -63,11 +69,45 @@ test('items that are too old are skipped: never to a webhook by default, after a
   ])
 })
 
+test.each([
+  ['an alarm that comes two hours late', { type: 'alarm.reported', alarm: 'sos', late: true }],
+  ['a silence found after an outage', { type: 'device.offline' }],
+])('%s is news: its age is that of the decision', (_what, event) => {
+  const chat = { target: { kind: 'slack', url: 'https://example.org' } } as const
+  const late = { ...event, at: T0 - 2 * 3_600_000, decidedAt: T0 }
+  expect([sends(chat, late), sends(chat, late, T0 + 3_600_001)]).toEqual([true, false])
+  const position = { timestamp: T0 - 2 * 3_600_000, receivedAt: T0 }
+  const age = (now: number) =>
+    ageOf(newSubscription({ accountId: 'acc-1', ...chat }), positionReported(position), now)
+  expect([age(T0), age(T0 + 3_600_001)]).toEqual(['sent', 'too old'])
+})
+
+test('items that were due while the receiver failed are kept for a day, and then left out', () => {
+  const hours = (n: number) => T0 + n * 3_600_000
+  const progress = { ...newProgress('m'), failingSince: T0 }
+  const given = { target: { kind: 'ntfy', url: 'https://example.org' }, progress } as const
+  const subscription = newSubscription({ accountId: 'acc-1', ...given })
+  const age = (decidedAt: number, now: number, of = subscription) =>
+    ageOf(of, fact({ decidedAt }), now)
+  expect([age(hours(1), hours(25)), age(hours(1), hours(25) + 1)]).toEqual(['sent', 'left out'])
+  expect([age(hours(-1), hours(2)), age(hours(-1) - 1, hours(2))]).toEqual(['sent', 'too old'])
+  const mended = { ...subscription, progress: healthy(progress) }
+  expect(age(hours(1), hours(9), mended)).toBe('sent')
+  expect(age(hours(1), hours(9), { ...mended, progress: caughtUp(mended.progress) })).toBe(
+    'too old',
+  )
+  const brief = { ...subscription, maxAgeSeconds: 3 * 86_400 }
+  expect([age(hours(1), hours(72), brief), age(hours(1), hours(74), brief)]).toEqual([
+    'sent',
+    'left out',
+  ])
+})
+
 test('a position counts by its own time, or by its receipt if it claims the future', () => {
   const hours = { days: [4], from: '00:00', to: '01:00', zone: 'UTC' }
   const subscription = newSubscription({ accountId: 'acc-1', source: 'positions', hours })
   const at = (timestamp: number, receivedAt: number) =>
-    wants(subscription, positionReported({ timestamp, receivedAt }), T0)
+    wants(subscription, positionReported({ timestamp, receivedAt }))
   // 2026-01-01 is a Thursday.
   expect([at(T0, T0 + 9 * 3_600_000), at(T0 + 9 * 3_600_000, T0)]).toEqual([true, true])
   expect(at(T0 + 2 * 3_600_000, T0 + 3 * 3_600_000)).toBe(false)

@@ -64,6 +64,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
       ...eventFields(subject),
       ...whom.read(),
       hours: hoursOf(days, values),
+      zone: values['zone']?.trim() || null,
       everySeconds: everySecondsOf(values),
       maxAgeSeconds: maxAgeSecondsOf(values),
       ...(kind !== '' && { target: enteredTarget(kind, values) }),
@@ -165,12 +166,6 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
             <Clock name="hours.from" label="From" value={before?.hours?.from ?? '08:00'} />
             <Clock name="hours.to" label="To" value={before?.hours?.to ?? '18:00'} />
           </div>
-          <Field
-            name="hours.zone"
-            label="Time zone"
-            autoComplete="off"
-            defaultValue={before?.hours?.zone ?? shownZone()}
-          />
         </div>
       </details>
       <SelectField
@@ -191,6 +186,13 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
         maxLength={LONGEST_NAME}
         autoComplete="off"
         defaultValue={before?.name ?? ''}
+      />
+      <Field
+        name="zone"
+        label="Time zone"
+        hint="Of the hours, and of the times in chats and mails."
+        autoComplete="off"
+        defaultValue={before?.zone ?? before?.hours?.zone ?? shownZone()}
       />
       <details open={isOfPositions || before?.maxAgeSeconds !== undefined}>
         <summary>More</summary>

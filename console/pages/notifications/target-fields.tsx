@@ -47,6 +47,11 @@ const FIELDS: Readonly<Record<ReceiverKind, readonly TargetField[]>> = {
       label: 'Chat id',
       hint: 'Write to your bot once. @userinfobot tells you your id; of a channel, enter @ and its name.',
     },
+    {
+      name: 'threadId',
+      label: 'Topic',
+      hint: 'Only for a group with topics: the last number in the link of the topic.',
+    },
   ],
   slack: [
     {

@@ -54,7 +54,7 @@ test('events and rules must be chosen', () => {
 })
 
 test('hours need a day; midnight as their end is 24:00', () => {
-  const values = { 'hours.from': '00:00', 'hours.to': '00:00', 'hours.zone': ' UTC ' }
+  const values = { 'hours.from': '00:00', 'hours.to': '00:00', zone: ' UTC ' }
   expect(hoursOf([], values)).toBeNull()
   expect(hoursOf(['7', '1'], values)).toEqual({
     days: [1, 7],
@@ -89,6 +89,8 @@ test('a target is read from the fields of its kind', () => {
   })
   expect(enteredTarget('slack', values)).toEqual({ kind: 'slack', url })
   expect(enteredTarget('telegram', values)).toEqual({ kind: 'telegram', token: '', chatId: '-42' })
+  const topic = enteredTarget('telegram', { ...values, 'target.threadId': ' 7 ' })
+  expect(topic).toEqual({ kind: 'telegram', token: '', chatId: '-42', threadId: '7' })
   expect(enteredTarget('email', values)).toEqual({ kind: 'email', to: ['a@x.org', 'b@x.org'] })
 })
 

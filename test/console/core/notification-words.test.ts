@@ -75,6 +75,7 @@ test.each<[ApiSubscription['target'], string]>([
   [{ kind: 'ntfy', url: 'https://ntfy.sh' }, 'Phone by ntfy.sh'],
   [{ kind: 'slack', url: 'https://hooks.slack.com' }, 'Chat at hooks.slack.com'],
   [{ kind: 'telegram', chatId: '-42' }, 'Telegram chat -42'],
+  [{ kind: 'telegram', chatId: '-42', threadId: 7 }, 'Telegram chat -42, topic 7'],
   [{ kind: 'email', to: ['a@x.org', 'b@x.org'] }, 'a@x.org, b@x.org'],
 ])('the receiver %j reads %s', (target, text) => {
   expect(receiverText(target)).toBe(text)

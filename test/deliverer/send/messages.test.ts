@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { factItem } from '../../../deliverer/item.ts'
+import type { DeviceFact } from '../../../schemas/facts/facts.ts'
 import { chatRequest, mailOf } from '../../../deliverer/send/messages.ts'
 import { T0 } from '../../samples.ts'
 
@@ -26,6 +27,62 @@ test('ntfy gets the sentence as text, the name as its title in ASCII, and the to
   expect([url, headers['authorization']]).toEqual(['https://ntfy.sh/topic', 'Bearer tk_1'])
   expect(headers['title']).toBe(`=?UTF-8?B?${Buffer.from('Größe').toString('base64')}?=`)
   expect(body).toBe('Größe sent an SOS (2026-01-01 01:00 Europe/Berlin)')
+})
+
+test.each([
+  [{ type: 'alarm.reported', alarm: 'sos', late: false }, '5'],
+  [{ type: 'rule.raised', rule: { id: 'r', name: 'Fast', revision: 1 } }, '4'],
+  [{ type: 'device.online', previous: null }, undefined],
+])('ntfy shows %j with the priority %s', (changes, priority) => {
+  const target = { kind: 'ntfy', url: 'https://ntfy.sh/topic' } as const
+  const { item, deviceName } = told('Van')
+  if (item.kind !== 'fact') throw new Error('no fact')
+  const fact = { ...item.fact, ...changes } as DeviceFact
+  const { headers } = chatRequest(target, { item: factItem(fact), deviceName }, 'UTC')
+  expect(headers['priority']).toBe(priority)
+})
+
+test.each([7, 2_147_483_648])(
+  'Telegram gets the sentence for the topic %d of its chat',
+  (threadId) => {
+    const target = { kind: 'telegram', token: '1:abc', chatId: '-7', threadId } as const
+    const body = JSON.parse(chatRequest(target, told('Van'), 'UTC').body) as object
+    expect(body).toMatchObject({ chat_id: '-7', message_thread_id: threadId })
+  },
+)
+
+test.each([
+  ['van_7_*bold*', 'van\\_7\\_\\*bold\\*'],
+  ['~~old~~ `x` ||secret||', '\\~\\~old\\~\\~ \\`x\\` \\|\\|secret\\|\\|'],
+  ['[click](https://evil.example)', '\\[click\\](https://evil.example)'],
+  ['# 1', '\\# 1'],
+  ['- van', '\\- van'],
+  ['12. van', '12\\. van'],
+  ['a\\b van-7 (2.5 t)', 'a\\\\b van-7 (2.5 t)'],
+])('a device called %s is called so in every chat', (name, inMarkdown) => {
+  const text = (url: string) => {
+    const { body } = chatRequest({ kind: 'slack', url }, told(name), 'UTC')
+    expect(JSON.parse(body)).toMatchObject({ mrkdwn: false })
+    return (JSON.parse(body) as { text: string }).text
+  }
+  const end = ' sent an SOS (2026-01-01 00:00 UTC)'
+  expect(text('https://hooks.slack.com/services/T/B/x')).toBe(name + end)
+  for (const url of [
+    'https://discord.com/api/webhooks/1/x/slack',
+    'https://chat.example.org/hooks/x',
+  ]) {
+    expect(text(url)).toBe(inMarkdown + end)
+  }
+  for (const target of [
+    { kind: 'telegram', token: '1:abc', chatId: '-7' },
+    { kind: 'ntfy', url: 'https://ntfy.sh/topic' },
+  ] as const) {
+    const { body, headers } = chatRequest(target, told(name), 'UTC')
+    expect(body.startsWith('{') ? (JSON.parse(body) as { text: string }).text : body).toBe(
+      name + end,
+    )
+    expect(Object.keys(headers)).not.toContain('markdown')
+  }
 })
 
 test('Telegram gets the sentence as plain text for its chat', () => {
