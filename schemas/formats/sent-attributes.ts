@@ -13,6 +13,9 @@ const OUR_NAMES: Readonly<Record<string, string>> = {
   totalDistance: 'odometer',
 }
 
+/** Twice as many as fit. Making objects of the 100 000 names that a body can have would delay other requests. */
+const MOST_SCALARS = 64
+
 /** The scalars among fields, apart from those that the app's format has another use for. */
 export function otherScalars(
   fields: Readonly<Record<string, unknown>>,
@@ -20,12 +23,17 @@ export function otherScalars(
 ): SentAttributes {
   // A scalar named `__proto__` changes nothing here.
   const attributes: Record<string, unknown> = {}
+  let kept = 0
   for (const name of Object.keys(fields)) {
+    if (kept >= MOST_SCALARS && name !== 'alarm') continue
     const value = fields[name]
     if (used.has(name) || !isScalar(value) || NEVER_KEPT.test(name)) continue
     const ours = Object.hasOwn(OUR_NAMES, name) ? OUR_NAMES[name]! : name
     // A field under our own name is what the device says itself.
-    if (ours === name || !Object.hasOwn(fields, ours)) attributes[ours] = value
+    if (ours === name || !Object.hasOwn(fields, ours)) {
+      attributes[ours] = value
+      kept += 1
+    }
   }
   return attributes
 }

@@ -29,7 +29,7 @@ export function typedTexts(attributes: SentAttributes): SentAttributes {
 /** The value of one such text. A number with leading zeros or very many digits is an id, and stays a text. */
 export function typedText(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value
-  if (typeOf(name) !== undefined) return typedKnown(name, value)
+  if (TYPES.has(name)) return typedKnown(name, value)
   if (value === 'true' || value === 'false') return value === 'true'
   return DECIMAL.test(value) && digitsIn(value) <= EXACT_DIGITS ? finite(value) : value
 }
@@ -50,8 +50,8 @@ function finite(text: string): unknown {
 
 function typedKnown(name: string, value: unknown): unknown {
   if (typeof value !== 'string' && value !== 0 && value !== 1) return value
-  const type = typeOf(name)
-  if (type === 'number') return finite(String(value))
+  const type = TYPES.get(name)
+  if (type === 'number') return typeof value === 'string' ? finite(value) : value
   if (type !== 'boolean') return value
   if (saysYes(value)) return true
   return NO.test(String(value)) ? false : value
@@ -59,12 +59,10 @@ function typedKnown(name: string, value: unknown): unknown {
 
 /** Whether a value is true, as programs write that. */
 export function saysYes(value: unknown): boolean {
-  return YES.test(String(value))
+  return value === true || value === 1 || (typeof value === 'string' && YES.test(value))
 }
 
 const YES = /^(?:on|yes|true|1)$/i
 const NO = /^(?:off|no|false|0)$/i
 
-function typeOf(name: string): 'number' | 'boolean' | 'text' | undefined {
-  return Object.hasOwn(KNOWN_ATTRIBUTES, name) ? KNOWN_ATTRIBUTES[name]?.type : undefined
-}
+const TYPES = new Map(Object.entries(KNOWN_ATTRIBUTES).map(([name, { type }]) => [name, type]))

@@ -1,13 +1,14 @@
 import type { SentAttributes } from '../sent-attributes.ts'
 import { RANGES } from '../../report/report-fields.ts'
 import { saysYes } from '../typed-attributes.ts'
-import { numberIn, objectIn } from '../values.ts'
+import { numberIn, objectIn, textIn } from '../values.ts'
 
 const LONGITUDE = '4197'
 const LATITUDE = '4198'
 const BATTERY = '3000'
 const EVENTS = '4200'
 const SOS_EVENT = 7
+const SOS = /^sos\b/i
 /** Our names of measurements; others are called as their type. */
 const NAMES = new Map([
   ['4097', 'temperature'],
@@ -63,7 +64,7 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
   let longitude: number | undefined
   let time: unknown
   for (const { measurementId, measurementValue: value, type, timestamp } of elements) {
-    const id = String(measurementId)
+    const id = textIn(measurementId) ?? ''
     time ??= timestamp
     if (isSos(id, type, value)) attributes['alarm'] = 'sos'
     if (id === LATITUDE) latitude = within(value, RANGES.latitude)
@@ -80,10 +81,10 @@ function frameOf(elements: readonly Readonly<Record<string, unknown>>[]) {
 
 /** Events are a list of `{id, eventName}`, or in other decoders one of them, as a number or a text. */
 function isSos(id: string, type: unknown, value: unknown): boolean {
-  if (/^sos\b/i.test(String(type)) && saysYes(value)) return true
+  if (SOS.test(textIn(type) ?? '') && saysYes(value)) return true
   return (Array.isArray(value) ? (value as unknown[]) : [value]).some((event) => {
     const { id: number = event, eventName: name = event } = objectIn(event) ?? {}
-    return /^sos\b/i.test(String(name)) || (id === EVENTS && numberIn(number) === SOS_EVENT)
+    return SOS.test(textIn(name) ?? '') || (id === EVENTS && numberIn(number) === SOS_EVENT)
   })
 }
 

@@ -347,6 +347,14 @@ test('attributes that do not fit are left out and counted, and the point stays',
   expect(judged(traccarForward, bad)).toMatchObject({ attributes: { good: 1 }, dropped: 3 })
 })
 
+test('of a hundred thousand fields a few become attributes, and an alarm at their end', () => {
+  const names = Array.from({ length: 100_000 }, (_, n) => [`a${n}`, 1] as const)
+  const sent = location({ ...Object.fromEntries(names), alarm: 'sos' })
+  const { attributes, dropped } = judged(owntracks, sent)
+  expect(attributes).toMatchObject({ a0: 1, a30: 1, alarm: 'sos' })
+  expect([Object.keys(attributes).length, dropped]).toEqual([32, 33])
+})
+
 test('a key never becomes an attribute', () => {
   const key = newApiKey()
   const texts = [judged(osmand, `${QUERY}&key=${key}&note=${key}&${key}=1`)]

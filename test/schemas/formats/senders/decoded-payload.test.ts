@@ -205,6 +205,14 @@ describe('a pressed panic button', () => {
     expect(alarm).toBeUndefined()
   })
 
+  test('is none of objects that cannot be texts', () => {
+    const object = { toString: 1, valueOf: 1 }
+    const message = { measurementId: object, type: object, measurementValue: [object] }
+    const events = { measurementId: '4200', measurementValue: [{ id: object, eventName: object }] }
+    const payload = { alarm: object, eventType: object, sos: [object], messages: [message, events] }
+    expect(decodedPayload(payload)).toMatchObject({ attributes: {}, positions: [] })
+  })
+
   test('does not replace an alarm with a name', () => {
     const alarmOf = (payload: object) => decodedPayload(payload).attributes['alarm']
     expect(alarmOf({ alarm: 'lowBattery', sos: true })).toBe('sos,lowBattery')
