@@ -176,7 +176,7 @@ export function acceptReports({
 }
 
 /**
- * Drops all but one heartbeat of each device, the last with telemetry if any has it. Returns the remaining reports,
+ * Drops all but one heartbeat of each device and alarm, the last with telemetry if any has it. Returns the remaining reports,
  * and for each submitted report its place among them. Undefined if all are needed.
  */
 function withoutRepeats(
@@ -184,14 +184,16 @@ function withoutRepeats(
 ):
   { readonly reports: readonly SubmittedReport[]; readonly places: readonly number[] } | undefined {
   const reports: SubmittedReport[] = []
-  const heartbeats = new Map<unknown, number>()
+  const heartbeats = new Map<string, number>()
   const places = submitted.map((report) => {
-    const known = 'seen' in report ? heartbeats.get(report.seen) : undefined
+    // No id has a line break.
+    const id = 'seen' in report ? `${report.seen}\n${report.attributes?.['alarm'] ?? ''}` : ''
+    const known = 'seen' in report ? heartbeats.get(id) : undefined
     if (known !== undefined) {
       if ('seen' in report && hasTelemetry(report)) reports[known] = report
       return known
     }
-    if ('seen' in report) heartbeats.set(report.seen, reports.length)
+    if ('seen' in report) heartbeats.set(id, reports.length)
     return reports.push(report) - 1
   })
   return reports.length === submitted.length ? undefined : { reports, places }

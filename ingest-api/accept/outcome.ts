@@ -24,7 +24,7 @@ export type SubmittedPosition = {
   readonly deviceId?: string | undefined
 }
 
-/** A device reported without a position. A request appends one heartbeat of each device. */
+/** A device reported without a position. A request appends one heartbeat of each device and alarm. */
 export type SubmittedHeartbeat = Telemetry & {
   /** The device id; an invalid one refuses the heartbeat. */
   readonly seen: string

@@ -40,7 +40,9 @@ export function readOverland(
     const deviceId = deviceIdOf(properties, device)
     const point = feature && pointOf(feature, { properties, deviceId })
     if (point === undefined) malformedFeatures += 1
-    else if (point === 'action') seenDevices.set(deviceId, properties)
+    else if (point === 'action' && isSent(properties['alarm'])) {
+      items.push(heartbeat(deviceId, properties))
+    } else if (point === 'action') seenDevices.set(deviceId, properties)
     else {
       positionedDevices.add(deviceId)
       items.push(point)

@@ -77,6 +77,18 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('heartbeats', () => {
+  test('of one request, those of a device that name different alarms are all appended', async () => {
+    const heartbeat = (alarm?: string) => ({
+      seen: 'van-1',
+      ...(alarm !== undefined && { attributes: { alarm } }),
+    })
+    const sent = ['sos', undefined, 'sos', 'powerCut', undefined].map(heartbeat)
+    expect(await outcomes(...sent)).toEqual(sent.map(() => seen))
+    const [events = []] = appends
+    const alarms = events.map((event) => event.attributes?.['alarm'])
+    expect(alarms).toEqual(['sos', undefined, 'powerCut'])
+  })
+
   test('a heartbeat is appended with an id of its own each time, and counted apart from positions', async () => {
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])

@@ -311,6 +311,16 @@ describe('a heartbeat', () => {
   })
 })
 
+test('an alarm of Overland without a place is a heartbeat, whatever else is in its batch', async () => {
+  const properties = { device_id: 'A1', timestamp: '2026-11-25T17:00:00Z' }
+  const point = { geometry: { type: 'Point', coordinates: [10.1, 54.3] }, properties }
+  const sos = { properties: { ...properties, alarm: 'sos' } }
+  const other = { properties: { ...properties, action: 'x' } }
+  const id = await send('/api/v1/senders/overland', { locations: [point, sos, other] })
+  expect(await positionsOf(id)).toMatchObject([PLACE])
+  expect(await heartbeatsOf(id)).toMatchObject([{ attributes: { alarm: 'sos' } }])
+})
+
 test('OwnTracks without coordinates is still rejected', async () => {
   const id = await send(OWNTRACKS, {
     _type: 'location',
