@@ -115,7 +115,9 @@ function itemsOfUplink(uplink: Uplink): readonly AppItem[] {
   if (decoded.positions.some(({ isStored }) => !isStored)) return positions
   const seen = { kind: 'seen', deviceId, battery, attributes } as const
   if (decoded.isWithoutFix) return [...positions, { ...seen, isWithoutFix: true }]
-  if (!uplink.hasPayload || positions.length > 0) return [...positions, seen]
+  const isTold = battery !== undefined || Object.values(attributes).some(isSent)
+  if (positions.length > 0) return isTold ? [...positions, seen] : positions
+  if (!uplink.hasPayload) return [seen]
   return [{ ...seen, ifUnknown: { message: noPosition(payload), sent } }]
 }
 

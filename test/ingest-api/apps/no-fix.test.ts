@@ -311,6 +311,17 @@ describe('a heartbeat', () => {
   })
 })
 
+test('stored positions of a LoRaWAN tracker bring a heartbeat if there is telemetry of now', async () => {
+  const history = [{ timestamp: '2026-11-25T16:00:00Z', ...PLACE }]
+  for (const telemetry of [{}, { sos: true, batteryLevel: 50 }]) {
+    const id = await send(TTS, uplink({ history, ...telemetry }))
+    expect(await positionsOf(id)).toMatchObject([PLACE])
+    const told = [{ battery: 0.5, attributes: { alarm: 'sos', sos: true } }]
+    expect(await heartbeatsOf(id)).toMatchObject('sos' in telemetry ? told : [])
+    expect(await rejectionsOf(ingest, id)).toEqual([])
+  }
+})
+
 test('an alarm of Overland without a place is a heartbeat, whatever else is in its batch', async () => {
   const properties = { device_id: 'A1', timestamp: '2026-11-25T17:00:00Z' }
   const point = { geometry: { type: 'Point', coordinates: [10.1, 54.3] }, properties }
