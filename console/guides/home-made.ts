@@ -168,12 +168,13 @@ function restCommand({ address, key, deviceId }: Setup): string {
     content_type: application/json
     payload: >-
       {{ {"deviceId": ${stringLiteral(deviceId)}, "latitude": latitude, "longitude": longitude,
-      "accuracy": accuracy, "timestamp": timestamp} | tojson }}
+      "accuracy": accuracy, "battery": battery, "timestamp": timestamp} | tojson }}
 `
 }
 
 const AUTOMATION = `alias: Report the position of my phone
 mode: queued
+max: 1000
 triggers:
   - trigger: state
     entity_id: device_tracker.my_phone
@@ -184,5 +185,8 @@ actions:
       latitude: "{{ trigger.to_state.attributes.latitude }}"
       longitude: "{{ trigger.to_state.attributes.longitude }}"
       accuracy: "{{ trigger.to_state.attributes.gps_accuracy | default(0) }}"
+      battery: >-
+        {{ trigger.to_state.attributes.battery_level / 100
+        if trigger.to_state.attributes.battery_level is number else none }}
       timestamp: "{{ trigger.to_state.last_updated.isoformat() }}"
 `

@@ -7,7 +7,7 @@ import { KEY_SHAPED, ODD_ID } from './every-guide.ts'
 
 const setup = { address: 'https://gps.example', key: KEY_SHAPED, deviceId: ODD_ID }
 const STATE = {
-  attributes: { latitude: 52.5, longitude: -13.25, gps_accuracy: 12 },
+  attributes: { latitude: 52.5, longitude: -13.25, gps_accuracy: 12, battery_level: 57 },
   last_updated: '2026-11-22T14:05:55.123456+00:00',
 }
 
@@ -32,7 +32,8 @@ print(json.dumps(NativeEnvironment().from_string(template).render(values)))`
       .flatMap(({ entries = [] }) => entries)
       .map(({ text }) => text)
     const { rest_command } = parse(command) as { rest_command: Record<string, RestCommand> }
-    const { conditions, actions } = parse(automation) as Automation
+    const { conditions, actions, mode, max } = parse(automation) as Automation
+    expect([mode, max]).toEqual(['queued', 1_000])
     const [{ action, data }] = actions
     const called = rest_command[action.replace('rest_command.', '')]
     expect(called).toMatchObject({
@@ -45,21 +46,35 @@ print(json.dumps(NativeEnvironment().from_string(template).render(values)))`
     const trigger = { to_state: STATE }
     expect(render(conditions, { trigger })).toBe(true)
     expect(render(conditions, { trigger: { to_state: { ...STATE, attributes: {} } } })).toBe(false)
-    const values = Object.entries(data).map(([name, text]) => [name, render(text, { trigger })])
-    const sent = render(called?.payload ?? '', Object.fromEntries(values) as object)
-    expect(typeof sent === 'string' ? JSON.parse(sent) : sent).toEqual({
+    const reportOf = (state: object) => {
+      const values = Object.entries(data).map(([name, text]) => {
+        return [name, render(text, { trigger: { to_state: state } })]
+      })
+      const sent = render(called?.payload ?? '', Object.fromEntries(values) as object)
+      return (typeof sent === 'string' ? JSON.parse(sent) : sent) as object
+    }
+    const report = {
       deviceId: ODD_ID,
       latitude: 52.5,
       longitude: -13.25,
       accuracy: 12,
+      battery: 0.57,
       timestamp: STATE.last_updated,
-    })
+    }
+    expect(reportOf(STATE)).toEqual(report)
+    // `null` counts as absent.
+    for (const battery_level of [undefined, null, 'unknown']) {
+      const attributes = { ...STATE.attributes, battery_level }
+      expect(reportOf({ ...STATE, attributes })).toEqual({ ...report, battery: null })
+    }
   })
 })
 
 type RestCommand = { readonly url: string; readonly payload: string }
 
 type Automation = {
+  readonly mode: string
+  readonly max: number
   readonly conditions: string
   readonly actions: readonly [{ readonly action: string; readonly data: Record<string, string> }]
 }
