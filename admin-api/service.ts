@@ -8,6 +8,7 @@ import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/process/ins
 import type { InstanceReport } from '../schemas/instance-report.ts'
 import type { Store } from '../store/store.ts'
 import { builtConsole } from './console-page/built-console.ts'
+import { warnOfMaps } from './console-page/check-maps.ts'
 import type { FactLog } from '../event-log/fact-log.ts'
 import { createAdminApp, type AdminLog } from './app.ts'
 import { hideErasedAhead } from './erasures-ahead.ts'
@@ -58,6 +59,7 @@ export async function startAdminApi(
   const mayRead = () => {
     if (erasures.isReading()) throw unavailable('the log is read for erasures, please try again')
   }
+  lifecycle.run('checking maps', warnOfMaps(config.maps, logger))
   let canSignIn = false
   const ready = async () => {
     mayRead()

@@ -18,7 +18,10 @@ import { freePort } from '../services/own-server.ts'
 
 test('the admin API is ready once its first operator can sign in, and not before', async () => {
   const directory = await ownDirectory()
-  const logger = createLogger({ level: 'silent', name: 'test' })
+  const warned: unknown[] = []
+  const logger = Object.assign(createLogger({ level: 'silent', name: 'test' }), {
+    warn: (...line: unknown[]) => warned.push(line),
+  })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
   const opened = openSqliteStore({ directory })
@@ -37,6 +40,7 @@ test('the admin API is ready once its first operator can sign in, and not before
     ADMIN_PORT: String(port),
     ADMIN_EMAIL: first.email,
     ADMIN_PASSWORD: first.password,
+    MAP_PMTILES: 'Town=/no/such.pmtiles',
   })
   const program = { config, logger, metrics: createMetrics(), lifecycle }
   const starting = startAdminApi(
@@ -53,6 +57,9 @@ test('the admin API is ready once its first operator can sign in, and not before
       body: JSON.stringify(first),
     })
   await eventually(async () => (await ask('/healthz'))?.status === 200)
+  const map = { map: 'Town', file: '/no/such.pmtiles', reason: 'there is no such file' }
+  await eventually(() => warned.length > 0)
+  expect(warned).toEqual([[map, 'a map of MAP_PMTILES cannot be shown']])
   const early = await ask('/readyz')
   expect(early?.status).toBe(503)
   expect(await early?.json()).toMatchObject({
