@@ -40,31 +40,32 @@ describe.each(apps.map((app) => [app.name, app] as const))('%s', (_, app) => {
       app: fc.constantFrom(...PHONETRACK_LOGGERS),
       device: fc.constantFrom('van', '', 'yourname'),
     })
-    fc.assert(
-      fc.property(
-        ...[anyBody, anyQuery, anyMediaType, anyHeaders, fc.boolean(), parameters],
-        (body, query, mediaType, headers, literalBasic, given) => {
-          const header = (name: string) => (headers as Record<string, string>)[name] ?? ''
-          const request = {
-            query: fieldsIn(query),
-            parameters: given,
-            header,
-            mediaType,
-            literalBasic,
+    const property = fc.property(
+      ...[anyBody, anyQuery, anyMediaType, anyHeaders, fc.boolean(), parameters],
+      (body, query, mediaType, headers, literalBasic, given) => {
+        const header = (name: string) => (headers as Record<string, string>)[name] ?? ''
+        const request = {
+          query: fieldsIn(query),
+          parameters: given,
+          header,
+          mediaType,
+          literalBasic,
+        }
+        for (const said of app.read({ ...request, body })) {
+          seen[said.kind] += 1
+          if (said.kind !== 'point') continue
+          for (const [name, value] of Object.entries(said.measured)) {
+            const [least, greatest] = RANGES[name as keyof typeof RANGES]
+            expect(value >= least && value <= greatest && !Object.is(value, -0)).toBe(true)
           }
-          for (const said of app.read({ ...request, body })) {
-            seen[said.kind] += 1
-            if (said.kind !== 'point') continue
-            for (const [name, value] of Object.entries(said.measured)) {
-              const [least, greatest] = RANGES[name as keyof typeof RANGES]
-              expect(value >= least && value <= greatest && !Object.is(value, -0)).toBe(true)
-            }
-          }
-          expect(app.answer(request).status).toBeLessThan(300)
-        },
-      ),
-      { numRuns: READ },
+        }
+        expect(app.answer(request).status).toBeLessThan(300)
+      },
     )
+    // By chance there may be no request that the app could have sent among so few.
+    for (let round = 0; round < 5 && seen.point + seen.seen === 0; round += 1) {
+      fc.assert(property, { numRuns: READ })
+    }
     expect(seen.malformed).toBeGreaterThan(0)
     expect(seen.point + seen.seen).toBeGreaterThan(0)
   })
