@@ -61,7 +61,11 @@ async function read({ files, deviceId, isSent }: Extract<HistoryOrder, { kind: '
     const named = numbersDevices ? undefined : item.point.deviceId
     const device = deviceId === '' ? named : deviceId
     if (device === undefined) return found.leaveOut('it names no device', where)
-    const { report } = reportOf(item.point, { deviceId: device })
+    const { report, dropped } = reportOf(item.point, { deviceId: device })
+    if (dropped > 0) found.leaveOut('some attributes: too long, or too many', where)
+    for (const name of item.point.misspelt ?? []) {
+      found.leaveOut(`the field ${name}: is its name misspelt?`, where)
+    }
     found.add(report)
     if (!isSent) return undefined
     const { length } = JSON.stringify(report)

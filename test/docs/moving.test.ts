@@ -11,6 +11,8 @@ const FILES: Readonly<Record<string, string>> = {
   'positions-*.json.gz': 'histories/traccar-positions.json',
   'route.csv': 'histories/traccar-route.csv',
   '/var/spool/owntracks/recorder/store/rec/jane/phone/*.rec': 'histories/2024-03.rec',
+  'ocat.json': 'histories/ocat.json',
+  'geopulse.csv': 'histories/geopulse.csv',
   'Records.json': 'histories/records.json',
   'Timeline.json': 'histories/timeline-android.json',
   'location-history.json': 'histories/location-history-ios.json',

@@ -1,8 +1,16 @@
 import { parse } from 'csv-parse'
 import { unguardFormulas } from '../../text/csv-formulas.ts'
-import { UnreadableError, type FileItem, type Format, type Text, LINES } from './format.ts'
+import {
+  UnreadableError,
+  type FileItem,
+  type Format,
+  type Text,
+  LINES,
+  textWithHead,
+} from './format.ts'
+import { fieldItems } from './field-items.ts'
 import { jsonIn } from '../values.ts'
-import { areOwnNames, namedPoint, namePosition, ownPoint, usualName } from './named-fields.ts'
+import { namePosition, usualName } from './named-fields.ts'
 
 const SEPARATORS = [',', ';', '\t'] as const
 
@@ -41,6 +49,7 @@ export async function* csvRows(
   let header: readonly string[] | undefined
 
   function* read() {
+    if (header === undefined && SEP.test(rows[0]?.cells[0] ?? '')) rows.shift()
     header ??= rows.shift()?.cells
     if (header !== undefined && rows.length > 0) yield { header, rows }
     rows = []
@@ -68,7 +77,7 @@ function faultOf(error: Error, lastLine: number): Error {
   return new UnreadableError(`it is not valid CSV after line ${lastLine}: ${reason}`)
 }
 
-/** Our own export, GPSLogger's files, and files with columns of such names. */
+/** Our own export, GPSLogger's and GeoPulse's files, and files with columns of such names. */
 export const csvFormat: Format = {
   name: 'csv',
   title: 'CSV of this service, GPSLogger and others',
@@ -77,23 +86,23 @@ export const csvFormat: Format = {
   recognises: (head) => separatorOf(head) !== undefined,
 
   async *read(text) {
-    const { head, whole } = await upToHeader(text)
+    // One of the first two lines is the header.
+    const { head, whole } = await textWithHead(text, (begin) => /\S.*\n.*\n/.test(begin))
     const separator = separatorOf(head) ?? ','
     for await (const { header, rows } of csvRows(whole, { separator })) {
       const names = header.map(usualName)
-      const isOwn = areOwnNames(names)
       // Programs that write decimal commas separate cells otherwise.
       const hasCommas = separator !== ','
-      yield rows.map((row) => itemOf(names, row, { isOwn, hasCommas }))
+      yield rows.flatMap((row) => itemsOf(names, row, { hasCommas }))
     }
   },
 }
 
-function itemOf(
+function itemsOf(
   names: readonly string[],
   { line: place, cells }: CsvRow,
-  { isOwn, hasCommas }: { isOwn: boolean; hasCommas: boolean },
-): FileItem {
+  { hasCommas }: { hasCommas: boolean },
+): FileItem[] {
   const { attributes = '', ...fields } = Object.fromEntries(
     names.map((name, column) => {
       const cell = unguardFormulas(cells[column] ?? '')
@@ -101,33 +110,22 @@ function itemOf(
     }),
   )
   const all = { ...fields, attributes: jsonIn(attributes) }
-  return {
-    kind: 'point',
-    place,
-    point: isOwn ? ownPoint(all) : namedPoint(all, { areTexts: true }),
-  }
+  return fieldItems(all, place, { areTexts: true })
 }
 
 const DECIMAL_COMMA = /^([+-]?\d+),(\d+)$/
 
-/** The separator that makes a header of the first line; undefined if it is none. */
-function separatorOf(head: string): string | undefined {
-  const line = head.trimStart().split(/\r?\n/, 1)[0]?.replaceAll('"', '') ?? ''
-  return SEPARATORS.find((one) => namePosition(line.split(one).map(usualName)))
+/** Excel's first line, which may name the separator: `sep=;`. */
+const SEP = /^sep=/i
+
+/** The line of a text that should be its header. */
+export function headerIn(head: string): string {
+  const [first = '', second = ''] = head.trimStart().replaceAll('"', '').split(/\r?\n/, 2)
+  return SEP.test(first) ? second : first
 }
 
-async function upToHeader(text: Text): Promise<{ head: string; whole: Text }> {
-  const source = text[Symbol.asyncIterator]()
-  let head = ''
-  while (!head.trimStart().includes('\n')) {
-    const next = await source.next()
-    if (next.done === true) break
-    head += next.value
-  }
-  return { head, whole: whole() }
-
-  async function* whole(): Text {
-    yield head
-    yield* { [Symbol.asyncIterator]: () => source }
-  }
+/** The separator that makes a header of the first line; undefined if it is none. */
+function separatorOf(head: string): string | undefined {
+  const line = headerIn(head)
+  return SEPARATORS.find((one) => namePosition(line.split(one).map(usualName)))
 }

@@ -74,6 +74,26 @@ export async function* linesOf(text: Text): AsyncGenerator<Line[]> {
   }
 }
 
+/** Reads a text until its begin is enough, or all of it. */
+export async function textWithHead(
+  text: Text,
+  isEnough: (head: string) => boolean,
+): Promise<{ head: string; whole: Text }> {
+  const source = text[Symbol.asyncIterator]()
+  let head = ''
+  while (!isEnough(head)) {
+    const next = await source.next()
+    if (next.done === true) break
+    head += next.value
+  }
+  return { head, whole: whole() }
+
+  async function* whole(): Text {
+    yield head
+    yield* { [Symbol.asyncIterator]: () => source }
+  }
+}
+
 const FEW = 20
 
 /** The first lines of a file that are not blank, by which a format is recognised: any of them may be damaged. */

@@ -1,9 +1,9 @@
 import { CHARGING, readOverland } from '../senders/overland.ts'
-import { knownNumber } from '../sent-attributes.ts'
-import { isSent, measure, objectIn, type SentMeasurements } from '../values.ts'
+import { objectIn } from '../values.ts'
 import type { Format, FileItem, FilePoint } from './format.ts'
+import { fieldItems } from './field-items.ts'
 import { jsonElements, listIn } from './json-elements.ts'
-import { namedPoint, ownPoint, USED } from './named-fields.ts'
+import { namedPoint, USED } from './named-fields.ts'
 import { readAsApp } from './read-as-app.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -31,7 +31,8 @@ export const geoJsonFormat: Format = {
     // A file may be a single feature, or a geometry.
     if ('geometry' in root) yield featureItems(root, 1)
     else if ('coordinates' in root || 'geometries' in root) {
-      yield featureItems({ geometry: root, properties: root }, 1)
+      const { coordTimes, times } = root
+      yield featureItems({ geometry: root, properties: { coordTimes, times } }, 1)
     }
   },
 }
@@ -44,7 +45,10 @@ const MEMBERS = [
   '$.coordinates',
   '$.geometries',
   '$.coordTimes',
+  '$.times',
 ]
+/** Fields of Overland's features, which no other program has. */
+const OF_OVERLAND = ['horizontal_accuracy', 'battery_state', 'locations_in_payload']
 const TYPE =
   /"type"\s*:\s*"(?:Feature|FeatureCollection|GeometryCollection|(?:Multi)?(?:Point|LineString|Polygon))"/
 const LIST = /^\{\s*"(?:features|locations)"\s*:\s*\[/
@@ -61,15 +65,18 @@ export function featureItems(feature: Fields, place: number): FileItem[] {
         featureItems({ ...feature, geometry: one }, place),
       )
     case 'MultiPoint':
+      return severalPoints(listIn(coordinates), properties, place)
     case 'Point':
-      if ('horizontal_accuracy' in properties || 'device_id' in properties) {
+      if (OF_OVERLAND.some((name) => name in properties)) {
         return readAsApp(
           ({ body }) => readOverland(body),
           JSON.stringify({ locations: [feature] }),
           { place },
         )
       }
-      return [{ kind: 'point', place, point: pointAt(coordinates, properties) }]
+      return 'tst' in properties
+        ? fieldItems(owntracksFields(coordinates, properties), place)
+        : [{ kind: 'point', place, point: pointAt(coordinates, properties) }]
     case 'LineString':
       return line(coordinates, timesOf(properties), properties, place)
     case 'MultiLineString': {
@@ -81,9 +88,20 @@ export function featureItems(feature: Fields, place: number): FileItem[] {
   }
 }
 
-/** A GPX converter writes the times of a line as `coordTimes`, newer ones within coordinateProperties. */
+/** GPX converters write the times of a line as `coordTimes`, or within coordinateProperties; others as `times`. */
 function timesOf(properties: Fields): unknown {
-  return properties['coordTimes'] ?? objectIn(properties['coordinateProperties'])?.['times']
+  const { coordTimes, coordinateProperties, times } = properties
+  return coordTimes ?? objectIn(coordinateProperties)?.['times'] ?? times
+}
+
+/** Several places of one time are no track. */
+function severalPoints(places: readonly unknown[], properties: Fields, place: number): FileItem[] {
+  if (listIn(timesOf(properties)).length > 0) {
+    return line(places, timesOf(properties), properties, place)
+  }
+  if (places.length === 1) return [{ kind: 'point', place, point: pointAt(places[0], properties) }]
+  const message = 'a MultiPoint must have times, one for each of its points'
+  return [{ kind: 'broken', place, message }]
 }
 
 function line(coordinates: unknown, times: unknown, properties: Fields, place: number): FileItem[] {
@@ -97,29 +115,25 @@ function line(coordinates: unknown, times: unknown, properties: Fields, place: n
   })
 }
 
+/** The Recorder's features: their name is the tid, their address that of a map. */
+function owntracksFields(coordinates: unknown, properties: Fields): Fields {
+  const [lon, lat, alt] = listIn(coordinates)
+  const { name, address, ...fields } = properties
+  return { alt, tid: name, addr: address, ...fields, lat, lon }
+}
+
 function pointAt(coordinates: unknown, properties: Fields): FilePoint {
   const [longitude, latitude, altitude] = listIn(coordinates)
   const fields = { ...properties, latitude, longitude, ...(altitude !== undefined && { altitude }) }
-  if (isSent(properties['deviceId']) || 'recordId' in properties) return ownPoint(fields)
-  const { measured: usual, attributes, ...point } = namedPoint(fields, { used: USED_HERE })
-  const { tracker_id: tracker, battery, battery_status, vertical_accuracy } = properties
-  const measured: SentMeasurements = { ...usual }
-  // Dawarich has percent, and 1 is one of them.
-  if (tracker !== undefined) measure(measured, 'battery', battery, 0.01)
-  return {
-    ...point,
-    measured,
-    attributes: {
-      ...attributes,
-      verticalAccuracy: knownNumber(vertical_accuracy),
-      charging: CHARGING.get(battery_status) ?? attributes?.['charging'],
-    },
-  }
+  if (!('tracker_id' in properties)) return namedPoint(fields)
+  const { attributes, ...point } = namedPoint(fields, { used: USED_BY_DAWARICH })
+  const charging = CHARGING.get(properties['battery_status']) ?? attributes?.['charging']
+  return { ...point, attributes: { ...attributes, charging } }
 }
 
 /** Dawarich's names that are no attributes. */
-const USED_HERE = new Set([
+const USED_BY_DAWARICH = new Set([
   ...USED,
-  ...['battery_status', 'vertical_accuracy', 'time_long', 'topic', 'ping', 'city', 'country'],
+  ...['battery_status', 'time_long', 'topic', 'ping', 'city', 'country'],
   ...['external_track_id', 'track_id', 'coordTimes'],
 ])

@@ -148,7 +148,7 @@ export const googleRecords: Format = {
   title: 'Google Takeout (Records.json)',
   places: 'element',
   each: { text: '"latitudeE7"', what: 'locations' },
-  recognises: (head) => /^\{\s*"locations"\s*:\s*\[/.test(head) && !/"Feature"/.test(head),
+  recognises: (head) => /^\{\s*"locations"\s*:\s*\[/.test(head) && !/"(?:Feature|tst)"/.test(head),
 
   async *read(text) {
     for await (const elements of jsonElements(text, ['$.locations.*'])) yield elements.map(itemOf)

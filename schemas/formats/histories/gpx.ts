@@ -1,7 +1,8 @@
-import { otherScalars } from '../sent-attributes.ts'
+import { knownNumber, otherScalars } from '../sent-attributes.ts'
 import { typedTexts } from '../typed-attributes.ts'
 import { timeIn, PERCENT, measure, measurementsIn, textIn } from '../values.ts'
 import type { Format, FileItem } from './format.ts'
+import { FIELD_NAMES } from './named-fields.ts'
 import { gpxPoints, OUR_CREATOR, type GpxPoint } from './gpx-points.ts'
 
 export const gpxFormat: Format = {
@@ -31,13 +32,16 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
   // PhoneTrack, like our export, names each track after its device.
   const isDevice = isOwnExport || /^PhoneTrack\b/.test(creator ?? '')
   const deviceId = isDevice ? textIn(track) : undefined
-  const textOf = (name: string) => own.get(name) ?? extensions.get(name)
+  const textOf = (...names: readonly string[]) => {
+    const name = names.find((one) => own.has(one) || extensions.has(one)) ?? ''
+    return own.get(name) ?? extensions.get(name)
+  }
   const measured = measurementsIn(
     {
-      accuracy: textOf('accuracy'),
+      accuracy: textOf(...FIELD_NAMES.accuracy),
       altitude: own.get('ele'),
       speed: textOf('speed'),
-      heading: textOf('course') ?? textOf('bearing'),
+      heading: textOf('course', 'bearing'),
       battery: textOf('batterylevel'),
     },
     PERCENT,
@@ -49,19 +53,23 @@ function itemOf({ line, track, ...point }: GpxPoint, creator: string | undefined
   const longitude = (isOwnExport ? extensions.get('longitude') : undefined) ?? point.longitude
   const sentTime = own.get('time')
   const time = timeIn(sentTime)
-  const attributes = isOwnExport ? Object.fromEntries(point.attributes) : otherTexts(point)
+  const verticalAccuracy = knownNumber(textOf(...FIELD_NAMES.verticalAccuracy))
+  const attributes = isOwnExport
+    ? Object.fromEntries(point.attributes)
+    : { verticalAccuracy, ...otherTexts(point) }
   const read = { deviceId, latitude, longitude, time, sentTime, measured, attributes }
   return { kind: 'point', place: line, point: read }
 }
 
 function otherTexts({ own, extensions }: Pick<GpxPoint, 'own' | 'extensions'>) {
-  const texts = otherScalars(Object.fromEntries([...extensions, ...own]), USED)
-  const { atemp: temperature, ...others } = texts
+  const texts = Object.fromEntries([...extensions, ...own])
+  const { atemp: temperature, ...others } = otherScalars(texts, USED)
   return typedTexts({ temperature, ...others })
 }
 
 /** Measurements, and descriptions of a point for people. */
 const USED = new Set([
-  ...['lat', 'lon', 'time', 'ele', 'accuracy', 'speed', 'course', 'bearing', 'batterylevel'],
+  ...['lat', 'lon', 'time', 'ele', 'speed', 'course', 'bearing', 'batterylevel'],
+  ...[...FIELD_NAMES.accuracy, ...FIELD_NAMES.verticalAccuracy],
   ...['name', 'cmt', 'desc', 'src', 'sym', 'type', 'url', 'urlname'],
 ])

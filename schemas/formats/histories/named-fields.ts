@@ -1,4 +1,5 @@
-import { otherScalars } from '../sent-attributes.ts'
+import { camelCased } from '../senders/sensecap.ts'
+import { knownNumber, otherScalars } from '../sent-attributes.ts'
 import { typedTexts } from '../typed-attributes.ts'
 import {
   timeIn,
@@ -6,6 +7,7 @@ import {
   measure,
   measureBattery,
   measurementsIn,
+  METRES_PER_SECOND,
   objectIn,
   textIn,
 } from '../values.ts'
@@ -15,29 +17,18 @@ import type { FilePoint } from './format.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /** The names that programs give to the fields of a position; of several, the first counts. */
-const NAMES = {
+export const FIELD_NAMES = {
   deviceId: ['deviceId', 'device_id', 'tracker_id'],
   latitude: ['latitude', 'lat'],
   longitude: ['longitude', 'lon', 'lng', 'long'],
-  timestamp: ['timestamp', 'time', 'datetime', 'recorded_at', 'when', 'date'],
-  accuracy: ['accuracy'],
+  timestamp: ['timestamp', 'time', 'datetime', 'recorded_at', 'when', 'date', 'tst'],
+  accuracy: ['accuracy', 'hAcc', 'hacc', 'horizontalAccuracy', 'horizontal_accuracy'],
+  verticalAccuracy: ['verticalAccuracy', 'vAcc', 'vacc', 'vertical_accuracy'],
   altitude: ['altitude', 'ele', 'elevation', 'alt'],
   speed: ['speed', 'velocity'],
   heading: ['course', 'bearing', 'heading'],
   battery: ['battery'],
 } as const
-
-/** A point from fields named as in our own reports and records; numbers may be texts. */
-export function ownPoint(fields: Fields): FilePoint {
-  const measured = measurementsIn(fields)
-  if (!isSent(fields['altitude'])) measure(measured, 'altitude', first(fields, NAMES.altitude))
-  const { latitude, longitude, timestamp: sentTime } = fields
-  const deviceId = textIn(fields['deviceId'])
-  const attributes = objectIn(fields['attributes']) ?? {}
-  const point = { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured }
-  const misspelt = misspeltFields([fields])
-  return { ...point, attributes, ...(misspelt.length > 0 && { misspelt }) }
-}
 
 /**
  * A point from fields of any of the usual names; all others that are scalars are attributes.
@@ -47,45 +38,84 @@ export function namedPoint(
   fields: Fields,
   { areTexts = false, used = USED }: { areTexts?: boolean; used?: ReadonlySet<string> } = {},
 ): FilePoint {
-  const measured = measurementsIn({
-    accuracy: first(fields, NAMES.accuracy),
-    altitude: first(fields, NAMES.altitude),
-    speed: first(fields, NAMES.speed),
-    heading: first(fields, NAMES.heading),
-  })
-  measureBattery(measured, first(fields, NAMES.battery))
-  const latitude = first(fields, NAMES.latitude)
-  const longitude = first(fields, NAMES.longitude)
-  const sentTime = first(fields, NAMES.timestamp)
-  const deviceId = NAMES.deviceId.map((name) => textIn(fields[name])).find((id) => id !== undefined)
-  const others = otherScalars(fields, used)
+  const measured = measurementsIn(
+    {
+      accuracy: first(fields, FIELD_NAMES.accuracy),
+      altitude: first(fields, FIELD_NAMES.altitude),
+      speed: first(fields, FIELD_NAMES.speed),
+      heading: first(fields, FIELD_NAMES.heading),
+    },
+    { speed: METRES_PER_SECOND[isOfGeoPulse(fields) ? 'kmh' : 'mps'] },
+  )
+  const battery = first(fields, FIELD_NAMES.battery)
+  if (hasPercent(fields)) measure(measured, 'battery', battery, 0.01)
+  else measureBattery(measured, battery)
+  const latitude = first(fields, FIELD_NAMES.latitude)
+  const longitude = first(fields, FIELD_NAMES.longitude)
+  const sentTime = timeOf(fields)
+  const deviceId = FIELD_NAMES.deviceId
+    .map((name) => textIn(fields[name]))
+    .find((id) => id !== undefined)
+  const misspelt = misspeltIn(fields)
+  const taken = 'recordId' in fields ? USED_IN_EXPORTS : used
+  const others = otherScalars(
+    fields,
+    misspelt.length === 0 ? taken : new Set([...taken, ...misspelt]),
+  )
   const attributes = {
     ...(areTexts ? typedTexts(others) : others),
+    verticalAccuracy: knownNumber(first(fields, FIELD_NAMES.verticalAccuracy)),
     ...objectIn(fields['attributes']),
   }
-  return { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured, attributes }
+  const point = { deviceId, latitude, longitude, time: timeIn(sentTime), sentTime, measured }
+  return { ...point, attributes, ...(misspelt.length > 0 && { misspelt }) }
+}
+
+/** GeoPulse has km/h and percent. */
+function isOfGeoPulse(fields: Fields): boolean {
+  return 'velocity' in fields && ('source_type' in fields || 'sourceType' in fields)
+}
+
+/** Of percent, 1 is one. Dawarich alone has trackers. */
+function hasPercent(fields: Fields): boolean {
+  return isOfGeoPulse(fields) || 'tracker_id' in fields
+}
+
+/** A time of day, whose date is in another field. */
+const TIME_OF_DAY = /^\d\d?:\d\d|^\d{6}(?:\.\d+)?$/
+
+function timeOf(fields: Fields): unknown {
+  const sent = first(fields, FIELD_NAMES.timestamp)
+  const [date, time] = [textIn(fields['date']), textIn(fields['time'])]
+  if (date === undefined || time === undefined || textIn(sent) !== time) return sent
+  if (!TIME_OF_DAY.test(time)) return sent
+  return `${date} ${time.replace(/^(?=\d:)/, '0')}`
 }
 
 /** Whether fields of these names are a position: a place and a time. */
 export function namePosition(names: readonly string[]): boolean {
-  return ([NAMES.latitude, NAMES.longitude, NAMES.timestamp] as const).every((aliases) =>
-    aliases.some((name) => names.includes(name)),
+  return ([FIELD_NAMES.latitude, FIELD_NAMES.longitude, FIELD_NAMES.timestamp] as const).every(
+    (aliases) => aliases.some((name) => names.includes(name)),
   )
 }
 
-/** Whether they are named as in our own reports. */
-export function areOwnNames(names: readonly string[]): boolean {
-  return ['latitude', 'longitude', 'timestamp'].every((name) => names.includes(name))
+/** Names that are nearly ours, in fields that are named as in our own reports. */
+function misspeltIn(fields: Fields): readonly string[] {
+  if (!['latitude', 'longitude', 'timestamp'].every((name) => name in fields)) return []
+  return misspeltFields([fields]).filter((name) => !USED.has(name))
 }
 
-/** The usual spelling of a field's name, which may be in any case. */
+/** The usual spelling of the name of a column, which may be in any case; `Fuel level` can be no attribute's name. */
 export function usualName(name: string): string {
   const trimmed = name.trim()
-  return USUAL.get(trimmed.toLowerCase()) ?? trimmed
+  const usual = USUAL.get(trimmed.toLowerCase().replace(OF_TIME, ''))
+  return usual ?? ((/[^\w.-]/.test(trimmed) && camelCased(trimmed)) || trimmed)
 }
 
+/** `UTC Date` and `gps_time`. */
+const OF_TIME = /^(?:utc|gps)[ _](?=(?:date|time)$)/
 const USUAL = new Map(
-  [...Object.values(NAMES).flat(), 'attributes'].map((name) => [name.toLowerCase(), name]),
+  [...Object.values(FIELD_NAMES).flat(), 'attributes'].map((name) => [name.toLowerCase(), name]),
 )
 
 function first(fields: Fields, names: readonly string[]): unknown {
@@ -95,6 +125,9 @@ function first(fields: Fields, names: readonly string[]): unknown {
 
 /** Names of no attributes: those above, and what GPSLogger derives from others. */
 export const USED: ReadonlySet<string> = new Set([
-  ...Object.values(NAMES).flat(),
+  ...Object.values(FIELD_NAMES).flat(),
   ...['timestamp_ms', 'starttimestamp_ms', 'time_offset', 'recordId', 'receivedAt', 'imported'],
 ])
+
+/** Operators set the name and the labels of a device; our exports repeat them. */
+const USED_IN_EXPORTS = new Set([...USED, 'name', 'labels'])

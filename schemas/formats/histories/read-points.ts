@@ -2,14 +2,15 @@ import { csvFormat } from './csv.ts'
 import { geoJsonFormat } from './geo-json.ts'
 import { googleAndroid, googleIos, googleRecords } from './google.ts'
 import { gpxFormat } from './gpx.ts'
-import { ndjsonFormat, owntracksRec } from './json-lines.ts'
+import { ndjsonFormat } from './json-lines.ts'
+import { owntracksJson, owntracksRec } from './owntracks.ts'
 import { traccarCsv, traccarJson } from './traccar.ts'
 import { UnreadableError, type Format, type FileItem, type Text } from './format.ts'
 
 /** Where several recognise a text, the first counts. */
 export const FORMATS: readonly Format[] = [
-  ...[gpxFormat, googleRecords, googleAndroid, googleIos, owntracksRec, traccarJson, traccarCsv],
-  ...[ndjsonFormat, geoJsonFormat, csvFormat],
+  ...[gpxFormat, googleRecords, googleAndroid, googleIos, owntracksRec, owntracksJson],
+  ...[traccarJson, traccarCsv, ndjsonFormat, geoJsonFormat, csvFormat],
 ]
 
 /** The number of characters by which a format is recognised. */

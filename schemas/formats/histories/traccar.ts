@@ -1,7 +1,7 @@
 import { readTraccarForward } from '../senders/traccar-forward.ts'
 import { typedTexts } from '../typed-attributes.ts'
 import { objectIn } from '../values.ts'
-import { csvRows, type CsvRow } from './csv.ts'
+import { csvRows, headerIn, type CsvRow } from './csv.ts'
 import { LINES, type FileItem, type Format } from './format.ts'
 import { jsonElements } from './json-elements.ts'
 import { readAsApp } from './read-as-app.ts'
@@ -30,7 +30,7 @@ export const traccarCsv: Format = {
   each: LINES,
   numbersDevices: true,
   recognises(head) {
-    const header = head.split(/\r?\n/, 1)[0]?.split(',') ?? []
+    const header = headerIn(head).split(',')
     return ['deviceId', 'fixTime', 'latitude', 'longitude'].every((name) => header.includes(name))
   },
 

@@ -98,7 +98,7 @@ function isScalar(value: unknown): boolean {
 }
 
 /** `Air Temperature` → `airTemperature`. */
-function camelCased(type: string): string {
+export function camelCased(type: string): string {
   const words = type.match(/[A-Za-z0-9]+/g) ?? []
   const joined = words
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase())

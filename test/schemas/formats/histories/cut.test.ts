@@ -9,6 +9,7 @@ const FILES = [
   ...['records.json', 'timeline-android.json', 'location-history-ios.json', '2024-03.rec'],
   ...['traccar-positions.json', 'traccar-route.csv', 'dawarich.geojson', 'overland.geojson'],
   ...['phonetrack.gpx', 'own.ndjson', 'own.csv', 'gpslogger.csv', 'osmand-bearing.gpx'],
+  ...['ocat.json', 'ocat.geojson', 'ocat.csv', 'geopulse.csv'],
 ]
 
 async function read(bytes: Uint8Array): Promise<{ items: FileItem[]; error?: unknown }> {

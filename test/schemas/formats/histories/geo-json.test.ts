@@ -79,6 +79,44 @@ test('each point of a line has the time in the same place of coordTimes', async 
   expect(await reportsInText(collection(line, {}))).toEqual(['a line must have coordTimes'])
 })
 
+test('each point of a MultiPoint has the time in the same place of times; without them it is named', async () => {
+  const times = ['2024-01-01T00:00:00Z', '2024-01-01T00:00:01Z']
+  const coordinates = [
+    [1, 2],
+    [3, 4, 5],
+  ]
+  const several = { type: 'MultiPoint', coordinates }
+  const points = [
+    { deviceId: 'van', longitude: 1, latitude: 2, timestamp: '2024-01-01T00:00:00.000Z' },
+    {
+      deviceId: 'van',
+      longitude: 3,
+      latitude: 4,
+      altitude: 5,
+      timestamp: '2024-01-01T00:00:01.000Z',
+    },
+  ]
+  for (const properties of [
+    { times },
+    { coordTimes: times },
+    { coordinateProperties: { times } },
+  ]) {
+    expect(await reportsInText(collection(several, { ...properties, deviceId: 'van' }))).toEqual(
+      points,
+    )
+  }
+  expect(await reportsInText(JSON.stringify({ ...several, times }))).toMatchObject([
+    { longitude: 1 },
+    { longitude: 3 },
+  ])
+  const at = { timestamp: '2024-01-01T00:00:00Z', device_id: 'van' }
+  expect(await reportsInText(collection(several, at))).toEqual([
+    'a MultiPoint must have times, one for each of its points',
+  ])
+  const single = { type: 'MultiPoint', coordinates: [[1, 2]] }
+  expect(await reportsInText(collection(single, at))).toEqual([points[0]])
+})
+
 test('a line names its device as points do', async () => {
   const line = { type: 'LineString', coordinates: [[1, 2]] }
   for (const name of ['deviceId', 'device_id', 'tracker_id']) {

@@ -43,6 +43,45 @@ describe('extensions of other programs', () => {
       { attributes: { ignition: false, motion: true, alarm: '7', note: 7, odometer: 7 } },
     ])
   })
+
+  test('of Garmin have the temperature as a number, whatever its decimals', async () => {
+    const inside = (text: string) =>
+      `<extensions><x:Ext xmlns:x="urn:x"><x:atemp>${text}</x:atemp><x:hr>92</x:hr></x:Ext></extensions>`
+    for (const [text, temperature] of [
+      ['21.0', 21],
+      ['14.400000', 14.4],
+      ['-3.50', -3.5],
+    ] as const) {
+      const point = `<trkpt lat="1" lon="2">${TIME}${inside(text)}</trkpt>`
+      expect(await reportsInText(gpxOf(point))).toMatchObject([
+        { attributes: { temperature, hr: 92 } },
+      ])
+    }
+  })
+
+  test('of Apple Health have the accuracies, of which -1 is unknown', async () => {
+    const point = (inside: string) =>
+      `<trkpt lat="1" lon="2">${TIME}<extensions><speed>-1.0</speed>${inside}</extensions></trkpt>`
+    const at = {
+      deviceId: 'given',
+      latitude: 1,
+      longitude: 2,
+      timestamp: '2024-01-01T00:00:00.000Z',
+    }
+    for (const [inside, expected] of [
+      [
+        '<hAcc>1.486173</hAcc><vAcc>1.163164</vAcc>',
+        { accuracy: 1.486173, attributes: { verticalAccuracy: 1.163164 } },
+      ],
+      ['<hAcc>5.0</hAcc><vAcc>-1.0</vAcc>', { accuracy: 5 }],
+      [
+        '<hAcc>-1</hAcc><verticalAccuracy>3.0</verticalAccuracy>',
+        { attributes: { verticalAccuracy: 3 } },
+      ],
+    ] as const) {
+      expect(await reportsInText(gpxOf(point(inside)))).toEqual([{ ...at, ...expected }])
+    }
+  })
 })
 
 test('an export of an earlier version, without types of attributes, is read as it was', async () => {

@@ -105,11 +105,115 @@ describe('CSV', () => {
     }
   })
 
-  test('of our own leaves columns of other names out', async () => {
+  test('of our own exports has the name and labels of the device in no attribute', async () => {
     const [point] = asReports((await readHistory(history('own.csv'))).found)
-    expect(point).not.toHaveProperty('attributes.labels')
-    const text = `deviceId,latitude,longitude,timestamp,tank\nvan,52.1,13.1,${AT.timestamp},7\n`
-    expect(await reportsInText(text)).toEqual([{ deviceId: 'van', ...AT }])
+    expect(point).toMatchObject({ attributes: { ignition: true, note: 'a;=1' } })
+    expect(Object.keys((point as { attributes: object }).attributes)).toHaveLength(2)
+  })
+
+  test('may name its separator in a first line, as Excel does', async () => {
+    const header = 'latitude;longitude;timestamp;speed'
+    for (const first of ['sep=;', '"sep=;"', '\ufeffSEP=;']) {
+      const { found } = await readHistory(
+        Buffer.from(`${first}\r\n${header}\r\n52,1;13,1;${AT.timestamp};12,5\r\n`),
+      )
+      expect(asReports(found)).toEqual([{ deviceId: 'given', ...AT, speed: 12.5 }])
+      expect(found[0]?.place).toBe(3)
+    }
+    const tabs = `sep=\t\nlat\tlon\ttime\n52.1\t13.1\t${AT.timestamp}\n`
+    expect(await reportsInText(tabs)).toMatchObject([AT])
+  })
+
+  test.each([
+    ['Date,Time', '2019-05-21,08:47:00'],
+    ['date,time', '2019/05/21,8:47'],
+    ['TIME,DATE', '10:47:00.000+02:00,2019-05-21'],
+    ['UTC Date,UTC Time', '20190521,084700'],
+    ['gps_date,gps_time', '2019-05-21,08:47:00Z'],
+  ])('may have date and time in two columns: %s', async (names, cells) => {
+    const text = `${names},lat,lon\n${cells},52.1,13.1\n`
+    expect(await reportsInText(text)).toEqual([{ deviceId: 'given', ...AT }])
+  })
+
+  test('with a whole time in one of two such columns has that one', async () => {
+    const text = `date,time,lat,lon\n2001-01-01,${AT.timestamp},52.1,13.1\n`
+    expect(await reportsInText(text)).toEqual([{ deviceId: 'given', ...AT }])
+    const [fault] = await reportsInText('date,time,lat,lon\n21.05.2019,08:47:00,52.1,13.1\n')
+    expect(fault).toContain('timestamp must be an ISO 8601 date and time')
+  })
+
+  test("of GeoPulse has km/h and percent, under the device's name", async () => {
+    const { found } = await readHistory(history('geopulse.csv'))
+    expect(asReports(found)).toEqual([
+      {
+        deviceId: 'tablet',
+        latitude: 52.225,
+        longitude: 13.332,
+        accuracy: 10,
+        altitude: 36.5,
+        speed: 10,
+        battery: 0.01,
+        timestamp: '2024-03-01T09:03:09.000Z',
+        attributes: { source_type: 'OWNTRACKS' },
+      },
+      {
+        deviceId: 'tablet',
+        latitude: 52.226,
+        longitude: 13.333,
+        ...{ timestamp: '2024-03-01T09:03:19.000Z', attributes: { source_type: 'GPX' } },
+      },
+    ])
+    const properties = { velocity: 36, battery: 93, deviceId: 'tablet', sourceType: 'OVERLAND' }
+    const geometry = { type: 'Point', coordinates: [13.1, 52.1] }
+    const timed = { ...properties, timestamp: AT.timestamp }
+    expect(
+      await reportsInText(JSON.stringify({ type: 'Feature', geometry, properties: timed })),
+    ).toMatchObject([{ deviceId: 'tablet', speed: 10, battery: 0.93 }])
+  })
+})
+
+describe('fields named like ours', () => {
+  const own = { deviceId: 'van', ...AT }
+  const more = { temperature: -12.5, ignition: false, driver: 'Ben', tank: 7, name: 'Tour 3' }
+  const geometry = { type: 'Point', coordinates: [13.1, 52.1] }
+  const csv = (fields: object) =>
+    `${Object.keys(fields).join(',')}\n${Object.values(fields).join(',')}\n`
+
+  test.each([
+    ['CSV', csv({ ...own, ...more, temperature: '-12.50' })],
+    ['NDJSON', JSON.stringify({ ...own, ...more })],
+    [
+      'GeoJSON',
+      JSON.stringify({
+        type: 'Feature',
+        geometry,
+        properties: { deviceId: 'van', timestamp: AT.timestamp, ...more },
+      }),
+    ],
+  ])('leave the others as attributes with their types, in %s', async (_format, text) => {
+    expect(await reportsInText(text)).toEqual([{ ...own, attributes: more }])
+  })
+
+  test('have other usual names beside them: velocity, course, device_id, hAcc', async () => {
+    const { deviceId: device_id, ...place } = own
+    const fields = { ...place, device_id, velocity: 3, course: 90, hAcc: 4, vAcc: -1, battery: 85 }
+    for (const text of [csv(fields), JSON.stringify(fields)]) {
+      expect(await reportsInText(text)).toEqual([
+        { ...own, speed: 3, heading: 90, accuracy: 4, battery: 0.85 },
+      ])
+    }
+  })
+
+  test('name a column that can be no attribute as one word', async () => {
+    const text = csv({ ...own, 'Fuel level (l)': 7.5, '"Door, left"': true })
+    expect(await reportsInText(text)).toEqual([
+      { ...own, attributes: { doorLeft: true, fuelLevelL: 7.5 } },
+    ])
+  })
+
+  test('in an export of ours with a further column keep it', async () => {
+    const text = csv({ recordId: 'x', ...own, name: 'Van', labels: '', driver: 'Ann' })
+    expect(await reportsInText(text)).toEqual([{ ...own, attributes: { driver: 'Ann' } }])
   })
 })
 
