@@ -136,7 +136,6 @@ async function* bytesOf(
 }
 
 const GZIP = Buffer.from([0x1f, 0x8b])
-const ZIP = Buffer.from('PK\x03\x04')
 const UNZIPPED_AT_ONCE = 16 * 1024
 const BYTE_ORDER_MARKS = /^\ufeff+/
 
@@ -146,9 +145,6 @@ const BYTE_ORDER_MARKS = /^\ufeff+/
  */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): Text {
   const { begin, whole } = await peek(bytes)
-  if (begin.subarray(0, ZIP.length).equals(ZIP)) {
-    throw new UnreadableError('it is a ZIP archive: unpack it, and import the files in it')
-  }
   if (begin.subarray(0, GZIP.length).equals(GZIP)) {
     yield* textOf(unzipped(whole))
     return

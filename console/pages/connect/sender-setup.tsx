@@ -220,8 +220,9 @@ export function BringHistory({ address, deviceId }: { address: string; deviceId:
       <summary>Bring a history</summary>
       <div class="snippets stack some">
         <p>
-          From Traccar, OwnTracks Recorder, Dawarich, Google, PhoneTrack, GPX files and others.{' '}
-          <code>docs/moving.md</code> explains step by step how to get the files.
+          From Traccar, OwnTracks Recorder, Dawarich, GeoPulse, Google, PhoneTrack, watches and
+          others: GPX, FIT, TCX, KML with tracks, GeoJSON, CSV, NDJSON. <code>docs/moving.md</code>{' '}
+          explains step by step how to get the files.
         </p>
         {may('history.import') && <ImportFiles deviceId={deviceId} />}
         <p>

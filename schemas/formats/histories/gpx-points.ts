@@ -1,7 +1,6 @@
-import { SaxesParser } from 'saxes'
-import { UnreadableError } from './format.ts'
 import { typedText } from '../typed-attributes.ts'
 import { jsonIn } from '../values.ts'
+import { localName, xmlReader } from './xml-reader.ts'
 
 /** The creator of our own GPX export, which has attributes in `gps:attributes`. */
 export const OUR_CREATOR = 'gps-position-ingestion'
@@ -44,9 +43,9 @@ export function gpxPoints(): {
   /** The text is complete. @throws {UnreadableError} if it is not, or was damaged. */
   end(): void
 } {
-  const parser = new SaxesParser()
   /** The names of the elements that are open, with prefix. */
-  const open: string[] = []
+  const path: string[] = []
+  const reader = xmlReader(path, { open, close })
   /** How many of them are around the children of the point. */
   let depth = Infinity
   let points: GpxPoint[] = []
@@ -54,77 +53,58 @@ export function gpxPoints(): {
   let creator: string | undefined
   let track: string | undefined
   let point: OpenPoint | undefined
-  let content = ''
   let type: string | undefined
   let isForeign = false
-  let linesBefore = 0
-  let hasBegun = false
-  let fault: UnreadableError | undefined
 
-  parser.on('error', ({ message }) => {
-    const place = `line ${parser.line + linesBefore}, column ${parser.column}`
-    const reason = message.replace(/^\d+:\d+: /, '').replace(/\.$/, '')
-    throw new UnreadableError(`it is not well-formed XML at ${place}: ${reason}`)
-  })
-  parser.on('opentag', ({ name, attributes }) => {
-    const local = withoutPrefix(name)
-    if (open.length === 0) creator = attributes['creator']
+  function open(name: string, attributes: Readonly<Record<string, string>>, line: number): void {
+    const local = localName(name)
+    if (path.length === 1) creator = attributes['creator']
     if (local === 'trk') track = undefined
-    const line = parser.line + linesBefore
     const other = point === undefined ? OTHERS.get(local) : undefined
     if (other !== undefined) others.push({ line, what: other })
-    open.push(name)
-    content = ''
     type = attributes['type']
     isForeign = attributes['xmlns'] !== undefined
     if (local === 'trkpt' && point === undefined) {
       const { lat: latitude, lon: longitude } = attributes
       const texts = { own: new Map(), extensions: new Map(), attributes: new Map() }
       point = { line, latitude, longitude, track, ...texts }
-      depth = open.length
+      depth = path.length
     }
-  })
-  parser.on('text', (text) => {
-    content += text
-  })
-  parser.on('cdata', (text) => {
-    content += text
-  })
-  parser.on('closetag', () => {
-    const name = open.pop() ?? ''
-    if (point === undefined) nameTrack(name)
-    else if (open.length < depth) {
+  }
+
+  function close(name: string, content: string): void {
+    if (point === undefined) nameTrack(name, content)
+    else if (path.length < depth) {
       points.push(point)
       point = undefined
       depth = Infinity
-    } else keep(name, point)
-    content = ''
+    } else keep(name, content, point)
     isForeign = false
-  })
+  }
 
-  function nameTrack(name: string): void {
-    const parent = withoutPrefix(open.at(-1) ?? '')
-    if (parent === 'trk' && withoutPrefix(name) === 'name') track ??= content.trim() || undefined
+  function nameTrack(name: string, content: string): void {
+    const parent = localName(path.at(-1) ?? '')
+    if (parent === 'trk' && localName(name) === 'name') track ??= content.trim() || undefined
     if (name === 'gps:deviceId' && creator === OUR_CREATOR) {
       const id = exportedText(content, type)
       if (typeof id === 'string') track = id
     }
   }
 
-  function keep(name: string, { own, extensions, attributes }: OpenPoint): void {
-    const local = withoutPrefix(name)
-    if (open.at(-1) === 'gps:attributes' && creator === OUR_CREATOR) {
+  function keep(name: string, content: string, { own, extensions, attributes }: OpenPoint): void {
+    const local = localName(name)
+    if (path.at(-1) === 'gps:attributes' && creator === OUR_CREATOR) {
       attributes.set(local, exportedText(content, type, local))
       return
     }
     const text = content.trim()
     if (text === '') return
-    const isOurs = (one: string) => prefixOf(one) === prefixOf(open[depth - 1] ?? '')
-    if (open.length === depth && isOurs(name) && !isForeign) own.set(local, text)
+    const isOurs = (one: string) => prefixOf(one) === prefixOf(path[depth - 1] ?? '')
+    if (path.length === depth && isOurs(name) && !isForeign) own.set(local, text)
     else {
-      const around = open[depth] ?? name
+      const around = path[depth] ?? name
       // The text of a link is none of the point's.
-      if (isOurs(around) && withoutPrefix(around) !== 'extensions') return
+      if (isOurs(around) && localName(around) !== 'extensions') return
       if (!extensions.has(local)) extensions.set(local, text)
     }
   }
@@ -132,29 +112,12 @@ export function gpxPoints(): {
   return {
     creator: () => creator,
     write(text) {
-      if (fault !== undefined) throw fault
       points = []
       others = []
-      try {
-        parser.write(hasBegun ? text : fromFirstTag(text))
-      } catch (error) {
-        if (!(error instanceof UnreadableError)) throw error
-        fault = error
-      }
+      reader.write(text)
       return { points, others }
     },
-    end() {
-      if (fault !== undefined) throw fault
-      parser.close()
-    },
-  }
-
-  /** Some programs write white space before the XML declaration. */
-  function fromFirstTag(text: string): string {
-    const trimmed = text.trimStart()
-    linesBefore += text.slice(0, text.length - trimmed.length).split('\n').length - 1
-    hasBegun = trimmed !== ''
-    return trimmed
+    end: () => reader.end(),
   }
 }
 
@@ -168,10 +131,6 @@ type OpenPoint = GpxPoint & {
 function exportedText(content: string, type: string | undefined, name = ''): unknown {
   if (type === 'text') return content
   return type === undefined ? typedText(name, content) : jsonIn(content)
-}
-
-function withoutPrefix(name: string): string {
-  return name.slice(name.indexOf(':') + 1)
 }
 
 function prefixOf(name: string): string {

@@ -1,15 +1,29 @@
 import { csvFormat } from './csv.ts'
+import { fitFormat } from './fit.ts'
 import { geoJsonFormat } from './geo-json.ts'
 import { googleAndroid, googleIos, googleRecords } from './google.ts'
 import { gpxFormat } from './gpx.ts'
 import { ndjsonFormat } from './json-lines.ts'
+import { kmlFormat } from './kml.ts'
 import { owntracksJson, owntracksRec } from './owntracks.ts'
+import { tcxFormat } from './tcx.ts'
 import { traccarCsv, traccarJson } from './traccar.ts'
+import { describeUnreadText } from './unread.ts'
 import { UnreadableError, type Format, type FileItem, type Text } from './format.ts'
 
 /** Where several recognise a text, the first counts. */
 export const FORMATS: readonly Format[] = [
-  ...[gpxFormat, googleRecords, googleAndroid, googleIos, owntracksRec, owntracksJson],
+  ...[
+    gpxFormat,
+    fitFormat,
+    tcxFormat,
+    kmlFormat,
+    googleRecords,
+    googleAndroid,
+    googleIos,
+    owntracksRec,
+    owntracksJson,
+  ],
   ...[traccarJson, traccarCsv, ndjsonFormat, geoJsonFormat, csvFormat],
 ]
 
@@ -64,12 +78,10 @@ function recogniseFormat(head: string): Format | undefined {
 function unknownFormat(head: string): string {
   const start = head.trimStart().slice(0, 1000)
   if (start === '') return 'it is empty'
-  if (/<kml\b/.test(start)) return 'it is KML: export GPX or GeoJSON instead'
-  if (/^\{\s*"timelineObjects"/.test(start)) {
-    return 'it is a month of semantic history, which has guesses in place of positions: import Records.json'
-  }
   const names = FORMATS.map(({ name }) => name).join(', ')
-  return `its format is not recognised: name it with --format (${names})`
+  return (
+    describeUnreadText(start) ?? `its format is not recognised: name it with --format (${names})`
+  )
 }
 
 /** Reads the items of a text. If it is damaged, the error says how much is left out, where that can be counted. */

@@ -1,4 +1,5 @@
 import { UnreadableError } from './format.ts'
+import { describeUnreadBytes } from './unread.ts'
 
 /** The number of bytes that name an encoding. */
 export const ENCODING_BYTES = 1024
@@ -10,18 +11,25 @@ const MARKS = [
 ] as const
 const XML_DECLARATION = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
 
+/** Of files that are no text: each character is a byte. */
+const BYTES = 'bytes'
+const FIT = /^[^]{8}\.FIT/
+
 /**
  * The encoding of a text by its first bytes: that of the byte order mark, or of UTF-16 without one, or that which an
  * XML declaration names, otherwise UTF-8.
- * @throws {UnreadableError} if the encoding is unknown.
+ * @throws {UnreadableError} if the encoding is unknown, or the file is known to be something else.
  */
 export function encodingOf(begin: Uint8Array): string {
+  const ascii = latin1(begin.subarray(0, ENCODING_BYTES))
+  if (FIT.test(ascii)) return BYTES
+  const unread = describeUnreadBytes(ascii)
+  if (unread !== undefined) throw new UnreadableError(unread)
   const mark = MARKS.find(([, bytes]) => bytes.every((byte, index) => begin[index] === byte))
   if (mark !== undefined) return mark[0]
   const zeros = [...begin.subarray(0, 4)].map((byte) => (byte === 0 ? '0' : '1')).join('')
   if (zeros === '0101') return 'utf-16be'
   if (zeros === '1010') return 'utf-16le'
-  const ascii = Buffer.from(begin.subarray(0, ENCODING_BYTES)).toString('latin1')
   const named = XML_DECLARATION.exec(ascii)?.[1] ?? 'utf-8'
   // The declaration itself is not in UTF-16, so the file was converted without changing its declaration.
   if (/^(?:utf-?(?:16|32)|ucs-?2)/i.test(named)) return 'utf-8'
@@ -46,6 +54,7 @@ export function textDecoder(encoding: string): {
   decode(chunk: Uint8Array): { readonly text: string; readonly fault?: UnreadableError }
   end(): { readonly fault?: UnreadableError }
 } {
+  if (encoding === BYTES) return { decode: (chunk) => ({ text: latin1(chunk) }), end: () => ({}) }
   const strict = new TextDecoder(encoding, { fatal: true })
   // Only this one gives the text before a fault.
   const lenient = new TextDecoder(encoding)
@@ -75,4 +84,8 @@ export function textDecoder(encoding: string): {
 
 function isInvalidData(error: unknown): boolean {
   return (error as { code?: unknown }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('latin1')
 }

@@ -33,7 +33,7 @@ describe('the arguments of the import', () => {
   test.each([
     ['', 'name the files'],
     ['nowhere.gpx', 'FILE must be a file'],
-    ['--format kml -', '--format must be one of gpx'],
+    ['--format shp -', '--format must be one of gpx'],
     ['--from yesterday -', '--from must be a time'],
     ['--device . -', '--device must not be'],
     [

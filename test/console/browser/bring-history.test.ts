@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
+import { history } from '../../schemas/formats/histories/read-history.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite } from './console-harness.ts'
 
@@ -79,6 +80,25 @@ describeConsole('bringing a history', () => {
     await page.getByRole('button', { name: 'Import 5 positions' }).click()
     await page.getByText('5 positions imported').waitFor()
     await eventually(async () => (await countOf('bike')) === 3 && (await countOf('tug "A"')) === 1)
+  })
+
+  test('reads FIT, TCX and KML, also damaged, and names what it cannot read, with what to do', async () => {
+    const page = await opened('watch')
+    const [fit, tcx, kml] = ['ride.fit', 'walk.tcx', 'walk.kml'].map((name) => history(name))
+    const zip = Buffer.from('PK\x03\x04'.padEnd(30, '\0') + '[Content_Types].xml')
+    await choose(
+      page,
+      file('ride.fit.gz', gzipSync(fit!)),
+      file('cut.fit', fit!.subarray(0, -30)),
+      file('walk.tcx', tcx!),
+      file('walk.kml', kml!),
+      file('report.xlsx', zip),
+      file('Timeline Edits.json', '{"timelineEdits":[]}'),
+    )
+    await page.getByText('10 positions found').waitFor()
+    await page.getByText('Left out').click()
+    await page.getByText('it is damaged: the rest is missing; read before: 1 elements').waitFor()
+    await page.getByText('it is a workbook: save it as CSV').waitFor()
   })
 
   test('can be cancelled while it sends, and started again without doubling anything', async () => {

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { typedAttributes } from '../../../../schemas/formats/typed-attributes.ts'
 import { isoTime } from '../../../../schemas/text/iso-8601.ts'
 import {
   parsePositionReport,
@@ -125,7 +126,9 @@ function accepted(deviceId: string, reports: readonly object[]): PositionReport[
   for (const report of reports) {
     const parsed = parsePositionReport({ ...report, deviceId }, { now: T0 })
     if (!('report' in parsed)) continue
-    if (!byTime.has(parsed.report.timestamp)) byTime.set(parsed.report.timestamp, parsed.report)
+    const { attributes, ...rest } = parsed.report
+    const typed = attributes !== undefined && { attributes: typedAttributes(attributes) }
+    if (!byTime.has(rest.timestamp)) byTime.set(rest.timestamp, { ...rest, ...typed })
   }
   return [...byTime.values()].sort((a, b) => (a.timestamp ?? 0) - (b.timestamp ?? 0))
 }

@@ -1,8 +1,7 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { UnreadableError, type FileItem } from '../../../../schemas/formats/histories/format.ts'
-import { readPoints } from '../../../../schemas/formats/histories/read-points.ts'
-import { textOf } from '../../../../commands/import/import-files.ts'
+import { UnreadableError } from '../../../../schemas/formats/histories/format.ts'
+import { readDamaged } from './read-damaged.ts'
 import { history } from './read-history.ts'
 
 const FILES = [
@@ -10,29 +9,16 @@ const FILES = [
   ...['traccar-positions.json', 'traccar-route.csv', 'dawarich.geojson', 'overland.geojson'],
   ...['phonetrack.gpx', 'own.ndjson', 'own.csv', 'gpslogger.csv', 'osmand-bearing.gpx'],
   ...['ocat.json', 'ocat.geojson', 'ocat.csv', 'geopulse.csv'],
+  ...['walk.tcx', 'walk.kml', 'ride.fit'],
 ]
-
-async function read(bytes: Uint8Array): Promise<{ items: FileItem[]; error?: unknown }> {
-  async function* source() {
-    yield bytes
-  }
-  const items: FileItem[] = []
-  try {
-    const read = await readPoints(textOf(source()))
-    for await (const some of read.items) items.push(...some)
-    return { items }
-  } catch (error) {
-    return { items, error }
-  }
-}
 
 test.each(FILES)(
   '%s, cut anywhere or with any byte damaged, gives the items before',
   async (file) => {
     const bytes = history(file)
-    const whole = (await read(bytes)).items
+    const whole = (await readDamaged(bytes)).items
     // A line that is cut may still be one.
-    const isTree = /\.(?:json|geojson|gpx)$/.test(file)
+    const isTree = /\.(?:json|geojson|gpx|tcx|kml|fit)$/.test(file)
     await fc.assert(
       fc.asyncProperty(
         fc.nat(bytes.length - 1),
@@ -40,7 +26,7 @@ test.each(FILES)(
         async (at, byte) => {
           const damaged = byte === undefined ? bytes.subarray(0, at) : Buffer.from(bytes)
           if (byte !== undefined) damaged[at] = byte
-          const { items, error } = await read(damaged)
+          const { items, error } = await readDamaged(damaged)
           if (error !== undefined) expect(error).toBeInstanceOf(UnreadableError)
           const before = whole.filter(({ place }) => endOf(bytes, file, place) < at)
           if (byte === undefined && isTree) expect(items).toEqual(whole.slice(0, items.length))
@@ -52,9 +38,9 @@ test.each(FILES)(
   },
 )
 
-/** A place after the item; of JSON the whole file, whose elements have no lines. */
+/** A place after the item; of elements the whole file, because they have no lines. */
 function endOf(bytes: Buffer, file: string, place: number): number {
-  if (file.endsWith('json') && !file.endsWith('ndjson')) return Infinity
+  if (/(?<!nd)json$|tcx$|kml$|fit$/.test(file)) return Infinity
   let end = -1
   // A point of GPX ends some lines later.
   for (let line = 0; line < place + (file.endsWith('gpx') ? 12 : 0); line += 1) {

@@ -24,6 +24,9 @@ const SAMPLES = [
   ['feature.geojson', 'geojson'],
   ['records-overflow.json', 'google-records'],
   ['../tracks/ridge-walk.gpx', 'gpx'],
+  ['walk.tcx', 'tcx'],
+  ['walk.kml', 'kml'],
+  ['ride.fit', 'fit'],
 ] as const
 
 describe('every format', () => {
@@ -55,7 +58,6 @@ describe('every format', () => {
 
   test.each([
     ['', 'it is empty'],
-    ['<kml/>', 'KML'],
     ['{"timelineObjects":[]}', 'Records.json'],
     ['PK\x03\x04', 'ZIP'],
     ['hello', '--format'],

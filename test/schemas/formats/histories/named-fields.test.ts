@@ -160,7 +160,8 @@ describe('CSV', () => {
         deviceId: 'tablet',
         latitude: 52.226,
         longitude: 13.333,
-        ...{ timestamp: '2024-03-01T09:03:19.000Z', attributes: { source_type: 'GPX' } },
+        timestamp: '2024-03-01T09:03:19.000Z',
+        attributes: { source_type: 'GPX' },
       },
     ])
     const properties = { velocity: 36, battery: 93, deviceId: 'tablet', sourceType: 'OVERLAND' }
