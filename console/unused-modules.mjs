@@ -64,3 +64,14 @@ export function withoutUnusedModules() {
     },
   }
 }
+
+/** Leaves out the JSON parser's table of the names of characters, which nothing reads: a kilobyte of the readers. */
+export function withoutCharacterNames() {
+  return {
+    name: 'without-character-names',
+    transform(code, id) {
+      if (!id.endsWith('@streamparser/json/dist/mjs/utils/utf-8.js')) return null
+      return code.replace(/^\(function \(charset\) \{[^]*?^\}\)\(.*$/m, '')
+    },
+  }
+}

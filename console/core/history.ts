@@ -27,6 +27,7 @@ export type FoundHistory = {
   /** What is left out and why, with the first place of each. */
   readonly leftOut: readonly {
     readonly reason: string
+    /** 0: it is about a whole file. */
     readonly count: number
     readonly where: string
   }[]

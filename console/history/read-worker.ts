@@ -47,9 +47,9 @@ async function read({ files, deviceId, isSent }: Extract<HistoryOrder, { kind: '
           await take(item, format, `${file.name}, ${format.places} ${item.place}`)
         show()
       }
-      if (found.points === before) found.leaveOut('no recorded position', file.name)
+      if (found.points === before) found.nameFile(file, 'no recorded position')
     } catch (error) {
-      found.leaveOut(error instanceof Error ? error.message : String(error), file.name)
+      found.nameFile(file, error instanceof Error ? error.message : String(error))
     }
   }
   await sendBatch()
@@ -122,6 +122,11 @@ class Found {
   leaveOut(reason: string, where: string): void {
     const known = this.#leftOut.get(reason) ?? { count: 0, where }
     this.#leftOut.set(reason, { ...known, count: known.count + 1 })
+  }
+
+  /** Says what is wrong with a file as a whole. */
+  nameFile({ name }: File, reason: string): void {
+    this.#leftOut.set(`${name}: ${reason}`, { count: 0, where: name })
   }
 
   summary(): FoundHistory {

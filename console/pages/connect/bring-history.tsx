@@ -10,6 +10,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { countHistory, sendHistory, type Imported } from './read-files.ts'
 
 const LISTED = 5
+const LISTED_REASONS = 20
 
 type State =
   | { readonly kind: 'waiting' }
@@ -135,17 +136,24 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
         {devices.length > LISTED && <li>and {devices.length - LISTED} more devices</li>}
       </ul>
       {leftOut.length > 0 && (
-        <details>
+        <details open={points === 0}>
           <summary>Left out</summary>
           <ul class="stack tight">
-            {leftOut.slice(0, LISTED).map(({ reason, count, where }) => (
+            {leftOut.slice(0, LISTED_REASONS).map(({ reason, count, where }) => (
               <li key={reason}>
-                {shownCount(count, 'point')}: <Isolated>{reason}</Isolated>{' '}
-                <span class="quiet">
-                  (<Isolated>{where}</Isolated>)
-                </span>
+                {count > 0 && `${shownCount(count, 'point')}: `}
+                <Isolated>{reason}</Isolated>
+                {count > 0 && (
+                  <span class="quiet">
+                    {' '}
+                    (<Isolated>{where}</Isolated>)
+                  </span>
+                )}
               </li>
             ))}
+            {leftOut.length > LISTED_REASONS && (
+              <li>and {leftOut.length - LISTED_REASONS} more reasons</li>
+            )}
           </ul>
         </details>
       )}
