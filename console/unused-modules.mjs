@@ -65,13 +65,24 @@ export function withoutUnusedModules() {
   }
 }
 
-/** Leaves out the JSON parser's table of the names of characters, which nothing reads: a kilobyte of the readers. */
-export function withoutCharacterNames() {
+/** Texts in libraries of the readers that nobody can see, by the file. */
+const UNSEEN = {
+  // The names of characters.
+  '@streamparser/json/dist/mjs/utils/utf-8.js': [/^\(function \(charset\) \{[^]*?^\}\)\(.*$/m, ''],
+  // Faults in options, which are fixed.
+  'csv-parse/lib/api/normalize_options.js': [
+    /throw new (?:Csv)?Error\([^;]*\);/g,
+    'throw new Error();',
+  ],
+}
+
+/** Leaves such texts out: they would be a twentieth of the readers. */
+export function withoutUnseenTexts() {
   return {
-    name: 'without-character-names',
+    name: 'without-unseen-texts',
     transform(code, id) {
-      if (!id.endsWith('@streamparser/json/dist/mjs/utils/utf-8.js')) return null
-      return code.replace(/^\(function \(charset\) \{[^]*?^\}\)\(.*$/m, '')
+      const [text, instead] = UNSEEN[id.split('/node_modules/').at(-1)] ?? []
+      return text === undefined ? null : code.replace(text, instead)
     },
   }
 }

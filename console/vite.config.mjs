@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vite'
-import { withoutCharacterNames, withoutUnusedModules } from './unused-modules.mjs'
+import { withoutUnseenTexts, withoutUnusedModules } from './unused-modules.mjs'
 
 /** Modules that most pages share. */
 const SHARED =
@@ -32,7 +32,7 @@ export default defineConfig({
   base: './',
   // The worker that reads histories runs the services' readers, without the parts of Node that they use.
   resolve: { alias: WITHOUT_NODE },
-  worker: { format: 'es', plugins: () => [withoutCharacterNames()] },
+  worker: { format: 'es', plugins: () => [withoutUnseenTexts()] },
   plugins: [themeFirst(), installable(), withoutUnusedModules()],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
