@@ -11,7 +11,7 @@ import {
   type Judged,
 } from './decider.ts'
 import { insideAfterEach, insideOf, judgeGeofences } from './geofences.ts'
-import { judgeRules, withoutOtherRules } from './rules.ts'
+import { judgeRules, withoutOtherRules } from './judge-rules.ts'
 import { endSilences, judgeLiveness, judgeSilences, nextSilence } from './silence.ts'
 import { withoutOthers } from './sides.ts'
 import { endWaits, nextEnd } from './waits.ts'

@@ -5,37 +5,24 @@ import type {
   RuleStanding,
   RuleValue,
   StartedWait,
-  StopFix,
 } from '../../schemas/definitions/definitions-state.ts'
 import { namedRule, type DeviceRule } from '../../schemas/definitions/device-rule.ts'
-import type { FactState } from '../../schemas/facts/fact-state.ts'
 import { isAlarm } from '../../schemas/report/alarm-names.ts'
-import { trueAt } from '../../schemas/geo/position-order.ts'
 import {
   MEASUREMENTS,
   type Measurement,
   type OptionalFields,
 } from '../../schemas/report/report-fields.ts'
-import {
-  isMove,
-  signOfLife,
-  unchanged,
-  type Decision,
-  type DeviceDefinitions,
-  type FactInput,
-  type Judged,
-  type PositionInput,
-  type Wait,
-} from './decider.ts'
+import type { Decision, DeviceDefinitions, Judged } from './decider.ts'
 import { insideSince, isInside } from './geofences.ts'
 import { definitionOf } from './sides.ts'
-import { judgeStop, type StopVerdict } from './stops.ts'
+import type { StopVerdict } from './stops.ts'
 
-/** Something at which conditions are judged: an input, or the end of a wait on a geofence. */
+/** Something at which conditions are judged: an input, or that a wait on a geofence, or for a stop, is over. */
 type Moment = {
   readonly start: StartedWait
   readonly fields: OptionalFields
-  readonly stop?: Omit<StopVerdict, 'state'>
+  readonly stop?: Pick<StopVerdict, 'isStopped' | 'fixes'>
 }
 
 /** `undefined`: the moment says nothing of the condition. */
@@ -43,15 +30,6 @@ type Verdict = { readonly holds: boolean | undefined; readonly value?: RuleValue
 
 const SAYS_NOTHING: Verdict = { holds: undefined }
 const NO: Verdict = { holds: false }
-
-/** Drops, without facts, the standings of rules that were deleted, changed, disabled or are no longer about the device. */
-export function withoutOtherRules(state: RulesState, rules: readonly DeviceRule[]): RulesState {
-  const isKept = (id: string) =>
-    rules.some((rule) => rule.id === id && rule.revision === state.standings[id]?.revision)
-  const gone = Object.keys(state.standings).filter((id) => !isKept(id))
-  if (gone.length === 0) return state
-  return { ...state, standings: without(state.standings, ...gone) }
-}
 
 /** Since when a rule has applied to the device: entries that were received before decide nothing by it. */
 export function ruleInForceSince(
@@ -74,62 +52,6 @@ export function hereSince(
 ): number {
   const insides = geofenceIds.flatMap((id) => insideSince(geofences, id, by.geofences) ?? [])
   return insides.length === 0 ? 0 : Math.min(...insides)
-}
-
-export function* ruleWaits(
-  { standings }: RulesState,
-  rules: readonly DeviceRule[],
-): Generator<Wait> {
-  for (const { id, forSeconds } of rules) {
-    const start = standings[id]?.wait
-    if (start !== undefined) yield { of: 'rule', id, start, seconds: forSeconds }
-  }
-}
-
-/** The condition has held for long enough. */
-export function endRuleWait(
-  state: RulesState,
-  { id, start }: Wait,
-  rules: readonly DeviceRule[],
-): Judged<RulesState> {
-  const rule = rules.find((one) => one.id === id)
-  if (rule === undefined) return unchanged(state)
-  const { decision, standing } = raised(rule, start)
-  return { state: withStanding(state, id, standing), decisions: [decision] }
-}
-
-/** Judges the conditions of the rules, but for silences, by an input. */
-export function judgeRules(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
-  if (state.definitions === undefined || input.kind === 'time') return unchanged(state)
-  if (input.kind === 'position' && input.isLate) return unchanged(state)
-  const { geofences } = state.definitions
-  let { rules } = state.definitions
-  let moment: Moment
-  if (isMove(input)) {
-    const { position, receivedAt } = input
-    moment = { start: { at: trueAt(position), receivedAt, position }, fields: position }
-    const { stop: before, ...withoutStop } = rules
-    rules = withoutStop
-    if (by.rules.some(({ when }) => 'stopped' in when)) {
-      const { state: stop, ...verdict } = judgeStop(before, stopFix(input))
-      rules = { ...rules, stop }
-      moment = { ...moment, stop: verdict }
-    }
-  } else {
-    const fields = input.kind === 'position' ? input.position : input
-    moment = { start: signOfLife(input), fields }
-  }
-  const judged = judgeConditions({ geofences, rules }, moment, by)
-  return {
-    state: { ...state, definitions: { geofences, rules: judged.state } },
-    decisions: judged.decisions,
-  }
-}
-
-function stopFix({ position, receivedAt }: PositionInput): StopFix {
-  const { latitude, longitude, accuracy } = position
-  const place = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
-  return { ...place, at: trueAt(position), receivedAt }
 }
 
 export function judgeConditions(
@@ -238,7 +160,7 @@ function hasLasted(wait: StartedWait, { forSeconds }: DeviceRule, now: StartedWa
   return now.position !== undefined && wait.at + ms <= now.at
 }
 
-function raised(
+export function raised(
   rule: DeviceRule,
   { at: begunAt, position, value }: StartedWait & { readonly value?: RuleValue },
 ): { readonly decision: Decision; readonly standing: RuleStanding } {
@@ -273,7 +195,7 @@ export function cleared(
   }
 }
 
-function withStanding(state: RulesState, id: string, standing: RuleStanding): RulesState {
+export function withStanding(state: RulesState, id: string, standing: RuleStanding): RulesState {
   return { ...state, standings: { ...state.standings, [id]: standing } }
 }
 

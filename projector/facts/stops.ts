@@ -12,6 +12,8 @@ import { metresApart, tripRecord, type TripRecord } from '../../schemas/geo/open
  */
 const MOST_KEPT = 301
 const KEPT_EVERY_MS = 5_000
+/** A device that was at a place for this long is still there, also if it sleeps or sends the same position again. */
+const LEAST_SEEN_MS = 60_000
 
 export type StopVerdict = {
   readonly state: StopState
@@ -21,8 +23,56 @@ export type StopVerdict = {
   readonly fixes: readonly StopFix[]
 }
 
+/** When the device has stopped if it sends nothing more, or only the same position; `null`: never. */
+export function stopDue({ last, window, leapt, stopped, repeatedAt }: StopState): number | null {
+  const [first] = window
+  if (stopped !== undefined || leapt !== undefined || first === undefined) return null
+  const restedMs = last.at - first.at
+  const isSeen = restedMs + (repeatedAt ?? last.receivedAt) - last.receivedAt >= LEAST_SEEN_MS
+  return isSeen ? last.receivedAt + STOPPED.stopMs - restedMs : null
+}
+
+/** What is known while nothing new has arrived. */
+export function standingStop(state: StopState | undefined): Omit<StopVerdict, 'state'> | undefined {
+  if (state === undefined) return undefined
+  const { stopped, leapt } = state
+  return {
+    isStopped: leapt === undefined ? stopped !== undefined : undefined,
+    fixes: stopped === undefined ? [] : [stopped.first],
+  }
+}
+
+/** By `now` the device has sent nothing more, or only the same position. */
+export function continueStop(before: StopState, now: number, isRepeat: boolean): StopVerdict {
+  let state: StopState = isRepeat ? { ...before, repeatedAt: now } : before
+  const { last, leapt, repeatedAt } = state
+  let { window } = state
+  const due = stopDue(state)
+  if (due !== null && due <= now) {
+    const { left, middle } = searched(window.map(located), last.at + now - last.receivedAt)
+    window = window.slice(left)
+    state = { ...state, window }
+    const [first] = window
+    if (first !== undefined && middle !== undefined && stopDue(state) !== null) {
+      state = { ...state, window: [], stopped: { first, middle } }
+    }
+  }
+  const { stopped } = state
+  const repeat =
+    repeatedAt === undefined ? [] : [{ ...last, at: repeatedAt, receivedAt: repeatedAt }]
+  return {
+    state,
+    isStopped: leapt === undefined ? stopped !== undefined : undefined,
+    fixes: stopped === undefined ? [] : [stopped.first, ...window, last, ...repeat],
+  }
+}
+
 /** Finds stops as trips do, position by position. */
-export function judgeStop(before: StopState | undefined, fix: StopFix): StopVerdict {
+export function judgeStop(
+  before: StopState | undefined,
+  fix: StopFix,
+  hasSpeed: boolean,
+): StopVerdict {
   const passed: LocatedFix[] = []
   const leaps = new LeapFilter<LocatedFix>((one) => passed.push(one))
   if (before !== undefined) {
@@ -42,6 +92,7 @@ export function judgeStop(before: StopState | undefined, fix: StopFix): StopVerd
       ...(isThinned && { isThinned }),
       ...(leapt !== undefined && { leapt }),
       ...(stopped !== undefined && { stopped }),
+      ...(hasSpeed && { hasSpeed }),
     },
     isStopped: leapt === undefined ? stopped !== undefined : undefined,
     fixes: stopped === undefined ? [] : fixesOf(stopped.first, before, taken),
@@ -75,7 +126,7 @@ function take(state: StopState | undefined, record: LocatedFix): StopState {
     return { last: fix, window: [fix] }
   }
   const records = [...(state?.window ?? []).map(located), record]
-  const { left, middle } = searched(records)
+  const { left, middle } = searched(records, record.timestamp)
   const [first] = records.slice(left)
   if (middle !== undefined && first !== undefined) {
     return { last: fix, window: [], stopped: { first: first.fix, middle } }
@@ -98,15 +149,17 @@ function thin(window: readonly StopFix[]): StopFix[] {
 }
 
 /** The number of records that have left the window, and the middle of a stop that the others are. */
-function searched(records: readonly LocatedFix[]): {
+function searched(
+  records: readonly LocatedFix[],
+  until: number,
+): {
   readonly left: number
   readonly middle?: EarthPoint
 } {
   const window = new StopWindow()
   for (const record of records) window.add(record)
-  const { timestamp } = records.at(-1) ?? { timestamp: NaN }
   while (window.isTooWide) window.shift()
-  while (timestamp - window.firstTime >= STOPPED.stopMs) {
+  while (until - window.firstTime >= STOPPED.stopMs) {
     const outlierAt = window.outlierAt
     if (outlierAt === 0) return { left: window.start, middle: window.middle }
     for (let n = 0; n < outlierAt; n += 1) window.shift()

@@ -11,7 +11,9 @@ import {
   type Wait,
 } from './decider.ts'
 import { endGeofenceWait, geofenceWaits } from './geofences.ts'
-import { endRuleWait, judgeConditions, rulesInForce, ruleWaits } from './rules.ts'
+import { endAtStop, endRuleWait, nextStop, ruleWaits } from './judge-rules.ts'
+import { judgeConditions, rulesInForce } from './rules.ts'
+import { standingStop } from './stops.ts'
 
 /** The clock by which a wait ends: the timestamps of positions, or the receipt of the first of them. */
 type WaitClock = 'at' | 'receivedAt'
@@ -49,21 +51,26 @@ function endUntil(before: FactState, until: number, ending: Ending): Judged {
     definitions = ended.state
     decisions.push(...ended.decisions)
   }
-  if (decisions.length === 0 || definitions === undefined) return unchanged(before)
+  if (definitions === before.definitions || definitions === undefined) return unchanged(before)
   return { state: { ...before, definitions }, decisions }
 }
 
 function end(
   { geofences, rules }: DefinitionsState,
-  wait: Wait,
+  wait: Ended,
   by: DeviceDefinitions,
 ): Judged<DefinitionsState> {
+  if (wait.of === 'stop') {
+    const { state, decisions } = endAtStop({ geofences, rules }, wait.end, by)
+    return { state: { geofences, rules: state }, decisions }
+  }
   if (wait.of === 'rule') {
     const { state, decisions } = endRuleWait(rules, wait, by.rules)
     return { state: { geofences, rules: state }, decisions }
   }
   const left = endGeofenceWait(geofences, wait, by.geofences)
-  const moment = { start: wait.start, fields: {} }
+  const stop = standingStop(rules.stop)
+  const moment = { start: wait.start, fields: {}, ...(stop && { stop }) }
   const ruled = judgeConditions({ geofences: left.state, rules }, moment, by)
   return {
     state: { geofences: left.state, rules: ruled.state },
@@ -71,11 +78,14 @@ function end(
   }
 }
 
-/** The wait that ends first. If several end together: geofences before rules, then by id. */
+/** A wait, or that a device is found to have stopped because nothing more arrives, and when it ends. */
+type Ended = (Wait | { readonly of: 'stop' }) & { readonly end: number }
+
+/** The wait that ends first. If several end together: geofences, rules, then a stop; by id. */
 function firstOf(
   { geofences, rules }: DefinitionsState,
   { clock, receivedAt = Infinity, by }: Ending,
-): (Wait & { readonly end: number }) | undefined {
+): Ended | undefined {
   let first: (Wait & { readonly end: number }) | undefined
   const take = (wait: Wait) => {
     const end = wait.start[clock] + wait.seconds * 1_000
@@ -87,5 +97,6 @@ function firstOf(
   }
   for (const wait of geofenceWaits(geofences, by.geofences, receivedAt)) take(wait)
   for (const wait of ruleWaits(rules, by.rules)) take(wait)
-  return first
+  const stop = clock === 'receivedAt' ? nextStop(rules, by) : null
+  return stop !== null && stop < (first?.end ?? Infinity) ? { of: 'stop', end: stop } : first
 }

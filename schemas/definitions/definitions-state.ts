@@ -63,6 +63,10 @@ export type StopState = {
   readonly isThinned?: true
   /** A position that leapt away, which the next one may show to be false. */
   readonly leapt?: StopFix
+  /** When the last position was last received again. */
+  readonly repeatedAt?: number
+  /** The last position was sent with its speed. */
+  readonly hasSpeed?: true
   readonly stopped?: {
     /** The first position of the stop. */
     readonly first: StopFix

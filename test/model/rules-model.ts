@@ -1,5 +1,5 @@
 import type { When } from '../../schemas/definitions/device-rule.ts'
-import { stopsOf, type Place } from './stops-model.ts'
+import { stopNews, type Place, type StopNews } from './stops-model.ts'
 
 /** An input of a device: seconds, and metres north of the middle of the geofence. */
 export type Said = {
@@ -39,7 +39,8 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
   if ('silent' in when) return silences(rule, inputs, end)
   const told: Told[] = []
   const places = placesOf(inputs)
-  const stops = stopsOf(places)
+  const current = currentPositions(inputs)
+  const news = stopNews(sightings(inputs, current), end)
   let isInside = false
   let enteredAt = -Infinity
   let changedAt = -Infinity
@@ -50,9 +51,55 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
     isRaised = true
     told.push(['raised', began.at + forSeconds])
   }
-  const current = currentPositions(inputs)
+  const judge = (
+    holds: boolean | undefined,
+    { at, received, stop }: Pick<StopNews, 'at' | 'received' | 'stop'>,
+    isPosition: boolean,
+  ) => {
+    if (holds === true && began === undefined) {
+      began = { at, received }
+      if ('stopped' in when && stop !== undefined && stop !== 'moves') {
+        // Its first position that was received since the rule was changed, and made where the rule applies.
+        began = stop.find((one) => one.received >= changedAt && (!isLocal || one.at >= enteredAt))
+      }
+    }
+    if (holds === false) {
+      // The time of its raising may be that of receipt, later than the position's own.
+      if (isRaised) told.push(['cleared', Math.max(at, told.at(-1)![1])])
+      began = undefined
+      isRaised = false
+    }
+    // Only positions have times of their own: others must not end a wait early where the device's clock is slow.
+    if (holds === true) raiseBy(received, 'received')
+    if (holds === true && isPosition) raiseBy(at, 'at')
+  }
+  const holdsAt = (stop: StopNews['stop'], values: Said['values']) => {
+    if (isLocal && !isInside) return false
+    const isStopped = stop === undefined ? undefined : stop !== 'moves'
+    if ('stopped' in when) return isStopped
+    const speed = isStopped === true ? { speed: 0 } : {}
+    return holdsNow(when, { ...speed, ...values }, isInside, began !== undefined)
+  }
+  /** The stops that are found because nothing else is received by then. */
+  const beSilent = (until: number) => {
+    for (const one of news.filter(({ index }) => index === undefined)) {
+      if (one.received > until || heard.has(one)) continue
+      heard.add(one)
+      raiseBy(one.received, 'received')
+      const last = one.stop === 'moves' ? undefined : one.stop?.at(-1)
+      // Nothing was received since the rule was changed, or came to apply.
+      if (last === undefined || last.received < changedAt) continue
+      if (isLocal && isInside && last.at < enteredAt) continue
+      const { values } = inputs[last.index]!
+      // The speed of a device that sends nothing is 0, unless it has said otherwise of its place.
+      const isSilent = 'field' in when && values['speed'] !== undefined
+      judge(isSilent ? undefined : holdsAt(one.stop, {}), one, false)
+    }
+  }
+  const heard = new Set<StopNews>()
   for (const [n, input] of inputs.entries()) {
     const { at: received, north, values } = input
+    beSilent(received)
     raiseBy(received, 'received')
     const place = places.find(({ index }) => index === n)
     if (place !== undefined || (current[n] !== undefined && isOfNow(input, current[n]))) {
@@ -63,30 +110,8 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
         isInside = isInside ? place.north <= LEAVE : north! < ENTER
         if (isInside && !wasInside) enteredAt = at
       }
-      const stop = place && stops.get(n)
-      const isStopped = stop === undefined ? undefined : stop !== 'moves'
-      const holds =
-        isLocal && !isInside
-          ? false
-          : 'stopped' in when
-            ? isStopped
-            : holdsNow(when, values, isInside, began !== undefined)
-      if (holds === true && began === undefined) {
-        began = { at, received }
-        if ('stopped' in when && stop !== undefined && stop !== 'moves') {
-          // Its first position that was received since the rule was changed, and made where the rule applies.
-          began = stop.find((one) => one.received >= changedAt && (!isLocal || one.at >= enteredAt))
-        }
-      }
-      if (holds === false) {
-        // The time of its raising may be that of receipt, later than the position's own.
-        if (isRaised) told.push(['cleared', Math.max(at, told.at(-1)![1])])
-        began = undefined
-        isRaised = false
-      }
-      // Only positions have times of their own: others must not end a wait early where the device's clock is slow.
-      if (holds === true) raiseBy(received, 'received')
-      if (holds === true && place !== undefined) raiseBy(at, 'at')
+      const { stop } = news.find(({ index }) => index === n) ?? {}
+      judge(holdsAt(stop, values), { at, received, ...(stop && { stop }) }, place !== undefined)
     }
     if (n === changedAfter) {
       raiseBy(received, 'received')
@@ -95,6 +120,7 @@ export function expectedOf(rule: ModelRule, inputs: readonly Said[], end: number
       isRaised = false
     }
   }
+  beSilent(end)
   raiseBy(end, 'received')
   return told
 }
@@ -110,6 +136,16 @@ function placesOf(inputs: readonly Said[]): Place[] {
     if (at >= (places.at(-1)?.at ?? -Infinity)) places.push({ index, at, received, north })
   }
   return places
+}
+
+/** The positions judged, and the repeats of the last one. */
+function sightings(inputs: readonly Said[], current: readonly (number | undefined)[]): Place[] {
+  const places = placesOf(inputs)
+  return inputs.flatMap(({ at, repeats }, index): Place[] => {
+    const place = places.find((one) => one.index === (repeats ?? index))
+    if (place === undefined || (repeats !== undefined && repeats !== current[index])) return []
+    return [repeats === undefined ? place : { ...place, index, at, received: at, isRepeat: true }]
+  })
 }
 
 /** The index of the last position judged, at each input. */

@@ -24,6 +24,7 @@ const rules: fc.Arbitrary<ModelRule> = fc.record({
   when: fc.constantFrom<ModelRule['when'][]>(
     { field: 'speed', above: 10 },
     { field: 'speed', above: 10, clear: 5 },
+    { field: 'speed', below: 6 },
     { field: 'battery', below: 0.2 },
     { field: 'battery', below: 0.2, clear: 0.4 },
     { field: 'door', is: true },

@@ -1,23 +1,41 @@
-/** A judged position: the index of its input, and seconds and metres of the rules' model. */
+/** A position or a repeat of it: the index of its input, and seconds and metres of the rules' model. */
 export type Place = {
   readonly index: number
   readonly at: number
   readonly received: number
   readonly north: number
+  /** It repeats the position before it. */
+  readonly isRepeat?: true
 }
 
 /** A stop: all of five minutes within 100 m of a middle; then all that is within 100 m of the same middle. */
 const [STOP_SECONDS, METRES] = [300, 100]
+/** A device seen at a place for this long is there until it is seen elsewhere. */
+const SEEN_SECONDS = 60
 /** Faster than this, in metres a second, is a leap. */
 const LEAP = 300
 
-/** By the index of a position: the positions of its stop up to it, or that it moves. Absent: it leapt, which says nothing. */
-export function stopsOf(places: readonly Place[]): ReadonlyMap<number, readonly Place[] | 'moves'> {
-  const verdicts = new Map<number, readonly Place[] | 'moves'>()
+/** What is known of a stop: at an input, or (without its index) at a time because nothing else was received by then. */
+export type StopNews = {
+  readonly index?: number
+  readonly at: number
+  readonly received: number
+  /** The positions of its stop up to it, or that it moves. Absent: it leapt, which says nothing. */
+  readonly stop?: readonly Place[] | 'moves'
+}
+
+export function stopNews(places: readonly Place[], end: number): StopNews[] {
+  const news: StopNews[] = []
   let last: Place | undefined
   let leapt: Place | undefined
   let stop: { readonly places: Place[]; readonly middle: number } | undefined
   let remembered: Place[] = []
+
+  const found = () => {
+    const norths = remembered.map(({ north }) => north)
+    const middle = (Math.max(...norths) + Math.min(...norths)) / 2
+    stop = { places: [...remembered], middle }
+  }
 
   const take = (place: Place) => {
     last = place
@@ -29,33 +47,59 @@ export function stopsOf(places: readonly Place[]): ReadonlyMap<number, readonly 
     stop = undefined
     remembered.push(place)
     while (widthOf(remembered) > 2 * METRES) remembered.shift()
-    const [first] = remembered
-    if (place.at - first!.at >= STOP_SECONDS) {
-      const norths = remembered.map(({ north }) => north)
-      stop = {
-        places: [...remembered],
-        middle: (Math.max(...norths) + Math.min(...norths)) / 2,
-      }
-    }
+    if (place.at - remembered[0]!.at >= STOP_SECONDS) found()
+  }
+
+  /** For how long the device has been seen around the place, and has been there if it has not moved since. */
+  const restUntil = (now: number) => {
+    const [first, last] = [remembered[0]!, positionsOf(remembered).at(-1)!]
+    return last.at - first.at + now - last.received
+  }
+
+  /** Silence until the next input, in which the device is found to have stopped. */
+  const beSilent = (until: number) => {
+    if (stop !== undefined || leapt !== undefined || remembered.length === 0) return
+    if (restUntil(remembered.at(-1)!.received) < SEEN_SECONDS) return
+    const { at, received } = positionsOf(remembered).at(-1)!
+    const left = STOP_SECONDS - restUntil(received)
+    if (received + left > until) return
+    found()
+    news.push({ at: at + left, received: received + left, stop: [...stop!.places] })
   }
 
   for (const place of places) {
-    const isBack =
-      last !== undefined &&
-      leapt !== undefined &&
-      !isLeap(last, place) &&
-      Math.abs(place.north - last.north) < Math.abs(place.north - leapt.north)
-    // The one that leapt was there, unless the next is back where the device was before.
-    if (leapt !== undefined && !isBack) take(leapt)
-    leapt = undefined
-    if (!isBack && last !== undefined && isLeap(last, place)) {
-      leapt = place
-      continue
+    beSilent(place.received)
+    // Of repeats the latest counts, until the next position: that may be of an earlier time, and tells more.
+    remembered = positionsOf(remembered)
+    stop = stop && { ...stop, places: positionsOf(stop.places) }
+    const { index, at, received } = place
+    if (place.isRepeat === true) {
+      if (stop !== undefined) stop.places.push(place)
+      else if (leapt === undefined) {
+        remembered.push(place)
+        if (restUntil(received) >= STOP_SECONDS) found()
+      }
+    } else {
+      const isBack =
+        last !== undefined &&
+        leapt !== undefined &&
+        !isLeap(last, place) &&
+        Math.abs(place.north - last.north) < Math.abs(place.north - leapt.north)
+      // The one that leapt was there, unless the next is back where the device was before.
+      if (leapt !== undefined && !isBack) take(leapt)
+      leapt = undefined
+      if (!isBack && last !== undefined && isLeap(last, place)) leapt = place
+      else take(place)
     }
-    take(place)
-    verdicts.set(place.index, stop === undefined ? 'moves' : [...stop.places])
+    const known = stop === undefined ? 'moves' : [...stop.places]
+    news.push({ index, at, received, ...(leapt === undefined && { stop: known }) })
   }
-  return verdicts
+  beSilent(end)
+  return news
+}
+
+function positionsOf(places: readonly Place[]): Place[] {
+  return places.filter(({ isRepeat }) => isRepeat !== true)
 }
 
 function widthOf(places: readonly Place[]): number {

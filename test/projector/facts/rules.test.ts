@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { TripFinder, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
 import type { FactInput } from '../../../projector/facts/decider.ts'
 import { STOPPED } from '../../../schemas/definitions/device-rule.ts'
@@ -308,6 +308,102 @@ test('a stop from before its rule was changed is not raised early if nothing arr
   device.judge(at(720))
   expect(device.passTime(720 + 3_599)).toEqual([])
   expect(device.passTime(720 + 3_600)).toEqual([`raised ${changed.id} @4320`])
+})
+
+describe('a tracker of which nothing new arrives', () => {
+  const stopped = rule({ when: { stopped: true }, forSeconds: 600 })
+  const arriving = () => {
+    const device = new JudgedDevice(definitions({ rules: [stopped] }))
+    device.judge(at(-60, { north: 900 }), at(0))
+    return device
+  }
+  const repeat = (seconds: number) => ({
+    ...at(0),
+    receivedAt: T0 + seconds * 1_000,
+    isRepeat: true as const,
+  })
+
+  test('has stopped if it sleeps after two positions a minute apart', () => {
+    const device = arriving()
+    device.judge(at(60, { north: 30 }))
+    expect(device.passTime(599)).toEqual([])
+    expect(device.passTime(600)).toEqual([`raised ${stopped.id} @600`])
+    expect(device.judge(at(9_000, { north: 900 }))).toEqual([`cleared ${stopped.id} @9000`])
+  })
+
+  test('has stopped if it repeats its last position, or did so once', () => {
+    const often = arriving()
+    const repeats = Array.from({ length: 20 }, (_, n) => repeat(30 * (n + 1)))
+    expect(often.judge(...repeats)).toEqual([`raised ${stopped.id} @600`])
+    const once = arriving()
+    expect(once.judge(repeat(60))).toEqual([])
+    expect(once.passTime(600)).toEqual([`raised ${stopped.id} @600`])
+    const late = arriving()
+    expect(late.judge(repeat(400))).toEqual([])
+    expect(late.passTime(600)).toEqual([`raised ${stopped.id} @600`])
+  })
+
+  test('has not stopped if it was seen there once, or for less than a minute, or is on its way', () => {
+    expect(arriving().passTime(9_000)).toEqual([])
+    const short = arriving()
+    short.judge(at(40), repeat(59), heartbeat(300))
+    expect(short.passTime(9_000)).toEqual([])
+    const moving = arriving()
+    moving.judge(at(60, { north: 30 }), at(100, { north: 400 }))
+    expect(moving.passTime(9_000)).toEqual([])
+  })
+
+  test('counts from its last position again if the rule was made while it slept', () => {
+    const device = arriving()
+    device.judge(at(60))
+    device.passTime(1_000)
+    const later = rule({ when: { stopped: true }, forSeconds: 600, changedAt: T0 + 1_000_000 })
+    device.definitions = definitions({ rules: [stopped, later] })
+    expect(device.passTime(2_000)).toEqual([])
+    device.judge(repeat(2_100))
+    expect(device.passTime(9_000)).toEqual([`raised ${later.id} @2700`])
+  })
+
+  test('has stopped inside a geofence that it is found to have entered later', () => {
+    const yard = geofence({ confirmSeconds: 900 })
+    const inYard = rule({ when: { stopped: true }, geofenceIds: [yard.id] })
+    const device = new JudgedDevice(definitions({ geofences: [yard], rules: [inYard] }))
+    device.judge(at(-60, { north: 900 }), at(0), at(60))
+    expect(device.passTime(9_000)).toEqual([`entered ${yard.id} @0`, `raised ${inYard.id} @0`])
+  })
+})
+
+describe('speed that is absent', () => {
+  const fast = rule({ when: { field: 'speed', above: 30 } })
+  const slow = rule({ when: { field: 'speed', below: 1 }, forSeconds: 60 })
+
+  test('is 0 once the device has stopped', () => {
+    const device = new JudgedDevice(definitions({ rules: [fast, slow] }))
+    const resting = Array.from({ length: 20 }, (_, n) => at(10 + 60 * n, { north: 5 * (n % 2) }))
+    expect(device.judge(at(0, { north: 200, speed: 35 }), ...resting)).toEqual([
+      `raised ${fast.id} @0`,
+      `cleared ${fast.id} @310`,
+      `raised ${slow.id} @370`,
+    ])
+  })
+
+  test('is 0 for a tracker that sleeps, and for one that repeats its last position', () => {
+    const asleep = new JudgedDevice(definitions({ rules: [fast] }))
+    asleep.judge(at(0, { speed: 35 }), at(60))
+    expect(asleep.passTime(9_000)).toEqual([`cleared ${fast.id} @300`])
+    const repeating = new JudgedDevice(definitions({ rules: [fast] }))
+    repeating.judge(at(-1, { speed: 35 }), at(0))
+    const repeat = { ...at(0), receivedAt: T0 + 400_000, isRepeat: true as const }
+    expect(repeating.judge(repeat)).toEqual([`cleared ${fast.id} @400`])
+  })
+
+  test('says nothing while the device moves, and a speed that is given is believed', () => {
+    const device = new JudgedDevice(definitions({ rules: [fast] }))
+    const moving = Array.from({ length: 20 }, (_, n) => at(60 * n, { north: 900 * n }))
+    expect(device.judge(at(-1, { speed: 35 }), ...moving)).toEqual([`raised ${fast.id} @-1`])
+    const resting = Array.from({ length: 20 }, (_, n) => at(2_000 + 60 * n, { speed: 31 }))
+    expect(device.judge(...resting)).toEqual([])
+  })
 })
 
 test('a stop over the edge of a geofence counts for its rules from each entry on', () => {

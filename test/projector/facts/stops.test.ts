@@ -61,7 +61,7 @@ function stopsOfRules(fixes: readonly StopFix[]): Stay[] {
   const stays: Stay[] = []
   let state: StopState | undefined
   for (const fix of fixes) {
-    const verdict = judgeStop(state, fix)
+    const verdict = judgeStop(state, fix, false)
     state = JSON.parse(JSON.stringify(verdict.state)) as StopState
     const [first] = verdict.fixes
     if (verdict.isStopped !== true || first === undefined) continue
@@ -96,7 +96,7 @@ test('a device that rests at ten positions a second keeps few positions in its s
   let most = 0
   for (let n = 0; n <= 3_000; n += 1) {
     const at = T0 + n * 100
-    state = judgeStop(state, { ...HOME, at, receivedAt: at }).state
+    state = judgeStop(state, { ...HOME, at, receivedAt: at }, false).state
     most = Math.max(most, state.window.length)
   }
   expect(most).toBeLessThanOrEqual(301)

@@ -1,0 +1,118 @@
+import type {
+  DefinitionsState,
+  RulesState,
+  StopFix,
+} from '../../schemas/definitions/definitions-state.ts'
+import type { DeviceRule } from '../../schemas/definitions/device-rule.ts'
+import type { FactState } from '../../schemas/facts/fact-state.ts'
+import { trueAt } from '../../schemas/geo/position-order.ts'
+import type { OptionalFields } from '../../schemas/report/report-fields.ts'
+import {
+  isMove,
+  signOfLife,
+  unchanged,
+  type DeviceDefinitions,
+  type FactInput,
+  type Judged,
+  type PositionInput,
+  type Wait,
+} from './decider.ts'
+import { hereSince, judgeConditions, raised, rulesInForce, withStanding, without } from './rules.ts'
+import { continueStop, judgeStop, stopDue, type StopVerdict } from './stops.ts'
+
+/** Drops, without facts, the standings of rules that were deleted, changed, disabled or are no longer about the device. */
+export function withoutOtherRules(state: RulesState, rules: readonly DeviceRule[]): RulesState {
+  const isKept = (id: string) =>
+    rules.some((rule) => rule.id === id && rule.revision === state.standings[id]?.revision)
+  const gone = Object.keys(state.standings).filter((id) => !isKept(id))
+  if (gone.length === 0) return state
+  return { ...state, standings: without(state.standings, ...gone) }
+}
+
+export function* ruleWaits(
+  { standings }: RulesState,
+  rules: readonly DeviceRule[],
+): Generator<Wait> {
+  for (const { id, forSeconds } of rules) {
+    const start = standings[id]?.wait
+    if (start !== undefined) yield { of: 'rule', id, start, seconds: forSeconds }
+  }
+}
+
+/** The condition has held for long enough. */
+export function endRuleWait(
+  state: RulesState,
+  { id, start }: Wait,
+  rules: readonly DeviceRule[],
+): Judged<RulesState> {
+  const rule = rules.find((one) => one.id === id)
+  if (rule === undefined) return unchanged(state)
+  const { decision, standing } = raised(rule, start)
+  return { state: withStanding(state, id, standing), decisions: [decision] }
+}
+
+/** Judges the conditions of the rules, but for silences, by an input. */
+export function judgeRules(state: FactState, input: FactInput, by: DeviceDefinitions): Judged {
+  if (state.definitions === undefined || input.kind === 'time') return unchanged(state)
+  if (input.kind === 'position' && input.isLate) return unchanged(state)
+  const { geofences } = state.definitions
+  let { rules } = state.definitions
+  const { stop: before, ...withoutStop } = rules
+  let start = signOfLife(input)
+  let verdict: StopVerdict | undefined
+  if (isMove(input)) {
+    const { position, receivedAt } = input
+    start = { at: trueAt(position), receivedAt, position }
+    rules = withoutStop
+    if (isAboutStops(by)) verdict = judgeStop(before, stopFix(input), position.speed !== undefined)
+  } else if (input.kind === 'position' && before !== undefined) {
+    verdict = continueStop(before, input.receivedAt, true)
+  }
+  const fields = input.kind === 'position' ? input.position : input
+  const moment = { start, fields: withSpeed(fields, verdict), ...(verdict && { stop: verdict }) }
+  if (verdict !== undefined) rules = { ...rules, stop: verdict.state }
+  const judged = judgeConditions({ geofences, rules }, moment, by)
+  return {
+    state: { ...state, definitions: { geofences, rules: judged.state } },
+    decisions: judged.decisions,
+  }
+}
+
+/** When the device has stopped if nothing more arrives of it; `null`: never, or no rule asks. */
+export function nextStop({ stop }: RulesState, by: DeviceDefinitions): number | null {
+  return stop !== undefined && isAboutStops(by) ? stopDue(stop) : null
+}
+
+/** Nothing more has arrived until the device has stopped. */
+export function endAtStop(
+  { geofences, rules }: DefinitionsState,
+  now: number,
+  by: DeviceDefinitions,
+): Judged<RulesState> {
+  const { stop } = rules
+  if (stop === undefined) return unchanged(rules)
+  const verdict = continueStop(stop, now, false)
+  const { last, repeatedAt } = stop
+  const start = { at: last.at + now - last.receivedAt, receivedAt: now }
+  const applied = rulesInForce(repeatedAt ?? last.receivedAt, by).filter(
+    (rule) => hereSince(rule, geofences, by) <= (repeatedAt ?? last.at),
+  )
+  const state = { geofences, rules: { ...rules, stop: verdict.state } }
+  const fields = stop.hasSpeed === true ? {} : withSpeed({}, verdict)
+  return judgeConditions(state, { start, fields, stop: verdict }, { ...by, rules: applied })
+}
+
+function isAboutStops({ rules }: DeviceDefinitions): boolean {
+  return rules.some(({ when }) => 'stopped' in when || ('field' in when && when.field === 'speed'))
+}
+
+/** Many devices that rest report no speed rather than 0. */
+function withSpeed(fields: OptionalFields, stop: StopVerdict | undefined): OptionalFields {
+  return stop?.isStopped === true ? { speed: 0, ...fields } : fields
+}
+
+function stopFix({ position, receivedAt }: PositionInput): StopFix {
+  const { latitude, longitude, accuracy } = position
+  const place = { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
+  return { ...place, at: trueAt(position), receivedAt }
+}
