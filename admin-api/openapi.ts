@@ -140,9 +140,12 @@ function described(route: AdminRoute, prefix: string): Operation {
 }
 
 /** Refuses a change without any field to change. */
-function bodySchema({ method, bodyExample }: AdminRoute, rules: Rules): JsonSchema {
+function bodySchema(
+  { method, bodyExample, bodyOthersIgnored }: AdminRoute,
+  rules: Rules,
+): JsonSchema {
   return {
-    ...objectSchemaOf(schemasOf(rules)),
+    ...objectSchemaOf(schemasOf(rules), { others: bodyOthersIgnored ? 'ignored' : 'refused' }),
     ...(method === 'PATCH' && { minProperties: 1 }),
     ...(bodyExample !== undefined && { examples: [bodyExample] }),
   }

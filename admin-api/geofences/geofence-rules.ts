@@ -28,7 +28,7 @@ import { flag, parsedParts, wholeNumber, type InputOf } from '../http/rule.ts'
 import { SELECTION_FIELDS } from './selection-rules.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
-const MOST_PROPERTIES = 10
+export const MOST_PROPERTIES = 10
 const LONGEST_PROPERTY = 256
 const LONGEST_PROPERTY_NAME = 64
 
@@ -135,7 +135,8 @@ function briefShape(shape: GeofenceShape): object {
   return { type: shape.type, vertices: verticesOf(shape) }
 }
 
-function parseProperties(
+/** The properties of a geofence, or what is wrong with them. */
+export function parseProperties(
   value: unknown,
   field: string,
 ): { readonly made: Readonly<Record<string, string>> } | { readonly faults: readonly Fault[] } {

@@ -4,6 +4,7 @@ import { ownTurns } from '../../runtime/end-of-turn.ts'
 import { ApiError, describeFaults, type Fault } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import { objectOf } from '../../runtime/openapi/json-schema.ts'
+import { shownName } from '../../schemas/access/keys-in-text.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
 import type { GeofenceRefused, NewGeofence } from '../../store/definitions.ts'
 import type { Store } from '../../store/store.ts'
@@ -12,15 +13,18 @@ import type { Caller } from '../http/caller.ts'
 import { recordAction } from '../http/record-action.ts'
 import { choice, inputOf, parsedParts, type InputOf } from '../http/rule.ts'
 import { BODY_LIMIT_BYTES } from './geofences.ts'
-import { NEW_GEOFENCE, type GeofenceInput, refusedMessage } from './geofence-rules.ts'
+import {
+  MOST_PROPERTIES,
+  NEW_GEOFENCE,
+  parseProperties,
+  type GeofenceInput,
+  refusedMessage,
+} from './geofence-rules.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const MOST_FEATURES = 1_000
 
 const FEATURES_EXPECTED = `features must be a list of 1 to ${MOST_FEATURES} GeoJSON features`
-
-/** Members that other programs write into their files, and that say nothing here. */
-const ignored = parsedParts((value) => ({ made: value }), { description: 'Ignored' })
 
 const COLLECTION = {
   type: choice(['FeatureCollection'], { expected: 'type must be FeatureCollection' }).required(),
@@ -36,12 +40,11 @@ const COLLECTION = {
       items: { description: 'A GeoJSON feature; anything else gets an error in its result' },
     },
   ).required(),
-  name: ignored,
-  crs: ignored,
-  bbox: ignored,
 }
 
-type Read = { readonly content: GeofenceInput } | { readonly faults: readonly Fault[] }
+type Read =
+  | { readonly content: GeofenceInput; readonly leftOut: readonly string[] }
+  | { readonly faults: readonly Fault[] }
 
 /** Makes geofences from a GeoJSON file; a faulty feature does not keep the others out. */
 export function importGeofencesRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
@@ -70,7 +73,10 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
         return { index, error: 'INVALID_PARAMS', message: describeFaults(one.faults).message }
       }
       const outcome = byIndex.get(index)
-      if (typeof outcome === 'object') return { index, id: outcome.id }
+      if (typeof outcome === 'object') {
+        const { leftOut } = one
+        return { index, id: outcome.id, ...(leftOut.length > 0 && { leftOut }) }
+      }
       return { index, ...refusal(outcome ?? 'too many geofences') }
     })
     const created = results.flatMap((result) => ('id' in result ? [result.id] : []))
@@ -90,6 +96,7 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
     description: DESCRIPTION,
     needs: 'dispatcher',
     body: COLLECTION,
+    bodyOthersIgnored: true,
     bodyExample: EXAMPLE,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     answer: { data: IMPORTED },
@@ -100,37 +107,52 @@ export function importGeofencesRoute({ store, clock }: { store: Store; clock: Cl
 /** Properties with a meaning; the others become the geofence's own, as texts. */
 const KNOWN = ['name', 'externalId', 'deviceIds', 'labels', 'confirmSeconds', 'enabled'] as const
 
+/** Other programs write much more about a feature than a geofence has: what does not fit is left out, and named. */
 function readFeature(feature: unknown, { index, now }: { index: number; now: number }): Read {
   const field = `features[${index}]`
-  const { type, geometry, properties } = isJsonObject(feature) ? feature : {}
+  const { type, id, geometry, properties } = isJsonObject(feature) ? feature : {}
   if (type !== 'Feature' || !isJsonObject(geometry)) {
     const message = `${field} must be a GeoJSON feature with a geometry`
     return { faults: [{ field, message }] }
   }
   const given = isJsonObject(properties) ? properties : {}
   const isPoint = geometry['type'] === 'Point'
-  const known: readonly string[] = isPoint ? [...KNOWN, 'radius'] : KNOWN
+  const nameField = Object.keys(given).find((key) => key.toLowerCase() === 'name') ?? 'name'
+  const known: readonly string[] = [...KNOWN, nameField, ...(isPoint ? ['radius'] : [])]
   const others = Object.entries(given).filter(
     ([name, value]) => !known.includes(name) && value !== null,
   )
+  const { fitting, leftOut } = fittingProperties(others)
+  const externalId = textOf(given['externalId'] ?? undefined)
+  const ownId = externalId === undefined ? textOf(id ?? undefined) : undefined
+  const isIdFitting = 'made' in NEW_GEOFENCE.externalId.check(ownId, { field: 'id', now })
   const values = new Map<string, unknown>([
     ...KNOWN.map((name) => [name, given[name]] as const),
-    ['shape', isPoint ? circleOf(geometry, given['radius']) : geometry],
-    ...(others.length > 0
-      ? [
-          [
-            'properties',
-            Object.fromEntries(others.map(([name, value]) => [name, textOf(value)])),
-          ] as const,
-        ]
-      : []),
+    ['name', textOf(given[nameField])],
+    ['externalId', isIdFitting ? (externalId ?? ownId) : undefined],
+    ['shape', isPoint ? circleOf(geometry, given['radius']) : shapeOf(geometry)],
+    ['properties', fitting],
   ])
   try {
-    return { content: inputOf(NEW_GEOFENCE, { read: (name) => values.get(name), now }) }
+    const content = inputOf(NEW_GEOFENCE, { read: (name) => values.get(name), now })
+    return { content, leftOut: isIdFitting ? leftOut : ['id', ...leftOut] }
   } catch (error) {
     if (error instanceof ApiError && error.details !== undefined) return { faults: error.details }
     throw error
   }
+}
+
+/** The first ones that a geofence can have, as texts. */
+function fittingProperties(properties: readonly (readonly [name: string, value: unknown])[]) {
+  const fitting: [name: string, text: unknown][] = []
+  const leftOut: string[] = []
+  for (const [name, value] of properties) {
+    const text = textOf(value)
+    const fits = 'made' in parseProperties({ [name]: text }, 'properties')
+    if (fits && fitting.length < MOST_PROPERTIES) fitting.push([name, text])
+    else leftOut.push(shownName(name))
+  }
+  return { fitting: fitting.length > 0 ? Object.fromEntries(fitting) : undefined, leftOut }
 }
 
 function circleOf({ coordinates }: Readonly<Record<string, unknown>>, radius: unknown) {
@@ -138,7 +160,12 @@ function circleOf({ coordinates }: Readonly<Record<string, unknown>>, radius: un
   return { type: 'circle', latitude, longitude, radius }
 }
 
-/** Lists and objects are no texts, and are refused. */
+/** Without the members that other programs add. */
+function shapeOf({ type, coordinates }: Readonly<Record<string, unknown>>) {
+  return { type, coordinates }
+}
+
+/** Lists and objects are no texts. */
 function textOf(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
@@ -149,9 +176,11 @@ function refusal(refused: GeofenceRefused) {
 }
 
 const DESCRIPTION = `
-Takes polygons, multipolygons, and points with a property \`radius\` in metres. \`name\` is required; \`externalId\`,
-\`deviceIds\`, \`labels\`, \`confirmSeconds\` and \`enabled\` mean what they mean elsewhere, all other properties become the
-geofence's own, as texts. Each feature is made or refused separately.
+Takes polygons, multipolygons, and points with a property \`radius\` in metres, in files as QGIS, overpass turbo, GeoServer and
+ArcGIS write them: other members are ignored. \`name\` is required; \`externalId\` (else the feature's \`id\`), \`deviceIds\`,
+\`labels\`, \`confirmSeconds\` and \`enabled\` mean what they mean elsewhere. The first ten other properties that are a text of at
+most 256 characters, a number or a boolean become the geofence's own, as texts; \`leftOut\` names the rest. Each feature is made
+or refused separately.
 `.trim()
 
 const EXAMPLE = {
@@ -176,10 +205,16 @@ const IMPORTED = objectOf(
         {
           index: { type: 'integer' },
           id: { type: 'string' },
+          leftOut: {
+            type: 'array',
+            items: { type: 'string' },
+            description:
+              'Properties that a geofence cannot have; `id` if that of the feature is none',
+          },
           error: { enum: ['INVALID_PARAMS', 'CONFLICT'] },
           message: { type: 'string' },
         },
-        { title: 'ImportedGeofence', optional: ['id', 'error', 'message'] },
+        { title: 'ImportedGeofence', optional: ['id', 'leftOut', 'error', 'message'] },
       ),
     },
   },

@@ -42,6 +42,8 @@ export type AdminRoute<Query extends Rules = Rules, Body extends Rules = Rules> 
   readonly bodyExample?: object
   /** If set, a request without a body counts as one with an empty object. */
   readonly bodyMayBeAbsent?: true
+  /** If set, the body may have fields that say nothing here. */
+  readonly bodyOthersIgnored?: true
   /** Absent: 16 KiB. */
   readonly bodyLimitBytes?: number
   readonly answer: {

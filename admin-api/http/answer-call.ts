@@ -137,8 +137,12 @@ export function answerCall(route: AdminRoute, deps: CallDependencies): HttpMiddl
     const now = deps.clock.now()
     const query = readQuery(ctx, route.query ?? {}, { now })
     if (route.body === undefined) return { query, body: {}, endTurn }
-    const { bodyMayBeAbsent: mayBeAbsent = false, bodyLimitBytes: limitBytes } = route
-    const body = await readJsonFields(ctx, route.body, { now, mayBeAbsent, limitBytes })
+    const body = await readJsonFields(ctx, route.body, {
+      now,
+      mayBeAbsent: route.bodyMayBeAbsent === true,
+      othersIgnored: route.bodyOthersIgnored === true,
+      limitBytes: route.bodyLimitBytes,
+    })
     return { query, body, endTurn }
   }
 }

@@ -35,7 +35,7 @@ const bytesOnly = (limitBytes: number) => ({
 /**
  * Reads a JSON body with these fields only, and reports all faults together. `null` in an optional
  * field means absent unless its rule says otherwise. Unknown fields are refused: a misspelt
- * `expiresAt` must not create a key that never expires.
+ * `expiresAt` must not create a key that never expires. In files of other programs they are ignored.
  *
  * @throws {ApiError} 415, 413, or 400 naming each faulty field.
  */
@@ -45,11 +45,13 @@ export async function readJsonFields<Fields extends Rules>(
   {
     now,
     mayBeAbsent = false,
+    othersIgnored = false,
     limitBytes = USUAL_LIMIT_BYTES,
   }: {
     readonly now: number
     /** A missing body counts as an empty object. */
     readonly mayBeAbsent?: boolean
+    readonly othersIgnored?: boolean
     readonly limitBytes?: number | undefined
   },
 ): Promise<InputOf<Fields>> {
@@ -57,7 +59,7 @@ export async function readJsonFields<Fields extends Rules>(
   const { json, fields: sent } = absent ? NO_BODY : await readJsonObject(ctx, limitBytes)
   const body = new Map(Object.entries(sent))
   const known = Object.keys(fields)
-  const unknown = [...body.keys()].filter((field) => !known.includes(field))
+  const unknown = [...body.keys()].filter((field) => !othersIgnored && !known.includes(field))
   const faults = unknown.map((name) => {
     const field = fieldPath([name])
     return { field, message: `${field} is not a field of this call: it takes ${known.join(', ')}` }

@@ -1,15 +1,36 @@
 import type { LonLat, GeofenceShape } from '../definitions/geofence.ts'
 import { COORDINATE_FIELDS } from '../report/report-fields.ts'
 import { faultsOfPolygons, type ShapeFault } from './shape-faults.ts'
+import { fieldPath } from '../report/field-path.ts'
 import { isJsonObject } from '../text/json-object.ts'
 
 export const RADIUS_METRES = [10, 1_000_000] as const
 
 type Parsed = { readonly made: GeofenceShape } | { readonly faults: readonly ShapeFault[] }
 
-/** Reads a circle, or a GeoJSON geometry; other members of it are left out. */
+/** Reads a circle, or a GeoJSON geometry. */
 export function parseShape(value: unknown, field: string): Parsed {
   if (!isJsonObject(value)) return fault(field, `${field} must be an object: ${SHAPES}`)
+  const read = readShape(value, field)
+  const { type } = value
+  const known = type === 'circle' ? CIRCLE_FIELDS : ['type', 'coordinates']
+  if (!SHAPE_TYPES.some((one) => one === type)) return read
+  const unknown = Object.keys(value).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return read
+  const faults = unknown.map((name) => {
+    const at = fieldPath([field, name])
+    return {
+      field: at,
+      message: `${at} is not a field of a ${String(type)}: it takes ${known.join(', ')}`,
+    }
+  })
+  return { faults: 'faults' in read ? [...faults, ...read.faults] : faults }
+}
+
+const SHAPE_TYPES = ['circle', 'Polygon', 'MultiPolygon'] as const
+const CIRCLE_FIELDS = ['type', 'latitude', 'longitude', 'radius']
+
+function readShape(value: Readonly<Record<string, unknown>>, field: string): Parsed {
   const { type, coordinates } = value
   if (type === 'circle') return circle(value, field)
   const at = `${field}.coordinates`
@@ -31,7 +52,7 @@ export function parseShape(value: unknown, field: string): Parsed {
     const faults = faultsOfPolygons(polygons)
     return faults.length > 0 ? { faults } : { made: { type, coordinates: read.made } }
   }
-  return fault(`${field}.type`, `${field}.type must be one of circle, Polygon, MultiPolygon`)
+  return fault(`${field}.type`, `${field}.type must be one of ${SHAPE_TYPES.join(', ')}`)
 }
 
 const SHAPES =

@@ -7,7 +7,11 @@ import { Field } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 
-type Result = { readonly name: string; readonly fault: string | undefined }
+type Result = {
+  readonly name: string
+  readonly fault: string | undefined
+  readonly leftOut: readonly string[]
+}
 
 /** Makes geofences from a file, and says of each feature what became of it. */
 export function ImportGeofences(props: DialogProps) {
@@ -21,12 +25,13 @@ export function ImportGeofences(props: DialogProps) {
     for (const part of featureParts(features)) {
       const body = { type: 'FeatureCollection', features: part } as never
       const { results: some } = await api.post('/geofences/import', { body })
-      for (const { index, message } of some) {
+      for (const { index, message, leftOut = [] } of some) {
         const feature = part[index] as { properties?: { name?: unknown } } | undefined
         const name = feature?.properties?.name
         all.push({
           name: typeof name === 'string' ? name : `Feature ${all.length + 1}`,
           fault: message && sentence(message),
+          leftOut,
         })
       }
     }
@@ -39,7 +44,7 @@ export function ImportGeofences(props: DialogProps) {
       <Field
         name="file"
         label="GeoJSON file"
-        hint="Polygons, multipolygons, and points with a property radius. The property name becomes the name."
+        hint="Polygons, multipolygons, and points with a property radius in metres. The property name becomes the name, up to ten others are kept."
       >
         {(attributes) => (
           <input
@@ -60,9 +65,14 @@ export function ImportGeofences(props: DialogProps) {
             {faulty.length > 0 && `, ${countText(faulty.length, 'feature')} refused`}.
           </p>
           <ul class="stack tight" aria-label="Results">
-            {results.map(({ name, fault }, index) => (
+            {results.map(({ name, fault, leftOut }, index) => (
               <li key={index} class={fault === undefined ? undefined : 'fault'}>
                 <Isolated class="strong">{name}</Isolated>: {fault ?? 'created'}
+                {leftOut.length > 0 && (
+                  <>
+                    , without <Isolated>{leftOut.join(', ')}</Isolated>
+                  </>
+                )}
               </li>
             ))}
           </ul>

@@ -243,16 +243,19 @@ describeConsole('the page of geofences', () => {
     const features = [
       { type: 'Feature', geometry: point, properties: { name: 'Imported', radius: 80 } },
       { type: 'Feature', geometry: point, properties: { name: 'Without radius' } },
+      { type: 'Feature', geometry: point, properties: { name: 'Tagged', radius: 80, tags: [1] } },
     ]
-    const buffer = Buffer.from(JSON.stringify({ type: 'FeatureCollection', features }))
+    const collection = { type: 'FeatureCollection', generator: 'overpass-turbo', features }
+    const buffer = Buffer.from(JSON.stringify(collection))
     const file = { name: 'places.geojson', mimeType: 'application/geo+json', buffer }
     await dialog.getByLabel('GeoJSON file').setInputFiles(file)
     await dialog.getByRole('button', { name: 'Import' }).click()
-    await dialog.getByText('1 geofence created, 1 feature refused.').waitFor()
+    await dialog.getByText('2 geofences created, 1 feature refused.').waitFor()
     const results = dialog.getByRole('list', { name: 'Results' }).getByRole('listitem')
     expect(await results.allTextContents()).toEqual([
       'Imported: created',
       expect.stringMatching(/^Without radius: .*radius/),
+      'Tagged: created, without tags',
     ])
     const other = { name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('[]') }
     await dialog.getByLabel('GeoJSON file').setInputFiles(other)
