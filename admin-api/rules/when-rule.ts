@@ -2,34 +2,30 @@ import type { Fault } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { When } from '../../schemas/definitions/device-rule.ts'
 import { fieldPath } from '../../schemas/report/field-path.ts'
+import { MEASUREMENT_FIELDS } from '../../schemas/report/report-fields.ts'
 import { isJsonObject } from '../../schemas/text/json-object.ts'
 
 const FIELD_PATTERN = '^[A-Za-z][A-Za-z0-9_.-]{0,63}$'
 const LONGEST_TEXT = 256
 
+const MEASURED = MEASUREMENT_FIELDS.map(({ name, meaning }) => `${name} (${meaning.toLowerCase()})`)
 const FIELD = {
   type: 'string',
   pattern: FIELD_PATTERN,
-  description:
-    'speed (m/s), battery (0 to 1), altitude, accuracy, heading, or the name of an attribute',
+  description: `${MEASURED.join(', ')}, or the name of an attribute, in the unit that devices report it in`,
 }
+const LIMIT = { type: 'number', description: 'In the unit of the field' }
 const CLEAR = {
   type: 'number',
-  description: 'The condition ends beyond it; by default the threshold',
+  description: 'The condition ends beyond it; by default the threshold. In the unit of the field',
 }
 
 export const WHEN: JsonSchema = {
   title: 'When',
   description: 'The condition',
   oneOf: [
-    objectOf(
-      { field: FIELD, above: { type: 'number' }, clear: CLEAR },
-      { title: 'Above', optional: ['clear'] },
-    ),
-    objectOf(
-      { field: FIELD, below: { type: 'number' }, clear: CLEAR },
-      { title: 'Below', optional: ['clear'] },
-    ),
+    objectOf({ field: FIELD, above: LIMIT, clear: CLEAR }, { title: 'Above', optional: ['clear'] }),
+    objectOf({ field: FIELD, below: LIMIT, clear: CLEAR }, { title: 'Below', optional: ['clear'] }),
     objectOf(
       { field: FIELD, is: { type: ['string', 'boolean'], maxLength: LONGEST_TEXT } },
       { title: 'Is' },

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import { beforeAll, expect, test } from '@jest/globals'
 import { parseOptions } from '../../docs/examples/consumer/options.ts'
 import { startAdmin, type AdminHarness } from '../admin-api/admin-harness.ts'
+import { MEASUREMENT_FIELDS } from '../../schemas/report/report-fields.ts'
 import { T0 } from '../samples.ts'
 import { factsOfAllTypes } from '../schemas/facts-samples.ts'
 
@@ -32,6 +33,18 @@ async function outputOf(command: string): Promise<string> {
   const { stdout } = await run('sh', ['-c', own])
   return stdout
 }
+
+test('docs/facts.md and the document of the API name the unit of every measurement that a rule compares', async () => {
+  const sentence = /- `above`, `below` and `clear` are in the unit of the field.*?\n- /s.exec(
+    page,
+  )?.[0]
+  const document = await (await fetch(`${harness.url}/openapi.json`)).text()
+  for (const { name, meaning } of MEASUREMENT_FIELDS) {
+    const [unit = ''] = /metres per second|metres|degrees|fraction/i.exec(meaning) ?? []
+    expect(sentence).toMatch(new RegExp(`\`${name}\`[^,]*${unit}`, 'i'))
+    expect(document).toContain(`${name} (${meaning.toLowerCase()})`)
+  }
+})
 
 test('every command of docs/facts.md is run by a test', () => {
   const kinds = [/POST .*\/geofences/s, /POST .*\/rules/s, /after=start/, /after=MARK/, /stream/]
