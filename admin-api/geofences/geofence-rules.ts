@@ -1,4 +1,4 @@
-import { parseShape, RADIUS_METRES } from '../../schemas/geo/parse-shape.ts'
+import { LARGEST_LONGITUDE, parseShape, RADIUS_METRES } from '../../schemas/geo/parse-shape.ts'
 import {
   LONGEST_CONFIRM_SECONDS,
   MOST_VERTICES,
@@ -48,13 +48,13 @@ const RINGS = {
 
 const SHAPE: JsonSchema = {
   title: 'Shape',
-  description: `A circle, its radius in metres, or a GeoJSON geometry of at most ${MOST_VERTICES} vertices. Edges are straight in longitude and latitude, and go the short way round; either winding will do`,
+  description: `A circle, its radius in metres, or a GeoJSON geometry of at most ${MOST_VERTICES} vertices. Edges are straight in longitude and latitude, and go the short way round; either winding will do. Longitudes beyond ±180 are stored within`,
   oneOf: [
     objectOf(
       {
         type: { const: 'circle' },
         latitude: DEGREES(90),
-        longitude: DEGREES(180),
+        longitude: DEGREES(LARGEST_LONGITUDE),
         radius: { type: 'number', minimum: RADIUS_METRES[0], maximum: RADIUS_METRES[1] },
       },
       { title: 'Circle' },

@@ -2,7 +2,6 @@ import pointInPolygon from 'point-in-polygon-hao'
 import {
   polygonsOf,
   type CircleShape,
-  type LonLat,
   type PolygonRing,
   type GeofenceShape,
 } from '../definitions/geofence.ts'
@@ -13,8 +12,10 @@ import {
   radians,
   type Coordinates,
 } from './distance.ts'
-import { distance, length, placeOf, type EarthPoint } from './earth-point.ts'
+import { placeOf } from './earth-point.ts'
 import { longitudeNear, unwrapped } from './bounds.ts'
+import { edgesOf, nearestOf, type Edge } from './nearest-edge.ts'
+import { joinedAtSeam, type JoinedPolygons } from './seam.ts'
 
 /** In degrees; west is never above east. */
 export type Box = {
@@ -37,9 +38,9 @@ export type Area = {
   metresFromEdge(place: Coordinates, atMost: number): number
 }
 
-/** A multipolygon is several areas. */
+/** A multipolygon is several areas, but for polygons that are one across 180°. */
 export function areasOf(shape: GeofenceShape): readonly Area[] {
-  return shape.type === 'circle' ? [circle(shape)] : polygonsOf(shape).map(polygon)
+  return shape.type === 'circle' ? [circle(shape)] : joinedAtSeam(polygonsOf(shape)).map(polygons)
 }
 
 /** Boxes within ±180° that hold all places up to `radius` metres away. */
@@ -72,35 +73,52 @@ function boxAround({ latitude, longitude, radius }: Omit<CircleShape, 'type'>): 
   return { west: longitude - aside, south, east: longitude + aside, north }
 }
 
-/** Its edges are straight in longitude and latitude, and go the short way round. */
-function polygon(rings: readonly PolygonRing[]): Area {
-  const [outer = [], ...holes] = rings.map(unwrapped)
-  const box = boxOf(outer)
-  const middle = (box.west + box.east) / 2
-  const contours = [outer, ...holes.map((hole) => nextTo(hole, middle))].map((ring) =>
-    ring.map(([longitude, latitude]) => [longitude, latitude]),
-  )
+/** Their edges are straight in longitude and latitude, and go the short way round. */
+function polygons({ parts, lines }: JoinedPolygons): Area {
+  const whole = parts.map((rings) => rings.map(unwrapped))
+  const first = middleOf(boxOf(whole[0]?.[0] ?? []))
+  const solids = whole.map(([outer = [], ...holes]) => {
+    const beside = nextTo(outer, first)
+    const middle = middleOf(boxOf(beside))
+    const contours = [beside, ...holes.map((hole) => nextTo(hole, middle))].map((ring) =>
+      ring.map(([longitude, latitude]) => [longitude, latitude]),
+    )
+    return { outer: beside, middle, contours }
+  })
+  const box = boxOf(solids.flatMap(({ outer }) => outer))
   const latitude = (box.south + box.north) / 2
+  const halfTurn = box.west + Math.min(180, box.east - box.west)
   // Few of thousands of geofences ever have a device near.
   let edges: readonly (readonly Edge[])[] | undefined
   return {
     boxes: withinHalfTurn(box),
     shorterSideMetres: Math.min(
       radians(box.north - box.south) * EARTH_RADIUS_METRES,
-      metresBetween({ latitude, longitude: box.west }, { latitude, longitude: box.east }),
+      metresBetween({ latitude, longitude: box.west }, { latitude, longitude: halfTurn }),
     ),
-    squareMetres: holes.reduce((rest, hole) => rest - squareMetresIn(hole), squareMetresIn(outer)),
+    squareMetres: whole.reduce(
+      (sum, [outer = [], ...holes]) =>
+        sum + holes.reduce((rest, hole) => rest - squareMetresIn(hole), squareMetresIn(outer)),
+      0,
+    ),
     contains({ latitude, longitude }) {
-      return pointInPolygon([longitudeNear(middle, longitude), latitude], contours) !== false
+      return solids.some(
+        ({ middle, contours }) =>
+          pointInPolygon([longitudeNear(middle, longitude), latitude], contours) !== false,
+      )
     },
     metresFromEdge(place, atMost) {
       const point = placeOf(place.latitude, place.longitude)
-      edges ??= rings.map((ring) => edgesOf(unwrapped(ring)))
+      edges ??= lines().map(edgesOf)
       let nearest = atMost
-      for (const ring of edges) nearest = nearestOf(ring, point, nearest)
+      for (const line of edges) nearest = nearestOf(line, point, nearest)
       return nearest
     },
   }
+}
+
+function middleOf({ west, east }: Box): number {
+  return (west + east) / 2
 }
 
 /** On the sphere, between edges that are straight in longitude and latitude. */
@@ -117,8 +135,7 @@ function squareMetresIn(ring: PolygonRing): number {
 
 /** The ring a whole turn further, if that is nearer to the longitude. */
 function nextTo(ring: PolygonRing, middle: number): PolygonRing {
-  const { west, east } = boxOf(ring)
-  const own = (west + east) / 2
+  const own = middleOf(boxOf(ring))
   const turn = longitudeNear(middle, own) - own
   return turn === 0 ? ring : ring.map(([longitude, latitude]) => [longitude + turn, latitude])
 }
@@ -158,81 +175,4 @@ function withinHalfTurn({ west, south, east, north }: Box): readonly Box[] {
     ]
   }
   return [whole]
-}
-
-type Edge = {
-  readonly from: LonLat
-  readonly east: number
-  readonly north: number
-  readonly begin: EarthPoint
-  readonly end: EarthPoint
-  /** No less than its length. */
-  readonly metres: number
-}
-
-function edgesOf(ring: PolygonRing): readonly Edge[] {
-  const points = ring.map(([longitude, latitude]) => placeOf(latitude, longitude))
-  return ring.slice(1).map((to, n) => {
-    const from = ring[n] as LonLat
-    const [east, north] = [to[0] - from[0], to[1] - from[1]]
-    return {
-      from,
-      east,
-      north,
-      begin: points[n] as EarthPoint,
-      end: points[n + 1] as EarthPoint,
-      metres: radians(Math.sqrt(east * east + north * north)) * EARTH_RADIUS_METRES,
-    }
-  })
-}
-
-function nearestOf(edges: readonly Edge[], point: EarthPoint, atMost: number): number {
-  let nearest = atMost
-  for (const edge of edges) {
-    const { begin, end, metres } = edge
-    // No point of the edge is nearer than this.
-    const least = (straight(point, begin) + straight(point, end) - metres) / 2
-    if (least < nearest) nearest = Math.min(nearest, fromEdge(edge, point))
-  }
-  return nearest
-}
-
-function straight(a: EarthPoint, b: EarthPoint): number {
-  return length(a.x - b.x, a.y - b.y, a.z - b.z)
-}
-
-const GOLDEN = (Math.sqrt(5) - 1) / 2
-/** Narrows a degree down to less than a millimetre. */
-const MOST_STEPS = 40
-
-/**
- * The distance from an edge, which is no great circle: the nearest of points a degree apart, then a golden-section
- * search on both sides of it.
- */
-function fromEdge({ from: [longitude, latitude], east, north }: Edge, point: EarthPoint): number {
-  const at = (part: number) =>
-    distance(point, placeOf(latitude + north * part, longitude + east * part))
-  const pieces = Math.max(1, Math.ceil(Math.max(Math.abs(east), Math.abs(north))))
-  let best = 0
-  let nearest = at(0)
-  for (let n = 1; n <= pieces; n += 1) {
-    const metres = at(n / pieces)
-    if (metres < nearest) [nearest, best] = [metres, n]
-  }
-  let low = Math.max(0, best - 1) / pieces
-  let high = Math.min(pieces, best + 1) / pieces
-  let [left, right] = [high - (high - low) * GOLDEN, low + (high - low) * GOLDEN]
-  let [fromLeft, fromRight] = [at(left), at(right)]
-  for (let step = 0; step < MOST_STEPS; step += 1) {
-    if (fromLeft < fromRight) {
-      ;[high, right, fromRight] = [right, left, fromLeft]
-      left = high - (high - low) * GOLDEN
-      fromLeft = at(left)
-    } else {
-      ;[low, left, fromLeft] = [left, right, fromRight]
-      right = low + (high - low) * GOLDEN
-      fromRight = at(right)
-    }
-  }
-  return Math.min(nearest, fromLeft, fromRight)
 }

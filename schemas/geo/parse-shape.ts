@@ -1,10 +1,10 @@
 import type { LonLat, GeofenceShape } from '../definitions/geofence.ts'
-import { COORDINATE_FIELDS } from '../report/report-fields.ts'
 import { faultsOfPolygons, type ShapeFault } from './shape-faults.ts'
 import { fieldPath } from '../report/field-path.ts'
 import { isJsonObject } from '../text/json-object.ts'
 
 export const RADIUS_METRES = [10, 1_000_000] as const
+export const LARGEST_LONGITUDE = 360
 
 type Parsed = { readonly made: GeofenceShape } | { readonly faults: readonly ShapeFault[] }
 
@@ -60,7 +60,8 @@ const SHAPES =
 
 function circle(value: Readonly<Record<string, unknown>>, field: string): Parsed {
   const limits = [
-    ...COORDINATE_FIELDS.map(({ name, range: [least, most] }) => [name, least, most] as const),
+    ['latitude', -90, 90] as const,
+    ['longitude', -LARGEST_LONGITUDE, LARGEST_LONGITUDE] as const,
     ['radius', ...RADIUS_METRES] as const,
   ]
   const faults = limits
@@ -72,7 +73,11 @@ function circle(value: Readonly<Record<string, unknown>>, field: string): Parsed
     })
   if (faults.length > 0) return { faults }
   const { latitude, longitude, radius } = value as Record<string, number>
-  const made = { latitude: plain(latitude), longitude: plain(longitude), radius: plain(radius) }
+  const made = {
+    latitude: plain(latitude),
+    longitude: withinHalfTurn(longitude),
+    radius: plain(radius),
+  }
   return {
     made: {
       type: 'circle',
@@ -98,12 +103,12 @@ function ringIn(value: unknown, field: string) {
 
 function positionIn(value: unknown, field: string) {
   const [longitude, latitude] = Array.isArray(value) ? (value as unknown[]) : []
-  if (isBetween(longitude, -180, 180) && isBetween(latitude, -90, 90)) {
-    return { made: [plain(longitude), plain(latitude)] as const }
+  if (isBetween(longitude, -LARGEST_LONGITUDE, LARGEST_LONGITUDE) && isBetween(latitude, -90, 90)) {
+    return { made: [withinHalfTurn(longitude), plain(latitude)] as const }
   }
   return fault(
     field,
-    `${field} must be [longitude, latitude] in degrees, from -180 to 180 and from -90 to 90`,
+    `${field} must be [longitude, latitude] in degrees, from -${LARGEST_LONGITUDE} to ${LARGEST_LONGITUDE} and from -90 to 90`,
   )
 }
 
@@ -126,6 +131,13 @@ function eachOf<Made>(
 
 function isBetween(value: unknown, least: number, most: number): value is number {
   return typeof value === 'number' && value >= least && value <= most
+}
+
+/** The same place within ±180°: programs that draw across the 180th meridian go on counting. */
+function withinHalfTurn(longitude: number | undefined): number {
+  const same = plain(longitude)
+  if (Math.abs(same) <= 180) return same
+  return plain(same - Math.sign(same) * 360)
 }
 
 /** Zero for -0, which JSON does not keep. */

@@ -71,6 +71,48 @@ test('a geofence is made, read, listed, changed and deleted, and each change is 
   expect(gone.body.message).toBe('there is no geofence with this id')
 })
 
+test('longitudes beyond ±180 are the same places within it; beyond ±360 they are refused', async () => {
+  const across = {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [178, 1],
+        [182.5, 1],
+        [182.5, 2],
+        [178, 1],
+      ],
+    ],
+  }
+  const stored = await made({ shape: across })
+  expect(stored).toMatchObject({
+    shape: {
+      coordinates: [
+        [
+          [178, 1],
+          [-177.5, 1],
+          [-177.5, 2],
+          [178, 1],
+        ],
+      ],
+    },
+  })
+  const west = await made({ shape: { ...CIRCLE, longitude: -190 } })
+  expect(west).toMatchObject({ shape: { longitude: 170 } })
+  expect(await made({ shape: { ...CIRCLE, longitude: 360 } })).toMatchObject({
+    shape: { longitude: 0 },
+  })
+  const circle = await create({ shape: { ...CIRCLE, longitude: 361 } })
+  expect(circle.body.details).toMatchObject([{ field: 'shape.longitude' }])
+  const ring = [
+    [361, 1],
+    [362, 1],
+    [362, 2],
+    [361, 1],
+  ]
+  const polygon = await create({ shape: { type: 'Polygon', coordinates: [ring] } })
+  expect(polygon.body.message).toMatch(/shape.coordinates\[0\]\[0\] must be .* from -360 to 360/)
+})
+
 test('a new geofence shows how far devices have been looked for in it, until that has ended', async () => {
   const { id, accountId } = { ...(await made()), accountId: 'acc-1' }
   harness.clock.time += 1
@@ -186,7 +228,7 @@ test.each<[object, string, RegExp]>([
         coordinates: [
           [
             [0, 0],
-            [181, 0],
+            [361, 0],
             [1, 1],
             [0, 0],
           ],

@@ -322,6 +322,26 @@ test('the parts of a multipolygon are one geofence', () => {
   ])
 })
 
+test('an inaccurate position at the cut of a geofence at 180° is deep inside it', () => {
+  const box = (west: number, east: number) => [
+    [
+      [west, -18],
+      [east, -18],
+      [east, -16],
+      [west, -16],
+      [west, -18],
+    ] as const,
+  ]
+  const coordinates = [box(177, 180), box(-180, -178)]
+  const seam = geofence({ shape: { type: 'MultiPolygon', coordinates } })
+  for (const longitude of [179.99995, -179.99995]) {
+    const device = new JudgedDevice(definitions({ geofences: [seam] }))
+    expect(device.judge(at(0, { latitude: -17, longitude, accuracy: 300 }))).toEqual([
+      `entered ${seam.id} @0`,
+    ])
+  }
+})
+
 test('a geofence at the 180th meridian holds a device on both signs of it', () => {
   const edge = (west: number, east: number) =>
     geofence({

@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { geoContains } from 'd3-geo'
 import fc from 'fast-check'
 import type { Polygon } from 'geojson'
@@ -276,3 +276,62 @@ function isInABox({ boxes }: Area, { longitude, latitude }: Coordinates): boolea
       west <= longitude && longitude <= east && south <= latitude && latitude <= north,
   )
 }
+
+describe('polygons that meet at 180°', () => {
+  const box = (west: number, east: number, south = -18, north = -16): PolygonRing => [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  const cut = (...polygons: readonly (readonly PolygonRing[])[]) =>
+    areasOf({ type: 'MultiPolygon', coordinates: polygons })
+  const at = (longitude: number, latitude: number) => ({ longitude, latitude })
+
+  test.each([
+    [box(177, 180), box(-180, -178)],
+    [box(-180, -178), box(177, 180)],
+    [[...box(177, 180)].reverse(), box(-180, -178)],
+    [box(177, 180), box(180, 182)],
+  ])('are one area without an edge there, in any order and winding %#', (one, other) => {
+    const joined = only({ type: 'MultiPolygon', coordinates: [[one], [other]] })
+    const whole = only({ type: 'Polygon', coordinates: [box(177, -178)] })
+    expect(new Set(joined.boxes)).toEqual(new Set(whole.boxes))
+    expect(joined.shorterSideMetres).toBeCloseTo(whole.shorterSideMetres, 3)
+    expect(joined.squareMetres / whole.squareMetres).toBeCloseTo(1, 9)
+    for (const longitude of [176, 177.5, 179.99995, 180, -180, -179.9999, -178.2, -177]) {
+      for (const latitude of [-18.1, -17, -16.001]) {
+        const place = at(longitude, latitude)
+        expect(joined.contains(place)).toBe(whole.contains(place))
+        expect(joined.metresFromEdge(place, Infinity)).toBeCloseTo(
+          whole.metresFromEdge(place, Infinity),
+          2,
+        )
+      }
+    }
+  })
+
+  test('keep the edge where only one of them is', () => {
+    const [joined, other] = cut([box(177, 180)], [box(-180, -178, -17, -15)])
+    expect(other).toBeUndefined()
+    expect(joined!.metresFromEdge(at(179.999, -16.5), Infinity)).toBeGreaterThan(50_000)
+    expect(joined!.metresFromEdge(at(179.999, -17.5), Infinity)).toBeLessThan(110)
+    expect(joined!.metresFromEdge(at(-179.999, -15.5), Infinity)).toBeLessThan(110)
+  })
+
+  test('keep the edge of a hole that only one of them has', () => {
+    const hole = box(179, 180, -17.5, -16.5)
+    const [one] = cut([box(177, 180), hole], [box(-180, -178)])
+    expect(one!.metresFromEdge(at(-179.999, -17), Infinity)).toBeLessThan(110)
+    const [both] = cut([box(177, 180), hole], [box(-180, -178), box(-180, -179, -17.5, -16.5)])
+    expect(both!.metresFromEdge(at(180, -17), Infinity)).toBeGreaterThan(50_000)
+  })
+
+  test('are as many as before if they only touch, lie on one side, or meet elsewhere', () => {
+    expect(cut([box(177, 180)], [box(-180, -178, -16, -15)])).toHaveLength(2)
+    expect(cut([box(177, 180)], [box(178, 180)])).toHaveLength(2)
+    expect(cut([box(10, 11)], [box(11, 12)])).toHaveLength(2)
+    expect(cut([box(10, 11)], [box(177, 180)], [box(-180, -178)])).toHaveLength(2)
+  })
+})
