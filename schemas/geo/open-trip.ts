@@ -1,6 +1,6 @@
 import { type Coordinates, FARTHEST_METRES } from './distance.ts'
 import { directionsAt, type EarthPoint, length, placeOf } from './earth-point.ts'
-import { TrackTotals, type TimedPlace } from './track-totals.ts'
+import { TrackTotals, type TimedPlace, type TimeSpan } from './track-totals.ts'
 import type { TrackStep } from '../devices/read-models.ts'
 
 export type FoundTrip = {
@@ -19,11 +19,13 @@ export type FoundTrip = {
 export class OpenTrip {
   last: TripRecord
   readonly first: TripRecord
-  readonly #totals = new TrackTotals()
+  readonly #totals: TrackTotals
   /** To the east and to the north, the greatest lower and the least upper edge of all records. */
   readonly #edges: readonly { readonly axis: EarthPoint; lower: number; upper: number }[]
 
-  constructor(first: TripRecord) {
+  /** @param span of which its totals are asked for too. */
+  constructor(first: TripRecord, span?: TimeSpan) {
+    this.#totals = new TrackTotals(span)
     this.first = first
     this.last = first
     const axes = directionsAt(first.place)
@@ -35,6 +37,11 @@ export class OpenTrip {
     this.last = record
     this.#reach(record)
     this.#totals.add(record, record.place)
+  }
+
+  /** The distance and the moving time that lie in the span. */
+  get inSpan(): TrackTotals['inSpan'] {
+    return this.#totals.inSpan
   }
 
   /** False while the device may have been at one place all the time. */

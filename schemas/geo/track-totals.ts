@@ -11,10 +11,18 @@ const LONGEST_AT_SPEED_MS = 5 * 60_000
 /** A record's time, place and speed. */
 export type TimedPlace = Pick<TrackStep, 'timestamp' | 'latitude' | 'longitude' | 'speed'>
 
+/** A part of the time, in milliseconds: `from` is in it, `to` is not. */
+export type TimeSpan = { readonly from: number; readonly to: number }
+
+const ALWAYS: TimeSpan = { from: -Infinity, to: Infinity }
+
 /** The totals of a whole track; records are added in the order of time. */
 export class TrackTotals {
   distanceMetres = 0
   movingMs = 0
+  /** The parts of these that lie in the span: of a step that crosses its end, the share of the step's time. */
+  readonly inSpan = { distanceMetres: 0, movingMs: 0 }
+  readonly #span: TimeSpan
   #last: TimedPlace | undefined
   #lastPlace: EarthPoint | undefined
   /** -1: none. */
@@ -22,6 +30,10 @@ export class TrackTotals {
   #computedSpeed = -1
   #records = 0
   #withSpeed = 0
+
+  constructor(span = ALWAYS) {
+    this.#span = span
+  }
 
   /** @returns whether the record is a leap away from the previous one. */
   add(step: TimedPlace, place: EarthPoint): boolean {
@@ -39,14 +51,18 @@ export class TrackTotals {
     const metres = distance(lastPlace, place)
     const ms = step.timestamp - last.timestamp
     if (isPathless(metres, ms)) return isLeap(metres, ms)
+    const share = shareIn(this.#span, last.timestamp, ms)
     this.distanceMetres += metres
+    this.inSpan.distanceMetres += metres * share
     if (ms === 0) return false
     const computed = metres / (ms / 1_000)
     if (computed > this.#computedSpeed) this.#computedSpeed = computed
     const before = last.speed
     const isReported = before !== null && speed !== null && ms <= LONGEST_AT_SPEED_MS
     const usual = isReported ? (before + speed) / 2 : computed
-    if (usual >= MOVING) this.movingMs += ms
+    if (usual < MOVING) return false
+    this.movingMs += ms
+    this.inSpan.movingMs += ms * share
     return false
   }
 
@@ -61,4 +77,11 @@ export class TrackTotals {
       : Math.max(this.#reportedSpeed, this.#computedSpeed)
     return max >= 0 ? max : null
   }
+}
+
+function shareIn({ from, to }: TimeSpan, begin: number, ms: number): number {
+  const end = begin + ms
+  if (from <= begin && end < to) return 1
+  if (ms === 0) return 0
+  return Math.max(0, Math.min(to, end) - Math.max(from, begin)) / ms
 }

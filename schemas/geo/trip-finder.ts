@@ -3,6 +3,7 @@ import { isPathless, LeapFilter } from './leap-filter.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
 import { OpenTrip, type FoundTrip, metresApart, tripRecord, type TripRecord } from './open-trip.ts'
 import { StopWindow } from './stop-window.ts'
+import type { TimeSpan, TrackTotals } from './track-totals.ts'
 
 export type Stop = {
   readonly kind: 'stop'
@@ -19,6 +20,9 @@ export type StopRules = {
   readonly stopMs: number
   readonly stopMetres: number
 }
+
+/** Takes an item, and the totals of a trip that lie in the span asked for. */
+type Found = (item: TripOrStop, inSpan?: TrackTotals['inSpan']) => void
 
 /**
  * More records at one place are a stop, however short: the window is kept in memory. A day at one
@@ -56,7 +60,8 @@ type Piece = {
  */
 export class TripFinder {
   readonly #rules: StopRules
-  readonly #found: (item: TripOrStop) => void
+  readonly #found: Found
+  readonly #span: TimeSpan | undefined
   readonly #leaps = new LeapFilter<TripRecord>((record) => this.#take(record))
   readonly #window = new StopWindow()
   #stop: OpenStop | undefined
@@ -69,9 +74,11 @@ export class TripFinder {
   /** The record, by its place, that was the first too far from the window's start. */
   #leftAt: number | undefined
 
-  constructor(rules: StopRules, found: (item: TripOrStop) => void) {
+  /** @param span of which the totals of trips are asked for too. */
+  constructor(rules: StopRules, found: Found, span?: TimeSpan) {
     this.#rules = rules
     this.#found = found
+    this.#span = span
   }
 
   add(step: TrackStep): void {
@@ -165,7 +172,7 @@ export class TripFinder {
     this.#ended = { ...stop, to: last.timestamp }
     this.#stop = undefined
     const { isCertain } = stop
-    this.#piece = { open: new OpenTrip(last), records: 0, isAtStop: true, isCertain }
+    this.#piece = { open: new OpenTrip(last, this.#span), records: 0, isAtStop: true, isCertain }
   }
 
   /** Adds a record that belongs to no stop. */
@@ -173,7 +180,12 @@ export class TripFinder {
     if (this.#piece !== undefined && isBroken(this.#piece.open.last, record)) this.#endPiece()
     if (this.#piece === undefined) {
       const isCertain = this.#isCertain
-      this.#piece = { open: new OpenTrip(record), records: 1, isAtStop: false, isCertain }
+      this.#piece = {
+        open: new OpenTrip(record, this.#span),
+        records: 1,
+        isAtStop: false,
+        isCertain,
+      }
       return
     }
     this.#piece.open.add(record)
@@ -207,7 +219,7 @@ export class TripFinder {
     }
     // The device was elsewhere, so the stops before and after are two.
     this.#passEnded()
-    if (trip !== undefined) this.#found(trip)
+    if (trip !== undefined) this.#found(trip, open.inSpan)
     if (trip !== undefined || isCertain) this.#mayJoinUnread = false
   }
 

@@ -1,5 +1,6 @@
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 import type { TrackStep } from '../../../schemas/devices/read-models.ts'
+import type { TimeSpan, TrackTotals } from '../../../schemas/geo/track-totals.ts'
 import type { Store } from '../../../store/store.ts'
 import { READ_AT_ONCE } from '../track/read-track.ts'
 import { TripFinder, type StopRules, type TripOrStop } from '../../../schemas/geo/trip-finder.ts'
@@ -57,11 +58,11 @@ export type TripsPage = {
   readonly items: readonly TripOrStop[]
   /** Undefined on the last page. */
   readonly next: TripPlace | undefined
-  /** The totals of the whole range; only the first page has them. */
+  /** The totals of what lies in the range; only the first page has them. */
   readonly totals: TripTotals | undefined
 }
 
-/** Sums over trips and stops, each whole. */
+/** Sums over what lies in a range: days add up. Trips and stops count where they begin. */
 export class TripTotals {
   trips = 0
   stops = 0
@@ -69,14 +70,15 @@ export class TripTotals {
   movingSeconds = 0
   stoppedSeconds = 0
 
-  add(item: TripOrStop): void {
+  add(item: TripOrStop, { from, to }: TimeSpan, inSpan?: TrackTotals['inSpan']): void {
+    const begun = item.from >= from ? 1 : 0
     if (item.kind === 'trip') {
-      this.trips += 1
-      this.distanceMetres += item.distanceMetres
-      this.movingSeconds += item.movingMs / 1_000
+      this.trips += begun
+      this.distanceMetres += inSpan?.distanceMetres ?? 0
+      this.movingSeconds += (inSpan?.movingMs ?? 0) / 1_000
     } else {
-      this.stops += 1
-      this.stoppedSeconds += (item.to - item.from) / 1_000
+      this.stops += begun
+      this.stoppedSeconds += (Math.min(item.to, to) - Math.max(item.from, from)) / 1_000
     }
   }
 }
@@ -92,15 +94,17 @@ async function readFrom(
   const items: TripOrStop[] = []
   const totals = new TripTotals()
   const same = { from: NaN, to: NaN, count: 0 }
-  const finder = new TripFinder(query, (item) => {
+  const span = { from, to }
+  const find = (item: TripOrStop, inSpan?: TrackTotals['inSpan']) => {
     if (item.from !== same.from || item.to !== same.to) {
       Object.assign(same, { from: item.from, to: item.to, count: 0 })
     }
     same.count += 1
-    if (!isWithin(item, { from, to }) || !isAfter(item, same.count, after)) return
-    totals.add(item)
+    if (!isWithin(item, span) || !isAfter(item, same.count, after)) return
+    totals.add(item, span, inSpan)
     if (items.length <= limit) items.push(item)
-  })
+  }
+  const finder = new TripFinder(query, find, span)
   const range = {
     accountId,
     deviceId,
@@ -137,7 +141,7 @@ async function readFrom(
 }
 
 /** An item that only touches the range belongs to its neighbour. */
-function isWithin(item: TripOrStop, { from, to }: { from: number; to: number }): boolean {
+function isWithin(item: TripOrStop, { from, to }: TimeSpan): boolean {
   return item.from < to && (item.from >= from || item.to > from)
 }
 

@@ -128,7 +128,8 @@ a stop even in a shorter time.
 A trip or stop that begins before \`from\` or ends after \`to\` is returned whole, up to 31 days before and after, and has
 \`open\`: successive ranges return the same items as one range, and an item that crosses a boundary appears on
 both sides. A trip's distance, moving time and top speed are those of a track from its
-\`from\` to its \`to\`.
+\`from\` to its \`to\`. The \`totals\` count the metres and seconds that lie in the range, and the trips and stops that begin in
+it: those of successive ranges add up.
 `.trim()
 
 type Range = { readonly from: number; readonly to: number }
@@ -227,7 +228,8 @@ const TRIPS: JsonSchema = objectOf(
       },
       {
         title: 'TripTotals',
-        description: 'On the first page: sums over the items of all pages, each whole',
+        description:
+          'On the first page: metres and seconds that lie in the range, so those of days add up; the trips and stops that begin in it',
       },
     ),
   },

@@ -131,6 +131,55 @@ test('adjoining ranges join without a seam, wherever they meet', async () => {
   )
 })
 
+test('the totals of adjoining ranges add up to those of one, wherever they meet', async () => {
+  const bounds = fc.array(fc.integer({ min: -5, max: 900 }), { minLength: 3, maxLength: 3 })
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(legs, drifts), bounds, async (driven, times) => {
+      const [a = 0, b = 0, c = 0] = [...times].sort((one, other) => one - other)
+      const deviceId = await stored(journey(...driven))
+      const [left, right, whole] = [
+        (await readPage(deviceId, { from: a, to: b })).totals!,
+        (await readPage(deviceId, { from: b, to: c })).totals!,
+        (await readPage(deviceId, { from: a, to: c })).totals!,
+      ]
+      expect(left.trips + right.trips).toBe(whole.trips)
+      expect(left.stops + right.stops).toBe(whole.stops)
+      for (const name of ['distanceMetres', 'movingSeconds', 'stoppedSeconds'] as const) {
+        expect(left[name] + right[name]).toBeCloseTo(whole[name], 6)
+        const most = ((b - a) * MINUTE) / 1_000
+        if (name !== 'distanceMetres') expect(left[name]).toBeLessThanOrEqual(most + 1e-6)
+      }
+    }),
+    { numRuns: 120 },
+  )
+})
+
+test('a day inside a stop of three days has a day of it, and a trip counts on both sides of midnight', async () => {
+  const day = 24 * 60
+  const drive = { minutes: 60, speed: 20 }
+  const deviceId = await stored(journey({ minutes: 3 * day }, drive, { minutes: 3 * day }))
+  const inside = await readPage(deviceId, { from: day, to: 2 * day })
+  expect(inside.items).toMatchObject([{ kind: 'stop', from: T0 }])
+  expect(inside.totals).toMatchObject({ trips: 0, stops: 0, stoppedSeconds: 86_400 })
+  const middle = 3 * day + 15
+  const [before, after] = [
+    (await readPage(deviceId, { from: 2 * day, to: middle })).totals!,
+    (await readPage(deviceId, { from: middle, to: 4 * day })).totals!,
+  ]
+  expect([before.trips, after.trips]).toEqual([1, 0])
+  expect(before.distanceMetres).toBeCloseTo(15 * 60 * 20, -2)
+  expect(after.distanceMetres).toBeCloseTo(45 * 60 * 20, -3)
+  expect([before.movingSeconds, after.movingSeconds]).toEqual([15 * 60, 45 * 60])
+})
+
+test('a record before the range and one in it share their step by its time', async () => {
+  const steps = journey({ minutes: 60, speed: 15, everyMs: 600_000 })
+  const deviceId = await stored(steps)
+  const { totals } = await readPage(deviceId, { from: 15, to: 18 })
+  expect(totals!.movingSeconds).toBeCloseTo(180, 6)
+  expect(totals!.distanceMetres).toBeCloseTo(180 * 15, -1)
+})
+
 test('pages of any size hold what one page holds, and the first has the totals of all', async () => {
   const times = fc.tuple(fc.integer({ min: -5, max: 500 }), fc.integer({ min: 0, max: 900 }))
   const limits = fc.integer({ min: 1, max: 5 })
