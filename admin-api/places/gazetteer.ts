@@ -11,8 +11,8 @@ export type NamedPlace = {
   readonly name: string
   /** The city that it is a section of. */
   readonly region?: string
-  /** ISO 3166-1 alpha-2. */
-  readonly country: string
+  /** ISO 3166-1 alpha-2. Absent near borders, which the gazetteer does not know. */
+  readonly country?: string
   readonly distanceMetres: number
 }
 
@@ -21,6 +21,14 @@ const REACHES_METRES = [6_000, 25_000, 100_000]
 /** How far the middle of a city is from its sections. */
 const CITY_METRES = 25_000
 const SECTION = 'PPLX'
+
+/**
+ * A town of another country within this distance leaves the country open. The place is between the two towns, or
+ * elsewhere in a large town, whose middle is far from the border that it touches.
+ */
+function borderMetres(distanceMetres: number): number {
+  return Math.max(10_000, 3 * distanceMetres, Math.min(30_000, 15 * distanceMetres))
+}
 
 let loading: Promise<Gazetteer> | undefined
 
@@ -135,7 +143,7 @@ export class Gazetteer {
         nearest = place
         distanceMetres = metres
       })
-      if (nearest !== -1) return this.#placeAt(nearest, distanceMetres)
+      if (nearest !== -1) return this.#placeAt(nearest, position, distanceMetres)
     }
     return undefined
   }
@@ -174,13 +182,23 @@ export class Gazetteer {
     }
   }
 
-  #placeAt(place: number, distanceMetres: number): NamedPlace {
+  #isNearBorder(position: Coordinates, place: number, radius: number): boolean {
+    const isAbroad = (other: number) => this.#countryOf[other] !== this.#countryOf[place]
+    return boxesAround({ ...position, radius }).some(({ west, south, east, north }) =>
+      this.#index
+        .search(west, south, east, north, isAbroad)
+        .some((other) => metresBetween(position, this.#positionOf(other)) <= radius),
+    )
+  }
+
+  #placeAt(place: number, position: Coordinates, distanceMetres: number): NamedPlace {
     const city = this.#cities.get(place)
     const country = this.#countries[this.#countryOf[place] as number] as string
+    const isOpen = this.#isNearBorder(position, place, borderMetres(distanceMetres))
     return {
       name: this.#nameOf(place),
       ...(city !== undefined && { region: this.#nameOf(city) }),
-      country,
+      ...(!isOpen && { country }),
       distanceMetres: Math.round(distanceMetres),
     }
   }

@@ -1,6 +1,7 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Coordinates } from '../../schemas/geo/distance.ts'
-import type { GeofenceIndex, PreparedGeofence } from '../../schemas/geo/geofence-index.ts'
+import type { Geofence } from '../../schemas/definitions/geofence.ts'
+import type { GeofenceIndex } from '../../schemas/geo/geofence-index.ts'
 import { gazetteer, type Gazetteer } from './gazetteer.ts'
 import { AccountGeofences } from './account-geofences.ts'
 
@@ -11,6 +12,9 @@ type PlaceView = {
   readonly distanceMetres: number
   readonly geofenceId?: string
 }
+
+/** The shorter side of a geofence that is no larger than a town. */
+const LARGEST_TOWN_METRES = 10_000
 
 /** The name of a place, or null where none is known. */
 export type NameOf = (position: Coordinates) => PlaceView | null
@@ -27,18 +31,15 @@ export class PlaceNames {
   async of(accountId: string): Promise<NameOf> {
     const [towns, geofences] = await Promise.all([gazetteer(), this.#geofences.of(accountId)])
     return (position) => {
-      const { geofence } = smallestAround(geofences, position) ?? {}
+      const smallest = smallestAround(geofences, position)
       const town = towns.nearest(position) ?? null
-      if (geofence === undefined) return town
-      const { id: geofenceId, name } = geofence
-      const { region, country } = town ?? {}
-      return {
-        name,
-        ...(region !== undefined && { region }),
-        ...(country !== undefined && { country }),
-        distanceMetres: 0,
-        geofenceId,
-      }
+      if (smallest === undefined) return town
+      // The name of a country, say, tells less than that of the town.
+      if (smallest.metres > LARGEST_TOWN_METRES && town !== null) return town
+      const { id: geofenceId, name } = smallest.geofence
+      // The nearest town may be beyond a border.
+      const region = town?.country === undefined ? undefined : town.region
+      return { name, ...(region !== undefined && { region }), distanceMetres: 0, geofenceId }
     }
   }
 
@@ -49,15 +50,16 @@ export class PlaceNames {
   }
 }
 
+type Around = { readonly geofence: Geofence; readonly metres: number }
+
 /** The smallest says most. */
-function smallestAround(index: GeofenceIndex, position: Coordinates): PreparedGeofence | undefined {
-  let smallest: PreparedGeofence | undefined
-  let least = Infinity
-  for (const one of index.around(position)) {
-    for (const area of one.areas) {
-      if (area.shorterSideMetres >= least || !area.contains(position)) continue
-      least = area.shorterSideMetres
-      smallest = one
+function smallestAround(index: GeofenceIndex, position: Coordinates): Around | undefined {
+  let smallest: Around | undefined
+  for (const { geofence, areas } of index.around(position)) {
+    for (const area of areas) {
+      const metres = area.shorterSideMetres
+      if (metres >= (smallest?.metres ?? Infinity) || !area.contains(position)) continue
+      smallest = { geofence, metres }
     }
   }
   return smallest
@@ -66,10 +68,15 @@ function smallestAround(index: GeofenceIndex, position: Coordinates): PreparedGe
 const FIELDS = {
   name: {
     type: 'string',
-    description: 'The name of the geofence around it, or of the nearest town',
+    description:
+      'The name of the geofence around it, unless it is larger than a town, or of the nearest town',
   },
   region: { type: 'string', description: 'The city, where the nearest town is a section of one' },
-  country: { type: 'string', description: 'ISO 3166-1 alpha-2, for example DE' },
+  country: {
+    type: 'string',
+    description:
+      'ISO 3166-1 alpha-2, for example DE; absent where a town of another country is about as near, and of a geofence: borders are not known',
+  },
   distanceMetres: { type: 'number', minimum: 0, description: 'To the middle of the town' },
   geofenceId: { type: 'string', description: 'Only of a geofence' },
 }

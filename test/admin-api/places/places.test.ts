@@ -58,7 +58,6 @@ test('a place inside a geofence has the name of the smallest, as soon as it is m
   expect(item).toEqual({
     name: 'Gate 3',
     region: 'Berlin',
-    country: 'DE',
     distanceMetres: 0,
     geofenceId: gate.body.data?.['id'],
   })
@@ -76,6 +75,64 @@ test('a place inside a geofence has the name of the smallest, as soon as it is m
   const { body } = await harness.api('GET', `/places?at=${at}`, { headers: bearer(secret) })
   expect(body.data?.items).toMatchObject([{ name: 'Prenzlauer Berg' }])
   await harness.api('DELETE', `/geofences/${String(depot.body.data?.['id'])}`, { headers })
+})
+
+/** Places near borders, each with its country. */
+const BORDERS = {
+  'Woodlands in Singapore': ['1.4465,103.7680', 'SG'],
+  'Tuas in Singapore': ['1.3200,103.6500', 'SG'],
+  'Müstair in Switzerland': ['46.601255,10.422899', 'CH'],
+  'Lo Wu in Hong Kong': ['22.5270,114.1130', 'HK'],
+  'Riehen in Switzerland': ['47.5850,7.6500', 'CH'],
+  'Kreuzlingen in Switzerland': ['47.6505,9.1750', 'CH'],
+  'Kehl in Germany': ['48.5750,7.8110', 'DE'],
+  'Ferney-Voltaire in France': ['46.2556,6.1080', 'FR'],
+  'Słubice in Poland': ['52.3500,14.5600', 'PL'],
+  'Windsor in Canada': ['42.3149,-83.0364', 'CA'],
+  'San Ysidro in the United States': ['32.5500,-117.0400', 'US'],
+  'Gatumba in Burundi': ['-3.3300,29.2500', 'BI'],
+  'Nong Khai in Thailand': ['17.8800,102.7400', 'TH'],
+  'Domodossola’s mountains in Switzerland': ['46.2000,8.1000', 'CH'],
+} as const
+
+test.each(Object.entries(BORDERS))(
+  'no other country is named at %s',
+  async (_place, [at, country]) => {
+    const [item] = (await find(at)).body.data?.items ?? []
+    expect([country, undefined]).toContain((item as { country?: string }).country)
+    expect(item).toMatchObject({ name: expect.any(String) as unknown })
+  },
+)
+
+test('far from the towns of other countries the country is named, and in the middle of a town', async () => {
+  const { body } = await find('1.29,103.85', '52.27,8.05', '39.8,-98.5', '-33.87,151.2')
+  const countries = body.data?.items?.map((item) => (item as { country?: string }).country)
+  expect(countries).toEqual(['SG', 'DE', 'US', 'AU'])
+})
+
+test('a geofence near a border has its name, and the country of nobody', async () => {
+  for (const [latitude, longitude] of [
+    [1.4465, 103.768],
+    [46.601255, 10.422899],
+    [50.05, 8.57],
+  ]) {
+    const shape = { type: 'circle', latitude, longitude, radius: 300 }
+    await makeGeofence('Depot at the border', 300, { shape })
+    const [item] = (await find(`${latitude},${longitude}`)).body.data?.items ?? []
+    expect(item).toMatchObject({ name: 'Depot at the border' })
+    expect(item).not.toHaveProperty('country')
+  }
+})
+
+test('a geofence that is larger than a town hides none, and names what is far from every town', async () => {
+  const around = (name: string, latitude: number, longitude: number, radius: number) =>
+    makeGeofence(name, radius, { shape: { type: 'circle', latitude, longitude, radius } })
+  await around('The whole country', 47.5, 14, 300_000)
+  await around('A region', 47.8, 13.05, 20_000)
+  await around('Salzburg Süd', 47.79, 13.06, 900)
+  expect(await namesAt('47.79,13.06', '47.81,13.04')).toEqual(['Salzburg Süd', 'Salzburg'])
+  await around('Fishing grounds', 0, -30, 200_000)
+  expect(await namesAt('0,-30')).toEqual(['Fishing grounds'])
 })
 
 test('trips have the names of their ends, and stops that of their place', async () => {
