@@ -81,7 +81,7 @@ print(env.from_string(template).render(values), end="")`
   })
 
   test('devices whose ids differ in signs or capitals are different trackers', () => {
-    const ids = ['van-1', 'van 1', 'Van_1', 'van.1', 'VAN-1', 'Größe', 'Gr e', '车', '車', '🚚']
+    const ids = ['van-1', 'van 1', 'Van_1', '车', '車']
     const topics = ids.map((deviceId) =>
       Object.keys(published({ type: 'position', data: { deviceId, latitude: 1, longitude: 2 } })),
     )
