@@ -66,7 +66,7 @@ export function subscriptionFields(networks: OutboundNetworks) {
     ),
     maxAgeSeconds: optional(
       secondsRule('maxAgeSeconds', { min: 1, max: 30 * 86_400 }).described(
-        'Older items are skipped: by default none, in mails and chats those older than an hour',
+        'Items decided longer ago are skipped: by default none, in mails and chats after an hour. What was due while the receiver failed is kept for 24 hours',
       ),
     ),
     start: {

@@ -242,7 +242,7 @@ function MaxAge({ of: seconds, isNews }: { of: number | undefined; isNews: boole
     <Field
       name="maxAgeSeconds"
       label="Leave out what is older than"
-      hint={`So nothing old arrives after an outage. Empty: ${usual}.`}
+      hint={`Counted from when it was noticed: a late alarm is still sent. Empty: ${usual}.`}
     >
       {(attributes) => (
         <span class="with-unit">
