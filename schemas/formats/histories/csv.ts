@@ -12,7 +12,7 @@ import { fieldItems } from './field-items.ts'
 import { jsonIn } from '../values.ts'
 import { namePosition, usualName } from './named-fields.ts'
 
-const SEPARATORS = [',', ';', '\t'] as const
+const SEPARATORS = [',', ';', '\t', '|'] as const
 
 export type CsvRow = { readonly line: number; readonly cells: readonly string[] }
 

@@ -2,6 +2,8 @@ import { measurementsIn, scaled } from '../values.ts'
 import { FIT_TIME, fitReader, type FitMessage } from './fit-messages.ts'
 import { UnreadableError, type FileItem, type Format } from './format.ts'
 
+/** Its first bytes may be white space, which is not there when a format is recognised. */
+const HEADER = /^[^]{4,8}\.FIT/
 /** Kinds of messages. */
 const FILE_ID = 0
 const RECORD = 20
@@ -11,7 +13,7 @@ export const fitFormat: Format = {
   name: 'fit',
   title: 'FIT',
   places: 'element',
-  recognises: (head) => /^[^]{7,8}\.FIT/.test(head),
+  recognises: (head) => HEADER.test(head),
 
   async *read(text) {
     const reader = fitReader(new Set([FILE_ID, RECORD]))

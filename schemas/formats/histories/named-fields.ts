@@ -84,7 +84,15 @@ function hasPercent(fields: Fields): boolean {
 /** A time of day, whose date is in another field. */
 const TIME_OF_DAY = /^\d\d?:\d\d|^\d{6}(?:\.\d+)?$/
 
+/** Only days come first in dates with dots. */
+const DAY_FIRST = /^(\d\d)\.(\d\d)\.(\d{4})(?= )/
+
 function timeOf(fields: Fields): unknown {
+  const sent = dateAndTime(fields)
+  return typeof sent === 'string' ? sent.trim().replace(DAY_FIRST, '$3-$2-$1') : sent
+}
+
+function dateAndTime(fields: Fields): unknown {
   const sent = first(fields, FIELD_NAMES.timestamp)
   const [date, time] = [textIn(fields['date']), textIn(fields['time'])]
   if (date === undefined || time === undefined || textIn(sent) !== time) return sent

@@ -9,7 +9,7 @@ const SAVE_AS_CSV = 'save it as CSV, and import that; Traccar exports CSV and JS
 const BYTES: readonly (readonly [begin: string, among: RegExp, advice: string])[] = [
   [
     'PK\x03\x04',
-    /xl\/|opendocument\.spreadsheet|\[Content_Types\]/,
+    /xl\/|opendocument\.spreadsheet|\[Content_Types\]|_rels\/\.rels|docProps\/|\.iwa/,
     `it is a workbook: ${SAVE_AS_CSV}`,
   ],
   [

@@ -50,6 +50,18 @@ test.each([true, false])(
   },
 )
 
+test('a header of 12 bytes, as of older devices, is read', async () => {
+  const messages = fitMessage(RECORD, FIELDS)
+  for (const version of [0x10, 0x20]) {
+    const header = Buffer.from(fitFile([messages]).subarray(0, 12))
+    header[0] = 12
+    header[1] = version
+    // The checksum of the other header does not fit.
+    const { items } = await readDamaged(Buffer.concat([header, messages, Buffer.alloc(2)]))
+    expect(asReports(items)).toEqual([POINT])
+  }
+})
+
 test('a record without a place is none, and the points of a course are planned', async () => {
   const indoors = FIELDS.filter(([number]) => number > 1)
   const unknown = FIELDS.map((one) => (one[0] === 0 ? ([0, 'sint32', 0x7fffffff] as const) : one))

@@ -27,6 +27,7 @@ describe('fields of other programs', () => {
     ['2019-05-21 10:47:00 +0200', 0],
     ['2019-05-21 10:47:00+02:00', 0],
     ['1558428420', 0],
+    ['21.05.2019 10:47:00+02:00', 0],
   ])('write times like %s', async (written, more) => {
     const [point] = await reportsInText(`time,lat,lon\n${written},52.1,13.1\n`)
     const timestamp = AT.timestamp.replace('000Z', `${String(more).padStart(3, '0')}Z`)
@@ -120,6 +121,9 @@ describe('CSV', () => {
       expect(asReports(found)).toEqual([{ deviceId: 'given', ...AT, speed: 12.5 }])
       expect(found[0]?.place).toBe(3)
     }
+    expect(await reportsInText(`sep=|\nlat|lon|time\n52.1|13.1|${AT.timestamp}\n`)).toMatchObject([
+      AT,
+    ])
     const tabs = `sep=\t\nlat\tlon\ttime\n52.1\t13.1\t${AT.timestamp}\n`
     expect(await reportsInText(tabs)).toMatchObject([AT])
   })
@@ -130,6 +134,7 @@ describe('CSV', () => {
     ['TIME,DATE', '10:47:00.000+02:00,2019-05-21'],
     ['UTC Date,UTC Time', '20190521,084700'],
     ['gps_date,gps_time', '2019-05-21,08:47:00Z'],
+    ['Date,Time', '21.05.2019,08:47'],
   ])('may have date and time in two columns: %s', async (names, cells) => {
     const text = `${names},lat,lon\n${cells},52.1,13.1\n`
     expect(await reportsInText(text)).toEqual([{ deviceId: 'given', ...AT }])
@@ -138,7 +143,7 @@ describe('CSV', () => {
   test('with a whole time in one of two such columns has that one', async () => {
     const text = `date,time,lat,lon\n2001-01-01,${AT.timestamp},52.1,13.1\n`
     expect(await reportsInText(text)).toEqual([{ deviceId: 'given', ...AT }])
-    const [fault] = await reportsInText('date,time,lat,lon\n21.05.2019,08:47:00,52.1,13.1\n')
+    const [fault] = await reportsInText('date,time,lat,lon\n21/05/2019,08:47:00,52.1,13.1\n')
     expect(fault).toContain('timestamp must be an ISO 8601 date and time')
   })
 

@@ -19,6 +19,8 @@ test.each<[string, Buffer, string]>([
     zip('mimetype', 'application/vnd.oasis.opendocument.spreadsheet'),
     'it is a workbook: save it as CSV',
   ],
+  ['a workbook', zip('_rels/.rels'), 'it is a workbook: save it as CSV'],
+  ['a workbook', zip('Index/Document.iwa'), 'it is a workbook: save it as CSV'],
   ['an old workbook', latin1('\xd0\xcf\x11\xe0\xa1\xb1'), 'of an old Office: save it as CSV'],
   ['KMZ', zip('doc.kml'), 'it is a KMZ archive: unpack it'],
   ['KMZ', zip('tracks/2024 walk.kml'), 'it is a KMZ archive: unpack it'],
