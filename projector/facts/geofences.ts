@@ -26,6 +26,7 @@ import {
   inForceSince,
   isNewAt,
   newestOf,
+  surerBefore,
   withAdopted,
   type Fix,
 } from './sides.ts'
@@ -134,7 +135,13 @@ function judgePlace(
   const { last, standings: own } = withAdopted(before, definitions)
   const newest = newestOf(definitions)
   // A minute later every process knows it.
-  const next = { ...fix, receivedAt, ...(isNewAt(receivedAt, newest) && { knew: newest }) }
+  const surer = surerBefore(last, { ...fix, receivedAt })
+  const next = {
+    ...fix,
+    receivedAt,
+    ...(isNewAt(receivedAt, newest) && { knew: newest }),
+    ...(surer && { surer }),
+  }
   const standings = new Map(Object.entries(own))
   const decisions: Decision[] = []
 

@@ -132,11 +132,36 @@ export function withAdopted(
   const standings = new Map(Object.entries(state.standings))
   for (const { geofence, areas } of counting(standings, last, definitions)) {
     if (!wasUnknown(inForceSince(geofence, definitions), last)) continue
-    const side = hasEntered(areas, last) ? 'inside' : 'unknown'
+    const isEntered = hasEntered(areas, last)
+    if (!isEntered && wasOutside(areas, geofence, last, definitions)) continue
+    const side = isEntered ? 'inside' : 'unknown'
     standings.set(geofence.id, { side, since: null })
   }
   const isSame = standings.size === Object.keys(state.standings).length
   return isSame ? state : { ...state, standings: Object.fromEntries(standings) }
+}
+
+/** An inaccurate position, judged by others without a geofence, has not entered it if a surer one was outside. */
+function wasOutside(
+  areas: readonly Area[],
+  geofence: Geofence,
+  { receivedAt, surer }: NonNullable<GeofencesState['last']>,
+  definitions: GeofenceDefinitions,
+): boolean {
+  if (surer === undefined || receivedAt < inForceSince(geofence, definitions)) return false
+  return hasLeft(areas, surer)
+}
+
+/** A more accurate position than this one, if this one is inaccurate, while others may not know a new geofence. */
+export function surerBefore(
+  last: GeofencesState['last'],
+  { accuracy = 0, receivedAt }: { readonly accuracy?: number; readonly receivedAt: number },
+): NonNullable<GeofencesState['last']>['surer'] {
+  if (last === undefined || accuracy <= EDGE_METRES) return undefined
+  const { latitude, longitude, accuracy: before = 0 } = last
+  const place = { latitude, longitude, accuracy: before, receivedAt: last.receivedAt }
+  const surer = before < accuracy ? place : last.surer
+  return surer !== undefined && receivedAt < surer.receivedAt + SPREADING_MS ? surer : undefined
 }
 
 /** Whether a definition that came into force at this time may be unknown to some when a position is received. */

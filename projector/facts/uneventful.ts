@@ -5,7 +5,7 @@ import { comparePositionTimes } from '../../schemas/geo/position-order.ts'
 import type { PositionEntry } from '../../schemas/events/log-entry.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import type { DeviceDefinitions } from './decider.ts'
-import { isNewAt, newestOf } from './sides.ts'
+import { isNewAt, newestOf, surerBefore } from './sides.ts'
 import { lookAt, offlineDeadline } from './silence.ts'
 
 /**
@@ -33,6 +33,11 @@ export function uneventful(
   if (stop !== undefined || !isEmpty(standings)) return undefined
   if (!isElsewhere(definitions.geofences, event, by)) return undefined
   const { latitude, longitude, accuracy } = event
+  const fix =
+    accuracy === undefined
+      ? { latitude, longitude, receivedAt }
+      : { latitude, longitude, accuracy, receivedAt }
+  const surer = surerBefore(definitions.geofences.last, fix)
   const next: FactState = {
     sequence,
     applied: withOffset(applied, origin),
@@ -41,10 +46,7 @@ export function uneventful(
     liveness: { seenAt: receivedAt, due },
     definitions: {
       geofences: {
-        last:
-          accuracy === undefined
-            ? { latitude, longitude, receivedAt }
-            : { latitude, longitude, accuracy, receivedAt },
+        last: surer === undefined ? fix : { ...fix, surer },
         standings: definitions.geofences.standings,
       },
       rules: { standings },

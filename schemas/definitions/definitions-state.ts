@@ -15,6 +15,8 @@ export type GeofencesState = {
     readonly receivedAt: number
     /** Soon after a change: when the latest change came into force that it was judged by. */
     readonly knew?: number
+    /** Of an inaccurate one: a more accurate one within seconds before. */
+    readonly surer?: Coordinates & { readonly accuracy?: number; readonly receivedAt: number }
   }
   /** By geofence; the device is outside those that are absent. */
   readonly standings: Readonly<Record<string, GeofenceStanding>>

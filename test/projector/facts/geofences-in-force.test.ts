@@ -115,6 +115,26 @@ test('an inaccurate and then an accurate fix in the first seconds of a geofence:
   expect(device.judge(at(MADE + 15))).toEqual([`entered ${depot.id} @${MADE + 15}`])
 })
 
+test('a process that did not know a geofence yet has judged inaccurate fixes: it is entered with the first accurate one', () => {
+  for (const inaccurate of [[2], [2, 3]]) {
+    const device = new JudgedDevice(definitions())
+    device.judge(at(MADE + 1, { north: 500, accuracy: 5 }))
+    device.judge(...inaccurate.map((seconds) => at(MADE + seconds, { accuracy: 150 })))
+    device.definitions = known
+    expect(device.judge(at(MADE + 6, { accuracy: 5 }))).toEqual([
+      `entered ${depot.id} @${MADE + 6}`,
+    ])
+    expect(device.decide(at(MADE + 20, { north: 500 }))).toMatchObject([
+      { enteredAt: T0 + (MADE + 6) * 1_000 },
+    ])
+  }
+  const parked = new JudgedDevice(definitions())
+  parked.judge(at(MADE - 60, { accuracy: 5 }), at(MADE + 2, { accuracy: 150 }))
+  parked.definitions = known
+  expect(parked.judge(at(MADE + 6, { accuracy: 5 }))).toEqual([])
+  expect(parked.inside).toEqual([depot.id])
+})
+
 test('a process that did not know a geofence yet has judged the visit: the device is in it without a fact', () => {
   const device = new JudgedDevice(definitions())
   device.judge(at(MADE + 2))
