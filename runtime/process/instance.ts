@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 
 /** The package's version; package.json is one folder further up from compiled code. */
 export const VERSION: string = (() => {
-  const file = ['../../package.json', '../../package.json']
+  const file = ['../../package.json', '../../../package.json']
     .map((path) => new URL(path, import.meta.url))
     .find((url) => existsSync(url))
   if (file === undefined) return 'unknown'

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { adminReader, type DeviceView } from '../admin-reader.ts'
@@ -44,6 +45,13 @@ export function deploymentStories(mode: string, start: () => Promise<Deployment>
         { withinMs: 60_000, everyMs: 100 },
       )
     }
+
+    test('the service says its version', async () => {
+      const file = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+      const { version } = JSON.parse(file) as { version: string }
+      const answer = await fetch(`${service.ingestUrl}/`)
+      expect(await answer.json()).toMatchObject({ data: { version } })
+    })
 
     test('every point is stored in time order with its own coordinates', async () => {
       await simulate('--times', 'original', ...tracks.flatMap((file) => ['--gpx', file]))
