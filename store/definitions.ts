@@ -27,10 +27,10 @@ export interface AdoptionStore {
 
 type InAccount = { readonly accountId: string; readonly id: string }
 
-/** A change of a definition; `next` is called again if another change came between. */
-export type DefinitionChange<Content> = InAccount & {
+/** A change of a definition; `next` is called again if another change came between, and may throw. */
+export type DefinitionChange<Definition, Content> = InAccount & {
   readonly changedAt: number
-  readonly next: (before: Content) => Content
+  readonly next: (before: Definition) => Content
 }
 
 /** The definitions of the account would have more than `MOST_DEFINITION_BYTES` together. */
@@ -61,7 +61,7 @@ export interface DefinitionStore extends AdoptionStore {
     readonly externalId: string
   }): Promise<Geofence | undefined>
   changeGeofence(
-    change: DefinitionChange<GeofenceContent>,
+    change: DefinitionChange<Geofence, GeofenceContent>,
   ): Promise<Geofence | GeofenceRefused | undefined>
   /** Returns the deleted one, or the rule that names it, which keeps it. */
   deleteGeofence(
@@ -72,7 +72,9 @@ export interface DefinitionStore extends AdoptionStore {
   /** Newest first. */
   pageRules(query: DefinitionsPage): Promise<DeviceRule[]>
   findRule(query: InAccount): Promise<DeviceRule | undefined>
-  changeRule(change: DefinitionChange<RuleContent>): Promise<DeviceRule | RuleRefused | undefined>
+  changeRule(
+    change: DefinitionChange<DeviceRule, RuleContent>,
+  ): Promise<DeviceRule | RuleRefused | undefined>
   deleteRule(query: InAccount & { readonly deletedAt: number }): Promise<DeviceRule | undefined>
 
   /**

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { ApiError, invalidParams } from '../../runtime/errors.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { readPages } from '../../runtime/process/read-pages.ts'
-import type { GeofenceContent } from '../../schemas/definitions/geofence.ts'
+import type { Geofence, GeofenceContent } from '../../schemas/definitions/geofence.ts'
 import type { NamedDefinition } from '../../store/definitions.ts'
 import type { Store } from '../../store/store.ts'
 import { devicesWithRoute } from '../devices/devices-with.ts'
@@ -142,9 +142,11 @@ export function geofenceRoutes({ store, clock }: { store: Store; clock: Clock })
       description:
         '`null` takes an optional field away. Devices are judged by the change within 5 s.',
       bodyExample: { name: 'Depot', enabled: false },
-      errors: ['CONFLICT'],
-      async change({ accountId, id, body }) {
-        const next = (content: GeofenceContent) => withChange(content, body)
+      async change({ accountId, id, body, requireSeen }) {
+        const next = (before: Geofence): GeofenceContent => {
+          requireSeen(before)
+          return withChange<GeofenceContent>(before, body)
+        }
         const outcome = await store.changeGeofence({ accountId, id, changedAt: clock.now(), next })
         return outcome && requireStored(outcome)
       },

@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
+import type { Geofence } from '../../schemas/definitions/geofence.ts'
 import type { Store } from '../../store/store.ts'
 import {
   pathParameter,
@@ -12,8 +13,13 @@ import {
   type Input,
 } from '../http/admin-route.ts'
 import type { Caller } from '../http/caller.ts'
+import { SEEN_REVISION } from '../http/resource-fields.ts'
+import { requireRevision } from '../http/resource.ts'
+import type { InputOf } from '../http/rule.ts'
 import { requireStored, NEW_GEOFENCE, type GeofenceInput } from './geofence-rules.ts'
 import { BODY_LIMIT_BYTES, EXAMPLE_GEOFENCE, geofenceResource } from './geofences.ts'
+
+const REPLACED = { ...NEW_GEOFENCE, revision: SEEN_REVISION }
 
 /** Creates or replaces a geofence that another system knows by an id of its own. */
 export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Clock }): AdminRoute {
@@ -22,20 +28,25 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
   async function replace(
     ctx: AdminContext,
     caller: Caller,
-    { body }: Input<object, GeofenceInput>,
+    { body: { revision, ...body } }: Input<object, InputOf<typeof REPLACED>>,
   ): Promise<void> {
     const { accountId } = caller
     const externalId = externalIdIn(ctx, body, clock.now())
     const content = { ...body, externalId }
+    const next = (current: Geofence) => {
+      requireRevision('geofence', current, revision)
+      return content
+    }
     const lives = await geofences.livesOf(caller, body)
     for (;;) {
       const at = clock.now()
       const before = await store.findGeofenceByExternalId({ accountId, externalId })
+      if (before === undefined) requireRevision('geofence', {}, revision)
       const id = before?.id ?? ulid(at, randomBytes(10))
       const outcome =
         before === undefined
           ? (await store.createGeofences([{ ...content, id, accountId, createdAt: at }]))[0]
-          : await store.changeGeofence({ accountId, id, changedAt: at, next: () => content })
+          : await store.changeGeofence({ accountId, id, changedAt: at, next })
       // Another call has made it, or deleted it, meanwhile.
       if (outcome === undefined || outcome === 'external id taken') continue
       const geofence = requireStored(outcome)
@@ -58,7 +69,8 @@ export function replaceGeofenceRoute({ store, clock }: { store: Store; clock: Cl
     description:
       'For programs that mirror the geofences of another system: repeating the call changes nothing.',
     needs: 'dispatcher',
-    body: NEW_GEOFENCE,
+    body: REPLACED,
+    errors: ['CONFLICT'],
     bodyExample: { name: EXAMPLE_GEOFENCE.name, shape: EXAMPLE_GEOFENCE.shape },
     bodyLimitBytes: BODY_LIMIT_BYTES,
     answer: { data: geofences.schema },

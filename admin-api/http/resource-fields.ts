@@ -1,6 +1,6 @@
 import { jsonSchemaOf, objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import type { Caller } from './caller.ts'
-import type { InputOf, Rule, Rules } from './rule.ts'
+import { wholeNumber, type InputOf, type Rule, type Rules } from './rule.ts'
 import { isoTime, TIME } from './views.ts'
 
 /** The value of a field as a caller sees it now; undefined: there is none. */
@@ -53,9 +53,21 @@ export function readOnly<Item = unknown>(schema: JsonSchema, shown: Shown<Item> 
 
 export const ID = readOnly({ type: 'string', description: 'ULID' })
 
+/** In the body of a change: the revision that the caller has seen. */
+export const SEEN_REVISION = wholeNumber({
+  min: 1,
+  max: Number.MAX_SAFE_INTEGER,
+  expected: 'revision must be the whole number that the last read showed',
+}).described(
+  'The one that the change is based on: 409 if it is no longer current, and `details` name the fields that changed since. Absent: the change is made anyhow',
+)
+
 /** The last fields of what has versions. */
 export const VERSION_FIELDS = {
-  revision: readOnly({ type: 'integer', description: 'Grows with every change' }),
+  revision: {
+    ...readOnly({ type: 'integer', description: 'Grows with every change' }),
+    changed: SEEN_REVISION,
+  },
   createdAt: readOnly(TIME),
   changedAt: readOnly(TIME),
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../runtime/clock.ts'
 import { ApiError } from '../../runtime/errors.ts'
 import { succeed } from '../../runtime/http/http.ts'
+import type { FieldRevisions } from '../../schemas/definitions/field-revisions.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
 import type { Scope } from '../../store/keys.ts'
 import type { Role } from '../../store/operators.ts'
@@ -38,7 +39,12 @@ type Access = { readonly needs: Role; readonly scope?: Scope }
 
 type Sent = Input<object, InputOf<Rules>>
 
-type Stored = { readonly id: string; readonly createdAt: number; readonly revision?: number }
+type Stored = {
+  readonly id: string
+  readonly createdAt: number
+  readonly revision?: number
+  readonly changedIn?: FieldRevisions
+}
 
 /**
  * Makes the calls on a kind of things of an account, such as its rules: they are listed, made, shown, changed and
@@ -70,6 +76,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   const path = `/${kind}s`
   const created = rulesOf(fields, 'created') as unknown as Rules
   const changed = rulesOf(fields, 'changed') as unknown as Rules
+  const { revision: _revision, ...rest } = changed
   const title = kind.charAt(0).toUpperCase() + kind.slice(1)
   const schema = schemaOf(fields, { title })
   const hasSecret = Object.values(fields).some(({ isSecret }) => isSecret)
@@ -179,13 +186,20 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
       })
     },
 
-    /** `change` stores the changed one and returns it; undefined: it is gone meanwhile. */
+    /**
+     * `change` stores the changed one and returns it; undefined: it is gone meanwhile. It calls `requireSeen` with what
+     * it is about to replace, which throws a 409 if the caller has seen another revision.
+     */
     change({
       change,
       ...call
     }: Call & {
       readonly change: (
-        own: InAccount & { readonly before: Item; readonly body: BodyOf<F, 'changed'> },
+        own: InAccount & {
+          readonly before: Item
+          readonly body: Omit<BodyOf<F, 'changed'>, 'revision'>
+          readonly requireSeen: (current: Stored) => void
+        },
         caller: Caller,
       ) => Promise<Item | undefined>
     }) {
@@ -197,13 +211,16 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
         ...limit,
         answer: { data: schema },
         ...call,
-        async handle(ctx: AdminContext, caller: Caller, { body: sent }: Sent) {
-          requireChange(sent, changed)
+        errors: [...(call.errors ?? []), ...('revision' in changed ? (['CONFLICT'] as const) : [])],
+        async handle(ctx: AdminContext, caller: Caller, { body: { revision, ...sent } }: Sent) {
+          requireChange(sent, rest)
           const before = await findOne(ctx, caller)
           const { id } = before
           const lives = await livesOf(caller, sent)
           const body = sent as unknown as BodyOf<F, 'changed'>
-          const own = { accountId: caller.accountId, id, before, body }
+          const requireSeen = (current: Stored) =>
+            requireRevision(kind, current, revision as number | undefined)
+          const own = { accountId: caller.accountId, id, before, body, requireSeen }
           const item = requireKnown(kind, await change(own, caller))
           if (!isSame(before, item)) {
             const gone = Object.entries(sent).filter(([, value]) => value === null)
@@ -253,6 +270,32 @@ export type Resource<Item extends Stored> = Pick<
 export function requireKnown<Item>(kind: ResourceKind, item: Item | undefined): Item {
   if (item === undefined) throw new ApiError('NOT_FOUND', `there is no ${kind} with this id`)
   return item
+}
+
+/**
+ * `seen`: the revision that a change is based on; absent: any.
+ * @throws {ApiError} 409 if it is not the current one, naming the fields that have changed since.
+ */
+export function requireRevision(
+  kind: ResourceKind,
+  { revision, changedIn = {} }: Pick<Stored, 'revision' | 'changedIn'>,
+  seen: number | undefined,
+): void {
+  if (seen === undefined || seen === revision) return
+  const since = Object.entries(changedIn).filter(([, changedAt]) => changedAt > seen)
+  throw new ApiError(
+    'CONFLICT',
+    `this ${kind} has been changed meanwhile: read it again, or leave out revision to change it anyhow`,
+    {
+      details:
+        since.length === 0
+          ? [{ field: 'revision', message: `revision ${seen} is not the current one` }]
+          : since.map(([field, changedAt]) => ({
+              field,
+              message: `${field} was changed in revision ${changedAt}`,
+            })),
+    },
+  )
 }
 
 function isSame(before: Stored, after: Stored): boolean {

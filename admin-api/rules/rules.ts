@@ -76,11 +76,12 @@ export function ruleRoutes({ store, clock }: { store: Store; clock: Clock }): Ad
       description:
         '`null` takes an optional field away. A change drops what was known of the condition, without facts.',
       bodyExample: { forSeconds: 120 },
-      async change({ accountId, id, body }) {
-        const next = (content: RuleContent) => {
-          const changed = withChange(content, body)
+      async change({ accountId, id, body, requireSeen }) {
+        const next = (before: DeviceRule) => {
+          requireSeen(before)
+          const changed = withChange<RuleContent>(before, body)
           requireLongSilence(changed)
-          requireReachable(changed, content)
+          requireReachable(changed, before)
           return changed
         }
         const outcome = await store.changeRule({ accountId, id, changedAt: clock.now(), next })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Feeds, Feed } from '../../event-log/feeds.ts'
 import type { Clock } from '../../runtime/clock.ts'
 import { invalidParams, ApiError, unavailable } from '../../runtime/errors.ts'
@@ -15,6 +16,7 @@ import {
   type SubscriptionSecrets,
 } from '../../schemas/subscriptions/subscription.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
+import { changedFields, withFieldRevisions } from '../../store/changed-fields.ts'
 import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminRoute } from '../http/admin-route.ts'
@@ -125,20 +127,29 @@ export function subscriptionRoutes(deps: SubscriptionDeps): AdminRoute[] {
         everySeconds: 60,
         hours: { days: [6, 7], from: '00:00', to: '24:00', zone: 'Europe/Berlin' },
       },
-      errors: ['CONFLICT'],
-      async change({ accountId, id, body }, caller) {
+      async change({ accountId, id, body, requireSeen }, caller) {
         const { target, ...rest } = body
         if (target !== undefined) await requireOwnAddresses(caller, target)
         const outcome = await store.changeSubscription({ accountId, id }, (before) => {
+          requireSeen(before)
           const shown = target === undefined ? before.target : shownTarget(target)
           const content = withChange<SubscriptionContent>({ ...before, target: shown }, rest)
           requireFitting(content)
+          const isOther = target !== undefined && !isTargetOf(before, target, requireSecrets(deps))
+          const fields = new Set([
+            ...changedFields(before, content),
+            ...(isOther ? ['target'] : []),
+          ])
+          if (fields.size === 0 && target === undefined) return before
           const changedAt = Math.max(clock.now(), before.changedAt + 1)
           const next = {
             ...before,
             ...withoutGone(before, content),
             progress: uncounted(before.progress),
-            revision: before.revision + 1,
+            ...(fields.size > 0 && {
+              revision: before.revision + 1,
+              ...withFieldRevisions(before, [...fields]),
+            }),
           }
           return target === undefined
             ? { ...next, changedAt }
@@ -176,6 +187,15 @@ function withTarget(
     sealed: seal(secrets, id, { target, signing }),
     progress: healthy(progress),
   }
+}
+
+/** Whether a subscription has this target, with its secrets. Those of another key cannot be compared. */
+function isTargetOf(
+  before: DeviceSubscription,
+  target: SubscriptionTarget,
+  secrets: SealedSecrets,
+): boolean {
+  return isDeepStrictEqual(openSecrets(secrets, before).target, target)
 }
 
 /** The fields that a change has taken away are undefined, which is not stored. */

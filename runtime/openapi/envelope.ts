@@ -22,6 +22,9 @@ export function successSchema(status: number, data: JsonSchema = NOTHING): JsonS
   })
 }
 
+/** Errors that may name fields: those that are wrong, or that another change came before. */
+const WITH_DETAILS: readonly ErrorIdentifier[] = ['INVALID_PARAMS', 'CONFLICT']
+
 /** The response of an error. */
 export function errorResponse(identifier: ErrorIdentifier): JsonSchema {
   const schema = objectOf(
@@ -30,7 +33,7 @@ export function errorResponse(identifier: ErrorIdentifier): JsonSchema {
       code: { const: ERRORS[identifier] },
       message: { type: 'string', description: 'What was wrong and what to send instead' },
       error: { const: identifier },
-      ...(identifier === 'INVALID_PARAMS' && { details: FAULTS }),
+      ...(WITH_DETAILS.includes(identifier) && { details: FAULTS }),
     },
     { title: identifier, optional: ['details'] },
   )
@@ -82,6 +85,6 @@ const HEADERS_OF_ERRORS: readonly {
 
 const FAULTS: JsonSchema = {
   type: 'array',
-  description: 'Every faulty field, each once',
+  description: 'Every field that is wrong, or that another change came before, each once',
   items: objectOf({ field: { type: 'string' }, message: { type: 'string' } }),
 }

@@ -1,3 +1,4 @@
+import type { FieldRevisions } from './field-revisions.ts'
 import type { DeviceSelection } from './selection.ts'
 
 export const MOST_RULES = 200
@@ -35,6 +36,7 @@ export type DeviceRule = RuleContent & {
   readonly createdAt: number
   /** Grows with every change, which drops what was known of the condition. */
   readonly revision: number
+  readonly changedIn?: FieldRevisions
   /** When an operator last changed it. */
   readonly changedAt: number
 }

@@ -1,3 +1,4 @@
+import type { FieldRevisions } from './field-revisions.ts'
 import type { DeviceSelection } from './selection.ts'
 
 export const MOST_VERTICES = 1_000
@@ -48,6 +49,7 @@ export type Geofence = GeofenceContent & {
   readonly createdAt: number
   /** Grows with every change. */
   readonly revision: number
+  readonly changedIn?: FieldRevisions
   /** When an operator last changed it. */
   readonly changedAt: number
   /**

@@ -1,4 +1,5 @@
 import type { FactType } from '../facts/facts.ts'
+import type { FieldRevisions } from '../definitions/field-revisions.ts'
 import type { DeviceSelection } from '../definitions/selection.ts'
 
 /** A subscription tells a receiver what happens to devices: a durable cursor on the log, and a target. */
@@ -192,6 +193,7 @@ export type DeviceSubscription = SubscriptionContent & {
   readonly changedAt: number
   /** Grows with every change that operators make. */
   readonly revision: number
+  readonly changedIn?: FieldRevisions
   /** `SubscriptionSecrets` as JSON, encrypted. */
   readonly sealed: string
   readonly progress: SubscriptionProgress

@@ -10,10 +10,11 @@ import type {
   Adoption,
   AdoptionStore,
 } from '../definitions.ts'
+import { changedFields, withFieldRevisions } from '../changed-fields.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import { changed } from './changing.ts'
 import { amountOf, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'
-import { minus, NOTHING, plus, type DefinitionTotals } from './definition-totals.ts'
+import { minus, NOTHING, plus, type Amount, type DefinitionTotals } from './definition-totals.ts'
 
 /** Geofences and rules, on top of a database's documents. */
 export function definitionsOf(open: {
@@ -65,6 +66,23 @@ export function definitionsOf(open: {
     return undefined
   }
 
+  /** Gives back what a change has taken unless it `isStored`. */
+  async function keepIf<Outcome>(
+    changing: Promise<Outcome>,
+    isStored: (outcome: Outcome) => boolean,
+    accountId: string,
+    taken: () => Amount,
+  ): Promise<Outcome> {
+    let isKept = false
+    try {
+      const outcome = await changing
+      isKept = isStored(outcome)
+      return outcome
+    } finally {
+      if (!isKept) await totals.giveBack(accountId, taken())
+    }
+  }
+
   return {
     createGeofences: async (all) => (all.length === 0 ? [] : create(all)),
 
@@ -76,7 +94,7 @@ export function definitionsOf(open: {
 
     async changeGeofence({ accountId, id, changedAt, next }) {
       let taken = NOTHING
-      const outcome = await geofences.change<GeofenceRefused>({ accountId, id }, async (before) => {
+      const changing = geofences.change<GeofenceRefused>({ accountId, id }, async (before) => {
         const content = next(before)
         const after = changedGeofence(before, content, changedAt)
         const { externalId } = after
@@ -90,8 +108,12 @@ export function definitionsOf(open: {
         taken = more
         return { next: after }
       })
-      if (typeof outcome !== 'object') await totals.giveBack(accountId, taken)
-      return outcome
+      return keepIf(
+        changing,
+        (outcome) => typeof outcome === 'object',
+        accountId,
+        () => taken,
+      )
     },
 
     async deleteGeofence({ accountId, id, deletedAt }) {
@@ -134,23 +156,26 @@ export function definitionsOf(open: {
 
     async changeRule({ accountId, id, changedAt, next }) {
       let taken = 0
-      const outcome = await rules.change<RuleRefused>({ accountId, id }, async (before) => {
+      const changing = rules.change<RuleRefused>({ accountId, id }, async (before) => {
         const { revision, createdAt } = before
-        const own = { id, accountId, createdAt }
-        const same = { ...next(before), ...own, revision, changedAt: before.changedAt }
-        if (isDeepStrictEqual(same, before)) return { next: before }
-        const after = { ...same, revision: revision + 1, changedAt }
+        const same = { ...next(before), id, accountId, createdAt }
+        const fields = changedFields(before, same)
+        if (fields.length === 0) return { next: before }
+        const versions = {
+          revision: revision + 1,
+          changedAt,
+          ...withFieldRevisions(before, fields),
+        }
+        const after = { ...same, ...versions }
         const more = amountOf(after).bytes - amountOf(before).bytes
         const refused =
-          (await unknownGeofence(same)) ?? (await totals.takeBytes(accountId, more - taken))
+          (await unknownGeofence(after)) ?? (await totals.takeBytes(accountId, more - taken))
         if (refused !== undefined) return { refused }
         taken = more
         return { next: after }
       })
-      if (outcome === undefined || !('revision' in Object(outcome))) {
-        await totals.giveBack(accountId, { ...NOTHING, bytes: taken })
-      }
-      return outcome
+      const isStored = (outcome: object | string | undefined) => 'revision' in Object(outcome)
+      return keepIf(changing, isStored, accountId, () => ({ ...NOTHING, bytes: taken }))
     },
 
     async deleteRule({ accountId, id, deletedAt }) {
@@ -180,13 +205,14 @@ function changedGeofence(before: Geofence, content: GeofenceContent, changedAt: 
     inForceSince,
     ...(enabledSince !== undefined && { enabledSince }),
   }
-  const same: Geofence = { ...content, ...own, revision, changedAt: before.changedAt }
-  if (isDeepStrictEqual(same, before)) return before
+  const fields = changedFields(before, content)
+  if (fields.length === 0) return before
   const isSameReach = isDeepStrictEqual(reachOf(content), reachOf(before))
   return {
     ...content,
     ...own,
     revision: revision + 1,
+    ...withFieldRevisions(before, fields),
     changedAt,
     inForceSince: isSameReach ? inForceSince : changedAt,
     ...(content.enabled && !before.enabled && { enabledSince: changedAt }),
