@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream'
 import { invalidParams } from '../runtime/errors.ts'
 import { objectOf } from '../runtime/openapi/json-schema.ts'
-import { openPages } from '../runtime/process/read-pages.ts'
+import { openPages, readPages } from '../runtime/process/read-pages.ts'
 import { FACT_TYPES, type DeviceFact } from '../schemas/facts/facts.ts'
 import { factView } from '../schemas/facts/view.ts'
+import type { DevicePlace } from '../store/read-models.ts'
 import type { Store } from '../store/store.ts'
 import { csvText } from './devices/export/csv.ts'
+import { labelParameter } from './devices/label-rules.ts'
 import {
   route,
   type AdminContext,
@@ -26,6 +28,9 @@ const FACT_PARAMETERS = {
     'Only facts of this type',
   ),
   deviceId: textParameter('deviceId', 128).described('Only facts of this device'),
+  label: labelParameter.described(
+    'Only facts of devices that have this label now; if it is repeated, all of them',
+  ),
   geofenceId: textParameter('geofenceId', 128).described('Only facts about this geofence'),
   ruleId: textParameter('ruleId', 128).described('Only facts about this rule'),
   ...rangeParameters('`at`'),
@@ -36,9 +41,14 @@ const FACT_PARAMETERS = {
 
 /** Facts held in memory at a time. */
 const EXPORTED_AT_ONCE = 250
+const LABELLED_AT_ONCE = 5_000
 
 /** The facts of the account's devices. */
-export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): AdminRoute[] {
+export function factRoutes({
+  store,
+}: {
+  store: Pick<Store, 'pageFacts' | 'placeDevices'>
+}): AdminRoute[] {
   async function list(
     ctx: AdminContext,
     caller: Caller,
@@ -47,7 +57,7 @@ export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): Admi
     requireRange(filter)
     const { accountId } = caller
     const devices = deviceList(caller)
-    const { geofenceId, ruleId, ...others } = filter
+    const { geofenceId, ruleId, label: labels, ...others } = filter
     if (geofenceId !== undefined && ruleId !== undefined) throw bothGiven()
     const definitionId = geofenceId ?? ruleId
     const query = {
@@ -55,6 +65,7 @@ export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): Admi
       ...others,
       ...(definitionId !== undefined && { definitionId }),
       ...(devices !== undefined && { devices }),
+      ...(labels !== undefined && { deviceIds: await labelled(accountId, labels) }),
     }
     if (format === 'csv') return exportFacts(ctx, query, store)
     const list = { name: 'facts', accountId, filter }
@@ -66,6 +77,16 @@ export function factRoutes({ store }: { store: Pick<Store, 'pageFacts'> }): Admi
     })
     const placeOf = ({ at, sequence, id }: DeviceFact) => [at, sequence, id] as const
     await answerPage(ctx, { list, limit, items, placeOf, view: factView })
+  }
+
+  /** The ids of the devices that have all of these labels. */
+  async function labelled(accountId: string, labels: readonly string[]): Promise<string[]> {
+    const ids: string[] = []
+    const pages = readPages<DevicePlace>(LABELLED_AT_ONCE, (page) =>
+      store.placeDevices({ accountId, labels, ...page }),
+    )
+    for await (const page of pages) ids.push(...page.map(({ deviceId }) => deviceId))
+    return ids
   }
 
   return [

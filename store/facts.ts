@@ -161,6 +161,8 @@ export type FactsQuery = {
   /** Only these: exact ids, and prefixes ending in `*`. */
   readonly devices?: readonly string[]
   readonly deviceId?: string
+  /** Only these, by exact ids; there may be thousands. */
+  readonly deviceIds?: readonly string[]
   readonly type?: FactType
   /** Only facts about this geofence or rule. */
   readonly definitionId?: string

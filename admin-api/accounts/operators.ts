@@ -12,7 +12,7 @@ import {
   type Input,
   type JsonSchema,
 } from '../http/admin-route.ts'
-import { pageOf, listById } from '../http/answer-page.ts'
+import { pageOf } from '../http/answer-page.ts'
 import { requireChange } from '../http/body.ts'
 import type { OperatorCaller } from '../http/caller.ts'
 import { emailRule, newPasswordRule, MUST_CHANGE_PASSWORD } from '../sign-in/credential-rules.ts'
@@ -24,8 +24,8 @@ import {
   requirePlatformFor,
   type AccountDependencies,
 } from './operator-rights.ts'
-import { PAGE_PARAMETERS } from '../http/query.ts'
 import { flag, type InputOf, choice } from '../http/rule.ts'
+import { searchedList, searchParameters } from '../http/searched-list.ts'
 import { recordAction } from '../http/record-action.ts'
 import { isoTime, TIME } from '../http/views.ts'
 
@@ -57,6 +57,11 @@ const NEW_OPERATOR: JsonSchema = {
 }
 
 const roleRule = choice(ROLES, { expected: `role must be ${ROLES.join(' or ')}` })
+
+const OPERATOR_PARAMETERS = {
+  ...searchParameters('the e-mail', ['email', 'createdAt']),
+  role: roleRule.described('Only operators with this role'),
+}
 
 const CREATION = {
   email: emailRule('email').required(),
@@ -114,14 +119,19 @@ export function operatorRoutes({ store, clock, turns }: AccountDependencies): Ad
     route({
       method: 'GET',
       path: '/operators',
-      summary: 'Lists the operators of the account, oldest first',
+      summary: 'Lists the operators of the account, oldest first unless sorted',
       needs: 'admin',
-      query: PAGE_PARAMETERS,
+      query: OPERATOR_PARAMETERS,
       answer: { data: pageOf(OPERATOR) },
-      handle: listById({
+      handle: searchedList<Operator, Pick<InputOf<typeof OPERATOR_PARAMETERS>, 'role'>>({
         name: 'operators',
         page: (query) => store.pageOperators(query),
+        find: ({ accountId, id }) => store.findOperator({ accountId, operatorId: id }),
         view: operatorView,
+        textsOf: ({ email, id }) => [email, id],
+        fits: (operator, { role }) => role === undefined || operator.role === role,
+        sorts: { email: ({ email }) => email, createdAt: ({ createdAt }) => createdAt },
+        usual: 'createdAt',
       }),
     }),
     route({

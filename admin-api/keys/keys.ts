@@ -6,13 +6,21 @@ import { succeed } from '../../runtime/http/http.ts'
 import type { RateLimit } from '../../runtime/limits/rate-counters.ts'
 import { keyHint, newApiKey, secretHash } from '../../schemas/access/api-key.ts'
 import { ulid } from '../../schemas/events/record-id.ts'
-import { keyStatus, type ApiKey, type KeyChange, type Keys } from '../../store/keys.ts'
+import {
+  KEY_STATUSES,
+  keyStatus,
+  type ApiKey,
+  type KeyChange,
+  type Keys,
+} from '../../store/keys.ts'
 import type { Store } from '../../store/store.ts'
 import { route, type AdminContext, type AdminRoute, type Input } from '../http/admin-route.ts'
+import { pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { GRACE } from '../http/grace-seconds.ts'
 import { requireKnown, resource, type InAccount, type Resource } from '../http/resource.ts'
-import type { InputOf } from '../http/rule.ts'
+import { choice, type InputOf } from '../http/rule.ts'
+import { searchedList, searchParameters } from '../http/searched-list.ts'
 import { identifyKeyRoute } from './identify-key.ts'
 import { KEY_FIELDS, refuseBoundAdmin, type NewKey, type ShownKey } from './key-rules.ts'
 
@@ -37,6 +45,20 @@ export function keyRoutes({
     clock,
   })
 
+  function list(ctx: AdminContext, caller: Caller, input: Input<KeyQuery>): Promise<void> {
+    const now = clock.now()
+    return searchedList<ApiKey, Pick<KeyQuery, 'status'>>({
+      name: 'keys',
+      page: (query) => store.pageKeys(query),
+      find: ({ accountId, id }) => store.findKey({ accountId, keyId: id }),
+      view: (key) => keys.view(key, caller),
+      textsOf: ({ name, hint, id }) => [name, `${hint}\n${id}`],
+      fits: (key, { status }) => status === undefined || keyStatus(key, now) === status,
+      sorts: KEY_SORTS,
+      usual: '-createdAt',
+    })(ctx, caller, input)
+  }
+
   async function revoke(ctx: AdminContext, caller: Caller): Promise<void> {
     const { accountId } = caller
     const { id, revokedAt } = await keys.findOne(ctx, caller)
@@ -57,9 +79,15 @@ export function keyRoutes({
         return { ...key, key: secret }
       },
     }),
-    keys.list({
-      summary: 'Lists API keys, newest first',
-      page: (query) => store.pageKeys(query),
+    route({
+      method: 'GET',
+      path: '/keys',
+      summary: 'Lists API keys, newest first unless sorted',
+      needs: 'viewer',
+      query: KEY_PARAMETERS,
+      answer: { data: pageOf(keys.schema) },
+      compressed: true,
+      handle: list,
     }),
     keys.show({ summary: 'Returns an API key' }),
     identifyKeyRoute({ store, keys, pastedKeyLimit }),
@@ -86,6 +114,21 @@ export function keyRoutes({
     },
   ]
 }
+
+const KEY_SORTS = {
+  name: ({ name }: ApiKey) => name,
+  createdAt: ({ createdAt }: ApiKey) => createdAt,
+  lastUsedAt: ({ lastUsedAt }: ApiKey) => lastUsedAt,
+}
+
+const KEY_PARAMETERS = {
+  ...searchParameters('the name or the hint', ['name', 'createdAt', 'lastUsedAt']),
+  status: choice(KEY_STATUSES, {
+    expected: `status must be ${KEY_STATUSES.join(' or ')}`,
+  }).described('The status, computed when read'),
+}
+
+type KeyQuery = InputOf<typeof KEY_PARAMETERS>
 
 function differs(key: ApiKey, change: KeyChange): boolean {
   return (Object.keys(change) as (keyof KeyChange)[]).some(

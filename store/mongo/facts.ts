@@ -164,9 +164,10 @@ function filtering(
   hidden: readonly string[],
   after: FactPlace | undefined,
 ): Filter<FactDocument> {
-  const { accountId, devices, deviceId, type, definitionId, from, to } = query
+  const { accountId, devices, deviceId, deviceIds, type, definitionId, from, to } = query
   const conditions: Filter<FactDocument>[] = [{ accountId }]
   if (deviceId !== undefined) conditions.push({ deviceId })
+  if (deviceIds !== undefined) conditions.push({ deviceId: { $in: [...deviceIds] } })
   if (type !== undefined) conditions.push({ type })
   if (definitionId !== undefined) conditions.push({ definitionId })
   if (from !== undefined) conditions.push({ at: { $gte: from } })

@@ -109,10 +109,14 @@ export function factReads(
 }
 
 function filtering(query: FactsQuery, hidden: readonly string[]): Clause[] {
-  const { accountId, devices, deviceId, type, definitionId, from, to, after } = query
+  const { accountId, devices, deviceId, deviceIds, type, definitionId, from, to, after } = query
   const clauses: Clause[] = [{ sql: 'account_id = ?', values: [accountId] }]
   const add = (sql: string, ...values: Value[]) => void clauses.push({ sql, values })
   if (deviceId !== undefined) add('device_id = ?', deviceId)
+  // Not by the index of devices, as below.
+  if (deviceIds !== undefined) {
+    add('+device_id IN (SELECT value FROM json_each(?))', JSON.stringify(deviceIds))
+  }
   if (type !== undefined) add('type = ?', type)
   if (definitionId !== undefined) add('definition_id = ?', definitionId)
   if (from !== undefined) add('at >= ?', from)

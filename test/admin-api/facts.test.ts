@@ -124,3 +124,17 @@ test('the whole range is a CSV file, in which nothing is a formula', async () =>
   expect(rows[2]).toContain(",alarm.reported,1,'=van,")
   expect(rows[0]).toContain(',sos,false,')
 })
+
+test('facts can be those of the devices that have a label now', async () => {
+  await harness.project({ deviceId: 'van-1' }, { deviceId: 'van-2' })
+  const label = (deviceId: string, labels: readonly string[]) =>
+    harness.api('PATCH', `/devices/${deviceId}`, { headers, body: { labels } })
+  await label('van-1', ['north', 'night'])
+  await label('van-2', ['north'])
+  const ofNight = idsNewestFirst(({ deviceId }) => deviceId === 'van-1')
+  expect((await find('label=night')).ids).toEqual(ofNight)
+  expect((await find('label=north&label=night')).ids).toEqual(ofNight)
+  expect((await find('label=north&type=alarm.reported')).ids).toHaveLength(2)
+  expect((await find('label=nobody')).ids).toEqual([])
+  expect((await find('label=night&format=csv')).text).toContain('van-1')
+})

@@ -172,6 +172,8 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(await page({ from: T0 + 1, to: T0 + 5 })).toEqual([facts[3]])
     expect(await page({ devices: ['van-*'], type: 'device.online' })).toEqual([facts[2]])
     expect(await page({ devices: [] })).toEqual([])
+    expect(await page({ deviceIds: ['van-2', 'other'], from: T0 + 5 })).toEqual([facts[2]])
+    expect(await page({ deviceIds: [] })).toEqual([])
   })
 
   promise(

@@ -251,3 +251,23 @@ test('operators of another account are 404 to all calls, and stay as they are', 
   }
   expect(await harness.store.findOperatorByEmail(far.email)).toEqual(far)
 })
+
+test('operators are found by their e-mail, sorted, and filtered by role', async () => {
+  const other = await startAdmin()
+  const admin = await other.createSession()
+  for (const [email, role] of [
+    ['zoe@depot.example', 'viewer'],
+    ['bo@depot.example', 'dispatcher'],
+  ]) {
+    other.clock.time += 1
+    const body = { email, role, password: NEXT }
+    await other.api('POST', '/operators', { headers: admin, body })
+  }
+  const found = async (query: string) =>
+    (await other.allPages(`/operators?limit=1&${query}`, { headers: admin })).map(
+      (one) => (one as { email?: string }).email,
+    )
+  expect(await found('q=depot')).toEqual(['zoe@depot.example', 'bo@depot.example'])
+  expect(await found('q=depot&sort=email')).toEqual(['bo@depot.example', 'zoe@depot.example'])
+  expect(await found('role=dispatcher')).toEqual(['bo@depot.example'])
+})

@@ -119,3 +119,39 @@ test('pages contain all keys, newest first, even while new ones are made', async
   const ids = seen.map(({ id }) => id)
   expect(ids).toEqual(['key-8', 'key-7', 'key-6', 'key-5', 'key-4', 'key-3', 'key-2'])
 })
+
+test('keys are found by words of their names, or their hint, sorted, and filtered by status', async () => {
+  const other = await startAdmin()
+  const session = await other.createSession()
+  const make = async (name: string) => {
+    other.clock.time += 1
+    const made = await other.api('POST', '/keys', { headers: session, body: { name } })
+    return made.body.data as { id: string; hint: string }
+  }
+  const [bench, ten, two] = [await make('Test bench'), await make('Van 10'), await make('Van 02')]
+  await other.api('POST', `/keys/${bench.id}/revoke`, { headers: session })
+  const found = async (query: string) =>
+    (await other.allPages(`/keys?limit=1&${query}`, { headers: session })).map(({ id }) => id)
+  expect(await found('q=bench%20test')).toEqual([bench.id])
+  expect(await found('q=van2')).toEqual([two.id])
+  expect(await found('q=van')).toEqual([two.id, ten.id])
+  expect(await found('q=van&sort=name')).toEqual([two.id, ten.id])
+  expect(await found('q=van&sort=-name')).toEqual([ten.id, two.id])
+  expect(await found('q=van&sort=createdAt')).toEqual([ten.id, two.id])
+  expect(await found(`q=${encodeURIComponent(two.hint.slice(-4))}`)).toContain(two.id)
+  expect(await found('status=revoked')).toEqual([bench.id])
+  expect(await found('status=active&q=bench')).toEqual([])
+  expect(await found(`id=${ten.id}&id=${bench.id}&id=none`)).toEqual([ten.id, bench.id])
+  await other.store.touchKeys(new Map([[ten.id, other.clock.time]]))
+  expect((await found('q=van&sort=-lastUsedAt'))[0]).toBe(ten.id)
+})
+
+test('a search for keys without a meaning says what there is', async () => {
+  const asked = async (query: string) =>
+    (await harness.api('GET', `/keys?${query}`, { headers })).body.message
+  expect(await asked('sort=hint')).toBe(
+    'sort must be one of name, createdAt, lastUsedAt, with a - before it to reverse the order',
+  )
+  expect(await asked('status=gone')).toBe('status must be active or expired or revoked or rotating')
+  expect(await asked('id=a&id=a')).toBe('id must be given at most 100 times, with different ids')
+})
