@@ -57,7 +57,7 @@ import { sharedRoutes } from './shares/shared.ts'
 import type { StreamOptions } from './stream/options.ts'
 import { liveStreams } from './stream/live-streams.ts'
 import { streamRoutes } from './stream/stream-route.ts'
-import { deliveriesRoute } from './subscriptions/deliveries.ts'
+import { deliveriesRoutes } from './subscriptions/deliveries.ts'
 import { subscriptionActionRoutes } from './subscriptions/subscription-actions.ts'
 import { subscriptionRoutes } from './subscriptions/subscriptions.ts'
 import { systemHistoryRoute } from './system-history.ts'
@@ -150,7 +150,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     ...consoleRoutes(deps),
     ...subscriptionRoutes(subscribing),
     ...subscriptionActionRoutes(subscribing),
-    deliveriesRoute(deps),
+    ...deliveriesRoutes(deps),
     ...feedRoutes({ ...deps, feeds, streams }),
     ...streamRoutes({ ...deps, streams }),
     ...importRoutes(deps),

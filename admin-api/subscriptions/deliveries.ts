@@ -1,5 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts'
+import { ApiError } from '../../runtime/errors.ts'
+import { succeed } from '../../runtime/http/http.ts'
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
+import { readPages } from '../../runtime/process/read-pages.ts'
 import {
   DELIVERIES_KEPT_MS,
   type DeliveryOutcome,
@@ -16,46 +19,114 @@ import {
 import { answerPage, pageOf } from '../http/answer-page.ts'
 import type { Caller } from '../http/caller.ts'
 import { readCursor } from '../http/cursor.ts'
-import { PAGE_PARAMETERS, type PageQuery } from '../http/query.ts'
+import { PAGE_PARAMETERS } from '../http/query.ts'
 import { requireKnown } from '../http/resource.ts'
+import { choice, type InputOf } from '../http/rule.ts'
 import { isoTime, TIME } from '../http/views.ts'
+import { findTold, renderRequest, textOf } from './render-delivery.ts'
 
+const READ_AT_ONCE = 100
 const DAY_MS = 24 * 3_600_000
 /** Also covers a request that had just been rendered when the device was erased. */
 const CLOCKS_DIFFER_BY_MS = 60_000
 
+const LIST_PARAMETERS = {
+  ...PAGE_PARAMETERS,
+  outcome: choice(['failed'], { expected: 'outcome must be failed' }).described(
+    'Only deliveries without a 2xx answer',
+  ),
+}
+
 /** The latest requests of a subscription, and what each of them came to. */
-export function deliveriesRoute({
+export function deliveriesRoutes({
   store,
   clock,
 }: {
-  store: Pick<Store, 'findSubscription' | 'pageDeliveries' | 'erasuresOf' | 'retentionDays'>
+  store: Pick<
+    Store,
+    | 'findSubscription'
+    | 'pageDeliveries'
+    | 'erasuresOf'
+    | 'retentionDays'
+    | 'findFacts'
+    | 'findPosition'
+    | 'findDevices'
+  >
   clock: Clock
-}): AdminRoute {
+}): AdminRoute[] {
   async function list(
     ctx: AdminContext,
     { accountId }: Caller,
-    { query: { limit, cursor } }: Input<PageQuery>,
+    { query: { limit, cursor, outcome } }: Input<InputOf<typeof LIST_PARAMETERS>>,
   ): Promise<void> {
-    const subscriptionId = pathParameter(ctx, 'id')
-    requireKnown('subscription', await store.findSubscription({ accountId, id: subscriptionId }))
-    const of = { name: 'deliveries', accountId, filter: { subscriptionId } }
+    const id = pathParameter(ctx, 'id')
+    const subscription = requireKnown(
+      'subscription',
+      await store.findSubscription({ accountId, id }),
+    )
+    const filter = { subscriptionId: id, ...(outcome !== undefined && { outcome }) }
+    const of = { name: 'deliveries', accountId, filter }
     const [before] = readCursor(cursor, of, ['number']) ?? []
-    const found = await store.pageDeliveries({
-      subscriptionId,
-      limit: limit + 1,
-      ...(before !== undefined && { before }),
-    })
-    const oldest = clock.now() - DELIVERIES_KEPT_MS
+    const found: SubscriptionDelivery[] = []
+    for await (const page of pagesOf(id, before)) {
+      found.push(...page.filter((one) => outcome === undefined || !isSuccess(one)))
+      if (found.length > limit) break
+    }
+    const items = await withoutErased(accountId, found.slice(0, limit + 1))
+    const firsts = items.map(({ ids, at }) => ({ ids: ids.slice(0, 1), at }))
+    const told = await findTold(store, subscription, firsts)
     await answerPage(ctx, {
       list: of,
       limit,
-      items: await withoutErased(
-        accountId,
-        found.filter(({ at }) => at >= oldest),
-      ),
+      items,
       placeOf: ({ number }) => [number],
-      view: deliveryView,
+      view: (delivery) => {
+        const text = textOf(delivery.ids[0] ?? '', told)
+        return { ...deliveryView(delivery), ...(text !== undefined && { text }) }
+      },
+    })
+  }
+
+  /** Those that are still shown, the newest first, before one with this number. */
+  function pagesOf(subscriptionId: string, number: number | undefined) {
+    const oldest = clock.now() - DELIVERIES_KEPT_MS
+    return readPages<{ readonly number: number | undefined }>(
+      READ_AT_ONCE,
+      ({ limit, after = { number } }) =>
+        store
+          .pageDeliveries({
+            subscriptionId,
+            limit,
+            ...(after.number !== undefined && { before: after.number }),
+          })
+          .then((page) => page.filter(({ at }) => at >= oldest)),
+    ) as AsyncGenerator<readonly SubscriptionDelivery[], void>
+  }
+
+  async function show(ctx: AdminContext, { accountId }: Caller): Promise<void> {
+    const id = pathParameter(ctx, 'id')
+    const subscription = requireKnown(
+      'subscription',
+      await store.findSubscription({ accountId, id }),
+    )
+    const number = Number(pathParameter(ctx, 'number'))
+    const delivery = Number.isSafeInteger(number)
+      ? (await pagesOf(id, number + 1).next()).value?.[0]
+      : undefined
+    if (delivery?.number !== number) {
+      throw new ApiError('NOT_FOUND', 'there is no delivery with this number, or no longer')
+    }
+    const told = await findTold(store, subscription, [delivery])
+    const { ids, at } = delivery
+    const [shown] = await withoutErased(accountId, [delivery])
+    const kept = ids.flatMap((one) => told.get(one) ?? [])
+    succeed(ctx, {
+      ...deliveryView(shown!),
+      items: ids.flatMap((one) => {
+        const text = textOf(one, told)
+        return text === undefined ? [] : [{ id: one, text }]
+      }),
+      request: renderRequest(subscription, kept, at) ?? null,
     })
   }
 
@@ -78,21 +149,37 @@ export function deliveriesRoute({
     })
   }
 
-  return route({
-    method: 'GET',
-    path: '/subscriptions/:id/deliveries',
-    summary: 'Lists the deliveries of a subscription, newest first',
-    description: 'The last 1000 requests of 7 days.',
-    needs: 'dispatcher',
-    query: PAGE_PARAMETERS,
-    answer: { data: pageOf(DELIVERY) },
-    handle: list,
-  })
+  const needs = 'dispatcher'
+  return [
+    route({
+      method: 'GET',
+      path: '/subscriptions/:id/deliveries',
+      summary: 'Lists the deliveries of a subscription, newest first',
+      description: 'The last 1000 requests of 7 days.',
+      needs,
+      query: LIST_PARAMETERS,
+      answer: { data: pageOf(DELIVERY) },
+      handle: list,
+    }),
+    {
+      method: 'GET',
+      path: '/subscriptions/:id/deliveries/:number',
+      summary: 'One delivery, with what was sent',
+      description: RENDERED,
+      needs,
+      answer: { data: DELIVERY_CONTENT },
+      handle: show,
+    },
+  ]
+}
+
+function isSuccess({ status = 0 }: DeliveryOutcome): boolean {
+  return status >= 200 && status < 300
 }
 
 function deliveryView(delivery: SubscriptionDelivery) {
-  const { at, ids, attempt } = delivery
-  return { at: isoTime(at), ids, attempt, ...outcomeView(delivery) }
+  const { number, at, ids, attempt } = delivery
+  return { number, at: isoTime(at), ids, attempt, ...outcomeView(delivery) }
 }
 
 export function outcomeView({ status, error, milliseconds, answer }: DeliveryOutcome) {
@@ -114,12 +201,56 @@ export const OUTCOME = {
   },
 }
 
+const FIELDS = {
+  number: { type: 'integer', description: 'Grows with every delivery of the subscription' },
+  at: TIME,
+  ids: { type: 'array', items: { type: 'string' }, description: 'The items in it' },
+  attempt: { type: 'integer', description: '1: the first' },
+  ...OUTCOME,
+}
+
 const DELIVERY: JsonSchema = objectOf(
   {
-    at: TIME,
-    ids: { type: 'array', items: { type: 'string' }, description: 'The items in it' },
-    attempt: { type: 'integer', description: '1: the first' },
-    ...OUTCOME,
+    ...FIELDS,
+    text: {
+      type: 'string',
+      description: 'The first item as a sentence; absent: it is no longer kept',
+    },
   },
-  { title: 'Delivery', optional: ['status', 'error'] },
+  { title: 'Delivery', optional: ['status', 'error', 'text'] },
+)
+
+const RENDERED = `
+Nothing of a request is stored but the ids of its items: it is rendered again when it is read, from what is still kept, with the
+names and settings of now. What has been erased since is absent, and so are the signature, tokens, headers of your own, and the
+\`mark\` of a batch.
+`.trim()
+
+const DELIVERY_CONTENT: JsonSchema = objectOf(
+  {
+    ...FIELDS,
+    items: {
+      type: 'array',
+      description: 'Those that are still kept, each as a sentence',
+      items: objectOf(
+        { id: { type: 'string' }, text: { type: 'string' } },
+        { title: 'DeliveredItem' },
+      ),
+    },
+    request: {
+      anyOf: [
+        objectOf(
+          {
+            to: { type: 'string', description: 'Scheme and host, or the recipients of a mail' },
+            headers: { type: 'object', additionalProperties: { type: 'string' } },
+            body: { type: 'string' },
+          },
+          { title: 'DeliveredRequest' },
+        ),
+        { type: 'null' },
+      ],
+      description: 'Null: none of its items is kept',
+    },
+  },
+  { title: 'DeliveryContent', optional: ['status', 'error'] },
 )

@@ -14,7 +14,7 @@ import {
   type AttemptMade,
   type AttemptReport,
 } from '../after-attempt.ts'
-import { deviceIdOf, testItem, type Told } from '../item.ts'
+import { deviceIdOf, testItem, type Told } from '../../schemas/subscriptions/item.ts'
 import type { SendItems, Sent } from '../send/send-items.ts'
 import type { Leases } from './lease.ts'
 

@@ -4,8 +4,14 @@ import type { DeviceFact } from '../../schemas/facts/facts.ts'
 import { deviceKey, type PositionReported } from '../../schemas/events/position-reported.ts'
 import { isSelected } from '../../schemas/definitions/selection.ts'
 import type { DeviceSubscription, WaitingItems } from '../../schemas/subscriptions/subscription.ts'
+import {
+  deviceIdOf,
+  factItem,
+  positionItem,
+  type Item,
+  type Told,
+} from '../../schemas/subscriptions/item.ts'
 import type { Store } from '../../store/store.ts'
-import { deviceIdOf, factItem, itemOf, positionItem, type Item, type Told } from '../item.ts'
 import { ageOf, wants } from './wanted.ts'
 
 export type ItemStore = Pick<Store, 'findDevices' | 'findPosition' | 'findFacts'>
@@ -205,6 +211,12 @@ export function itemReader({ feeds, store }: { feeds: Feeds; store: ItemStore })
       return result
     },
   }
+}
+
+/** An item of a page, without erasures. */
+function itemOf(item: FeedItem<DeviceFact | PositionReported>): Item | undefined {
+  if (item.kind === 'erasure') return undefined
+  return 'recordId' in item.event ? positionItem(item.event) : factItem(item.event)
 }
 
 export type ItemReader = ReturnType<typeof itemReader>

@@ -8,7 +8,7 @@ import {
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import { mailWaitMs } from '../after-attempt.ts'
 import { oldestLate, withoutOldest } from '../late-mails.ts'
-import { gapItem, testItem } from '../item.ts'
+import { gapItem, testItem } from '../../schemas/subscriptions/item.ts'
 import type { RequestSlots } from '../turns.ts'
 import { attempts, type AttemptParts, type Load } from './attempt.ts'
 import { withoutLease } from './lease.ts'

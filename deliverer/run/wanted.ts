@@ -6,7 +6,7 @@ import {
   type DeviceSubscription,
   type Hours,
 } from '../../schemas/subscriptions/subscription.ts'
-import { timeOfPosition } from '../item.ts'
+import { timeOfPosition } from '../../schemas/subscriptions/item.ts'
 
 /** Kept for this long is what was due while the receiver failed. */
 const KEPT_MS = 24 * 3_600_000

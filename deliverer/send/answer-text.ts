@@ -1,7 +1,7 @@
 import type { SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
 import { isSuccess } from '../after-attempt.ts'
 import { parseRetryAfter, type Answer } from './http-client.ts'
-import { escaped } from './messages.ts'
+import { escaped } from '../../schemas/subscriptions/messages.ts'
 
 /** Shorter ones are words that occur in any text. */
 const SHORTEST_SECRET = 4

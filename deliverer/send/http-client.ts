@@ -13,6 +13,7 @@ import {
 } from '../../runtime/outbound/outbound-url.ts'
 import { proxyAgents } from './proxy-agents.ts'
 import { EndedRequestError, requestFailure } from './request-failure.ts'
+import type { OutboundRequest } from '../../schemas/subscriptions/messages.ts'
 
 const ANSWERS_WITHIN_MS = 15_000
 /** A receiver may send interim answers (1xx) before its answer, but not without end. */
@@ -31,12 +32,6 @@ const KEPT_BYTES = 1_024
 const MOST_BYTES = 64 * 1_024
 /** The status has arrived: the body is only for operators to look at. */
 const BODY_WITHIN_MS = 2_000
-
-export type OutboundRequest = {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
 
 /** The outcome of a request. Neither text has anything of the URL but its host. */
 export type Answer = {

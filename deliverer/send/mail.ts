@@ -6,7 +6,7 @@ import { hasSignedIn, operatorAddresses, type Operators } from '../../store/oper
 import type { SubscriptionStore } from '../../store/subscriptions.ts'
 import type { AttemptReport } from '../after-attempt.ts'
 import type { Answer } from './http-client.ts'
-import { escapeHtml, type Mail } from './messages.ts'
+import { escapeHtml, type Mail } from '../../schemas/subscriptions/messages.ts'
 import { requestFailure } from './request-failure.ts'
 
 /** RFC 3834: no automatic answers, please. */

@@ -350,6 +350,14 @@ export const EXPECTED: Record<string, Expected> = {
     before: createSubscription,
     stranger: 404,
   },
+  'GET /subscriptions/:id/deliveries/:number': {
+    needs: 'dispatcher',
+    path: () => `/subscriptions/${subscriptionId}/deliveries/1`,
+    // It has sent nothing.
+    before: createSubscription,
+    status: 404,
+    stranger: 404,
+  },
   'GET /shared': { needs: 'share', stranger: 404 },
   'GET /shared/stream': { needs: 'share', stranger: 404 },
   'GET /rejections/summary': { needs: 'viewer', stranger: 200 },

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { FeedItem } from '../event-log/feeds.ts'
-import type { DeviceFact } from '../schemas/facts/facts.ts'
-import type { PositionReported } from '../schemas/events/position-reported.ts'
-import type { LastPosition } from '../schemas/devices/read-models.ts'
-import { factSentence } from '../schemas/facts/sentence.ts'
-import { localClock } from '../schemas/geo/local-time.ts'
+import type { DeviceFact } from '../facts/facts.ts'
+import type { LastPosition } from '../devices/read-models.ts'
+import { factSentence } from '../facts/sentence.ts'
+import { localClock } from '../geo/local-time.ts'
 
 const LONGEST_SENTENCE = 1_000
 const LEFT_OUT = 'from the time when this receiver failed left out: older than 24 hours.'
@@ -59,12 +57,6 @@ export function gapItem(
 
 export function testItem(id: string, now: number): Item {
   return { kind: 'test', id, at: now, since: now }
-}
-
-/** An item of a page, without erasures. */
-export function itemOf(item: FeedItem<DeviceFact | PositionReported>): Item | undefined {
-  if (item.kind === 'erasure') return undefined
-  return 'recordId' in item.event ? positionItem(item.event) : factItem(item.event)
 }
 
 export function deviceIdOf(item: Item): string | undefined {

@@ -1,6 +1,12 @@
-import type { SubscriptionTarget } from '../../schemas/subscriptions/subscription.ts'
-import { deviceIdOf, timedSentence, titleOf, type Item, type Told } from '../item.ts'
-import type { OutboundRequest } from './http-client.ts'
+import { deviceIdOf, timedSentence, titleOf, type Item, type Told } from './item.ts'
+import type { SubscriptionTarget } from './subscription.ts'
+
+/** A request to a receiver. */
+export type OutboundRequest = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
 
 type TargetOf<Kind> = Extract<SubscriptionTarget, { kind: Kind }>
 type Chat = TargetOf<'ntfy' | 'telegram' | 'slack'>

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { factItem } from '../../../deliverer/item.ts'
+import { factItem } from '../../../schemas/subscriptions/item.ts'
 import type { DeviceFact } from '../../../schemas/facts/facts.ts'
-import { chatRequest, mailOf } from '../../../deliverer/send/messages.ts'
+import { chatRequest, mailOf } from '../../../schemas/subscriptions/messages.ts'
 import { T0 } from '../../samples.ts'
 
 const told = (deviceName: string, alarm = 'sos') => ({
