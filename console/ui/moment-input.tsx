@@ -12,9 +12,12 @@ export function MomentInput({
   label,
   value,
   onChange,
+  isEnd = false,
   ...attributes
 }: FieldAttributes & {
   label: string
+  /** Whether a day without a time stands for its end: `2026-01-31T`. */
+  isEnd?: boolean
   /** `2026-01-31T14:05`, or empty. */
   value: string
   onChange: (value: string) => void
@@ -22,6 +25,7 @@ export function MomentInput({
   const [day = '', time = ''] = value.split('T')
   const shown = time === '' ? '' : timeOfDayText(time, clockHours.value)
   const typed = useTyped(shown, (text) => {
+    if (isEnd && text.trim() === '' && day !== '') onChange(`${day}T`)
     const read = clockTime24(text).slice(0, 5)
     if (/^([01]\d|2[0-3]):[0-5]\d$/.test(read) && read !== time) {
       onChange(`${day || date(now.value, shownZone())}T${read}`)
@@ -31,7 +35,7 @@ export function MomentInput({
 
   function setDay(text: string) {
     if (text === '') onChange('')
-    else if (isDay(text)) onChange(`${text}T${time || '00:00'}`)
+    else if (isDay(text)) onChange(`${text}T${time || (isEnd ? '' : '00:00')}`)
   }
 
   return (
@@ -47,7 +51,7 @@ export function MomentInput({
         aria-label={`${label}, time of day`}
         autoComplete="off"
         spellcheck={false}
-        placeholder="hh:mm"
+        placeholder={isEnd ? '24:00' : 'hh:mm'}
         {...typed}
       />
       {/* The form reads this one. */}
