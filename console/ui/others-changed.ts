@@ -1,0 +1,7 @@
+import { toast } from './announcements.tsx'
+
+/** Says that a change was saved beside those of others, which may not be on the page yet. */
+export function toastOthers(fields: readonly string[]): void {
+  if (fields.length === 0) return
+  toast(`Saved. Somebody else has changed something meanwhile, too: ${fields.join(', ')}.`)
+}
