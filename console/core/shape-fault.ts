@@ -1,0 +1,26 @@
+import { sentence } from './failure.ts'
+
+/** Where a position of a shape is in the API's words: `shape.coordinates[0][0][3]`. */
+const PLACE = String.raw`(?:shape\.)?coordinates((?:\[\d+\])+)`
+
+const CROSSING = new RegExp(String.raw`^the edges that begin at ${PLACE} and ${PLACE} must not meet`)
+
+/** A fault of a shape as people draw it: by corners, counted from 1, not by coordinates. */
+export function shapeFaultText(message: string): string {
+  const [, one, other] = CROSSING.exec(message) ?? []
+  if (one !== undefined && other !== undefined) {
+    return `The edges after corner ${cornerIn(one)} and after corner ${cornerIn(other)} cross or touch: move a corner.`
+  }
+  if (/^(shape\.)?radius must be/.test(message)) {
+    return 'A point needs a property radius: a number of metres, from 10 to 1,000,000.'
+  }
+  const words = message
+    .replaceAll(new RegExp(PLACE, 'g'), (_, indices: string) => `corner ${cornerIn(indices)}`)
+    .replaceAll('shape.', 'the ')
+  return sentence(words)
+}
+
+/** The last index counts the corners. */
+function cornerIn(indices: string): number {
+  return Number(/(\d+)\]$/.exec(indices)?.[1] ?? 0) + 1
+}
