@@ -1,11 +1,12 @@
+import { clockTime24 } from './date-words.ts'
 import { faultAt } from './failure.ts'
 import type { ApiSubscription, ReceiverKind } from './notification-words.ts'
 
 /** The subjects that a form offers. */
 export const ABOUT = {
-  any: 'Anything happens',
   events: 'One of these events happens …',
   rules: 'One of these rules is raised …',
+  any: 'Anything happens',
   positions: 'A position arrives',
 } as const
 export type About = keyof typeof ABOUT
@@ -63,16 +64,28 @@ export function eventFields({ about, types, ruleIds, geofenceIds, ends }: Subjec
 
 type Values = Readonly<Record<string, string>>
 
-/** No day: at any time. The field of a time has no 24:00. */
+const EVERY_DAY = [1, 2, 3, 4, 5, 6, 7]
+
+/**
+ * Nothing chosen: at any time. Times without a day apply to every day, a day without times is a whole one.
+ * @throws {ApiFailure} for anything but a time of day.
+ */
 export function hoursOf(days: readonly string[], values: Values) {
-  if (days.length === 0) return null
-  const { 'hours.from': from = '', 'hours.to': to = '', zone = '' } = values
+  const [from, to] = [clockOfField('hours.from', values), clockOfField('hours.to', values)]
+  if (days.length === 0 && from === '' && to === '') return null
   return {
-    days: days.map(Number).sort(),
-    from,
-    to: to === '00:00' ? '24:00' : to,
-    zone: zone.trim(),
+    days: days.length === 0 ? EVERY_DAY : days.map(Number).sort(),
+    from: from || '00:00',
+    to: to === '' || to === '00:00' ? '24:00' : to,
+    zone: values['zone']?.trim() ?? '',
   }
+}
+
+/** `20:00`, or nothing. */
+function clockOfField(field: string, { [field]: typed = '' }: Values): string {
+  const clock = typed.trim() === '' ? '' : clockTime24(typed).slice(0, 5)
+  if (clock === '' || clock === '24:00' || /^([01]\d|2[0-3]):[0-5]\d$/.test(clock)) return clock
+  throw faultAt(field, 'Enter a time of day, such as 14:05.')
 }
 
 /** @throws {ApiFailure} for a header without a colon. */

@@ -53,41 +53,6 @@ export function SelectField({
   )
 }
 
-/** A choice of any number of values from a long list. */
-export function ManySelect({
-  options,
-  chosen,
-  set,
-  ...field
-}: {
-  name: string
-  label: string
-  hint?: ComponentChildren
-  options: Choices
-  chosen: readonly string[]
-  set: (chosen: readonly string[]) => void
-}) {
-  return (
-    <Field {...field}>
-      {(attributes) => (
-        <select
-          {...attributes}
-          multiple
-          onChange={({ currentTarget: { selectedOptions } }) =>
-            set([...selectedOptions].map(({ value }) => value))
-          }
-        >
-          {options.map(([value, words]) => (
-            <option key={value} value={value} selected={chosen.includes(value)}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
-  )
-}
-
 /** A choice of several values, each with a box to tick. */
 export function CheckGroup({
   options,

@@ -72,7 +72,7 @@ export function Form({
     <form ref={form} class="stack" noValidate onSubmit={run}>
       <Faults.Provider value={{ faults, empty: empty.current }}>{children}</Faults.Provider>
       {failure !== undefined && !isShownAtFields && <FailedLine failure={failure} />}
-      <div class="row">
+      <div class="form-buttons row">
         <button type="submit" class={danger ? 'primary danger' : 'primary'} disabled={isRunning}>
           {button}
         </button>

@@ -3,8 +3,8 @@ import { api } from '../../api/client.ts'
 import { faultAt } from '../../core/failure.ts'
 import { countText } from '../../core/measures.ts'
 import { fleet, startLive } from '../../live/live.ts'
-import { Field } from '../../ui/form.tsx'
-import { Isolated } from '../../ui/isolated.tsx'
+import { CheckGroup } from '../../ui/choice-fields.tsx'
+import { PickMany, type PickOption } from '../../ui/pick.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 
 /** The devices of a geofence or a rule: named, or with one of the labels; without both, all. */
@@ -34,20 +34,18 @@ export function useWhom(first: Whom) {
   useEffect(startLive, [])
   const [isSome, setSome] = useState(first.deviceIds !== undefined || first.labels !== undefined)
   const [labels, setLabels] = useState<readonly string[]>(first.labels ?? [])
-  const [typed, setTyped] = useState(() => (first.deviceIds ?? []).map(nameOf).join('\n'))
+  const [devices, setDevices] = useState<readonly string[]>(first.deviceIds ?? [])
   const known = useLoad((signal) => api.get('/labels', { signal }), []).data?.items ?? []
-  const offered = new Set([...known.map(({ label }) => label), ...labels])
+  const offered = [...new Set([...known.map(({ label }) => label), ...labels])]
 
-  /** @throws {ApiFailure} for a device that does not exist, or no choice. */
+  /** @throws {ApiFailure} if nothing is chosen. */
   function read(): { deviceIds: string[] | null; labels: string[] | null } {
-    const lines = typed.split('\n').map((line) => line.trim())
-    const deviceIds = lines.filter(Boolean).map((line) => idOf(line, first.deviceIds ?? []))
     if (!isSome) return { deviceIds: null, labels: null }
-    if (deviceIds.length === 0 && labels.length === 0) {
+    if (devices.length === 0 && labels.length === 0) {
       throw faultAt('deviceIds', 'Choose a label or a device.')
     }
     return {
-      deviceIds: deviceIds.length > 0 ? [...new Set(deviceIds)] : null,
+      deviceIds: devices.length > 0 ? [...devices] : null,
       labels: labels.length > 0 ? [...labels] : null,
     }
   }
@@ -61,47 +59,44 @@ export function useWhom(first: Whom) {
           {one ? 'Some devices' : 'All devices'}
         </label>
       ))}
-      {isSome && offered.size > 0 && (
-        <div class="row" role="group" aria-label="With one of these labels">
-          {[...offered].map((label) => (
-            <label key={label} class="check">
-              <input
-                type="checkbox"
-                checked={labels.includes(label)}
-                onChange={({ currentTarget: { checked } }) =>
-                  setLabels(checked ? [...labels, label] : labels.filter((one) => one !== label))
-                }
-              />
-              <Isolated>{label}</Isolated>
-            </label>
-          ))}
-        </div>
+      {isSome && offered.length > 0 && (
+        <CheckGroup
+          name="labels"
+          label="With one of these labels"
+          class="row"
+          options={offered.map((label) => [label, label] as const)}
+          chosen={labels}
+          set={setLabels}
+        />
       )}
       {isSome && (
-        <Field name="deviceIds" label="Devices" hint="Names or ids, one a line.">
-          {(attributes) => (
-            <textarea
-              {...attributes}
-              rows={2}
-              spellcheck={false}
-              value={typed}
-              onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-            />
-          )}
-        </Field>
+        <PickMany
+          name="deviceIds"
+          label="Devices"
+          placeholder="Name or id"
+          find={findDevices}
+          chosen={devices}
+          wordsOf={nameOf}
+          set={setDevices}
+        />
       )}
     </fieldset>
   )
   return { fields, read }
 }
 
-/** A device that was chosen before may have been erased. */
-function idOf(text: string, before: readonly string[]): string {
-  if (fleet.devices.has(text) || before.includes(text)) return text
-  const [device, another] = [...fleet.devices.values()].filter(({ name }) => name === text)
-  if (device === undefined) throw faultAt('deviceIds', `No device is called ${text}.`)
-  if (another !== undefined) {
-    throw faultAt('deviceIds', `More than one device is called ${text}: enter its id.`)
-  }
-  return device.deviceId
+const FOUND = 20
+
+/** Devices by words of their names or ids. */
+export async function findDevices(
+  typed: string,
+  signal: AbortSignal,
+): Promise<readonly PickOption[]> {
+  const query = { limit: FOUND, ...(typed !== '' && { q: typed }) }
+  const { items } = await api.get('/devices', { query, signal })
+  return items.map(({ deviceId, name }) => ({
+    value: deviceId,
+    words: name ?? deviceId,
+    ...(name !== null && { note: deviceId }),
+  }))
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
+import { timeOfDayText } from '../../core/date-words.ts'
 import { FACT_WORDS } from '../../core/device-facts.ts'
 import { faultAt, toFailure } from '../../core/failure.ts'
 import {
@@ -23,18 +24,15 @@ import {
   type DefinitionNames,
   type ReceiverKind,
 } from '../../core/notification-words.ts'
+import { changeSaver } from '../../core/save-change.ts'
+import { toastOthers } from '../../ui/others-changed.ts'
 import { Field, type Values } from '../../ui/form.tsx'
-import {
-  CheckGroup,
-  ManySelect,
-  Select,
-  SelectField,
-  type Choices,
-} from '../../ui/choice-fields.tsx'
+import { CheckGroup, Select, SelectField, type Choices } from '../../ui/choice-fields.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, isolate } from '../../ui/isolated.tsx'
-import { shownZone } from '../../ui/preferences.ts'
+import { findIn, PickMany } from '../../ui/pick.tsx'
+import { clockHours, shownZone } from '../../ui/preferences.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
@@ -45,21 +43,38 @@ const LONGEST_NAME = 64
 type Made = ApiSubscription & { readonly secret?: string }
 
 /** A new notification, or one that is changed: when what happens to which devices, tell whom. */
-export function NotificationForm({ of: before, ...props }: DialogProps & { of?: ApiSubscription }) {
+export function NotificationForm({
+  of: before,
+  draft = { source: 'facts', types: [] },
+  ...props
+}: DialogProps & {
+  of?: ApiSubscription
+  /** What a new one is about. */
+  draft?: Partial<ApiSubscription>
+}) {
   const rules = choices(useRules().data)
   const geofences = choices(useGeofenceNames().data)
   const whom = useWhom(before ?? {})
-  const [subject, setSubject] = useState(() => subjectOf(before ?? { source: 'facts' }))
+  const [subject, setSubject] = useState(() => subjectOf(before ?? draft))
   const [days, setDays] = useState<readonly string[]>(before?.hours?.days.map(String) ?? [])
   const [wanted, setKind] = useState<ReceiverKind | ''>(before ? '' : 'ntfy')
   const [made, setMade] = useState<Made>()
+  const [save] = useState(
+    () =>
+      before &&
+      changeSaver<ApiSubscription>(before, {
+        send: (body) =>
+          api.patch('/subscriptions/{id}', { path: { id: before.id }, body: body as never }),
+        read: () => api.get('/subscriptions/{id}', { path: { id: before.id } }),
+      }),
+  )
   const { about } = subject
   const isOfPositions = about === 'positions'
   const kind = isOfPositions && wanted !== '' ? 'webhook' : wanted
   const receiver = kind === '' ? before?.target.kind : kind
   const set = (change: Partial<typeof subject>) => setSubject({ ...subject, ...change })
 
-  async function save(values: Values) {
+  async function submit(values: Values) {
     const fields = {
       ...eventFields(subject),
       ...whom.read(),
@@ -72,13 +87,12 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
     const source = isOfPositions ? 'positions' : 'facts'
     const names: DefinitionNames = new Map([...rules, ...geofences])
     const usual = whatText({ source, ...withoutNull(fields) }, names).slice(0, LONGEST_NAME)
-    const body = { name: values['name']?.trim() || usual, ...fields } as never
+    const body = { name: values['name']?.trim() || usual, ...fields }
     try {
-      if (before === undefined) {
-        const whole = { source, ...(body as object) } as never
-        setMade(await api.post('/subscriptions', { body: whole }))
+      if (save === undefined) {
+        setMade(await api.post('/subscriptions', { body: { source, ...body } as never }))
       } else {
-        await api.patch('/subscriptions/{id}', { path: { id: before.id }, body })
+        toastOthers((await save(body)).others)
       }
     } catch (failure) {
       throw toFailure(failure).details.some(({ field }) => field === 'target.kind')
@@ -93,7 +107,7 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
       {...props}
       title={before === undefined ? 'New notification' : 'Edit notification'}
       button="Save"
-      submit={save}
+      submit={submit}
       {...(before && { done: 'Notification changed.' })}
     >
       {before?.source !== 'positions' && (
@@ -139,32 +153,33 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
       {(about === 'any' || about === 'events') && geofences.length > 0 && (
         <details open={subject.geofenceIds.length > 0}>
           <summary>Only at some geofences</summary>
-          <ManySelect
+          <PickMany
             name="geofenceIds"
             label="Geofences"
             hint="None chosen: everywhere."
-            options={geofences}
+            find={findIn(geofences)}
+            wordsOf={(id) => new Map(geofences).get(id) ?? '(deleted)'}
             chosen={subject.geofenceIds}
             set={(geofenceIds) => set({ geofenceIds })}
           />
         </details>
       )}
       {whom.fields}
-      <details open={days.length > 0}>
+      <details open={before?.hours !== undefined}>
         <summary>Only at some hours</summary>
         <div class="stack near">
           <CheckGroup
             name="hours.days"
             label="Days"
-            hint="None chosen: at any time."
+            hint="None chosen: every day."
             class="row"
             options={DAYS.map((day, index) => [String(index + 1), day])}
             chosen={days}
             set={setDays}
           />
           <div class="tiles near">
-            <Clock name="hours.from" label="From" value={before?.hours?.from ?? '08:00'} />
-            <Clock name="hours.to" label="To" value={before?.hours?.to ?? '18:00'} />
+            <Clock name="hours.from" label="From" value={before?.hours?.from} />
+            <Clock name="hours.to" label="To" value={before?.hours?.to} />
           </div>
         </div>
       </details>
@@ -230,8 +245,18 @@ export function NotificationForm({ of: before, ...props }: DialogProps & { of?: 
   )
 }
 
-function Clock({ value, ...field }: { name: string; label: string; value: string }) {
-  return <Field {...field} type="time" defaultValue={value === '24:00' ? '00:00' : value} />
+/** A time of day on the operator's clock. */
+function Clock({ value, ...field }: { name: string; label: string; value: string | undefined }) {
+  const shown = timeOfDayText(value === '24:00' ? '00:00' : (value ?? ''), clockHours.value)
+  return (
+    <Field
+      {...field}
+      autoComplete="off"
+      spellcheck={false}
+      placeholder="hh:mm"
+      defaultValue={value === undefined ? '' : shown}
+    />
+  )
 }
 
 /** What is left out because it is too old; `isNews`: for people, who get what is new. */

@@ -14,10 +14,13 @@ import {
   type RuleDraft,
 } from '../../core/rule-draft.ts'
 import { ruleText, type ApiRule, type GeofenceNames } from '../../core/rule-words.ts'
+import { changeSaver } from '../../core/save-change.ts'
 import { Field, type Values } from '../../ui/form.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { isolate } from '../../ui/isolated.tsx'
-import { ManySelect, SelectField } from '../../ui/choice-fields.tsx'
+import { SelectField } from '../../ui/choice-fields.tsx'
+import { toastOthers } from '../../ui/others-changed.ts'
+import { findIn, PickMany } from '../../ui/pick.tsx'
 import { shownUnits } from '../../ui/shown.ts'
 import { useGeofenceNames } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
@@ -36,7 +39,16 @@ export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | u
   const set = (change: Partial<RuleDraft>) => setDraft({ ...draft, ...change })
   const options = [...geofences].map(([id, name]) => [id, isolate(name)] as const)
 
-  async function save({ name = '' }: Values) {
+  const [save] = useState(
+    () =>
+      rule &&
+      changeSaver<ApiRule>(rule, {
+        send: (body) => api.patch('/rules/{id}', { path: { id: rule.id }, body: body as never }),
+        read: () => api.get('/rules/{id}', { path: { id: rule.id } }),
+      }),
+  )
+
+  async function submit({ name = '' }: Values) {
     const content = { when: whenOf(draft, units), forSeconds: forSecondsOf(draft) }
     const usual = ruleText(content, geofences, units).slice(0, LONGEST_NAME)
     const body = {
@@ -44,9 +56,9 @@ export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | u
       ...content,
       ...whom.read(),
       geofenceIds: within.length > 0 ? within : null,
-    } as never
-    if (rule === undefined) await api.post('/rules', { body })
-    else await api.patch('/rules/{id}', { path: { id: rule.id }, body })
+    }
+    if (save === undefined) await api.post('/rules', { body: body as never })
+    else toastOthers((await save(body)).others)
   }
 
   return (
@@ -54,7 +66,7 @@ export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | u
       {...props}
       title={rule === undefined ? 'New rule' : 'Change rule'}
       button="Save"
-      submit={save}
+      submit={submit}
       done={rule === undefined ? 'Rule created.' : 'Rule changed.'}
     >
       <SelectField
@@ -84,11 +96,12 @@ export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | u
       {options.length > 0 && (
         <details open={within.length > 0}>
           <summary>Only in some geofences</summary>
-          <ManySelect
+          <PickMany
             name="geofenceIds"
             label="Geofences"
             hint="None chosen: everywhere."
-            options={options}
+            find={findIn(known.map(({ id, name }) => [id, name] as const))}
+            wordsOf={(id) => geofences.get(id) ?? '(deleted)'}
             chosen={within}
             set={setWithin}
           />

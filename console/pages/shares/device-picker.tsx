@@ -8,6 +8,7 @@ import { Icon } from '../../ui/icon.tsx'
 import { isolate, Isolated, UnseenName } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { Select } from '../../ui/choice-fields.tsx'
+import { useDebounced } from '../../ui/pick.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import './device-picker.css'
@@ -172,14 +173,4 @@ export function DevicePicker({
       </ul>
     </div>
   )
-}
-
-/** The text once it has stopped changing for `ms`. */
-function useDebounced(text: string, ms: number): string {
-  const [later, setLater] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setLater(text), ms)
-    return () => clearTimeout(timer)
-  }, [text, ms])
-  return later
 }

@@ -53,15 +53,19 @@ test('events and rules must be chosen', () => {
   expect(faultyField(() => eventFields({ ...subject, about: 'rules' }))).toBe('ruleIds')
 })
 
-test('hours need a day; midnight as their end is 24:00', () => {
-  const values = { 'hours.from': '00:00', 'hours.to': '00:00', zone: ' UTC ' }
-  expect(hoursOf([], values)).toBeNull()
-  expect(hoursOf(['7', '1'], values)).toEqual({
+test('hours without a day apply to every day, days without times are whole ones, and nothing is at any time', () => {
+  const everyDay = [1, 2, 3, 4, 5, 6, 7]
+  const night = { 'hours.from': '20:00', 'hours.to': '6:00 am', zone: ' UTC ' }
+  expect(hoursOf([], night)).toEqual({ days: everyDay, from: '20:00', to: '06:00', zone: 'UTC' })
+  expect(hoursOf(['7', '1'], { 'hours.from': '', 'hours.to': '00:00', zone: 'UTC' })).toEqual({
     days: [1, 7],
     from: '00:00',
     to: '24:00',
     zone: 'UTC',
   })
+  expect(hoursOf([], { 'hours.from': '20:00', zone: 'UTC' })).toMatchObject({ to: '24:00' })
+  expect(hoursOf([], { 'hours.from': '', 'hours.to': ' ', zone: 'UTC' })).toBeNull()
+  expect(faultyField(() => hoursOf([], { 'hours.to': 'noon' }))).toBe('hours.to')
 })
 
 test('a target is read from the fields of its kind', () => {

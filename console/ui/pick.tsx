@@ -1,0 +1,217 @@
+import { useEffect, useId, useState } from 'preact/hooks'
+import { X } from 'lucide'
+import type { Choices } from './choice-fields.tsx'
+import { Field, type FieldAttributes } from './form.tsx'
+import { Icon } from './icon.tsx'
+import { Isolated, UnseenName } from './isolated.tsx'
+import { FailedLine } from './states.tsx'
+import { useLoad } from './use-load.ts'
+
+/** Something that a search finds. */
+export type PickOption = {
+  readonly value: string
+  readonly words: string
+  /** Beside it, such as the id of a name. */
+  readonly note?: string | undefined
+}
+
+/** Finds what fits a typed text; of an empty one, the first. */
+export type FindOptions = (typed: string, signal: AbortSignal) => Promise<readonly PickOption[]>
+
+const TYPED_MS = 200
+const MOST = 50
+
+/** The options whose words have all typed words. */
+export function findIn(choices: Choices): FindOptions {
+  return (typed) => {
+    const words = typed.toLowerCase().split(/\s+/)
+    const found = choices.filter(([, text]) => {
+      const lower = text.toLowerCase()
+      return words.every((word) => lower.includes(word))
+    })
+    return Promise.resolve(found.slice(0, MOST).map(([value, text]) => ({ value, words: text })))
+  }
+}
+
+/** A field that searches while one types, and takes one of what it has found: of lists too long to be shown. */
+export function PickInput({
+  attributes,
+  shown,
+  placeholder,
+  find,
+  onPick,
+}: {
+  attributes: FieldAttributes
+  /** The words of what is chosen; empty: nothing. */
+  shown: string
+  placeholder: string
+  find: FindOptions
+  /** Without an option: the field was cleared. */
+  onPick: (option: PickOption | undefined) => void
+}) {
+  const list = useId()
+  const [typed, setTyped] = useState<string>()
+  const [at, setAt] = useState(0)
+  /** Enter was pressed before the search had an answer. */
+  const [isEager, setEager] = useState(false)
+  const isOpen = typed !== undefined
+  const q = useDebounced((typed ?? '').trim(), TYPED_MS)
+  const { data, failure, isLoading } = useLoad<readonly PickOption[]>(
+    (signal) => (isOpen ? find(q, signal) : Promise.resolve([])),
+    [isOpen, q],
+  )
+  const options = data ?? []
+  const isFound = isOpen && !isLoading && q === typed.trim()
+
+  function pick(option: PickOption | undefined): void {
+    setTyped(undefined)
+    setEager(false)
+    onPick(option)
+  }
+
+  function leave(): void {
+    if (typed?.trim() === '' && shown !== '') pick(undefined)
+    setTyped(undefined)
+    setEager(false)
+  }
+
+  useEffect(() => {
+    if (!isEager || !isFound) return
+    setEager(false)
+    if (options[0] !== undefined) pick(options[0])
+  }, [isEager, isFound])
+
+  function onKey(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      if (!isOpen) setTyped('')
+      else setAt((at + step + options.length) % Math.max(1, options.length))
+    } else if (event.key === 'Enter' && isOpen) {
+      event.preventDefault()
+      if (typed.trim() === '' && at === 0 && shown !== '') pick(undefined)
+      else if (isFound && options[at] !== undefined) pick(options[at])
+      else setEager(true)
+    } else if (event.key === 'Escape' && isOpen) {
+      // Not the dialog around it.
+      event.preventDefault()
+      event.stopPropagation()
+      setTyped(undefined)
+    }
+  }
+
+  return (
+    <span class="pick">
+      <input
+        {...attributes}
+        type="search"
+        role="combobox"
+        list={undefined}
+        aria-autocomplete="list"
+        aria-expanded={isOpen && options.length > 0}
+        aria-controls={list}
+        aria-activedescendant={isOpen && options[at] ? `${list}-${at}` : undefined}
+        autoComplete="off"
+        spellcheck={false}
+        maxLength={128}
+        placeholder={placeholder}
+        value={typed ?? shown}
+        onInput={({ currentTarget }) => {
+          setTyped(currentTarget.value)
+          setAt(0)
+        }}
+        onClick={() => shown === '' && typed === undefined && setTyped('')}
+        onKeyDown={onKey}
+        onBlur={leave}
+      />
+      <ul id={list} role="listbox" aria-label="Found" class="floating" hidden={options.length === 0}>
+        {isOpen &&
+          options.map(({ value, words, note }, index) => (
+            <li
+              key={value}
+              id={`${list}-${index}`}
+              role="option"
+              aria-selected={index === at}
+              // The field keeps the focus.
+              onMouseDown={(event) => event.preventDefault()}
+              onClick={() => pick(options[index])}
+            >
+              <Isolated class="one-line">{words}</Isolated>
+              {note !== undefined && <Isolated class="one-line note">{note}</Isolated>}
+            </li>
+          ))}
+      </ul>
+      {isFound && options.length === 0 && failure === undefined && (
+        <span class="note" role="status">
+          Nothing matches.
+        </span>
+      )}
+      {failure !== undefined && <FailedLine failure={failure} />}
+    </span>
+  )
+}
+
+/** A choice of any number of things from a list that is too long to be shown. */
+export function PickMany({
+  find,
+  chosen,
+  wordsOf,
+  set,
+  placeholder = 'Name',
+  ...field
+}: {
+  name: string
+  label: string
+  hint?: string
+  placeholder?: string
+  find: FindOptions
+  chosen: readonly string[]
+  wordsOf: (value: string) => string
+  set: (chosen: readonly string[]) => void
+}) {
+  const findOthers: FindOptions = async (typed, signal) =>
+    (await find(typed, signal)).filter(({ value }) => !chosen.includes(value))
+  return (
+    <div class="stack tight">
+      <Field {...field}>
+        {(attributes) => (
+          <PickInput
+            attributes={attributes}
+            shown=""
+            placeholder={placeholder}
+            find={findOthers}
+            onPick={(one) => one !== undefined && set([...chosen, one.value])}
+          />
+        )}
+      </Field>
+      {chosen.length > 0 && (
+        <ul class="picked row" aria-label={`Chosen: ${field.label}`}>
+          {chosen.map((value) => (
+            <li key={value} class="box row tight">
+              <Isolated class="one-line">{wordsOf(value)}</Isolated>
+              <button
+                type="button"
+                class="plain small"
+                onClick={() => set(chosen.filter((one) => one !== value))}
+              >
+                <Icon of={X} small />
+                <span class="unseen">Remove</span>
+                <UnseenName>{wordsOf(value)}</UnseenName>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** The text once it has stopped changing for `ms`. */
+export function useDebounced(text: string, ms: number): string {
+  const [later, setLater] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(text), ms)
+    return () => clearTimeout(timer)
+  }, [text, ms])
+  return later
+}
