@@ -1,9 +1,11 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { endInput, endMoment } from '../core/range-end.ts'
 import { fromInput, toInput } from '../core/times.ts'
 import { Field, useTyped } from './form.tsx'
 import { MomentInput } from './moment-input.tsx'
 import { isPhone } from './phone.ts'
+import { PickInput, useDebounced, type FindOptions } from './pick.tsx'
 import { shownZone } from './preferences.ts'
 import { setQuery } from './router.ts'
 import { SelectField, type Choices } from './choice-fields.tsx'
@@ -60,12 +62,15 @@ export function FilterSelect({
   label,
   options,
   value = '',
+  none = 'All',
   excludes,
 }: {
   name: string
   label: string
   options: Choices
   value: string | undefined
+  /** The words for no filter. */
+  none?: string
   /** Another filter that this one clears: the API refuses both together. */
   excludes?: string
 }) {
@@ -75,7 +80,7 @@ export function FilterSelect({
       name={name}
       label={label}
       value={value}
-      options={[['', 'All'], ...(isListed ? [] : [[value, value] as const]), ...options]}
+      options={[['', none], ...(isListed ? [] : [[value, value] as const]), ...options]}
       onChange={(next) =>
         setQuery({ [name]: next, ...(excludes !== undefined && { [excludes]: undefined }) })
       }
@@ -102,6 +107,74 @@ export function FilterText({
   )
 }
 
+const TYPED_MS = 300
+
+/** A search in the address, as it is typed. */
+export function FilterSearch({
+  name,
+  label,
+  placeholder,
+  value = '',
+}: {
+  name: string
+  label: string
+  placeholder: string
+  value: string | undefined
+}) {
+  const [typed, setTyped] = useState(value)
+  const settled = useDebounced(typed, TYPED_MS)
+  useEffect(() => setQuery({ [name]: settled.trim() }), [settled])
+  // Back, or "Show all".
+  useEffect(() => {
+    if (value !== settled.trim()) setTyped(value)
+  }, [value])
+  return (
+    <Field
+      name={name}
+      label={label}
+      type="search"
+      maxLength={128}
+      spellcheck={false}
+      autoComplete="off"
+      placeholder={placeholder}
+      value={typed}
+      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
+    />
+  )
+}
+
+/** A filter in the address, found by a search: of lists too long for a choice. */
+export function FilterPick({
+  name,
+  label,
+  placeholder,
+  words,
+  find,
+  pick = (value) => setQuery({ [name]: value }),
+}: {
+  name: string
+  label: string
+  placeholder: string
+  /** Of what is chosen; empty: nothing. */
+  words: string
+  find: FindOptions
+  pick?: (value: string | undefined) => void
+}) {
+  return (
+    <Field name={name} label={label}>
+      {(attributes) => (
+        <PickInput
+          attributes={attributes}
+          shown={words}
+          placeholder={placeholder}
+          find={find}
+          onPick={(option) => pick(option?.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
 const LABELS = { from: 'From', to: 'To' } as const
 
 /** Start and end of a range, in the operator's zone; in the address as UTC. */
@@ -112,29 +185,33 @@ export function FilterRange({
 }) {
   const zone = shownZone()
   return (
-    <>
+    <div class="filter-range">
       {(['from', 'to'] as const).map((name) => (
         <Field key={name} name={name} label={LABELS[name]}>
           {(attributes) => (
             <MomentInput
               {...attributes}
               label={LABELS[name]}
-              value={inputOf(range[name], zone)}
-              onChange={(value) => setQuery({ [name]: isoOf(value, zone) })}
+              isEnd={name === 'to'}
+              value={inputOf(name, range[name], zone)}
+              onChange={(value) => setQuery({ [name]: isoOf(name, value, zone) })}
             />
           )}
         </Field>
       ))}
-    </>
+    </div>
   )
 }
 
-function inputOf(iso: string | undefined, zone: string): string {
+type End = keyof typeof LABELS
+
+function inputOf(end: End, iso: string | undefined, zone: string): string {
   const ms = Date.parse(iso ?? '')
-  return Number.isFinite(ms) ? toInput(ms, zone) : ''
+  if (!Number.isFinite(ms)) return ''
+  return end === 'to' ? endInput(ms, zone) : toInput(ms, zone)
 }
 
-function isoOf(text: string, zone: string): string | undefined {
-  const ms = fromInput(text, zone)
+function isoOf(end: End, text: string, zone: string): string | undefined {
+  const ms = end === 'to' ? endMoment(text, zone) : fromInput(text, zone)
   return ms === undefined ? undefined : new Date(ms).toISOString()
 }

@@ -1,18 +1,26 @@
 import { Fragment } from 'preact'
-import { allPages, api } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
+import { useNamesOf } from '../../live/names.ts'
 import { may } from '../../live/session.ts'
-import { Filters, FilterRange, FilterSelect, FilterText, NoMatch } from '../../ui/filters.tsx'
+import {
+  Filters,
+  FilterPick,
+  FilterRange,
+  FilterSelect,
+  FilterText,
+  NoMatch,
+} from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
+import type { PickOption } from '../../ui/pick.tsx'
 import { namedIn, pageAddress } from '../../ui/router.ts'
 import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import type { Column } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
-import { useLoad } from '../../ui/use-load.ts'
 import { ACTIONS, sentenceOf, type Sentence } from './audit-words.ts'
 
 const ACTION_OPTIONS = Object.entries(ACTIONS).map(
@@ -31,15 +39,15 @@ export function AuditPage() {
     (cursor, signal) => api.get('/audit', { query: { ...filter, cursor }, signal }),
     [filter],
   )
-  const query = { limit: 1_000 }
-  const keys =
-    useLoad(
-      (signal) => allPages((cursor) => api.get('/keys', { query: { ...query, cursor }, signal })),
-      [],
-    ).data ?? []
-  const { data } = useLoad((signal) => api.get('/operators', { query, signal }), [])
-  const operators = (data?.items ?? []).map(({ id, email }) => [id, email] as const)
-  const names = new Map([...operators, ...keys.map(({ id, name }) => [id, name] as const)])
+  const subjects = (kind: string) =>
+    (list.items ?? []).flatMap(({ subject }) => (subject.kind === kind ? [subject.id] : []))
+  const { operatorId } = filter
+  useNamesOf('keys', subjects('key'))
+  const chosen = operatorId === undefined ? [] : [operatorId]
+  const names = useNamesOf(
+    'operators',
+    may('audit.read') ? [...chosen, ...subjects('operator')] : [],
+  )
   return (
     <ListPage
       title="Audit"
@@ -47,7 +55,7 @@ export function AuditPage() {
       canRetry={may('audit.read')}
       columns={auditColumns(names)}
       keyOf={({ id }) => id}
-      filters={may('audit.read') && <AuditFilters filter={filter} operators={operators} />}
+      filters={may('audit.read') && <AuditFilters filter={filter} names={names} />}
       empty={
         Object.keys(filter).length > 0 ? (
           <NoMatch title="No entries match these filters" filters={FILTERS} />
@@ -63,24 +71,35 @@ export function AuditPage() {
 
 function AuditFilters({
   filter,
-  operators,
+  names,
 }: {
   filter: Filter
-  operators: readonly (readonly [id: string, email: string])[]
+  /** The e-mails of operators, by id. */
+  names: ReadonlyMap<string, string>
 }) {
+  const { operatorId } = filter
   return (
     <Filters label="Filter entries" isUsed={Object.keys(filter).length > 0}>
-      <FilterSelect
+      <FilterPick
         name="operatorId"
         label="Operator"
-        options={operators}
-        value={filter.operatorId}
+        placeholder="All"
+        words={operatorId === undefined ? '' : (names.get(operatorId) ?? operatorId)}
+        find={findOperators}
       />
       <FilterSelect name="action" label="Action" options={ACTION_OPTIONS} value={filter.action} />
       <FilterText name="subjectId" label="Key or device id" value={filter.subjectId} />
       <FilterRange range={filter} />
     </Filters>
   )
+}
+
+const FOUND = 20
+
+async function findOperators(typed: string, signal: AbortSignal): Promise<readonly PickOption[]> {
+  const query = { limit: FOUND, ...(typed !== '' && { q: typed }) }
+  const { items } = await api.get('/operators', { query, signal })
+  return items.map(({ id, email }) => ({ value: id, words: email }))
 }
 
 /** `names`: the names of keys and operators, by id. */

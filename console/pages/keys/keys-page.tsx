@@ -10,8 +10,10 @@ import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Field, Form, type Values } from '../../ui/form.tsx'
 import { CheckGroup } from '../../ui/choice-fields.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
+import { Filters, FilterSearch, FilterSelect, NoMatch } from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { shownZone } from '../../ui/preferences.ts'
+import { namedIn, pageAddress } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
 import { Ago, Time } from '../../ui/time.tsx'
@@ -28,7 +30,12 @@ import {
 import './keys.css'
 
 export function KeysPage() {
-  const list = usePages((cursor, signal) => api.get('/keys', { query: { cursor }, signal }), [])
+  const filter = namedIn(pageAddress.value.query, FILTERS) as KeyFilter
+  const list = usePages(
+    (cursor, signal) => api.get('/keys', { query: { ...filter, cursor }, signal }),
+    [filter],
+  )
+  const isFiltered = filter.q !== undefined || filter.status !== undefined
   const { dialog, open, actionsOn } = useKeyActions(list.reload)
   return (
     <ListPage
@@ -52,11 +59,45 @@ export function KeysPage() {
           </>
         )
       }
-      empty={<NoKeys />}
+      filters={
+        <Filters label="Filter keys" isUsed={isFiltered}>
+          <FilterSearch name="q" label="Search keys" placeholder="Name or hint" value={filter.q} />
+          <FilterSelect
+            name="status"
+            label="Status"
+            options={Object.entries(KEY_STATUS_WORDS)}
+            value={filter.status}
+          />
+          <FilterSelect
+            name="sort"
+            label="Order"
+            none="Newest first"
+            options={ORDERS}
+            value={filter.sort}
+          />
+        </Filters>
+      }
+      empty={
+        isFiltered ? <NoMatch title="No keys match these filters" filters={FILTERS} /> : <NoKeys />
+      }
     >
       {dialog}
     </ListPage>
   )
+}
+
+const FILTERS = ['q', 'status', 'sort'] as const
+const ORDERS = [
+  ['name', 'By name'],
+  ['-lastUsedAt', 'Last used first'],
+  ['lastUsedAt', 'Unused longest first'],
+  ['createdAt', 'Oldest first'],
+] as const
+
+type KeyFilter = {
+  readonly q?: string
+  readonly status?: Key['status']
+  readonly sort?: (typeof ORDERS)[number][0]
 }
 
 function NoKeys() {

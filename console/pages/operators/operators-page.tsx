@@ -5,8 +5,10 @@ import { ROLE_NAMES } from '../../core/session-rules.ts'
 import { may, me } from '../../live/session.ts'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Field } from '../../ui/form.tsx'
+import { Filters, FilterSearch, FilterSelect, NoMatch } from '../../ui/filters.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
+import { namedIn, pageAddress } from '../../ui/router.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { SelectField } from '../../ui/choice-fields.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
@@ -14,13 +16,16 @@ import { TimeCell } from '../../ui/time.tsx'
 
 /** The operators of the account. */
 export function OperatorsPage() {
+  const filter = namedIn(pageAddress.value.query, FILTERS) as OperatorFilter
+  const isFiltered = filter.q !== undefined || filter.role !== undefined
   const list = usePages(
-    (cursor, signal) => api.get('/operators', { query: { cursor }, signal }),
-    [],
+    (cursor, signal) => api.get('/operators', { query: { ...filter, cursor }, signal }),
+    [filter],
   )
   const { dialog, open } = useDialog(list.reload)
   // The last admin cannot be removed. While a part of the list is missing, the API decides.
-  const isKept = (of: ApiOperator) => list.more === undefined && isLastAdmin(of, list.items ?? [])
+  const isKept = (of: ApiOperator) =>
+    list.more === undefined && !isFiltered && isLastAdmin(of, list.items ?? [])
   const actions = actionColumn<ApiOperator>(
     ({ email }) => email,
     (of) => [
@@ -43,6 +48,27 @@ export function OperatorsPage() {
       canRetry={may('operators.edit')}
       columns={may('operators.edit') ? [...COLUMNS, actions] : COLUMNS}
       keyOf={({ id }) => id}
+      filters={
+        may('operators.edit') && (
+          <Filters label="Filter operators" isUsed={isFiltered}>
+            <FilterSearch name="q" label="Search operators" placeholder="E-mail" value={filter.q} />
+            <FilterSelect
+              name="role"
+              label="Role"
+              options={ROLE_NAMES.map((role) => [role, roleName(role)] as const)}
+              value={filter.role}
+            />
+            <FilterSelect
+              name="sort"
+              label="Order"
+              none="Oldest first"
+              options={ORDERS}
+              value={filter.sort}
+            />
+          </Filters>
+        )
+      }
+      empty={<NoMatch title="No operators match these filters" filters={FILTERS} />}
       actions={
         may('operators.edit') && (
           <button
@@ -58,6 +84,18 @@ export function OperatorsPage() {
       {dialog}
     </ListPage>
   )
+}
+
+const FILTERS = ['q', 'role', 'sort'] as const
+const ORDERS = [
+  ['email', 'By e-mail'],
+  ['-createdAt', 'Newest first'],
+] as const
+
+type OperatorFilter = {
+  readonly q?: string
+  readonly role?: ApiOperator['role']
+  readonly sort?: (typeof ORDERS)[number][0]
 }
 
 const COLUMNS: readonly Column<ApiOperator>[] = [
@@ -207,7 +245,7 @@ type OperatorWithPassword = components['schemas']['OperatorWithPassword']
 
 /** The rights of each role, shown where a role is chosen. */
 const ROLES_EXPLAINED =
-  'Viewers see devices and change nothing. Dispatchers also name, label and share them. Admins can do everything.'
+  'Viewers see devices and change nothing. Dispatchers also name, label and share them, move in their histories, and make geofences, rules and notifications. Admins can do everything.'
 
 /** Whether nobody else in the whole list is an admin. */
 function isLastAdmin(of: ApiOperator, operators: readonly ApiOperator[]): boolean {

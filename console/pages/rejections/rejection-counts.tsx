@@ -1,5 +1,6 @@
 import { api } from '../../api/client.ts'
 import { countText, numberText } from '../../core/measures.ts'
+import { useNamesOf } from '../../live/names.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { setQuery } from '../../ui/router.ts'
@@ -17,20 +18,18 @@ const EVERY_MS = 10_000
  */
 export function RejectionTotals({
   filter,
-  names,
   listed,
 }: {
   filter: ShownRejections
   /** The number of reports in the list. */
   listed: number
-  /** The names of keys, by id. */
-  names: ReadonlyMap<string, string>
 }) {
   const summary = useLoad(
     (signal) => api.get('/rejections/summary', { query: filter, signal }),
     [filter],
     { everyMs: EVERY_MS },
   )
+  const names = useNamesOf('keys', summary.data?.byKey.map(({ keyId }) => keyId) ?? [])
   return (
     <Loaded of={summary} lines={2}>
       {({ total, byError, byKey, byDevice }) => (

@@ -1,13 +1,20 @@
 import { useEffect, useState } from 'preact/hooks'
 import { CircleCheck } from 'lucide'
-import { allPages, api } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
+import { useNamesOf } from '../../live/names.ts'
 import { onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcements.tsx'
-import { NoMatch, Filters, FilterRange, FilterSelect, FilterText } from '../../ui/filters.tsx'
+import {
+  NoMatch,
+  Filters,
+  FilterPick,
+  FilterRange,
+  FilterSelect,
+  FilterText,
+} from '../../ui/filters.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { namedIn, pageAddress } from '../../ui/router.ts'
 import { Empty } from '../../ui/states.tsx'
-import { useLoad } from '../../ui/use-load.ts'
 import {
   addRejection,
   withNewest,
@@ -21,8 +28,8 @@ import {
   type RejectionGroup,
 } from './rejections.ts'
 import { RejectionTotals } from './rejection-counts.tsx'
-import type { Key } from '../keys/key-words.ts'
-import { isolate, Isolated } from '../../ui/isolated.tsx'
+import { findKeys } from '../keys/find-keys.ts'
+import { Isolated } from '../../ui/isolated.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -40,12 +47,9 @@ export function RejectionsPage() {
     [filter],
   )
   const newest = useNewest(filter)
-  const keys = useLoad(
-    (signal) => allPages((cursor) => api.get('/keys', { query: { limit: 1_000, cursor }, signal })),
-    [],
-  )
-  const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
   const items = list.items && withNewest(newest, list.items)
+  const chosen = filter.keyId === undefined ? [] : [filter.keyId]
+  const names = useNamesOf('keys', [...chosen, ...(items ?? []).map(({ keyId }) => keyId)])
 
   return (
     <ListPage
@@ -53,9 +57,9 @@ export function RejectionsPage() {
       list={{ ...list, items: items && groupRejections(items) }}
       columns={rejectionColumns(names)}
       keyOf={({ latest }) => latest.rejectionId}
-      filters={<RejectionFilters filter={filter} keys={keys.data ?? []} />}
+      filters={<RejectionFilters filter={filter} names={names} />}
       empty={<Nothing isFiltered={Object.keys(filter).length > 0} />}
-      above={<RejectionTotals filter={filter} names={names} listed={reportsIn(items ?? [])} />}
+      above={<RejectionTotals filter={filter} listed={reportsIn(items ?? [])} />}
     />
   )
 }
@@ -103,15 +107,23 @@ function useNewest(filter: ShownRejections): readonly Rejection[] {
   return newest
 }
 
-function RejectionFilters({ filter, keys }: { filter: ShownRejections; keys: readonly Key[] }) {
+function RejectionFilters({
+  filter,
+  names,
+}: {
+  filter: ShownRejections
+  /** The names of keys, by id. */
+  names: ReadonlyMap<string, string>
+}) {
   const { keyId, deviceId, error, ...range } = filter
   return (
     <Filters label="Filter rejections" isUsed={Object.keys(filter).length > 0}>
-      <FilterSelect
+      <FilterPick
         name="keyId"
         label="Key"
-        options={keys.map(({ id, name, hint }) => [id, `${isolate(name)} (${hint})`])}
-        value={keyId}
+        placeholder="All"
+        words={keyId === undefined ? '' : (names.get(keyId) ?? keyId)}
+        find={findKeys}
       />
       <FilterSelect
         name="error"

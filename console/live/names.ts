@@ -1,0 +1,45 @@
+import { signal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+import { api } from '../api/client.ts'
+
+/** The most ids of a call. */
+const MOST = 100
+
+/** Names of keys, and e-mails of operators, by id: only of ids that a page shows, because there may be thousands. */
+const known = signal<ReadonlyMap<string, string>>(new Map())
+const asked = new Set<string>()
+
+type Named = readonly { readonly id: string; readonly words: string }[]
+
+const READERS = {
+  keys: async (id: string[]): Promise<Named> => {
+    const { items } = await api.get('/keys', { query: { id, limit: MOST } })
+    return items.map((key) => ({ id: key.id, words: key.name }))
+  },
+  operators: async (id: string[]): Promise<Named> => {
+    const { items } = await api.get('/operators', { query: { id, limit: MOST } })
+    return items.map((operator) => ({ id: operator.id, words: operator.email }))
+  },
+} as const
+
+/** The names of these ids that are known so far; reads the others. */
+export function useNamesOf(
+  kind: keyof typeof READERS,
+  ids: readonly string[],
+): ReadonlyMap<string, string> {
+  const missing = [...new Set(ids)].filter((id) => !asked.has(id)).sort()
+  useEffect(() => {
+    for (let at = 0; at < missing.length; at += MOST) {
+      const some = missing.slice(at, at + MOST)
+      for (const id of some) asked.add(id)
+      READERS[kind](some).then(
+        (found) => {
+          known.value = new Map([...known.value, ...found.map(({ id, words }) => [id, words] as const)])
+        },
+        // The ids are shown, and asked for again when the page is.
+        () => some.forEach((id) => asked.delete(id)),
+      )
+    }
+  }, [kind, missing.join()])
+  return known.value
+}
