@@ -1,4 +1,4 @@
-import { guardFormulas } from '../../schemas/text/csv-formulas.ts'
+import { csvLines } from './csv-lines.ts'
 import { connectionText, motionText } from './device-words.ts'
 import { labelOf, shownTelemetry, type LiveDevice, type ShownStatus } from './live-device.ts'
 import { batteryText, countText, METRIC, type Units } from './measures.ts'
@@ -146,12 +146,5 @@ export function devicesCsv(devices: readonly LiveDevice[]): string {
     device.position.latitude,
     device.position.longitude,
   ])
-  return [head, ...rows].map((cells) => `${cells.map(cell).join(',')}\r\n`).join('')
-}
-
-function cell(value: string | number | undefined): string {
-  if (value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = guardFormulas(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return csvLines([head, ...rows])
 }

@@ -29,6 +29,7 @@ export function ownSentence(fact: ApiFact): string {
 export type FactFilter = {
   readonly type?: FactType
   readonly deviceId?: string
+  readonly label?: string
   readonly geofenceId?: string
   readonly ruleId?: string
   readonly from?: string
@@ -42,13 +43,21 @@ export function factPath({ deviceId, at }: ApiFact, zone: string): string {
   return `${devicePath(deviceId)}?${query}`
 }
 
-/** Whether a list with this filter has the fact. */
-export function isFactOf(fact: ApiFact, filter: FactFilter): boolean {
-  const { type, deviceId, geofenceId, ruleId, from, to } = filter
+/**
+ * Whether a list with this filter has the fact.
+ * @param labels those of its device.
+ */
+export function isFactOf(
+  fact: ApiFact,
+  filter: FactFilter,
+  labels: readonly string[] = [],
+): boolean {
+  const { type, deviceId, label, geofenceId, ruleId, from, to } = filter
   const ms = Date.parse(fact.at)
   return (
     (type === undefined || type === fact.type) &&
     (deviceId === undefined || deviceId === fact.deviceId) &&
+    (label === undefined || labels.includes(label)) &&
     (geofenceId === undefined || geofenceId === fact.geofence?.id) &&
     (ruleId === undefined || ruleId === fact.rule?.id) &&
     (from === undefined || ms >= Date.parse(from)) &&

@@ -1,7 +1,7 @@
 import './events.css'
 import { useEffect, useState } from 'preact/hooks'
 import { BellRing } from 'lucide'
-import { api, urlOf } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
 import {
   FACT_WORDS,
@@ -18,18 +18,21 @@ import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcements.tsx'
 import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
-import { Filters, FilterRange, FilterSelect, FilterText, NoMatch } from '../../ui/filters.tsx'
+import { Filters, FilterPick, FilterRange, FilterSelect, NoMatch } from '../../ui/filters.tsx'
 import { isolate } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { shownZone } from '../../ui/preferences.ts'
-import { namedIn, pageAddress } from '../../ui/router.ts'
+import { findIn, type PickOption } from '../../ui/pick.tsx'
+import { namedIn, pageAddress, setQuery } from '../../ui/router.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
+import { findDevices } from '../geofences/whom.tsx'
+import { ExportEvents } from './export-events.tsx'
 
-const FILTERS = ['type', 'deviceId', 'geofenceId', 'ruleId', 'from', 'to'] as const
+const FILTERS = ['type', 'deviceId', 'label', 'geofenceId', 'ruleId', 'from', 'to'] as const
 
 /** The events of all devices, the latest first, live. */
 export function EventsPage() {
@@ -37,7 +40,7 @@ export function EventsPage() {
   watchWords()
   const filter = namedIn(pageAddress.value.query, FILTERS) as FactFilter
   const list = usePages(
-    (cursor, signal) => api.get('/facts', { query: { ...filter, cursor }, signal }),
+    (cursor, signal) => api.get('/facts', { query: { ...queryOf(filter), cursor }, signal }),
     [filter],
   )
   const newest = useNewest(filter)
@@ -48,11 +51,7 @@ export function EventsPage() {
     <ListPage
       title="Events"
       list={{ ...list, items: list.items && mergedFacts(list.items, newest) }}
-      actions={
-        <a class="button" download href={urlOf('/facts', { query: { ...filter, format: 'csv' } })}>
-          Export as CSV
-        </a>
-      }
+      actions={<ExportEvents filter={filter} nameOf={nameOf} />}
       filters={
         <Filters label="Filter events" isUsed={Object.keys(filter).length > 0}>
           <FilterSelect
@@ -61,7 +60,20 @@ export function EventsPage() {
             options={Object.entries(FACT_WORDS)}
             value={filter.type}
           />
-          <FilterText name="deviceId" label="Device id" value={filter.deviceId} />
+          <FilterPick
+            name="deviceId"
+            label="Device or label"
+            placeholder="All"
+            words={deviceWords(filter)}
+            find={findDevicesAndLabels}
+            pick={(value = '') => {
+              const isLabel = value.startsWith(LABEL)
+              setQuery({
+                label: isLabel ? value.slice(LABEL.length) : undefined,
+                deviceId: isLabel ? undefined : value.slice(DEVICE.length),
+              })
+            }}
+          />
           <FilterSelect
             name="geofenceId"
             label="Geofence"
@@ -113,6 +125,36 @@ export function EventsPage() {
   )
 }
 
+function queryOf({ label, ...filter }: FactFilter) {
+  return { ...filter, ...(label !== undefined && { label: [label] }) }
+}
+
+// A label may be called like a device.
+const DEVICE = 'device '
+const LABEL = 'label '
+
+function deviceWords({ deviceId, label }: FactFilter): string {
+  if (label !== undefined) return `Label ${label}`
+  return deviceId === undefined
+    ? ''
+    : labelOf(fleet.devices.get(deviceId) ?? { deviceId, name: null })
+}
+
+async function findDevicesAndLabels(
+  typed: string,
+  signal: AbortSignal,
+): Promise<readonly PickOption[]> {
+  const [devices, labels] = await Promise.all([
+    findDevices(typed, signal),
+    api.get('/labels', { signal }),
+  ])
+  const offered = labels.items.map(({ label }) => [LABEL + label, `Label ${label}`] as const)
+  return [
+    ...(await findIn(offered)(typed, signal)),
+    ...devices.map((device) => ({ ...device, value: DEVICE + device.value })),
+  ]
+}
+
 function nameOf({ deviceId }: ApiFact): string {
   return labelOf(fleet.devices.get(deviceId) ?? { deviceId, name: null })
 }
@@ -128,14 +170,16 @@ function Value({ fact: { rule, value }, rules }: { fact: ApiFact; rules: readonl
 function useNewest(filter: FactFilter): readonly ApiFact[] {
   const [newest, setNewest] = useState<readonly ApiFact[]>([])
   const { data, reload } = useLoad(
-    (signal) => api.get('/facts', { query: filter, signal }),
+    (signal) => api.get('/facts', { query: queryOf(filter), signal }),
     [filter],
   )
   useEffect(() => {
     setNewest([])
     return onStreamEvent((name, event) => {
       if (name === 'opened') reload()
-      if (name !== 'fact' || !isFactOf(event as ApiFact, filter)) return
+      if (name !== 'fact') return
+      const { labels } = fleet.devices.get((event as ApiFact).deviceId) ?? {}
+      if (!isFactOf(event as ApiFact, filter, labels)) return
       setNewest((before) => [event as ApiFact, ...before])
       announce('A new event')
     })

@@ -68,13 +68,11 @@ describeConsole('the page of events', () => {
       await route.continue()
     })
     await page.goto(`${suite.url}/events`)
-    const filter = page.getByLabel('Device id')
-    await filter.fill('van')
+    const filter = page.getByRole('combobox', { name: 'Device or label' })
+    await filter.fill('van-typed')
     answer()
     await page.locator(`option[value="${id}"]`).waitFor({ state: 'attached' })
-    expect(await filter.inputValue()).toBe('van')
-    await filter.press('Enter')
-    await page.waitForURL((url) => url.searchParams.get('deviceId') === 'van')
+    expect(await filter.inputValue()).toBe('van-typed')
   })
 
   test('a new event appears by itself, unless the filters exclude it', async () => {
@@ -126,12 +124,47 @@ describeConsole('the page of events', () => {
     await eventually(async () => (await facts('deviceId=csv-1')).length === 1)
     const page = await suite.signedIn('/events?deviceId=csv-1')
     const downloaded = page.waitForEvent('download')
-    await page.getByRole('link', { name: 'Export as CSV' }).click()
+    await page.getByRole('button', { name: 'Export as CSV' }).click()
     const text = await readFile(await (await downloaded).path(), 'utf8')
     expect(text.trim().split('\r\n')).toEqual([
-      expect.stringMatching(/^id,type,/),
-      expect.stringMatching(/,device\.online,1,csv-1,/),
+      expect.stringMatching(/^Time \(.+\),Device,Device id,Event,/),
+      expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,csv-1,csv-1,Device came online,/),
     ])
+  })
+
+  test('a device is found by its name, and devices by a label, as one types', async () => {
+    await report('found-12', { latitude: 52 })
+    await eventually(async () => (await facts('deviceId=found-12')).length === 1)
+    await suite.call('PATCH', '/devices/found-12', { name: 'Lorry Twelve', labels: ['heavy'] })
+    const page = await suite.signedIn('/events')
+    const filter = page.getByRole('combobox', { name: 'Device or label' })
+    await filter.fill('twelve')
+    await page.getByRole('option', { name: 'Lorry Twelve' }).waitFor()
+    await filter.press('Enter')
+    await page.waitForURL((url) => url.searchParams.get('deviceId') === 'found-12')
+    await events(page).filter({ hasText: 'Lorry Twelve' }).first().waitFor()
+    expect(await filter.inputValue()).toBe('Lorry Twelve')
+    await filter.fill('heavy')
+    await page.getByRole('option', { name: 'Label heavy' }).click()
+    await page.waitForURL((url) => url.searchParams.get('label') === 'heavy')
+    expect(new URL(page.url()).searchParams.has('deviceId')).toBe(false)
+    await events(page).filter({ hasText: 'Lorry Twelve' }).first().waitFor()
+    await filter.fill('')
+    await filter.press('Enter')
+    await page.waitForURL((url) => url.search === '')
+  })
+
+  test('a day as the end of a range includes that day', async () => {
+    await report('last-day', { latitude: 51 })
+    await eventually(async () => (await facts('deviceId=last-day')).length === 1)
+    const [fact] = await facts('deviceId=last-day')
+    const day = String((fact as unknown as { at: string }).at).slice(0, 10)
+    const page = await suite.signedIn('/events?deviceId=last-day', { timezoneId: 'UTC' })
+    await page.getByLabel('To', { exact: true }).fill(day)
+    await page.waitForURL((url) => url.searchParams.has('to'))
+    await events(page).filter({ hasText: 'last-day' }).first().waitFor()
+    expect(await page.getByLabel('To', { exact: true }).inputValue()).toBe(day)
+    expect(await page.getByLabel('To, time of day').inputValue()).toBe('')
   })
 
   test.each(['light', 'dark'] as const)(

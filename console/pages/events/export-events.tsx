@@ -1,0 +1,34 @@
+import { allPages, api } from '../../api/client.ts'
+import type { ApiFact, FactFilter } from '../../core/device-facts.ts'
+import { factsCsv } from '../../core/facts-csv.ts'
+import { saveFile } from '../../ui/save-file.ts'
+import { shownZone } from '../../ui/preferences.ts'
+import { shownUnits } from '../../ui/shown.ts'
+import { FailedLine } from '../../ui/states.tsx'
+import { useAction } from '../../ui/use-action.ts'
+import { useRules } from '../geofences/use-definitions.ts'
+
+/** Saves all events of a filter, with names, in the operator's units and zone. Programs take the API's own file. */
+export function ExportEvents({
+  filter: { label, ...filter },
+  nameOf,
+}: {
+  filter: FactFilter
+  nameOf: (fact: ApiFact) => string
+}) {
+  const rules = useRules().data ?? []
+  const { run, isRunning, failure } = useAction(async () => {
+    const query = { ...filter, ...(label !== undefined && { label: [label] }), limit: 1_000 }
+    const facts = await allPages((cursor) => api.get('/facts', { query: { ...query, cursor } }))
+    const csv = factsCsv(facts, { nameOf, rules, zone: shownZone(), units: shownUnits() })
+    saveFile('events.csv', csv, 'text/csv')
+  })
+  return (
+    <>
+      <button type="button" disabled={isRunning} onClick={run}>
+        {isRunning ? 'Exporting…' : 'Export as CSV'}
+      </button>
+      {failure !== undefined && <FailedLine failure={failure} />}
+    </>
+  )
+}
