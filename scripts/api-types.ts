@@ -14,13 +14,13 @@ const types = await openapiTS(JSON.stringify(withoutErrors(document)), { alphabe
 const text = `// Made by \`npm run check\` from the admin API's OpenAPI document.\n${astToString(types)}`
 writeFileSync('console/api/schema.ts', text)
 
-/** Every error has the same envelope, and headers are not read. */
+/** Every error has the same envelope, and headers of answers are not read. */
 function withoutErrors(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(withoutErrors)
   if (typeof part !== 'object' || part === null) return part
   return Object.fromEntries(
     Object.entries(part)
-      .filter(([name]) => name !== 'headers' && !/^[45]\d\d$/.test(name))
+      .filter(([name]) => !(name === 'headers' && 'content' in part) && !/^[45]\d\d$/.test(name))
       .filter(([name]) => !name.startsWith('/') || name.startsWith(PREFIX))
       .map(([name, value]) => [name, withoutErrors(value)]),
   )

@@ -8,7 +8,11 @@ adminForAllTests((given) => ({ harness, headers } = given))
 const ask = (method: string, path: string, body?: unknown) =>
   harness.api(method, path, { headers, ...(body !== undefined && { body }) })
 
-const HOOK = { kind: 'webhook', url: 'https://hooks.example.org/s3cret', headers: { 'x-a': 's3cret' } }
+const HOOK = {
+  kind: 'webhook',
+  url: 'https://hooks.example.org/s3cret',
+  headers: { 'x-a': 's3cret' },
+}
 
 async function subscribe(target: object = HOOK, fields: object = {}) {
   const body = { name: 'Office', source: 'facts', target, zone: 'UTC', ...fields }
@@ -50,12 +54,12 @@ test('a delivery is rendered again from its ids: sentences, headers without secr
   await deliver(id, 1, [fact.id], 500)
   const list = await ask('GET', `/subscriptions/${id}/deliveries`)
   expect(list.body.data?.items).toMatchObject([
-    { number: 1, status: 500, text: 'Van 1 reported the alarm sos' },
+    { number: 1, status: 500, text: 'Van 1 sent an SOS' },
   ])
   const { body, text } = await ask('GET', `/subscriptions/${id}/deliveries/1`)
   expect(body.data).toMatchObject({
     number: 1,
-    items: [{ id: fact.id, text: 'Van 1 reported the alarm sos' }],
+    items: [{ id: fact.id, text: 'Van 1 sent an SOS' }],
     request: {
       to: 'https://hooks.example.org',
       headers: {

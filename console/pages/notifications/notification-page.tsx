@@ -1,12 +1,6 @@
-import { useEffect } from 'preact/hooks'
-import {
-  MOST_RESENT_IN_CALL,
-  MOST_RESENT_WAITING,
-} from '../../../schemas/subscriptions/resend-limits.ts'
+import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
-import { sentence, toFailure } from '../../core/failure.ts'
-import { countText } from '../../core/measures.ts'
 import type { ApiSubscription } from '../../core/notification-words.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { startLive } from '../../live/live.ts'
@@ -14,19 +8,22 @@ import { may } from '../../live/session.ts'
 import { readSubscriptions } from '../../live/subscriptions.ts'
 import { Facts } from '../../ui/facts.tsx'
 import { isolate } from '../../ui/isolated.tsx'
-import { usePages } from '../../ui/list-page.tsx'
 import { ActionMenu } from '../../ui/menu.tsx'
 import { Page } from '../../ui/page.tsx'
 import { go } from '../../ui/router.ts'
 import { FailedLine, Loaded } from '../../ui/states.tsx'
 import { Table } from '../../ui/table.tsx'
 import { TimeCell } from '../../ui/time.tsx'
-import { toast } from '../../ui/announcements.tsx'
+import { duration } from '../../core/times.ts'
+import { now } from '../../ui/clock.ts'
+import { shownClock } from '../../ui/shown.ts'
 import { useAction } from '../../ui/use-action.ts'
 import { useLoad } from '../../ui/use-load.ts'
+import { Deliveries } from './deliveries.tsx'
+import { SendAgain } from './send-again.tsx'
 import { useNotificationActions } from './notification-actions.tsx'
 import { Receiver, State, useNames, What } from './notifications-page.tsx'
-import { ReceiverAnswer, TryReceiver } from './target-fields.tsx'
+import { TryReceiver } from './target-fields.tsx'
 
 const READ_EVERY_MS = 5_000
 
@@ -69,12 +66,44 @@ export function NotificationPage({ id }: { id: string }) {
                 ['State', <State of={data} />],
               ]}
             />
+            {mayEdit && data.state === 'failing' && <NextAttempt of={data} onDone={one.reload} />}
             {mayEdit && <Sent of={data} onChange={one.reload} />}
           </>
         )}
       </Loaded>
       {dialog}
     </Page>
+  )
+}
+
+/** When a failing one is tried again, and a button that does not wait for it. */
+function NextAttempt({
+  of: { id, nextAttemptAt },
+  onDone,
+}: {
+  of: ApiSubscription
+  onDone: () => void
+}) {
+  const { run, isRunning, failure } = useAction(async () => {
+    await api.post('/subscriptions/{id}/enable', { path: { id } })
+    onDone()
+  })
+  const at = Date.parse(nextAttemptAt ?? '')
+  const isLater = at > now.value
+  return (
+    <div class="stack near">
+      <div class="row">
+        <p>
+          {isLater
+            ? `Tries again in ${duration(at - now.value)}, at ${shownClock(at)}.`
+            : 'It is being tried again.'}
+        </p>
+        <button type="button" disabled={isRunning} onClick={run}>
+          Try now
+        </button>
+      </div>
+      {failure !== undefined && <FailedLine failure={failure} />}
+    </div>
   )
 }
 
@@ -86,26 +115,10 @@ function Sent({
   of: ApiSubscription
   onChange: () => void
 }) {
-  const { items, failure, retry, reload, more, isLoading } = usePages(
-    (cursor, signal) =>
-      api.get('/subscriptions/{id}/deliveries', {
-        path: { id },
-        query: { cursor, limit: FIRST },
-        signal,
-      }),
-    [id],
-  )
-  const isFirstPage = (items?.length ?? 0) <= FIRST
-  useEffect(() => {
-    // Further pages stay while somebody reads them.
-    if (isFirstPage) reload()
-  }, [mark, nextAttemptAt, lastDeliveredAt])
-
-  const again = (ids: readonly string[]) => <SendAgain id={id} ids={ids} onSent={onChange} />
-
+  const [tests, setTests] = useState(0)
   return (
     <>
-      <TryReceiver id={id} onSent={reload} />
+      <TryReceiver id={id} onSent={() => setTests(tests + 1)} />
       {setAside.length > 0 && (
         <>
           <h2>Refused three times</h2>
@@ -116,91 +129,19 @@ function Sent({
             columns={[
               { title: 'Happened', cell: ({ at }) => <TimeCell at={at} /> },
               { title: 'Answer', cell: ({ status }) => `${status}` },
-              { title: 'Action', cell: (aside) => again([aside.id]) },
+              {
+                title: 'Action',
+                cell: (aside) => <SendAgain id={id} ids={[aside.id]} onSent={onChange} />,
+              },
             ]}
           />
         </>
       )}
-      <h2>Deliveries</h2>
-      {failure !== undefined && <FailedLine failure={failure} onRetry={retry} />}
-      {items?.length === 0 && <p class="quiet">Nothing was sent in the last 7 days.</p>}
-      {items !== undefined && items.length > 0 && (
-        <Table
-          caption="Deliveries"
-          rows={items}
-          keyOf={({ at, ids }) => at + ids[0]}
-          columns={[
-            { title: 'Time', cell: ({ at }) => <TimeCell at={at} /> },
-            {
-              title: 'Items',
-              cell: ({ ids, attempt }) => (
-                <span title={ids.join('\n')}>
-                  {isTest(ids) ? 'Test' : countText(ids.length, 'item')}
-                  {attempt > 1 && <div class="note">attempt {attempt}</div>}
-                </span>
-              ),
-            },
-            { title: 'Answer', isProse: true, cell: (outcome) => <ReceiverAnswer of={outcome} /> },
-            { title: 'Action', cell: ({ ids }) => !isTest(ids) && again(ids) },
-          ]}
-        />
-      )}
-      {more !== undefined && (
-        <p class="more">
-          <button type="button" disabled={isLoading} onClick={more}>
-            Show more
-          </button>
-        </p>
-      )}
+      <Deliveries
+        id={id}
+        version={`${mark} ${nextAttemptAt} ${lastDeliveredAt} ${tests}`}
+        onChange={onChange}
+      />
     </>
-  )
-}
-
-const FIRST = 50
-
-function isTest([id = '']: readonly string[]): boolean {
-  return id.startsWith('test_')
-}
-
-/** Sends the items of a delivery again, however many calls that takes. */
-function SendAgain({
-  id,
-  ids,
-  onSent,
-}: {
-  id: string
-  ids: readonly string[]
-  onSent: () => void
-}) {
-  const { run, isRunning } = useAction(async () => {
-    // The service sends them in this order too, so a part that is sent early comes first.
-    const sorted = [...ids].sort()
-    let sent = 0
-    try {
-      while (sent < sorted.length) {
-        const part = sorted.slice(sent, sent + MOST_RESENT_IN_CALL)
-        await api.post('/subscriptions/{id}/resend', { path: { id }, body: { ids: part } })
-        sent += part.length
-      }
-      toast('It is sent again, before the rest.')
-    } catch (thrown) {
-      const why = sentence(toFailure(thrown).message)
-      const some = `Only ${sent} of ${ids.length} items are sent again. `
-      toast(sent === 0 ? why : some + why, { isFault: true })
-    }
-    onSent()
-  })
-  if (ids.length > MOST_RESENT_WAITING) {
-    return (
-      <span class="note">
-        More than {MOST_RESENT_WAITING} items cannot be sent again alone. Rewind to this time
-        instead.
-      </span>
-    )
-  }
-  return (
-    <button type="button" class="small" disabled={isRunning} onClick={run}>
-      Send again
-    </button>
   )
 }

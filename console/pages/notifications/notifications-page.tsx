@@ -17,6 +17,7 @@ import { may } from '../../live/session.ts'
 import { readSubscriptions } from '../../live/subscriptions.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { ListPage } from '../../ui/list-page.tsx'
+import { pageAddress, setQuery } from '../../ui/router.ts'
 import { shownMoment } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn } from '../../ui/table.tsx'
@@ -35,6 +36,13 @@ export function NotificationsPage() {
   const list = useLoad(readSubscriptions, [], { everyMs: READ_EVERY_MS })
   const names = useNames()
   const { dialog, open, actionsOn } = useNotificationActions(list.reload)
+  // A geofence or a rule asks for a notification about it.
+  useEffect(() => {
+    const draft = draftIn(pageAddress.peek().query)
+    if (draft === undefined || !may('subscriptions.edit')) return
+    setQuery({ geofence: undefined, rule: undefined })
+    open((props) => <NotificationForm {...props} draft={draft} />)
+  }, [])
   return (
     <ListPage
       title="Notifications"
@@ -78,6 +86,14 @@ export function NotificationsPage() {
       {dialog}
     </ListPage>
   )
+}
+
+function draftIn(query: URLSearchParams): Partial<ApiSubscription> | undefined {
+  const [geofence, rule] = [query.get('geofence'), query.get('rule')]
+  if (geofence !== null) {
+    return { types: ['geofence.entered', 'geofence.left'], geofenceIds: [geofence] }
+  }
+  return rule === null ? undefined : { types: ['rule.raised', 'rule.cleared'], ruleIds: [rule] }
 }
 
 /** The names of the account's rules and geofences. */

@@ -128,7 +128,8 @@ describeConsole('the page of notifications', () => {
     await form(page).getByLabel('Fast').check()
     await form(page).getByLabel('Also their end').uncheck()
     await form(page).getByLabel('Some devices').check()
-    await form(page).getByLabel('Devices', { exact: true }).fill('known-1')
+    await form(page).getByRole('combobox', { name: 'Devices' }).fill('known-1')
+    await form(page).getByRole('option', { name: 'known-1' }).click()
     await form(page).getByText('Only at some hours').click()
     for (const day of ['Mon', 'Tue', 'Wed']) await form(page).getByLabel(day).check()
     await form(page).getByLabel('From').fill('18:00')
@@ -214,6 +215,28 @@ describeConsole('the page of notifications', () => {
     await deleted(made?.id ?? '')
   })
 
+  test('hours without a day are those of every day, and none are chosen by themselves', async () => {
+    const page = await suite.signedIn('/notifications', { timezoneId: 'UTC' })
+    const make = async (name: string, from: string, to: string) => {
+      await page.getByRole('button', { name: 'New notification' }).click()
+      await form(page).getByLabel('Device came online').check()
+      await form(page).getByText('Only at some hours').click()
+      await form(page).getByLabel('From').fill(from)
+      await form(page).getByLabel('To', { exact: true }).fill(to)
+      await form(page).getByLabel('URL of the topic').fill(hook('200/nights'))
+      await form(page).getByLabel('Name').fill(name)
+      await save(page)
+      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
+      return stored(name)
+    }
+    const night = await make('At night', '20:00', '6 am')
+    const days = [1, 2, 3, 4, 5, 6, 7]
+    expect(night).toMatchObject({ hours: { days, from: '20:00', to: '06:00', zone: 'UTC' } })
+    const always = await make('Always', '', '')
+    expect(always).not.toHaveProperty('hours')
+    await deleted(night?.id ?? '', always?.id ?? '')
+  })
+
   test('one that fails says so in words and on every page, and continues once it has a new receiver', async () => {
     const { id } = await subscribed('Old ERP', '500/erp')
     await happen()
@@ -225,7 +248,23 @@ describeConsole('the page of notifications', () => {
     await page.waitForURL(`**/notifications/${id}`)
     const state = `Failing since \\d\\d:\\d\\d: 500 from ${receiver.host}; 1 waits`
     await page.getByText(new RegExp(`^${state}$`)).waitFor()
-    await row(page, '1 item').first().getByText('out of <b>order</b>').waitFor()
+    const failed = row(page, 'reported for the first time')
+    await failed.first().getByText('out of <b>order</b>').waitFor()
+    await failed.first().getByText('What was sent').click()
+    await failed.first().getByText('Rendered again now').waitFor()
+    await failed.first().getByText('"type": "device.online"').waitFor()
+    expect(await page.content()).not.toContain('500/erp')
+    await page.getByText(/^Tries again in /).waitFor()
+    const before = requests('500/erp').length
+    await page.getByRole('button', { name: 'Try now', exact: true }).click()
+    await eventually(() => requests('500/erp').length > before)
+    await page.getByRole('button', { name: 'Failed', exact: true }).click()
+    await page.waitForURL((url) => url.searchParams.get('outcome') === 'failed')
+    await failed.first().waitFor()
+    await page.goto(`${suite.url}/system`)
+    await page.getByText('Old ERP').first().waitFor()
+    expect(await page.getByText('All is well.').count()).toBe(0)
+    await page.goto(`${suite.url}/notifications/${id}`)
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page
       .getByRole('status')
@@ -238,7 +277,7 @@ describeConsole('the page of notifications', () => {
     await changed.getByLabel('URL').fill(hook('200/erp'))
     await save(page)
     await page.getByText(/^Last sent/).waitFor()
-    await row(page, '1 item').getByText('thank you').waitFor()
+    await failed.first().getByText('thank you').waitFor()
     await banner(page).waitFor({ state: 'detached' })
     expect(requests('200/erp')).toHaveLength(1)
     await deleted(id)
@@ -381,7 +420,7 @@ describeConsole('the page of notifications', () => {
       await isInOrder()
       for (const { id } of made) {
         await page.goto(`${suite.url}/notifications/${id}`)
-        await row(page, '1 item').first().waitFor()
+        await row(page, 'reported for the first time').first().waitFor()
         await isInOrder()
       }
       await deleted(...made.map(({ id }) => id))

@@ -1,0 +1,51 @@
+import {
+  MOST_RESENT_IN_CALL,
+  MOST_RESENT_WAITING,
+} from '../../../schemas/subscriptions/resend-limits.ts'
+import { api } from '../../api/client.ts'
+import { sentence, toFailure } from '../../core/failure.ts'
+import { toast } from '../../ui/announcements.tsx'
+import { useAction } from '../../ui/use-action.ts'
+
+/** Sends the items of a delivery again, however many calls that takes. */
+export function SendAgain({
+  id,
+  ids,
+  onSent,
+}: {
+  id: string
+  ids: readonly string[]
+  onSent: () => void
+}) {
+  const { run, isRunning } = useAction(async () => {
+    // The service sends them in this order too, so a part that is sent early comes first.
+    const sorted = [...ids].sort()
+    let sent = 0
+    try {
+      while (sent < sorted.length) {
+        const part = sorted.slice(sent, sent + MOST_RESENT_IN_CALL)
+        await api.post('/subscriptions/{id}/resend', { path: { id }, body: { ids: part } })
+        sent += part.length
+      }
+      toast('It is sent again, before the rest.')
+    } catch (thrown) {
+      const why = sentence(toFailure(thrown).message)
+      const some = `Only ${sent} of ${ids.length} items are sent again. `
+      toast(sent === 0 ? why : some + why, { isFault: true })
+    }
+    onSent()
+  })
+  if (ids.length > MOST_RESENT_WAITING) {
+    return (
+      <span class="note">
+        More than {MOST_RESENT_WAITING} items cannot be sent again alone. Rewind to this time
+        instead.
+      </span>
+    )
+  }
+  return (
+    <button type="button" class="small" disabled={isRunning} onClick={run}>
+      Send again
+    </button>
+  )
+}
