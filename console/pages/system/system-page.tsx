@@ -4,6 +4,7 @@ import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import { addressOf } from '../../core/address.ts'
 import { numberText } from '../../core/measures.ts'
+import { readSubscriptions, troubled } from '../../live/subscriptions.ts'
 import { now } from '../../ui/clock.ts'
 import { Icon } from '../../ui/icon.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -26,12 +27,15 @@ const EVERY_MS = 10_000
 /** The state of the service, over all its processes. */
 export function SystemPage() {
   const system = useLoad(readSystem, [], { everyMs: EVERY_MS })
+  useLoad(readSubscriptions, [], { everyMs: EVERY_MS })
   return (
     <Page title="System" wide>
       <Loaded of={system}>
         {({ data, receivingSince }) => (
           <>
-            <Verdict troubles={troublesOf(data, { now: now.value, receivingSince })} />
+            <Verdict
+              troubles={troublesOf(data, { now: now.value, receivingSince }, troubled.value)}
+            />
             <dl class="figures tiles">
               {figuresOf(data, now.value).map(({ title, value, note, path }) => (
                 <div key={title} class="card figure box stack tight">

@@ -1,4 +1,5 @@
 import type { components } from '../../api/schema.ts'
+import type { ApiSubscription } from '../../core/notification-words.ts'
 import { bytesText, countText, numberText } from '../../core/measures.ts'
 import { duration } from '../../core/times.ts'
 
@@ -21,7 +22,11 @@ const NEW_MS = DAY_MS
 type SystemMoment = { readonly now: number; readonly receivingSince: string | undefined }
 
 /** Everything that is wrong with the service, the worst first. */
-export function troublesOf(system: System, moment: SystemMoment): readonly Trouble[] {
+export function troublesOf(
+  system: System,
+  moment: SystemMoment,
+  notifications: readonly Pick<ApiSubscription, 'id' | 'name' | 'state'>[] = [],
+): readonly Trouble[] {
   const found = [
     withoutIngestApi(system),
     behind(system),
@@ -30,6 +35,7 @@ export function troublesOf(system: System, moment: SystemMoment): readonly Troub
     oldBackup(system, moment),
     factsBehind(system),
     failingDevices(system),
+    ...notifications.map(failingNotification),
     deadLetters(system),
     differentVersions(system),
     rejections(system),
@@ -74,6 +80,18 @@ function failingDevices({ failingDevices }: System): Trouble | undefined {
   return {
     wrong: `No events could be found for ${countText(failingDevices, 'device')}.`,
     todo: 'Their positions are stored. The projector’s log names them and why; please report it as a fault.',
+  }
+}
+
+function failingNotification({
+  id,
+  name,
+  state,
+}: Pick<ApiSubscription, 'id' | 'name' | 'state'>): Trouble {
+  return {
+    wrong: `The notification \u2068${name}\u2069 is ${state}: what it should tell does not arrive.`,
+    todo: 'See why, and what waits.',
+    path: `/notifications/${id}`,
   }
 }
 

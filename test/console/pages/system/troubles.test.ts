@@ -81,3 +81,15 @@ test('all troubles are listed, the worst first, each with its remedy', () => {
   expect(troubles.map(({ path }) => path)).toEqual([undefined, undefined, '/rejections'])
   for (const { todo } of troubles) expect(todo).toMatch(/^[A-Z].*\.$/)
 })
+
+test('all is not well while a notification fails, and its page says why', () => {
+  const failing = { id: 'n1', name: 'Billing', state: 'failing' } as const
+  expect(troublesOf(DISTRIBUTED, { now: NOW, receivingSince: at(999) }, [failing])).toEqual([
+    {
+      wrong:
+        'The notification \u2068Billing\u2069 is failing: what it should tell does not arrive.',
+      todo: 'See why, and what waits.',
+      path: '/notifications/n1',
+    },
+  ])
+})
