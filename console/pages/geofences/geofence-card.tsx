@@ -74,6 +74,11 @@ export function GeofenceCard({
         <a class="button" href={addressOf(`/events?geofenceId=${id}`)}>
           Events
         </a>
+        {may('subscriptions.edit') && (
+          <a class="button" href={addressOf(`/notifications?geofence=${id}`)}>
+            Notify me …
+          </a>
+        )}
       </div>
     </section>
   )

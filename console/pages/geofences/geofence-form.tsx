@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { faultAt } from '../../core/failure.ts'
+import { faultAt, toFailure } from '../../core/failure.ts'
+import { shapeFaultText } from '../../core/shape-fault.ts'
 import {
   canFinish,
   closedSketch,
@@ -13,6 +14,8 @@ import {
   withoutCorner,
   type Sketch,
 } from '../../core/sketch.ts'
+import { changeSaver } from '../../core/save-change.ts'
+import { toastOthers } from '../../ui/others-changed.ts'
 import { Field, Form, type Values, useTyped } from '../../ui/form.tsx'
 import { toast } from '../../ui/announcements.tsx'
 import type { ApiGeofence } from './use-definitions.ts'
@@ -34,6 +37,16 @@ export function GeofenceForm({
   const whom = useWhom(geofence ?? {})
   const [isEnabled, setEnabled] = useState(geofence?.enabled ?? true)
 
+  const [change] = useState(
+    () =>
+      geofence &&
+      changeSaver<ApiGeofence>(geofence, {
+        send: (body) =>
+          api.patch('/geofences/{id}', { path: { id: geofence.id }, body: body as never }),
+        read: () => api.get('/geofences/{id}', { path: { id: geofence.id } }),
+      }),
+  )
+
   async function save({ name = '', confirmSeconds = '', ...values }: Values) {
     const shape = readShape(drawing.sketch, values)
     const content = {
@@ -42,15 +55,18 @@ export function GeofenceForm({
       enabled: isEnabled,
       ...whom.read(),
     }
-    if (geofence === undefined) {
+    if (change === undefined) {
       const body = { ...content, shape } as never
-      onSaved(await api.post('/geofences', { body }))
+      onSaved(await inWords(api.post('/geofences', { body })))
       return toast('Geofence created.')
     }
     // A shape that was not touched stays as precise as it was.
-    const body = { ...content, ...(drawing.canUndo && { shape }) } as never
-    onSaved(await api.patch('/geofences/{id}', { path: { id: geofence.id }, body }))
+    const { saved, others } = await inWords(
+      change({ ...content, ...(drawing.canUndo && { shape }) }),
+    )
+    onSaved(saved)
     toast('Geofence changed.')
+    toastOthers(others)
   }
 
   return (
@@ -84,6 +100,18 @@ export function GeofenceForm({
       </Form>
     </section>
   )
+}
+
+/** The API names coordinates, people draw corners. */
+async function inWords<Saved>(saving: Promise<Saved>): Promise<Saved> {
+  try {
+    return await saving
+  } catch (thrown) {
+    const { error, details } = toFailure(thrown)
+    const fault = details.find(({ field }) => field.startsWith('shape'))
+    if (fault === undefined || error === 'CONFLICT') throw thrown
+    throw faultAt('shape', shapeFaultText(fault.message))
+  }
 }
 
 const WRONG_PLACES = 'Enter each place as latitude, longitude, such as 48.2, 16.4.'

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import DoubleClickZoom from 'ol/interaction/DoubleClickZoom.js'
 import type OlMap from 'ol/Map.js'
 import { fromMercator } from '../../core/mercator.ts'
 import {
@@ -54,6 +55,13 @@ export function GeofenceMap({
   useEffect(() => {
     if (sketch !== undefined) show(shown.current, pointsOf(sketch))
   }, [typed])
+  const isDrawn = sketch !== undefined
+  useEffect(() => {
+    // Two quick corners are no double click that zooms.
+    for (const one of shown.current?.getInteractions().getArray() ?? []) {
+      if (one instanceof DoubleClickZoom) one.setActive(!isDrawn)
+    }
+  }, [isDrawn])
   return (
     <MapHost
       label="Map of geofences: arrow keys move it, + and − zoom; the fields beside it take places as numbers"

@@ -161,7 +161,7 @@ function List({
       <input
         type="search"
         aria-label="Search geofences"
-        placeholder="Name"
+        placeholder="Search by name"
         spellcheck={false}
         value={typed}
         onInput={({ currentTarget }) => setTyped(currentTarget.value)}

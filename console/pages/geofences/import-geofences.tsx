@@ -1,6 +1,8 @@
 import { useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
-import { faultAt, sentence } from '../../core/failure.ts'
+import { Dialog } from '../../ui/dialog.tsx'
+import { shapeFaultText } from '../../core/shape-fault.ts'
+import { faultAt } from '../../core/failure.ts'
 import { featureParts } from '../../core/feature-parts.ts'
 import { countText } from '../../core/measures.ts'
 import { Field } from '../../ui/form.tsx'
@@ -30,7 +32,7 @@ export function ImportGeofences(props: DialogProps) {
         const name = feature?.properties?.name
         all.push({
           name: typeof name === 'string' ? name : `Feature ${all.length + 1}`,
-          fault: message && sentence(message),
+          fault: message && shapeFaultText(message),
           leftOut,
         })
       }
@@ -39,26 +41,9 @@ export function ImportGeofences(props: DialogProps) {
   }
 
   const faulty = results?.filter(({ fault }) => fault !== undefined) ?? []
-  return (
-    <FormDialog {...props} title="Geofences from a file" button="Import" submit={send}>
-      <Field
-        name="file"
-        label="GeoJSON file"
-        hint="Polygons, multipolygons, and points with a property radius in metres. The property name becomes the name, up to ten others are kept."
-      >
-        {(attributes) => (
-          <input
-            {...attributes}
-            type="file"
-            accept=".geojson,.json,application/geo+json,application/json"
-            onChange={({ currentTarget }) => {
-              setFile(currentTarget.files?.[0])
-              setResults(undefined)
-            }}
-          />
-        )}
-      </Field>
-      {results !== undefined && (
+  if (results !== undefined) {
+    return (
+      <Dialog title="Geofences from a file" onClose={props.onClose}>
         <div class="stack near" role="status">
           <p class="strong">
             {countText(results.length - faulty.length, 'geofence')} created
@@ -77,7 +62,33 @@ export function ImportGeofences(props: DialogProps) {
             ))}
           </ul>
         </div>
-      )}
+        <div class="form-buttons row">
+          <button type="button" class="primary" onClick={props.onClose}>
+            Done
+          </button>
+          <button type="button" onClick={() => setResults(undefined)}>
+            Another file
+          </button>
+        </div>
+      </Dialog>
+    )
+  }
+  return (
+    <FormDialog {...props} title="Geofences from a file" button="Import" submit={send}>
+      <Field
+        name="file"
+        label="GeoJSON file"
+        hint="Polygons, multipolygons, and points with a property radius in metres. The property name becomes the name, up to ten others are kept."
+      >
+        {(attributes) => (
+          <input
+            {...attributes}
+            type="file"
+            accept=".geojson,.json,application/geo+json,application/json"
+            onChange={({ currentTarget }) => setFile(currentTarget.files?.[0])}
+          />
+        )}
+      </Field>
     </FormDialog>
   )
 }

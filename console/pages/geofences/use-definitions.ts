@@ -7,13 +7,18 @@ import { useLoad, type LoadState } from '../../ui/use-load.ts'
 
 export type ApiGeofence = components['schemas']['Geofence']
 
-/** The account's geofences, by name. */
+/** Other operators make and change definitions, too. Thousands of geofences take a while to read. */
+const GEOFENCES_EVERY_MS = 30_000
+const RULES_EVERY_MS = 10_000
+
+/** The account's geofences, by name, as they are now. */
 export function useGeofences(): LoadState<readonly ApiGeofence[]> {
-  return useLoad(async (signal) => {
+  const read = async (signal: AbortSignal) => {
     const page = (cursor?: string) =>
       api.get('/geofences', { query: { limit: 1_000, cursor }, signal })
     return byName(await allPages(page))
-  }, [])
+  }
+  return useLoad(read, [], { everyMs: GEOFENCES_EVERY_MS })
 }
 
 /** The ids and names of the account's geofences, by name: without shapes, of which there may be thousands. */
@@ -24,12 +29,13 @@ export function useGeofenceNames(): LoadState<readonly components['schemas']['Ge
   )
 }
 
-/** The account's rules, by name. */
+/** The account's rules, by name, as they are now. */
 export function useRules(): LoadState<readonly ApiRule[]> {
-  return useLoad(async (signal) => {
+  const read = async (signal: AbortSignal) => {
     const page = (cursor?: string) => api.get('/rules', { query: { limit: 1_000, cursor }, signal })
     return byName(await allPages(page))
-  }, [])
+  }
+  return useLoad(read, [], { everyMs: RULES_EVERY_MS })
 }
 
 /** A geofence as maps draw it. */

@@ -11,12 +11,12 @@ import { fleet, startLive } from '../../live/live.ts'
 import { may } from '../../live/session.ts'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
-import { ListPage, usePages } from '../../ui/list-page.tsx'
+import { ListPage } from '../../ui/list-page.tsx'
 import { go } from '../../ui/router.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { actionColumn, type Column } from '../../ui/table.tsx'
-import { useGeofenceNames } from '../geofences/use-definitions.ts'
+import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { whomText } from '../geofences/whom.tsx'
 import { RuleForm } from './rule-form.tsx'
 
@@ -24,8 +24,8 @@ import { RuleForm } from './rule-form.tsx'
 export function RulesPage() {
   useEffect(startLive, [])
   watchWords()
-  const list = usePages((cursor, signal) => api.get('/rules', { query: { cursor }, signal }), [])
-  for (const rule of list.items ?? []) fleet.rule(rule)
+  const list = useRules()
+  for (const rule of list.data ?? []) fleet.rule(rule)
   const { dialog, open } = useDialog(list.reload)
   const all = useGeofenceNames().data ?? []
   const geofences: GeofenceNames = new Map(all.map(({ id, name }) => [id, name]))
@@ -35,6 +35,9 @@ export function RulesPage() {
     ({ name }) => name,
     (rule) => [
       { word: 'Events', run: () => go(`/events?ruleId=${rule.id}`) },
+      ...(may('subscriptions.edit')
+        ? [{ word: 'Notify me …', run: () => go(`/notifications?rule=${rule.id}`) }]
+        : []),
       ...(may('rules.edit')
         ? [
             { word: 'Change', run: () => change(rule) },
@@ -54,7 +57,7 @@ export function RulesPage() {
   return (
     <ListPage
       title="Rules"
-      list={list}
+      list={{ ...list, items: list.data, retry: list.reload, more: undefined }}
       columns={[...ruleColumns(geofences), actions]}
       keyOf={({ id }) => id}
       actions={

@@ -189,10 +189,12 @@ describeConsole('the page of geofences', () => {
     await save(page)
     await changed.getByText('Choose a label or a device.').waitFor()
     await changed.getByLabel('freezer').check()
-    await changed.getByLabel('Devices', { exact: true }).fill('Van 7\nVan 99')
-    await save(page)
-    await changed.getByText('No device is called Van 99.').waitFor()
-    await changed.getByLabel('Devices', { exact: true }).fill('Van 7')
+    const devices = changed.getByRole('combobox', { name: 'Devices' })
+    await devices.fill('Van 99')
+    await changed.getByText('Nothing matches.').waitFor()
+    await devices.fill('Van 7')
+    await devices.press('Enter')
+    await changed.getByRole('button', { name: 'Remove Van 7' }).waitFor()
     await changed.getByLabel('Confirm after, s').fill('90')
     await changed.getByLabel('Enabled').uncheck()
     await save(page)
@@ -206,6 +208,46 @@ describeConsole('the page of geofences', () => {
       confirmSeconds: 90,
       enabled: false,
     })
+  })
+
+  test('two dispatchers who change one geofence keep what the other has changed', async () => {
+    const { id } = await suite.made('/geofences', { name: 'Shared yard', shape: CIRCLE })
+    const page = await suite.signedIn(`/geofences?geofence=${id}`)
+    await card(page).getByRole('button', { name: 'Change' }).click()
+    const changed = form(page, 'Change geofence')
+    await changed.getByLabel('Confirm after, s').fill('30')
+    await suite.call('PATCH', `/geofences/${id}`, { name: 'Main yard' })
+    await save(page)
+    await card(page).getByRole('heading', { name: 'Main yard' }).waitFor()
+    expect(await stored('Main yard')).toMatchObject({ confirmSeconds: 30 })
+    await card(page).getByRole('button', { name: 'Change' }).click()
+    await changed.getByLabel('Name').fill('Depot')
+    await suite.call('PATCH', `/geofences/${id}`, { name: 'Old yard' })
+    await save(page)
+    await changed.getByText('Somebody else has changed this meanwhile to “Old yard”.').waitFor()
+    await save(page)
+    await card(page).getByRole('heading', { name: 'Depot' }).waitFor()
+  })
+
+  test('a polygon that crosses itself is refused by its corners, not by coordinates', async () => {
+    const page = await suite.signedIn('/geofences?new=1')
+    await page.getByRole('button', { name: 'Draw a polygon' }).click()
+    await form(page).getByLabel('Corners').fill('0, 0\n1, 1\n0, 1\n1, 0')
+    await form(page).getByLabel('Name').fill('Crossing')
+    await save(page)
+    await form(page).getByText('The edges after corner 1 and after corner 3 cross').waitFor()
+  })
+
+  test('a notification about a geofence begins with its form filled in', async () => {
+    const { id } = await suite.made('/geofences', { name: 'Told', shape: CIRCLE })
+    const page = await suite.signedIn(`/geofences?geofence=${id}`)
+    await card(page).getByRole('link', { name: 'Notify me …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New notification' })
+    await dialog.getByRole('button', { name: 'Remove Told' }).waitFor()
+    for (const type of ['Geofence entered', 'Geofence left']) {
+      expect(await dialog.getByLabel(type).isChecked()).toBe(true)
+    }
+    expect(new URL(page.url()).search).toBe('')
   })
 
   test('it lists the devices inside, and since when', async () => {
@@ -257,6 +299,10 @@ describeConsole('the page of geofences', () => {
       expect.stringMatching(/^Without radius: .*radius/),
       'Tagged: created, without tags',
     ])
+    expect(await results.last().textContent()).toContain('A point needs a property radius')
+    // A second press would make all of them twice.
+    expect(await dialog.getByRole('button', { name: 'Import' }).count()).toBe(0)
+    await dialog.getByRole('button', { name: 'Another file' }).click()
     const other = { name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('[]') }
     await dialog.getByLabel('GeoJSON file').setInputFiles(other)
     await dialog.getByRole('button', { name: 'Import' }).click()
