@@ -34,7 +34,10 @@ export function useNamesOf(
       for (const id of some) asked.add(id)
       READERS[kind](some).then(
         (found) => {
-          known.value = new Map([...known.value, ...found.map(({ id, words }) => [id, words] as const)])
+          known.value = new Map([
+            ...known.value,
+            ...found.map(({ id, words }) => [id, words] as const),
+          ])
         },
         // The ids are shown, and asked for again when the page is.
         () => some.forEach((id) => asked.delete(id)),

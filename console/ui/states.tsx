@@ -93,7 +93,9 @@ function explained({ status, error, message }: ApiFailure): {
   if (status === 0) return { title: 'The console has failed', icon: CircleAlert, advice }
   if (status === 403) {
     const more = 'Ask an admin of your account to do it, or to change your role.'
-    return { title: 'You have no permission', icon: Lock, advice: `${advice} ${more}` }
+    const [, roles, own] = /^this call needs the role (.+); yours is (.+)$/.exec(message) ?? []
+    const why = roles === undefined ? advice : `This is for the role ${roles}, and yours is ${own}.`
+    return { title: 'You have no permission', icon: Lock, advice: `${why} ${more}` }
   }
   if (status === 404) return { title: 'Not found', icon: Inbox, advice }
   if (status === 429) return { title: 'Too many requests', icon: CircleAlert, advice }

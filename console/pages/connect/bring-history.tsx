@@ -4,7 +4,7 @@ import { addressOf, devicePath } from '../../core/address.ts'
 import { toFailure, type ApiFailure } from '../../core/failure.ts'
 import type { FoundHistory } from '../../core/history.ts'
 import { Field } from '../../ui/form.tsx'
-import { Isolated } from '../../ui/isolated.tsx'
+import { isolate, Isolated } from '../../ui/isolated.tsx'
 import { shownCount, shownDateTime } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
 import { countHistory, sendHistory, type Imported } from './read-files.ts'
@@ -141,8 +141,7 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
           <ul class="stack tight">
             {leftOut.slice(0, LISTED_REASONS).map(({ reason, count, where }) => (
               <li key={reason}>
-                {count > 0 && `${shownCount(count, 'point')}: `}
-                <Isolated>{reason}</Isolated>
+                {leftOutText(reason, count)}
                 {count > 0 && (
                   <span class="quiet">
                     {' '}
@@ -160,6 +159,16 @@ function Found({ of: { points, devices, leftOut, places } }: { of: FoundHistory 
       {places.length > 0 && <Preview places={places} />}
     </>
   )
+}
+
+const UNKNOWN_FORMAT = /^its format is not recognised: name it with --format \((.*)\)$/
+
+/** Why something was left out. Here nobody can name the format of a file. */
+function leftOutText(reason: string, count: number): string {
+  const [, formats] = UNKNOWN_FORMAT.exec(reason) ?? []
+  return formats === undefined
+    ? `${count > 0 ? `${shownCount(count, 'point')}: ` : ''}${isolate(reason)}`
+    : `A file of another kind. These can be read: ${formats}.`
 }
 
 /** The map is loaded only now: it is larger than the whole page. */

@@ -221,8 +221,8 @@ export function BringHistory({ address, deviceId }: { address: string; deviceId:
       <div class="snippets stack some">
         <p>
           From Traccar, OwnTracks Recorder, Dawarich, GeoPulse, Google, PhoneTrack, watches and
-          others: GPX, FIT, TCX, KML with tracks, GeoJSON, CSV, NDJSON. <code>docs/moving.md</code>{' '}
-          explains step by step how to get the files.
+          others: GPX, FIT, TCX, KML with tracks, GeoJSON, CSV, NDJSON. How to get the files of each
+          is in the service’s documentation, under “Moving in”.
         </p>
         {may('history.import') && <ImportFiles deviceId={deviceId} />}
         <p>

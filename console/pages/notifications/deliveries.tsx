@@ -60,7 +60,9 @@ export function Deliveries({
       {failure !== undefined && <FailedLine failure={failure} onRetry={retry} />}
       {items?.length === 0 && (
         <p class="quiet">
-          {isFailed ? 'None has failed in the last 7 days.' : 'Nothing was sent in the last 7 days.'}
+          {isFailed
+            ? 'None has failed in the last 7 days.'
+            : 'Nothing was sent in the last 7 days.'}
         </p>
       )}
       {items !== undefined && items.length > 0 && (
@@ -141,7 +143,11 @@ function Content({ id, number }: { id: string; number: number }) {
                 ))}
               </ul>
             )}
-            {request === null ? <p class="quiet">Nothing of it is kept.</p> : <Request of={request} />}
+            {request === null ? (
+              <p class="quiet">Nothing of it is kept.</p>
+            ) : (
+              <Request of={request} />
+            )}
           </div>
         )
       }}
