@@ -17,7 +17,7 @@ export function shapeFaultText(message: string): string {
     return 'A point needs a property radius: a number of metres, from 10 to 1,000,000.'
   }
   const words = message
-    .replaceAll(new RegExp(PLACE, 'g'), (_, indices: string) => `corner ${cornerIn(indices)}`)
+    .replaceAll(new RegExp(PLACE, 'g'), (_, indices: string) => placeText(indices))
     .replaceAll('shape.', 'the ')
   return sentence(words)
 }
@@ -25,4 +25,9 @@ export function shapeFaultText(message: string): string {
 /** The last index counts the corners. */
 function cornerIn(indices: string): number {
   return Number(/(\d+)\]$/.exec(indices)?.[1] ?? 0) + 1
+}
+
+/** A single index names a whole ring. */
+function placeText(indices: string): string {
+  return /^\[\d+\]$/.test(indices) ? 'the outline' : `corner ${cornerIn(indices)}`
 }

@@ -124,7 +124,13 @@ export function PickInput({
         onKeyDown={onKey}
         onBlur={leave}
       />
-      <ul id={list} role="listbox" aria-label="Found" class="floating" hidden={options.length === 0}>
+      <ul
+        id={list}
+        role="listbox"
+        aria-label="Found"
+        class="floating"
+        hidden={options.length === 0}
+      >
         {isOpen &&
           options.map(({ value, words, note }, index) => (
             <li

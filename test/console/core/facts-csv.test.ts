@@ -34,7 +34,7 @@ test('a file of events has names, the zone and the units of its reader', () => {
   })
   expect(csv.split('\r\n')).toEqual([
     'Time (Europe/Vienna),Device,Device id,Event,"Geofence, rule or alarm",Value,Lasted,"Speed, km/h",Latitude,Longitude',
-    '2026-11-20 23:34:05,Van 12,van-12,Rule ended,Too fast,108 km/h,4 min 5 s,36,48.2,16.4',
+    '2026-11-20 23:34:05,Van 12,van-12,Rule ended,Too fast,108 km/h,4 min,36,48.2,16.4',
     '2026-11-20 11:00:00,\'=van,\'=van,Geofence entered,"Yard, north",,,,,',
     '',
   ])
