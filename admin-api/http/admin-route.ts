@@ -104,14 +104,14 @@ export function route<
 }
 
 /**
- * The only parameter of a route's path. Decoded here, because the router would take broken
+ * A parameter of a route's path: by default the first. Decoded here, because the router would take broken
  * percent-encoding literally.
  * @throws {ApiError} 400 naming `field`.
  */
-export function pathParameter(ctx: AdminContext, field: string): string {
+export function pathParameter(ctx: AdminContext, field: string, place = 0): string {
   const { captures } = ctx as { captures?: readonly string[] }
   try {
-    return decodeURIComponent(captures?.[0] ?? '')
+    return decodeURIComponent(captures?.[place] ?? '')
   } catch {
     const message = `${field} must be percent-encoded UTF-8 in the path`
     throw invalidParams([{ field, message }])

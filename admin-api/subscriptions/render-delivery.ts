@@ -65,7 +65,7 @@ export async function findTold(
 }
 
 /** An item as a sentence; undefined: it is no longer kept. */
-export function textOf(id: string, told: ReadonlyMap<string, Told>): string | undefined {
+export function deliveredText(id: string, told: ReadonlyMap<string, Told>): string | undefined {
   if (id.startsWith('gap_')) return GAP
   const one = told.get(id)
   return one && itemSentence(one)
