@@ -16,7 +16,7 @@ import {
   type SubscriptionSecrets,
 } from '../../schemas/subscriptions/subscription.ts'
 import { parseIso8601 } from '../../schemas/text/iso-8601.ts'
-import { changedFields, withFieldRevisions } from '../../store/changed-fields.ts'
+import { changedFields, withFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
 import { operatorAddresses } from '../../store/operators.ts'
 import type { Store } from '../../store/store.ts'
 import type { AdminRoute } from '../http/admin-route.ts'

@@ -10,7 +10,7 @@ import type {
   Adoption,
   AdoptionStore,
 } from '../definitions.ts'
-import { changedFields, withFieldRevisions } from '../changed-fields.ts'
+import { changedFields, withFieldRevisions } from '../../schemas/definitions/changed-fields.ts'
 import type { DocumentStore, Kind } from '../documents.ts'
 import { changed } from './changing.ts'
 import { amountOf, definitionDocuments, type DefinitionDocument } from './definition-documents.ts'

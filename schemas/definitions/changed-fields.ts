@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { FieldRevisions } from '../schemas/definitions/field-revisions.ts'
+import type { FieldRevisions } from './field-revisions.ts'
 
 /** Parts of a stored definition that no call sets. */
 const KEPT: ReadonlySet<string> = new Set([
