@@ -100,7 +100,9 @@ describeConsole('the pages of admins', () => {
     await dialog.getByRole('button', { name: 'Create operator' }).click()
     await dialog.getByRole('alert').waitFor()
     await dialog.getByRole('textbox', { name: 'E-mail' }).fill(email)
-    await dialog.getByText('Dispatchers also name, label and share them.').waitFor()
+    await dialog
+      .getByText('Dispatchers also name, label and share them, move in their histories,')
+      .waitFor()
     await dialog.getByRole('combobox', { name: 'Role' }).selectOption('Dispatcher')
     await dialog.getByRole('button', { name: 'Create operator' }).click()
     const password = await dialog.getByRole('textbox', { name: 'Password' }).inputValue()
