@@ -76,7 +76,8 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
   const path = `/${kind}s`
   const created = rulesOf(fields, 'created') as unknown as Rules
   const changed = rulesOf(fields, 'changed') as unknown as Rules
-  const { revision: _revision, ...rest } = changed
+  const others = Object.entries(changed).filter(([name]) => name !== 'revision')
+  const changeable = Object.fromEntries(others)
   const title = kind.charAt(0).toUpperCase() + kind.slice(1)
   const schema = schemaOf(fields, { title })
   const hasSecret = Object.values(fields).some(({ isSecret }) => isSecret)
@@ -213,7 +214,7 @@ export function resource<Item extends Stored, F extends ResourceFields<Item>>({
         ...call,
         errors: [...(call.errors ?? []), ...('revision' in changed ? (['CONFLICT'] as const) : [])],
         async handle(ctx: AdminContext, caller: Caller, { body: { revision, ...sent } }: Sent) {
-          requireChange(sent, rest)
+          requireChange(sent, changeable)
           const before = await findOne(ctx, caller)
           const { id } = before
           const lives = await livesOf(caller, sent)

@@ -95,7 +95,9 @@ export function renderRequest(
       const { subject, text } = mailOf(told, { zone: shownZone, consoleUrl: undefined })
       return { to: target.to.join(', '), headers: { subject }, body: text }
     }
-    default: {
+    case 'ntfy':
+    case 'slack':
+    case 'telegram': {
       const { url, headers, body } = chatRequest(withoutToken(target), first, shownZone)
       return { to: new URL(url).origin, headers, body }
     }

@@ -39,7 +39,7 @@ export function changeSaver<Item extends Versioned>(
       const both = others.filter(
         (field) => Object.hasOwn(mine, field) && !isSame((current as Fields)[field], mine[field]),
       )
-      if (both.length > 0) throw takenMeanwhile(both, current as Fields)
+      if (both.length > 0) throw takenMeanwhile(both, current)
       return { saved: await send({ ...mine, revision: seen }), others }
     }
   }

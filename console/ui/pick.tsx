@@ -1,9 +1,10 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { X } from 'lucide'
 import type { Choices } from './choice-fields.tsx'
 import { Field, type FieldAttributes } from './form.tsx'
 import { Icon } from './icon.tsx'
 import { Isolated, UnseenName } from './isolated.tsx'
+import { useKeys } from './keys.tsx'
 import { FailedLine } from './states.tsx'
 import { useLoad } from './use-load.ts'
 
@@ -81,29 +82,36 @@ export function PickInput({
     if (options[0] !== undefined) pick(options[0])
   }, [isEager, isFound])
 
-  function onKey(event: KeyboardEvent): void {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) {
-      event.preventDefault()
-      if (!isOpen) setTyped('')
-      else setAt((at + step + options.length) % Math.max(1, options.length))
-    } else if (event.key === 'Enter' && isOpen) {
-      event.preventDefault()
-      if (typed.trim() === '' && at === 0 && shown !== '') pick(undefined)
-      else if (isFound && options[at] !== undefined) pick(options[at])
-      else setEager(true)
-    } else if (event.key === 'Escape' && isOpen) {
-      // Not the dialog around it.
-      event.preventDefault()
-      event.stopPropagation()
-      setTyped(undefined)
-    }
+  function takeMatch(): void {
+    if (typed?.trim() === '' && at === 0 && shown !== '') pick(undefined)
+    else if (isFound && options[at] !== undefined) pick(options[at])
+    else setEager(true)
   }
+
+  function step(by: 1 | -1): void {
+    if (!isOpen) setTyped('')
+    else setAt((at + by + options.length) % Math.max(1, options.length))
+  }
+
+  const input = useRef<HTMLInputElement>(null)
+  useKeys(
+    {
+      ArrowDown: { label: 'Next match', run: () => step(1) },
+      // Enter and Esc belong to the form or dialog around it while nothing is searched.
+      ...(isOpen && {
+        ArrowUp: { label: 'Match before', run: () => step(-1) },
+        Enter: { label: 'Take the match', run: takeMatch },
+        Escape: { label: 'Close the matches', run: () => setTyped(undefined) },
+      }),
+    },
+    { title: 'In a search of a form or filter', element: input },
+  )
 
   return (
     <span class="pick">
       <input
         {...attributes}
+        ref={input}
         type="search"
         role="combobox"
         list={undefined}
@@ -121,7 +129,6 @@ export function PickInput({
           setAt(0)
         }}
         onClick={() => shown === '' && typed === undefined && setTyped('')}
-        onKeyDown={onKey}
         onBlur={leave}
       />
       <ul

@@ -41,8 +41,7 @@ export function GeofenceForm({
     () =>
       geofence &&
       changeSaver<ApiGeofence>(geofence, {
-        send: (body) =>
-          api.patch('/geofences/{id}', { path: { id: geofence.id }, body: body as never }),
+        send: (body) => api.patch('/geofences/{id}', { path: { id: geofence.id }, body: body }),
         read: () => api.get('/geofences/{id}', { path: { id: geofence.id } }),
       }),
   )

@@ -63,8 +63,7 @@ export function NotificationForm({
     () =>
       before &&
       changeSaver<ApiSubscription>(before, {
-        send: (body) =>
-          api.patch('/subscriptions/{id}', { path: { id: before.id }, body: body as never }),
+        send: (body) => api.patch('/subscriptions/{id}', { path: { id: before.id }, body: body }),
         read: () => api.get('/subscriptions/{id}', { path: { id: before.id } }),
       }),
   )

@@ -43,7 +43,7 @@ export function RuleForm({ of: rule, ...props }: DialogProps & { of: ApiRule | u
     () =>
       rule &&
       changeSaver<ApiRule>(rule, {
-        send: (body) => api.patch('/rules/{id}', { path: { id: rule.id }, body: body as never }),
+        send: (body) => api.patch('/rules/{id}', { path: { id: rule.id }, body: body }),
         read: () => api.get('/rules/{id}', { path: { id: rule.id } }),
       }),
   )

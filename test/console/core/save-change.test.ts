@@ -11,12 +11,12 @@ function service(stored: Record<string, unknown> & { revision: number }) {
   let changedFields: string[] = []
   return {
     sent,
-    changedByOthers(change: object) {
+    changedByOthers: (change: object) => {
       changedFields = Object.keys(change)
       stored = { ...stored, ...change, revision: stored.revision + 1 }
     },
     read: () => Promise.resolve(stored as never),
-    send(body: { readonly revision: number }) {
+    send: (body: { readonly revision: number }) => {
       sent.push(body)
       if (body.revision !== stored.revision) {
         const details = changedFields.map((field) => ({ field, message: `${field} was changed` }))
