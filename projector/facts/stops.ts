@@ -3,7 +3,8 @@ import { STOPPED } from '../../schemas/definitions/device-rule.ts'
 import type { EarthPoint } from '../../schemas/geo/earth-point.ts'
 import { LeapFilter } from '../../schemas/geo/leap-filter.ts'
 import { StopWindow } from '../../schemas/geo/stop-window.ts'
-import { metresApart, tripRecord, type TripRecord } from '../../schemas/geo/open-trip.ts'
+import { tripRecord, type TripRecord } from '../../schemas/geo/open-trip.ts'
+import { stayAt } from '../../schemas/geo/stop-place.ts'
 
 /**
  * Five minutes of a device that reports once a second: up to this number, stops are exactly those of trips. A device
@@ -120,16 +121,18 @@ function located(fix: StopFix): LocatedFix {
 function take(state: StopState | undefined, record: LocatedFix): StopState {
   const { fix } = record
   if (state?.stopped !== undefined) {
-    const { stopped } = state
-    if (metresApart(stopped.middle, record.place) <= record.radius)
-      return { last: fix, window: [], stopped }
+    const { first, ...place } = state.stopped
+    const stopped = stayAt(place, record, STOPPED)
+    if (stopped !== undefined) return { last: fix, window: [], stopped: { first, ...stopped } }
     return { last: fix, window: [fix] }
   }
   const records = [...(state?.window ?? []).map(located), record]
   const { left, middle } = searched(records, record.timestamp)
   const [first] = records.slice(left)
   if (middle !== undefined && first !== undefined) {
-    return { last: fix, window: [], stopped: { first: first.fix, middle } }
+    // As in trips, the stop settles by its records from this one on.
+    const place = stayAt({ middle }, record, STOPPED) ?? { middle }
+    return { last: fix, window: [], stopped: { first: first.fix, ...place } }
   }
   const window = records.slice(left).map((one) => one.fix)
   if (window.length > MOST_KEPT || (state?.isThinned === true && window.length > 2)) {

@@ -1,5 +1,5 @@
 import type { Coordinates } from '../geo/distance.ts'
-import type { EarthPoint } from '../geo/earth-point.ts'
+import type { StopPlace } from '../geo/stop-place.ts'
 import type { LastPosition } from '../devices/read-models.ts'
 
 /** What is known of a device by geofences and rules. Times in milliseconds since the epoch. */
@@ -69,11 +69,9 @@ export type StopState = {
   readonly repeatedAt?: number
   /** The last position was sent with its speed. */
   readonly hasSpeed?: true
-  readonly stopped?: {
+  readonly stopped?: StopPlace & {
     /** The first position of the stop. */
     readonly first: StopFix
-    /** Metres from the middle of the earth. */
-    readonly middle: EarthPoint
   }
 }
 

@@ -49,13 +49,8 @@ export class OpenTrip {
     return !this.#edges.every(({ lower, upper }) => lower <= upper)
   }
 
-  /**
-   * Undefined if it has not moved.
-   *
-   * @param records those that belong to the trip and not to a stop at its ends.
-   */
-  end(records: number): FoundTrip | undefined {
-    if (!this.hasMoved) return undefined
+  /** @param records those that belong to the trip and not to a stop at its ends. */
+  end(records: number): FoundTrip {
     const { first, last } = this
     const { distanceMetres, movingMs, maxSpeed } = this.#totals
     return {

@@ -2,6 +2,7 @@ import type { TrackStep } from '../devices/read-models.ts'
 import { isPathless, LeapFilter } from './leap-filter.ts'
 import { distance, type EarthPoint } from './earth-point.ts'
 import { OpenTrip, type FoundTrip, metresApart, tripRecord, type TripRecord } from './open-trip.ts'
+import { settleStop, stayAt, type StopPlace } from './stop-place.ts'
 import { StopWindow } from './stop-window.ts'
 import type { TimeSpan, TrackTotals } from './track-totals.ts'
 
@@ -9,7 +10,7 @@ export type Stop = {
   readonly kind: 'stop'
   readonly from: number
   readonly to: number
-  /** The place around which its records are; of several stops that are one, the first's. */
+  /** The place around which its records are. */
   readonly middle: EarthPoint
   readonly records: number
 }
@@ -30,9 +31,11 @@ type Found = (item: TripOrStop, inSpan?: TrackTotals['inSpan']) => void
  */
 const MOST_IN_WINDOW = 90_000
 
-/** `around`: the middle that decides how long the stop lasts. */
+/** `around`: the place that decides how long the stop lasts. */
 type OpenStop = Omit<Stop, 'to'> & {
-  readonly around: EarthPoint
+  readonly around: StopPlace
+  /** The stop that ended where this one begins; the two are one if this one settles near it. */
+  readonly before: EndedStop | undefined
   readonly last: TripRecord
   readonly isCertain: boolean
 }
@@ -52,11 +55,11 @@ type Piece = {
  * Divides a device's records, added in the order of time, into trips and stops.
  *
  * A stop begins where the latest records have stayed around one place for `stopMs`. Its middle is
- * the middle of those records, and it lasts while the device is within `stopMetres` of the middle,
+ * the middle of those records until it settles, and it lasts while the device is within `stopMetres` of the middle,
  * or within the record's accuracy. A trip goes from one stop's last record to the next stop's first;
  * where the path is unknown it ends, and another begins. Records that show no movement are no trip: they
- * belong to the stop before or after them. Stops that follow one another within `stopMetres` are one. So
- * between two items nothing is missing unless the path is unknown there.
+ * belong to the stop before or after them, unless these are further apart. Stops that follow one another within
+ * `stopMetres` are one. So between two items nothing is missing unless the path is unknown there.
  */
 export class TripFinder {
   readonly #rules: StopRules
@@ -96,7 +99,8 @@ export class TripFinder {
 
   /** All items that begin before this time have been found. */
   get foundUntil(): number {
-    const open = this.#ended?.from ?? this.#stop?.from ?? this.#piece?.open.first.timestamp
+    const { before = this.#stop } = this.#stop ?? {}
+    const open = this.#ended?.from ?? before?.from ?? this.#piece?.open.first.timestamp
     if (open !== undefined) return open
     return this.#window.length > 0
       ? this.#window.firstTime
@@ -113,13 +117,24 @@ export class TripFinder {
 
   #take(record: TripRecord): void {
     if (this.#stop !== undefined) {
-      if (metresApart(this.#stop.around, record.place) <= record.radius) {
-        this.#stop = { ...this.#stop, last: record, records: this.#stop.records + 1 }
+      const around = stayAt(this.#stop.around, record, this.#rules)
+      if (around !== undefined) {
+        const stop = this.#settle(this.#stop, around)
+        this.#stop = { ...stop, around, last: record, records: stop.records + 1 }
         return
       }
       this.#endStop(this.#stop)
     }
     this.#search(record)
+  }
+
+  /** The stop at its settled place, once it has one. */
+  #settle(stop: OpenStop, place: StopPlace | undefined): OpenStop {
+    if (!place?.isSettled || stop.around.isSettled) return stop
+    const { before, records } = stop
+    const { middle } = place
+    if (before === undefined || !this.#areOne(before.middle, middle)) return { ...stop, middle }
+    return { ...stop, ...before, records: records + before.records, before: undefined }
   }
 
   #search(record: TripRecord): void {
@@ -152,22 +167,27 @@ export class TripFinder {
     this.#window.clear()
     if (first === undefined || last === undefined) return
     if (this.#piece !== undefined && isBroken(this.#piece.open.last, first)) this.#endPiece()
-    const before = this.#endPieceAt(first)
+    const before = this.#endPieceAt(first, middle)
     const ended = this.#ended
     const isKnown = ended === undefined ? !this.#mayJoinUnread : ended.isCertain
-    const found = { kind: 'stop', middle, around: middle, last } as const
+    // The window's last record is the first that may be at the place.
+    const around = stayAt({ middle }, last, this.#rules) ?? { middle }
+    const found = { kind: 'stop', middle, around, last } as const
     const from = before?.from ?? first.timestamp
     const records = length + (before?.records ?? 0)
-    if (ended !== undefined && metresApart(ended.middle, middle) <= this.#rules.stopMetres) {
-      this.#ended = undefined
-      this.#stop = { ...found, ...ended, records: ended.records + records }
+    this.#ended = undefined
+    if (ended !== undefined && this.#areOne(ended.middle, middle)) {
+      this.#stop = { ...found, ...ended, records: ended.records + records, before: undefined }
       return
     }
-    this.#passEnded()
-    this.#stop = { ...found, from, records, isCertain: this.#isCertain && isKnown }
+    const isCertain = this.#isCertain && isKnown
+    this.#stop = { ...found, from, records, isCertain, before: ended }
   }
 
-  #endStop({ last, around: _around, ...stop }: OpenStop): void {
+  #endStop(open: OpenStop): void {
+    const settled = settleStop(open.around, open.last.timestamp, this.#rules)
+    const { last, around: _around, before, ...stop } = this.#settle(open, settled)
+    this.#ended = before
     this.#passEnded()
     this.#ended = { ...stop, to: last.timestamp }
     this.#stop = undefined
@@ -193,25 +213,37 @@ export class TripFinder {
   }
 
   /** Ends what leads to a stop. Returns what shows no movement, and belongs to the stop that begins. */
-  #endPieceAt(first: TripRecord): { from: number; records: number } | undefined {
+  #endPieceAt(
+    first: TripRecord,
+    middle: EarthPoint,
+  ): { from: number; records: number } | undefined {
     const piece = this.#piece
     if (piece === undefined) return undefined
     piece.open.add(first)
     if (piece.isAtStop || piece.open.hasMoved) {
-      this.#endPiece()
+      const isAway = this.#ended === undefined || !this.#areOne(this.#ended.middle, middle)
+      this.#endPiece(isAway && isHop(piece.open.first, first))
       return undefined
     }
     this.#piece = undefined
     return { from: piece.open.first.timestamp, records: piece.records }
   }
 
-  /** Ends what has led so far: a trip, or, without movement, a part of the stop that it began at. */
-  #endPiece(): void {
+  #areOne(middle: EarthPoint, other: EarthPoint): boolean {
+    return metresApart(middle, other) <= this.#rules.stopMetres
+  }
+
+  /**
+   * Ends what has led so far: a trip, or, without movement, a part of the stop that it began at.
+   *
+   * @param isTrip it is a trip even if its records alone do not show that it moved.
+   */
+  #endPiece(isTrip = false): void {
     const piece = this.#piece
     if (piece === undefined) return
     this.#piece = undefined
     const { open, records, isAtStop, isCertain } = piece
-    const trip = open.end(records)
+    const trip = isTrip || open.hasMoved ? open.end(records) : undefined
     const ended = this.#ended
     if (trip === undefined && isAtStop && ended !== undefined) {
       this.#ended = { ...ended, to: open.last.timestamp, records: ended.records + records }
@@ -230,6 +262,11 @@ export class TripFinder {
     this.#mayJoinUnread = false
     this.#found({ kind: 'stop', from, to, middle, records })
   }
+}
+
+/** Whether two places are further apart than the records may be off: between two stops, that is a way. */
+function isHop(from: TripRecord, to: TripRecord): boolean {
+  return metresApart(from.place, to.place) > Math.max(from.radius, to.radius)
 }
 
 /** Whether the path of the device from one record to the next is unknown. */

@@ -304,3 +304,32 @@ test('records that leave the window keep their times, places and speeds', () => 
     },
   ])
 })
+
+/** Records at these seconds, metres to the north of one place. */
+function walk(...records: readonly (readonly [second: number, north: number])[]): TrackStep[] {
+  return records.map(([second, north], n) => {
+    const timestamp = T0 + second * 1_000
+    return trackStep({ timestamp, latitude: 52 + north * METRE, longitude: 13 }, n)
+  })
+}
+
+/** Every 17 minutes a phone at rest reports, within 15 m. */
+const rest = (from: number, north: number, count = 12) =>
+  Array.from({ length: count }, (_, n) => [from + n * 1_020, north + (n % 3) * 5] as const)
+
+test('an evening at home is one stop: the way there does not move its middle', () => {
+  const way = Array.from({ length: 11 }, (_, n) => [n * 60, n * 216] as const)
+  const home = walk(...way, [650, 2_340], [720, 2_340], ...rest(1_740, 2_355))
+  expect(told(home)).toEqual(['trip 0–10', 'stop 10–216'])
+  const [, stop] = find(home)
+  const door = placeOf(52 + 2_360 * METRE, 13)
+  expect(stop?.kind === 'stop' && metresApart(stop.middle, door)).toBeLessThan(40)
+})
+
+test('a hop between two stops is a trip, also where two inaccurate records could be one place', () => {
+  const hop = walk(...rest(0, 0, 4), ...rest(4_080, 190, 4))
+  expect(told(hop)).toEqual(['stop 0–51', 'trip 51–68', 'stop 68–119'])
+  expect(find(hop)[1]).toMatchObject({ records: 0, distanceMetres: expect.closeTo(190, 0) })
+  const vague = hop.map((step) => ({ ...step, accuracy: 200 }))
+  expect(find(vague).map(({ kind }) => kind)).toEqual(['stop'])
+})
