@@ -37,6 +37,7 @@ type Stop = {
 export type Gap = { readonly kind: 'gap'; readonly from: number; readonly to: number }
 
 export type Episode = Trip | Stop | Gap
+export type StopEpisode = Stop
 
 /** Trips and stops in the order of time, and the gaps between them. */
 export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
@@ -64,10 +65,14 @@ export type ShortMoves = {
   readonly to: number
   readonly trips: number
   readonly distanceMetres: number
+  /** None was faster than people run. */
+  readonly isOnFoot: boolean
   readonly episodes: readonly Episode[]
 }
 
 const SHORT_METRES = 500
+/** Metres a second. */
+const RUNNING = 4
 /** A longer stop between two moves is one of its own. */
 const SHORT_STOP_MS = 30 * 60_000
 
@@ -90,6 +95,10 @@ export function foldShortMoves(episodes: readonly Episode[]): readonly (Episode 
       to: last.to,
       trips: trips.length,
       distanceMetres,
+      isOnFoot: trips.every(
+        ({ maxSpeed, ...trip }) =>
+          (maxSpeed ?? trip.distanceMetres / Math.max(1, trip.movingSeconds)) <= RUNNING,
+      ),
       episodes: run,
     })
     at += run.length - 1

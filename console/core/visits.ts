@@ -28,6 +28,30 @@ export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {
   return visits.sort((a, b) => beginOf(a) - beginOf(b))
 }
 
+type Row = { readonly kind: string; readonly from: number; readonly to: number }
+
+/** Each visit with the stop during which it was longest, and those without a stop, by which it only drove. */
+export function foldVisits<R extends Row>(
+  rows: readonly R[],
+  visits: readonly Visit[],
+): { readonly at: ReadonlyMap<R, readonly Visit[]>; readonly others: readonly Visit[] } {
+  const at = new Map<R, readonly Visit[]>()
+  const others: Visit[] = []
+  for (const visit of visits) {
+    let best: R | undefined
+    let longest = 0
+    for (const row of rows) {
+      if (row.kind !== 'stop' && row.kind !== 'walks') continue
+      const ms =
+        Math.min(row.to, visit.to ?? Infinity) - Math.max(row.from, visit.from ?? -Infinity)
+      if (ms > longest) [best, longest] = [row, ms]
+    }
+    if (best === undefined) others.push(visit)
+    else at.set(best, [...(at.get(best) ?? []), visit])
+  }
+  return { at, others }
+}
+
 /** A time by which a visit is known to be under way. */
 export function beginOf({ from, to }: Visit): number {
   return from ?? to ?? 0

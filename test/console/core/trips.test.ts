@@ -176,6 +176,19 @@ describe('short moves', () => {
     expect(rows[1]).toMatchObject({ trips: 3, distanceMetres: 260, from: 1, episodes: walks })
   })
 
+  test('are walks only if none was faster than people run', () => {
+    const day = (maxSpeed: number | undefined, movingSeconds: number) =>
+      [move(0, 340), stop(1, 10), { ...move(2, 380), maxSpeed, movingSeconds }] as const
+    const isOnFoot = (...args: Parameters<typeof day>) => {
+      const [row] = foldShortMoves(day(...args))
+      return row?.kind === 'walks' && row.isOnFoot
+    }
+    expect(isOnFoot(3.5, 60)).toBe(true)
+    expect(isOnFoot(13, 60)).toBe(false)
+    expect(isOnFoot(undefined, 300)).toBe(true)
+    expect(isOnFoot(undefined, 40)).toBe(false)
+  })
+
   test('are rows of their own when they are alone, or a long stop is between them', () => {
     const day = [move(0, 80), stop(1, 45), move(2, 80), stop(3, 5), move(4, 5_000)]
     expect(foldShortMoves(day)).toEqual(day)

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { ApiFact } from '../../../console/core/device-facts.ts'
-import { visitsIn } from '../../../console/core/visits.ts'
+import { foldVisits, visitsIn, type Visit } from '../../../console/core/visits.ts'
 
 const at = (minute: number) => new Date(minute * 60_000).toISOString()
 const yard = { id: 'yard', name: 'Yard', revision: 1 }
@@ -39,4 +39,20 @@ test('a visit may begin before the range, at an unknown time, or within another'
     { geofenceId: 'port', name: 'Port', from: -30_000_000, to: 2_400_000 },
     { geofenceId: 'yard', name: 'Yard', from: undefined, to: 5_400_000 },
   ])
+})
+
+test('a visit is folded into the stop during which it was longest; without a stop it stays by itself', () => {
+  const [morning, trip, noon] = [
+    { kind: 'stop', from: 0, to: 100 },
+    { kind: 'trip', from: 100, to: 200 },
+    { kind: 'stop', from: 200, to: 300 },
+  ] as const
+  const visit = (from: number | undefined, to: number | undefined): Visit => {
+    return { geofenceId: 'yard', name: 'Yard', from, to }
+  }
+  const visits = [visit(undefined, 90), visit(80, 290), visit(120, 160), visit(295, undefined)]
+  const { at, others } = foldVisits([morning, trip, noon], visits)
+  expect(at.get(morning)).toEqual([visits[0]])
+  expect(at.get(noon)).toEqual([visits[1], visits[3]])
+  expect(others).toEqual([visits[2]])
 })

@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals'
+import { replaySpeed, skipRest } from '../../../console/core/replay.ts'
+
+const HOUR = 3_600_000
+const DRIVES = [
+  { from: 7 * HOUR, to: 8 * HOUR },
+  { from: 9 * HOUR, to: 10 * HOUR },
+  // Another van.
+  { from: 7.5 * HOUR, to: 8.5 * HOUR },
+]
+
+test('a replay goes on at once while anything moves, else with the next trip', () => {
+  expect(skipRest(DRIVES, 0)).toBe(7 * HOUR)
+  expect(skipRest(DRIVES, 7 * HOUR)).toBe(7 * HOUR)
+  expect(skipRest(DRIVES, 8.2 * HOUR)).toBe(8.2 * HOUR)
+  expect(skipRest(DRIVES, 8.5 * HOUR)).toBe(9 * HOUR)
+  expect(skipRest(DRIVES, 10 * HOUR)).toBe(Infinity)
+})
+
+test('its speed is chosen so that all driving takes about a minute', () => {
+  expect(replaySpeed(DRIVES)).toBe(180)
+  expect(replaySpeed([{ from: 0, to: 20 * HOUR }])).toBe(600)
+  expect(replaySpeed([{ from: 0, to: 30_000 }])).toBe(1)
+  expect(replaySpeed([])).toBe(60)
+})
