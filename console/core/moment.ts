@@ -1,36 +1,41 @@
 import { isDay, date, time, fromInput } from './times.ts'
+import { clockTime24 } from './date-words.ts'
 import { isOneDay, type Span } from './span.ts'
 
 const LAST_OF_SECOND_MS = 999
 
 /**
  * The moment that a text such as `14:05` or `14:05:55` names on a day in a zone, with all reports of
- * that second; `2026-11-22T14:05` has its own day. Of a time that the clocks repeat it is the first, unless
- * the text ends with `again`, or the second is nearer to `near`. Undefined for any other text.
+ * that second; `2026-11-22T14:05` has its own day. Of a time that the clocks repeat it is the first, or the second
+ * with `again` after it. Undefined for any other text.
  */
-export function momentOf(
-  text: string,
-  day: string,
-  zone: string,
-  near = -Infinity,
-): number | undefined {
+export function momentOf(text: string, day: string, zone: string): number | undefined {
   const [clock = '', own = day] = text.replace(AGAIN, '').split('T').reverse()
   if (!isDay(own) || !/^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d)?$/.test(clock)) return undefined
   const first = fromInput(`${own}T${clock}`, zone)
   if (first === undefined) return undefined
-  const second = repeated(first, zone)
-  const isSecond = text.endsWith(AGAIN) || Math.abs(near - second) < Math.abs(near - first)
-  return (isSecond ? second : first) + LAST_OF_SECOND_MS
+  return (text.endsWith(AGAIN) ? repeated(first, zone) : first) + LAST_OF_SECOND_MS
 }
 
-/** In the address after the time that the clocks show for the second time. */
+/** After the time that the clocks show for the second time, in the address and in words. */
 const AGAIN = 'again'
+
+/** ` again` for a moment whose time the clocks have shown before on that day; empty otherwise. */
+export function againText(at: number, zone: string): string {
+  const first = momentOf(time(at, zone), date(at, zone), zone) ?? at
+  return at - first >= SECOND_MS ? ` ${AGAIN}` : ''
+}
+
+/** A typed time of day as `momentOf` reads it: `2:30 am again`. */
+export function typedMoment(text: string): string {
+  const [, clock = '', again = ''] = /^(.*?)\s*(again)?$/i.exec(text.trim()) ?? []
+  return clockTime24(clock) + again.toLowerCase()
+}
 
 /** The text of a moment, which has its day if the span has several. */
 export function momentInAddress(at: number, span: Span, zone: string): string {
   const text = isOneDay(span) ? time(at, zone) : `${date(at, zone)}T${time(at, zone)}`
-  const first = momentOf(text, span.first, zone) ?? at
-  return at - first >= SECOND_MS ? `${text}${AGAIN}` : text
+  return text + againText(at, zone).trim()
 }
 
 /** The clocks are set back by half an hour in few zones, in all others by an hour. */

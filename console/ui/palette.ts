@@ -12,6 +12,15 @@ export function applyTheme(): void {
     document.documentElement.dataset['theme'] = theme.value
     read()
   })
+  // Paper is white.
+  addEventListener('beforeprint', () => {
+    document.documentElement.dataset['theme'] = 'light'
+    read()
+  })
+  addEventListener('afterprint', () => {
+    document.documentElement.dataset['theme'] = theme.value
+    read()
+  })
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', read)
 }
 

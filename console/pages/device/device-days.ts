@@ -5,7 +5,13 @@ import { dayText } from '../../core/date-words.ts'
 import { nextDays, type DayCounts, rangeQuery, spanBounds, type Span } from '../../core/span.ts'
 import { toFailure, type ApiFailure } from '../../core/failure.ts'
 import { date } from '../../core/times.ts'
-import { sumOfDays, totalsByDay, type DayTotals, type KnownDays } from '../../core/trips.ts'
+import {
+  sumOfDays,
+  totalsByDay,
+  type DayTotals,
+  type KnownDays,
+  type StopEpisode,
+} from '../../core/trips.ts'
 import { now } from '../../ui/clock.ts'
 import { shownZone } from '../../ui/preferences.ts'
 import { useKeys, type KeyActions } from '../../ui/keys.tsx'
@@ -34,7 +40,9 @@ export function useDayTotalsStore(deviceId: string, zone: string): DayTotalsStor
     () =>
       dayTotalsStore(async (span, signal) => {
         const range = { deviceId, ...spanBounds(span, zone) }
-        return totalsByDay(await loadEpisodes(range, signal), span, zone)
+        const episodes = await loadEpisodes(range, signal)
+        const stops = episodes.flatMap((one) => (one.kind === 'stop' ? [one] : []))
+        return { totals: totalsByDay(episodes, span, zone), stops }
       }),
     [deviceId, zone],
   )
@@ -53,8 +61,10 @@ export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefine
 }
 
 /** One request at a time: a year of a busy device takes the service a long time. */
-function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<readonly DayTotals[]>) {
+function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadDays>) {
   const days = signal<KnownDays>(new Map())
+  /** By their begins: a stop over midnight is read with either day. */
+  const stops = signal<ReadonlyMap<number, StopEpisode>>(new Map())
   const failure = signal<ApiFailure | undefined>(undefined)
   const wants = new Set<WantedDays>()
   const ending = new AbortController()
@@ -78,12 +88,13 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<reado
     const { counts } = one.want
     isReading = true
     load(one.span, ending.signal).then(
-      (totals) => {
+      ({ totals, stops: read }) => {
         isReading = false
-        const read = totals.map(
+        stops.value = new Map([...stops.peek(), ...read.map((one) => [one.from, one] as const)])
+        const known = totals.map(
           (day) => [day.day, { ...day, count: counts.get(day.day)?.count ?? 0 }] as const,
         )
-        days.value = new Map([...days.peek(), ...read])
+        days.value = new Map([...days.peek(), ...known])
         readNext()
       },
       (thrown: unknown) => {
@@ -95,6 +106,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<reado
 
   return {
     days,
+    stops,
     /** The failure that stopped reading, until a retry. */
     failure,
     /** Reads these days, until the function that it returns is called. */
@@ -113,6 +125,8 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<reado
     },
   }
 }
+
+type ReadDays = { readonly totals: readonly DayTotals[]; readonly stops: readonly StopEpisode[] }
 
 type WantedDays = { readonly counts: DayCounts; readonly near: string }
 

@@ -1,3 +1,4 @@
+import type { Coordinates } from '../../../schemas/geo/distance.ts'
 import { api } from '../../api/client.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { dateText, dayText } from '../../core/date-words.ts'
@@ -8,6 +9,8 @@ import { addressOf, devicePath } from '../../core/address.ts'
 import { shownClock } from '../../ui/shown.ts'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { usePlace } from './use-place.ts'
 import { TrackMap } from './track-map.tsx'
 import type { DeviceRange } from './track-data.ts'
 
@@ -59,6 +62,7 @@ export function EmptyDay({
           {point !== undefined && day !== undefined && (
             <>
               {data.isBefore ? 'Last known place: ' : 'First known place: '}
+              <PlaceName of={point} />
               <code>{coordinatesText(point)}</code>, {dayText(day, today)} at {shownClock(point.at)}
               .
             </>
@@ -81,6 +85,15 @@ export function EmptyDay({
         isFollowing={false}
         onMove={() => undefined}
       />
+    </>
+  )
+}
+
+function PlaceName({ of: point }: { of: Coordinates }) {
+  const name = usePlace(point)
+  return name === undefined ? null : (
+    <>
+      <Isolated>{name}</Isolated>,{' '}
     </>
   )
 }

@@ -6,10 +6,14 @@ import { batteryText, coordinatesText } from '../../core/measures.ts'
 import { dateTime } from '../../core/date-words.ts'
 import { duration, offset } from '../../core/times.ts'
 import { now } from '../../ui/clock.ts'
-import { clockHours } from '../../ui/preferences.ts'
+import { clockHours, shownZone } from '../../ui/preferences.ts'
 import { shownDateTime, shownLength, shownSpeed, shownClock } from '../../ui/shown.ts'
 import type { TrackPoint } from '../../core/track.ts'
+import { wayText } from '../../core/place-words.ts'
 import type { Episode } from '../../core/trips.ts'
+import { againText } from '../../core/moment.ts'
+import { Isolated } from '../../ui/isolated.tsx'
+import { usePlace } from './use-place.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 
 /** The device's last position, its time in the chosen zone and in UTC, and its newest telemetry. */
@@ -98,6 +102,7 @@ export function AtMoment({
     <section class="card box stack" aria-labelledby="at-moment">
       <h2 id="at-moment">
         At {shownClock(at)}
+        {againText(at, shownZone())}
         {day !== undefined && `, ${day}`}
       </h2>
       {before < 0 && (
@@ -109,7 +114,10 @@ export function AtMoment({
           {episode && SILENCE_WORDS[episode.kind]}.
         </p>
       )}
-      <PlaceLinks place={point} />
+      <PlaceLinks
+        place={point}
+        way={episode?.kind === 'trip' ? wayText(episode.start.place, episode.end.place) : ''}
+      />
       <Facts
         of={[
           ['Speed', shownSpeed(speed)],
@@ -131,11 +139,21 @@ export function AtMoment({
   )
 }
 
-/** Coordinates to copy, and to open in other maps. */
-function PlaceLinks({ place }: { place: Coordinates }) {
+/**
+ * A place in words, with coordinates to copy and to open in other maps.
+ *
+ * @param way shown while the place is not known: a replay passes many.
+ */
+function PlaceLinks({ place, way = '' }: { place: Coordinates; way?: string }) {
   const coordinates = coordinatesText(place)
+  const name = usePlace(place) ?? way
   return (
     <div class="stack tight">
+      {name !== '' && (
+        <p class="strong">
+          <Isolated>{name}</Isolated>
+        </p>
+      )}
       <p class="row between">
         <code>{coordinates}</code>
         <CopyButton text={coordinates} what="coordinates" />

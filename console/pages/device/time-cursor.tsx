@@ -1,15 +1,10 @@
 import './time-cursor.css'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { LocateFixed, Pause, Play } from 'lucide'
 import { momentInAddress, momentOf } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
-import { clockTime24 } from '../../core/date-words.ts'
-import { date } from '../../core/times.ts'
-import { IconButton } from '../../ui/icon.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { pageAddress, setQuery } from '../../ui/router.ts'
-import { Select } from '../../ui/choice-fields.tsx'
 import { shownClock } from '../../ui/shown.ts'
 import { ownSentence, type ApiFact } from '../../core/device-facts.ts'
 import { PLOT_INSET } from '../../ui/time-plot.tsx'
@@ -45,119 +40,6 @@ export function useMoment(
 
 /** A replay moves many times a second; the address changes only once it rests. */
 const RESTS_MS = 250
-
-const SPEEDS = [1, 10, 60, 180, 600]
-
-/** Moves the time cursor by itself at up to 600 times the real speed, or to a typed time. */
-export function Replay({
-  first,
-  last,
-  at,
-  zone,
-  isFollowing,
-  onMove,
-  onFollow,
-}: {
-  first: number
-  last: number
-  at: number
-  zone: string
-  isFollowing: boolean
-  onMove: (at: number) => void
-  onFollow: (isFollowing: boolean) => void
-}) {
-  const [isPlaying, setPlaying] = useState(false)
-  const [speed, setSpeed] = useState(60)
-  const cursor = useRef(at)
-  cursor.current = at
-
-  useEffect(() => {
-    if (!isPlaying) return undefined
-    let frame = 0
-    let before = performance.now()
-    const step = (now: number) => {
-      const next = cursor.current + (now - before) * speed
-      before = now
-      cursor.current = next
-      onMove(Math.min(next, last))
-      if (next >= last) {
-        setPlaying(false)
-        onFollow(false)
-      } else frame = requestAnimationFrame(step)
-    }
-    frame = requestAnimationFrame(step)
-    return () => cancelAnimationFrame(frame)
-  }, [isPlaying, speed, last])
-
-  function toggle() {
-    if (!isPlaying && at >= last) onMove(first)
-    setPlaying(!isPlaying)
-    onFollow(!isPlaying)
-  }
-
-  return (
-    <div class="replay row" role="group" aria-label="Replay">
-      <IconButton
-        icon={isPlaying ? Pause : Play}
-        label={isPlaying ? 'Pause' : 'Play'}
-        small
-        onClick={toggle}
-      />
-      <Select
-        aria-label="Replay speed"
-        options={SPEEDS.map((one) => [String(one), `${one}×`])}
-        value={String(speed)}
-        onChange={(next) => setSpeed(Number(next))}
-      />
-      <TimeField at={at} zone={zone} onMove={onMove} />
-      <IconButton
-        icon={LocateFixed}
-        label="Follow the replay"
-        small
-        aria-pressed={isFollowing}
-        onClick={() => onFollow(!isFollowing)}
-      />
-    </div>
-  )
-}
-
-/** The cursor's time of day, to read and to type (14:05, 2:05 pm); Enter, or leaving the field, goes there. */
-function TimeField({
-  at,
-  zone,
-  onMove,
-}: {
-  at: number
-  zone: string
-  onMove: (at: number) => void
-}) {
-  const [typed, setTyped] = useState<string>()
-  const shown = shownClock(at)
-  function goThere() {
-    const moment = momentOf(clockTime24(typed ?? ''), date(at, zone), zone, at)
-    if (moment !== undefined && typed !== shown) onMove(moment)
-    setTyped(undefined)
-  }
-  const field = useRef<HTMLInputElement>(null)
-  useKeys(
-    { Enter: { label: 'Go to the time', run: goThere } },
-    { title: 'In the time field', element: field },
-  )
-  return (
-    <input
-      ref={field}
-      class="time-field"
-      type="text"
-      size={10}
-      autoComplete="off"
-      spellcheck={false}
-      aria-label="Go to a time"
-      value={typed ?? shown}
-      onInput={({ currentTarget }) => setTyped(currentTarget.value)}
-      onBlur={goThere}
-    />
-  )
-}
 
 /** A stretch of time that is marked on the axis. */
 type TimeBand = { readonly from: number; readonly to: number }

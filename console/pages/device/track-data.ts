@@ -84,7 +84,8 @@ export function useReports(
   }, [around, drawn, isThinned, at])
 }
 
-function useResting(at: number): number {
+/** A value that changes often, once it has stopped changing. */
+export function useResting<T>(at: T): T {
   const [resting, setResting] = useState(at)
   useEffect(() => {
     const timer = setTimeout(() => setResting(at), RESTS_MS)

@@ -5,6 +5,7 @@ import { fitPoints, toMap } from '../../map/open-map.ts'
 import { speedStep, SPEED_COLOURS } from '../../map/speed-scale.ts'
 import { TrackPainter, type PaintedTrack } from '../../map/track-painter.ts'
 import { shownUnits, shownNumber, shownSpeed } from '../../ui/shown.ts'
+import { printMap } from './print-map.ts'
 import { sightOf, useFinerTrack, type MapPart, type MapSight } from './finer-track.ts'
 import { speedIn } from '../../core/measures.ts'
 
@@ -24,19 +25,25 @@ export function TrackMap({
   selected,
   isFollowing,
   isPlain,
+  others = [],
+  places = [],
+  tailMs,
   onMove,
-}: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected' | 'isPlain'> & {
-  track: Track | undefined
-  /** Reads the track of a part of the map; absent: it is no finer. */
-  loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
-  /** Identifies the shown days: a new value fits the view again. */
-  shows: string
-  isFollowing: boolean
-  onMove: (at: number) => void
-}) {
+}: Pick<PaintedTrack, 'at' | 'status' | 'stops' | 'selected' | 'isPlain'> &
+  Partial<Pick<PaintedTrack, 'others' | 'places' | 'tailMs'>> & {
+    track: Track | undefined
+    /** Reads the track of a part of the map; absent: it is no finer. */
+    loadPart?: (part: MapPart, signal: AbortSignal) => Promise<Track>
+    /** Identifies the shown days: a new value fits the view again. */
+    shows: string
+    isFollowing: boolean
+    onMove: (at: number) => void
+  }) {
   const fittedTo = useRef('')
   const move = useRef(onMove)
   move.current = onMove
+  const paper = useRef<() => void>(null)
+  const shownPoints = useRef<readonly TrackPoint[]>([])
   const { speed } = shownUnits()
   const points = track?.points
   const [sight, setSight] = useState<MapSight>()
@@ -56,21 +63,39 @@ export function TrackMap({
       <MapHost
         label="Track: arrow keys move the map, + and − zoom; the table holds the same points"
         areNamesAbove
-        inputs={[drawn, shows, at, status, stops, selected, isFollowing, isPlain]}
+        inputs={[
+          drawn,
+          shows,
+          at,
+          status,
+          stops,
+          selected,
+          isFollowing,
+          isPlain,
+          others,
+          places,
+          tailMs,
+        ]}
         open={(map) => {
           map.on('moveend', () => setSight(sightOf(map)))
+          paper.current = printMap(map, () =>
+            fitPoints(map, shownPoints.current, { animated: false }),
+          )
           return new TrackPainter(map, (chosen) => move.current(chosen))
         }}
+        leave={() => paper.current?.()}
         paint={(map, painter) => {
-          const wanted = `${shows} ${selected?.from}`
+          const wanted = [shows, selected?.from, ...others.map(({ deviceId }) => deviceId)].join()
+          const ofAll = [...(points ?? []), ...others.flatMap((one) => one.points)]
+          shownPoints.current = within(ofAll, selected)
           if (points !== undefined && fittedTo.current !== wanted) {
             fittedTo.current = wanted
             // The strip below appears with the points, and shrinks the map.
             map.updateSize()
-            fitPoints(map, within(points, selected), { animated: false })
+            fitPoints(map, shownPoints.current, { animated: false })
           }
-          const shown = { whole: points ?? [], at, status, stops, selected, isPlain }
-          painter.paint(drawn && { ...drawn, ...shown })
+          const shown = { at, status, stops, selected, isPlain, others, places, tailMs }
+          painter.paint(drawn && { ...drawn, ...shown, whole: points ?? [] })
           const here = isFollowing ? placeAt(points ?? [], at) : undefined
           if (here !== undefined) map.getView().setCenter(toMap(here))
         }}

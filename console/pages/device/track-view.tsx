@@ -5,7 +5,16 @@ import { dayText } from '../../core/date-words.ts'
 import { dayCount, isOneDay, MOST_DAYS_OF_MONTH, spanBounds } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
 import { pointAt, type Track } from '../../core/track.ts'
-import { episodeAt, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
+import { placesOf, type Stay } from '../../core/places.ts'
+import { placeText } from '../../core/place-words.ts'
+import {
+  episodeAt,
+  totalsSince,
+  type Episode,
+  type StopEpisode,
+  type Totals,
+  type Trip,
+} from '../../core/trips.ts'
 import { useKeys } from '../../ui/keys.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -15,7 +24,9 @@ import { useFacts } from './device-events.tsx'
 import { EmptyDay } from './empty-day.tsx'
 import { Exports, PointTable } from './reports.tsx'
 import { PlotChoice, Plots } from './plots.tsx'
-import { Replay, useMoment, TimeStrip } from './time-cursor.tsx'
+import { ReplayOthers, useOthers } from './replay-others.tsx'
+import { Replay } from './replay.tsx'
+import { useMoment, TimeStrip } from './time-cursor.tsx'
 import { TrackMap } from './track-map.tsx'
 import { loadEpisodes, loadTrack, useReports, useSteps } from './track-data.ts'
 import { Trips } from './trips.tsx'
@@ -76,6 +87,18 @@ export function TrackView({
   useEffect(() => select(undefined), [from, to])
   const [chosen, choose] = useMoment(span, zone)
   const [isFollowing, setFollowing] = useState(false)
+  const [tailMs, setTail] = useState<number>()
+  const others = useOthers({ from, to })
+  const drives = useMemo(
+    () => [...(episodes.data ?? []).filter(isTrip), ...others.flatMap(({ trips }) => trips)],
+    [episodes.data, others],
+  )
+  const isPlain = dayCount(span) > MOST_DAYS_COLOURED
+  const known = totals.stops.value
+  const places = useMemo(
+    () => (isPlain ? placesOf(staysIn([...known.values()], from, to)) : []),
+    [isPlain, known, from, to],
+  )
   const first = data?.points[0]?.at ?? from
   const last = Math.max(first + SECOND_MS, data?.points.at(-1)?.at ?? to)
   const at = chosen ?? data?.points.at(-1)?.at ?? to
@@ -108,8 +131,11 @@ export function TrackView({
               key={deviceId}
               track={data}
               loadPart={(part, signal) => loadTrack(range, signal, part)}
-              isPlain={dayCount(span) > MOST_DAYS_COLOURED}
+              isPlain={isPlain}
               shows={`${from} ${to}`}
+              others={others}
+              places={places}
+              tailMs={tailMs}
               stops={stops}
               selected={selected}
               at={at}
@@ -129,8 +155,12 @@ export function TrackView({
                       first={first}
                       last={last}
                       isFollowing={isFollowing}
+                      drives={drives}
                       onFollow={setFollowing}
-                    />
+                      onPlay={setTail}
+                    >
+                      <ReplayOthers deviceId={deviceId} />
+                    </Replay>
                     <TrackSummary
                       track={data}
                       trips={hasTrips ? episodes.data && totalsSince(episodes.data, from) : null}
@@ -180,6 +210,7 @@ export function TrackView({
             totals={totals}
             selected={selected}
             facts={facts}
+            stays={places}
             onMove={choose}
             onSelect={(episode) => {
               select(episode)
@@ -192,6 +223,18 @@ export function TrackView({
       </div>
     </>
   )
+}
+
+function isTrip(one: Episode): one is Trip {
+  return one.kind === 'trip'
+}
+
+/** What lies in the range. */
+function staysIn(stops: readonly StopEpisode[], from: number, to: number): readonly Stay[] {
+  return stops.flatMap(({ position, place, ...stop }) => {
+    const ms = Math.min(stop.to, to) - Math.max(stop.from, from)
+    return ms > 0 ? [{ position, name: placeText(place), ms }] : []
+  })
 }
 
 /** The totals of all points of a track, and of its trips where they are listed. */

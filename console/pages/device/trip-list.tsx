@@ -3,32 +3,54 @@ import { dayText, weekdayText } from '../../core/date-words.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { isOneDay } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
+import { placeText, wayText } from '../../core/place-words.ts'
 import { foldShortMoves, type Episode, type ShortMoves } from '../../core/trips.ts'
+import { beginOf, foldVisits, type Visit } from '../../core/visits.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { shownClock, shownDistance, shownSpeed } from '../../ui/shown.ts'
 import type { DeviceDays } from './device-days.ts'
 
-type Row = Episode | ShortMoves
+/** It drove through a geofence without a stop. */
+type Passage = {
+  readonly kind: 'visit'
+  readonly from: number
+  readonly to: number
+  readonly visit: Visit
+}
 
-/** Trips, stops and gaps, below the day on which each begins; one stop of the Tab key. */
+type Row = Episode | ShortMoves | Passage
+
+/** Trips, stops with their visits, and gaps, below the day on which each begins; one stop of the Tab key. */
 export function TripList({
   episodes,
+  visits,
   span,
   today,
   zone,
   selected,
+  onMove,
   onSelect,
 }: Pick<DeviceDays, 'span' | 'today' | 'zone'> & {
   episodes: readonly Episode[]
+  /** Stays in geofences. */
+  visits: readonly Visit[]
   selected: Episode | undefined
+  /** Goes to a moment. */
+  onMove: (at: number) => void
   onSelect: (episode: Episode) => void
 }) {
   const list = useRef<HTMLDivElement>(null)
   const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
-  const rows = foldShortMoves(episodes).flatMap((row): readonly Row[] =>
+  const moves = foldShortMoves(episodes).flatMap((row): readonly Row[] =>
     row.kind === 'walks' && opened.has(row.from) ? row.episodes : [row],
   )
+  const folded = foldVisits(moves, visits)
+  const passages = folded.others.map((visit): Row => {
+    const from = beginOf(visit)
+    return { kind: 'visit', from, to: visit.to ?? from, visit }
+  })
+  const rows = [...moves, ...passages].sort((a, b) => a.from - b.from)
   const stop = rows.find(({ from }) => from === selected?.from)?.from ?? rows[0]?.from
   const go = (by: number) => ({
     label: 'Previous or next trip',
@@ -45,6 +67,7 @@ export function TripList({
 
   function choose(row: Row) {
     if (row.kind === 'walks') setOpened(new Set([...opened, row.from]))
+    else if (row.kind === 'visit') onMove(row.from)
     else onSelect(row)
   }
 
@@ -60,7 +83,7 @@ export function TripList({
                   type="button"
                   class={`plain trip ${row.kind}`}
                   tabIndex={row.from === stop ? 0 : -1}
-                  aria-pressed={row.kind === 'walks' ? undefined : row.from === selected?.from}
+                  aria-pressed={isEpisode(row) ? row.from === selected?.from : undefined}
                   aria-expanded={row.kind === 'walks' ? false : undefined}
                   onClick={() => choose(row)}
                 >
@@ -69,6 +92,12 @@ export function TripList({
                   </span>{' '}
                   <RowText of={row} />{' '}
                   <span class="trip-lasted">{duration(row.to - row.from)}</span>
+                  {folded.at.get(row)?.map((visit) => (
+                    <span key={beginOf(visit)} class="trip-visit note">
+                      {' '}
+                      <Isolated>{visit.name}</Isolated> {visitText(visit, day)}
+                    </span>
+                  ))}
                 </button>
               </li>
             ))}
@@ -77,6 +106,15 @@ export function TripList({
       ))}
     </div>
   )
+
+  /** `08:12 – 10:22 · 2 h 10 min`. */
+  function visitText({ from, to }: Visit, day: string): string {
+    const begin = from === undefined ? 'until' : `${clock(from, day)} –`
+    const lasted = from !== undefined && to !== undefined && duration(to - from)
+    return [`${begin} ${to === undefined ? 'now' : clock(to, day)}`, lasted]
+      .filter(Boolean)
+      .join(' · ')
+  }
 
   /** The time of day, with the date if it is not the day of the subhead. */
   function clock(at: number, day: string): string {
@@ -87,37 +125,43 @@ export function TripList({
   }
 }
 
+function isEpisode(row: Row): row is Episode {
+  return row.kind !== 'walks' && row.kind !== 'visit'
+}
+
+/** A line of its own for the place, and the figures below it. */
 function RowText({ of: row }: { of: Row }) {
   switch (row.kind) {
     case 'trip': {
       const { start, end, distanceMetres, maxSpeed } = row
-      const names = [start.place?.name, end.place?.name].filter((name) => name !== undefined)
-      const way = [...new Set(names)].join(' → ')
       const top = shownSpeed(maxSpeed)
+      const figures = [shownDistance(distanceMetres), top && `top ${top}`]
       return (
-        <span class="trip-what">
-          <Isolated class="one-line">
-            {[shownDistance(distanceMetres), way].filter(Boolean).join(' · ')}
-          </Isolated>
-          {top !== undefined && <span class="note">top {top}</span>}
-        </span>
+        <>
+          <Isolated class="trip-what two-lines">
+            {wayText(start.place, end.place) || 'Trip'}
+          </Isolated>{' '}
+          <span class="trip-more">{figures.filter(Boolean).join(' · ')}</span>
+        </>
       )
     }
     case 'stop': {
-      const coordinates = coordinatesText(row.position)
+      const place = placeText(row.place) ?? coordinatesText(row.position)
+      return <Isolated class="trip-what two-lines">{`Stopped · ${place}`}</Isolated>
+    }
+    case 'walks': {
+      const { trips, isOnFoot, distanceMetres } = row
       return (
-        <span class="trip-what" title={coordinates}>
-          <Isolated class="one-line">{`Stopped · ${row.place?.name ?? coordinates}`}</Isolated>
-        </span>
+        <>
+          <span class="trip-what">
+            {trips} short {isOnFoot ? 'walks' : 'trips'}
+          </span>{' '}
+          <span class="trip-more">{shownDistance(distanceMetres)}</span>
+        </>
       )
     }
-    case 'walks':
-      return (
-        <span class="trip-what">
-          {row.trips} short walks
-          <span class="note"> {shownDistance(row.distanceMetres)}</span>
-        </span>
-      )
+    case 'visit':
+      return <Isolated class="trip-what two-lines">{`Through ${row.visit.name}`}</Isolated>
     case 'gap':
       return <span class="trip-what">Gap: location unknown</span>
   }

@@ -2,6 +2,7 @@ import './trips.css'
 import { useEffect, useState } from 'preact/hooks'
 import { dayText } from '../../core/date-words.ts'
 import type { ApiFact } from '../../core/device-facts.ts'
+import type { StayedPlace } from '../../core/places.ts'
 import {
   isOneDay,
   dayCount,
@@ -12,7 +13,7 @@ import {
   weekOf,
 } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
-import { visitsIn, beginOf } from '../../core/visits.ts'
+import { visitsIn } from '../../core/visits.ts'
 import { episodesCsv, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
 import { shownClock, shownDistance, shownCount } from '../../ui/shown.ts'
@@ -23,7 +24,7 @@ import { TripList } from './trip-list.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { may } from '../../live/session.ts'
-import { Isolated } from '../../ui/isolated.tsx'
+import { Places } from './places.tsx'
 
 /**
  * Trips, stops and gaps along the shown days; a click shows one of them on map and plots. For too
@@ -33,6 +34,7 @@ export function Trips({
   of: loaded,
   selected,
   facts,
+  stays,
   onMove,
   onSelect,
   ...page
@@ -40,11 +42,14 @@ export function Trips({
   of: ReturnType<typeof useLoad<readonly Episode[] | undefined>> | undefined
   selected: Episode | undefined
   facts: readonly ApiFact[]
+  /** The places where it stopped, of a range. */
+  stays: readonly StayedPlace[]
   /** Goes to a moment. */
   onMove: (at: number) => void
   onSelect: (episode: Episode) => void
 }) {
   const { deviceId, span, today, zone } = page
+  const visits = visitsIn(facts)
   /** The time of day, with the day if it is not the one shown. */
   function clock(at: number): string {
     const day = date(at, zone)
@@ -53,7 +58,7 @@ export function Trips({
   }
   return (
     <>
-      <section class="card box stack some" aria-labelledby="trips">
+      <section class="trips-card card box stack some" aria-labelledby="trips">
         <h2 id="trips" class="unseen">
           Trips
         </h2>
@@ -67,19 +72,32 @@ export function Trips({
                   <p class="trips-head">
                     {headText(totalsSince(episodes, spanBounds(span, zone).from))}
                   </p>
-                  <TripList {...page} episodes={episodes} selected={selected} onSelect={onSelect} />
-                  <NamePlace of={selected} />
-                  <CsvLink
+                  <TripList
+                    {...page}
                     episodes={episodes}
-                    facts={facts}
-                    name={`${deviceId} ${span.first} trips.csv`}
+                    visits={visits}
+                    selected={selected}
+                    onMove={onMove}
+                    onSelect={onSelect}
                   />
+                  <NamePlace of={selected} />
+                  <p class="row">
+                    <CsvLink
+                      episodes={episodes}
+                      facts={facts}
+                      name={`${deviceId} ${span.first} trips.csv`}
+                    />
+                    <button type="button" class="small" onClick={() => print()}>
+                      Print
+                    </button>
+                  </p>
+                  <p class="on-paper-only">Driver ______________________ Date ____________</p>
                 </>
               )
             }
           </Loaded>
         )}
-        <Visits facts={facts} clock={clock} onMove={onMove} />
+        <Places of={stays} />
         {(loaded === undefined || loaded.data !== undefined) && <Distances {...page} />}
       </section>
       <DeviceEvents of={facts} deviceId={deviceId} clock={clock} onMove={onMove} />
@@ -111,11 +129,9 @@ function CsvLink({
   }, [episodes, facts])
   if (url === undefined) return null
   return (
-    <p>
-      <a class="button small" href={url} download={name}>
-        Trips as CSV
-      </a>
-    </p>
+    <a class="button small" href={url} download={name}>
+      Trips as CSV
+    </a>
   )
 }
 
@@ -170,41 +186,6 @@ function totalsText(sum: Totals & { readonly isWhole: boolean }, unit?: 'trip'):
   const many = unit && shownCount(trips, unit)
   const words = [shownDistance(distanceMetres), duration(lastedMs), many]
   return words.filter(Boolean).join(', ') + (isWhole ? '' : ' …')
-}
-
-/** The stays in geofences, `Yard 08:12 – 10:22`; a click goes to their begin. */
-function Visits({
-  facts,
-  clock,
-  onMove,
-}: {
-  facts: readonly ApiFact[]
-  clock: (at: number) => string
-  onMove: (at: number) => void
-}) {
-  const visits = visitsIn(facts)
-  if (visits.length === 0) return null
-  return (
-    <div class="stack tight">
-      <h3 id="visits">Visits</h3>
-      <ol class="events-of-day" role="list" aria-labelledby="visits">
-        {visits.map((visit) => {
-          const { geofenceId, name, from, to } = visit
-          return (
-            <li key={`${geofenceId} ${beginOf(visit)}`}>
-              <button type="button" class="plain" onClick={() => onMove(beginOf(visit))}>
-                <Isolated class="strong">{name}</Isolated>{' '}
-                <span>
-                  {from === undefined ? 'until ' : `${clock(from)} – `}
-                  {to === undefined ? 'now' : clock(to)}
-                </span>
-              </button>
-            </li>
-          )
-        })}
-      </ol>
-    </div>
-  )
 }
 
 /** Makes a geofence of the selected stop, unless it is in one. */

@@ -74,12 +74,15 @@ describeConsole('events on the page of a device', () => {
     await page.getByRole('heading', { name: `At ${at(12).slice(11, 19)}` }).waitFor()
   })
 
-  test('the day’s trips have the visits', async () => {
+  test('the day’s stops have the visits with their durations', async () => {
     await visit('van-2')
     const page = await open('van-2')
-    const visits = page.getByRole('region', { name: 'Trips' }).getByRole('list', { name: 'Visits' })
-    await visits.getByRole('button', { name: `Yard ${clock(0)} – ${clock(12)}` }).waitFor()
-    await visits.getByRole('button', { name: `Yard ${clock(32)} – now` }).waitFor()
+    const stops = page.getByRole('region', { name: 'Trips' }).getByRole('button')
+    const name = (text: string) => new RegExp(`Stopped .*Yard ${text}`)
+    await stops
+      .and(page.getByRole('button', { name: name(`${clock(0)} – ${clock(12)} · 12 min`) }))
+      .waitFor()
+    await stops.and(page.getByRole('button', { name: name(`${clock(32)} – now`) })).waitFor()
   })
 
   test('header and card say in which geofences it is and which rules are raised, and follow changes', async () => {

@@ -67,6 +67,40 @@ describeConsole('the layout of a device’s page', () => {
     )
   })
 
+  test.each([390, 1_024, 1_280, 1_440, 1_920])(
+    'a window of %i px shows the places of trips and stops in full, in two lines, with a title',
+    async (width) => {
+      await suite.report(
+        ...Array.from({ length: 61 }, (_, minute) => ({
+          deviceId: 'van-20',
+          latitude: 48.03 + (minute < 30 ? minute : 30) / 200,
+          longitude: 16.77,
+          speed: minute < 30 ? 12 : 0,
+          timestamp: new Date(Date.parse(`${DAY}T08:00:00Z`) + minute * 60_000).toISOString(),
+        })),
+      )
+      const page = await suite.signedIn(`/devices/van-20?day=${DAY}`, {
+        timezoneId: 'UTC',
+        viewport: { width, height: 900 },
+      })
+      const trips = page.getByRole('region', { name: 'Trips' })
+      await trips.getByRole('button', { name: /Stopped · \w/ }).waitFor()
+      const cut = await page.evaluate<string[]>(`[...document.querySelectorAll('.trip-what')]
+        .filter((one) => one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight + 1)
+        .map((one) => one.textContent)`)
+      expect(cut).toEqual([])
+      const title = await trips.locator('.trip.stop .trip-what').getAttribute('title')
+      expect(title).toMatch(/^Stopped · \D+$/)
+      const row = trips.getByRole('button', { name: /Stopped/ })
+      const [what, time] = await Promise.all(
+        ['.trip-what', '.trip-time'].map((part) => row.locator(part).boundingBox()),
+      )
+      expect(time?.y).toBeGreaterThan(what?.y ?? Infinity)
+      const column = (await sizeOf(page.locator('.day-side'))).width
+      expect(column).toBeGreaterThanOrEqual(width < 1_440 ? 21 * 16 : 24 * 16)
+    },
+  )
+
   test('trips are rows of 44 px below a head that stays, and one stop of the Tab key', async () => {
     const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, { timezoneId: 'UTC' })
     const trips = page.getByRole('region', { name: 'Trips' })
@@ -74,7 +108,6 @@ describeConsole('the layout of a device’s page', () => {
     await head.getByText(/^[\d.]+ km · 1 trip · 1 h$/).waitFor()
     const row = trips.getByRole('button').first()
     expect(await sizeOf(row)).toMatchObject({ height: 44 })
-    expect(await sizeOf(row.locator('.trip-time'))).toMatchObject({ width: 92 })
     expect(await trips.locator('.trip[tabindex="0"]').count()).toBe(1)
     const position = await head.evaluate(
       (element: never) =>
@@ -106,16 +139,17 @@ describeConsole('the layout of a device’s page', () => {
       await trip.scrollIntoViewIfNeeded()
       const lines = await trip.locator('.trip-time > span').all()
       const [begin, end] = await Promise.all(lines.map((line) => line.boundingBox()))
-      const [row, what] = await Promise.all(
-        [trip, trip.locator('.trip-what')].map((one) => one.boundingBox()),
+      const [row, what, more] = await Promise.all(
+        [trip, trip.locator('.trip-what'), trip.locator('.trip-more')].map((one) =>
+          one.boundingBox(),
+        ),
       )
-      if (!begin || !end || !row || !what) throw new Error('a part is not shown')
+      if (!begin || !end || !row || !what || !more) throw new Error('a part is not shown')
       expect(begin.height).toBeLessThan(20)
-      expect(end.height).toBeLessThan(20)
-      expect(end.y).toBeGreaterThanOrEqual(begin.y + begin.height - 1)
+      expect(end.y).toBe(begin.y)
+      expect(begin.y).toBeGreaterThanOrEqual(what.y + what.height - 1)
       expect(end.y + end.height).toBeLessThanOrEqual(row.y + row.height)
-      expect(end.x + end.width).toBeLessThanOrEqual(what.x)
-      expect(row.height).toBe(44)
+      expect(end.x + end.width).toBeLessThanOrEqual(more.x)
     }
   })
 

@@ -1,5 +1,11 @@
 import { expect, test, describe } from '@jest/globals'
-import { momentOf, momentInAddress, stepReports } from '../../../console/core/moment.ts'
+import {
+  againText,
+  momentOf,
+  momentInAddress,
+  stepReports,
+  typedMoment,
+} from '../../../console/core/moment.ts'
 
 test.each([
   ['14:05', 'UTC', '2026-11-22T14:05:00.999Z'],
@@ -26,7 +32,7 @@ test('a moment has its day only where several days are shown', () => {
   )
 })
 
-test('both moments that clocks set back show alike have an address, and the nearer one is meant', () => {
+test('both moments that clocks set back show alike have an address, and can be typed and told apart', () => {
   const day = '2026-10-25'
   const span = { first: day, last: day }
   const [first, second] = ['00:35', '01:35'].map((utc) => Date.parse(`${day}T${utc}:07Z`))
@@ -34,8 +40,13 @@ test('both moments that clocks set back show alike have an address, and the near
   expect(texts).toEqual(['02:35:07', '02:35:07again'])
   const moments = texts.map((text) => momentOf(text, day, 'Europe/Vienna'))
   expect(moments).toEqual([first, second].map((at = 0) => at + 999))
-  const near = (at = 0) => momentOf('02:35:07', day, 'Europe/Vienna', at)
-  expect([near(first), near(second)]).toEqual(moments)
+  const typed = ['2:35:07', '02:35:07 again', '2:35:07 am Again'].map(typedMoment)
+  expect(typed.map((text) => momentOf(text, day, 'Europe/Vienna'))).toEqual([
+    moments[0],
+    moments[1],
+    moments[1],
+  ])
+  expect(moments.map((at = 0) => againText(at, 'Europe/Vienna'))).toEqual(['', ' again'])
   // Lord Howe Island sets its clocks back by half an hour.
   const later = Date.parse('2026-04-04T15:15:00Z')
   const [island, sunday] = ['Australia/Lord_Howe', '2026-04-05'] as const
