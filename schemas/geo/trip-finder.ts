@@ -186,7 +186,10 @@ export class TripFinder {
 
   #endStop(open: OpenStop): void {
     const settled = settleStop(open.around, open.last.timestamp, this.#rules)
-    const { last, around: _around, before, ...stop } = this.#settle(open, settled)
+    this.#leave(this.#settle(open, settled))
+  }
+
+  #leave({ last, around: _around, before, ...stop }: OpenStop): void {
     this.#ended = before
     this.#passEnded()
     this.#ended = { ...stop, to: last.timestamp }
