@@ -8,7 +8,10 @@ export type Place = {
   readonly isRepeat?: true
 }
 
-/** A stop: all of five minutes within 100 m of a middle; then all that is within 100 m of the same middle. */
+/**
+ * A stop: all of five minutes within 100 m of a middle; then all that is within 100 m of the same middle. The first place
+ * beyond it moves the middle, once, to that of all places since, if they are of five minutes and no wider than 100 m.
+ */
 const [STOP_SECONDS, METRES] = [300, 100]
 /** A device seen at a place for this long is there until it is seen elsewhere. */
 const SEEN_SECONDS = 60
@@ -28,17 +31,24 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
   const news: StopNews[] = []
   let last: Place | undefined
   let leapt: Place | undefined
-  let stop: { readonly places: Place[]; readonly middle: number } | undefined
+  let stop: OpenStop | undefined
   let remembered: Place[] = []
 
-  const found = () => {
-    const norths = remembered.map(({ north }) => north)
-    const middle = (Math.max(...norths) + Math.min(...norths)) / 2
-    stop = { places: [...remembered], middle }
+  /** By a new place, or because nothing else was received. */
+  const found = (since: readonly Place[] = []) => {
+    stop = { places: [...remembered], middle: middleOf(remembered), since }
   }
 
   const take = (place: Place) => {
     last = place
+    const { since } = stop ?? {}
+    if (stop !== undefined && since !== undefined) {
+      const isHere = Math.abs(place.north - stop.middle) <= METRES
+      const all = [...since, place]
+      const rests = place.at - all[0]!.at >= STOP_SECONDS && widthOf(all) <= METRES
+      if (isHere) stop = { ...stop, since: all }
+      else if (rests) stop = { ...stop, middle: middleOf(all), since: undefined }
+    }
     if (stop !== undefined && Math.abs(place.north - stop.middle) <= METRES) {
       stop.places.push(place)
       return
@@ -47,7 +57,7 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
     stop = undefined
     remembered.push(place)
     while (widthOf(remembered) > 2 * METRES) remembered.shift()
-    if (place.at - remembered[0]!.at >= STOP_SECONDS) found()
+    if (place.at - remembered[0]!.at >= STOP_SECONDS) found([place])
   }
 
   /** For how long the device has been seen around the place, and has been there if it has not moved since. */
@@ -96,6 +106,18 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
   }
   beSilent(end)
   return news
+}
+
+type OpenStop = {
+  readonly places: Place[]
+  readonly middle: number
+  /** Undefined once the middle has moved. */
+  readonly since: readonly Place[] | undefined
+}
+
+function middleOf(places: readonly Place[]): number {
+  const norths = places.map(({ north }) => north)
+  return (Math.max(...norths) + Math.min(...norths)) / 2
 }
 
 function positionsOf(places: readonly Place[]): Place[] {
