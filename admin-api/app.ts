@@ -27,6 +27,7 @@ import type { AdminRoute } from './http/admin-route.ts'
 import { auditRoutes } from './audit.ts'
 import { consoleRoutes } from './console.ts'
 import { factRoutes } from './facts.ts'
+import { handleFactRoutes } from './handle-facts.ts'
 import { feedRoutes } from './feeds/feeds.ts'
 import type { IngestAddresses } from './ingest-addresses.ts'
 import { answerCall } from './http/answer-call.ts'
@@ -140,6 +141,7 @@ export function adminRoutes(deps: AdminDependencies, streams = liveStreams(deps)
     activityRoute(deps),
     placesRoute({ placeNames }),
     ...factRoutes(deps),
+    ...handleFactRoutes(deps),
     ...geofenceRoutes(deps),
     replaceGeofenceRoute(deps),
     importGeofencesRoute(deps),

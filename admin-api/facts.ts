@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import { invalidParams } from '../runtime/errors.ts'
-import { objectOf } from '../runtime/openapi/json-schema.ts'
 import { openPages, readPages } from '../runtime/process/read-pages.ts'
 import { FACT_TYPES, type DeviceFact } from '../schemas/facts/facts.ts'
-import { factView } from '../schemas/facts/view.ts'
+import { isHandledType } from '../schemas/facts/handling.ts'
 import type { DevicePlace } from '../store/read-models.ts'
 import type { Store } from '../store/store.ts'
+import { handledFactView, HANDLED_FACT } from './fact-views.ts'
 import { csvText } from './devices/export/csv.ts'
 import { labelParameter } from './devices/label-rules.ts'
 import {
@@ -20,7 +20,6 @@ import { deviceList, type Caller } from './http/caller.ts'
 import { readCursor } from './http/cursor.ts'
 import { PAGE_PARAMETERS, rangeParameters, requireRange, textParameter } from './http/query.ts'
 import { choice, type InputOf } from './http/rule.ts'
-import { RECORD, TIME } from './http/views.ts'
 
 const FACT_PARAMETERS = {
   ...PAGE_PARAMETERS,
@@ -47,7 +46,7 @@ const LABELLED_AT_ONCE = 5_000
 export function factRoutes({
   store,
 }: {
-  store: Pick<Store, 'pageFacts' | 'placeDevices'>
+  store: Pick<Store, 'pageFacts' | 'findHandlings' | 'placeDevices'>
 }): AdminRoute[] {
   async function list(
     ctx: AdminContext,
@@ -76,7 +75,10 @@ export function factRoutes({
       ...(place !== undefined && { after: { at: place[0], sequence: place[1], id: place[2] } }),
     })
     const placeOf = ({ at, sequence, id }: DeviceFact) => [at, sequence, id] as const
-    await answerPage(ctx, { list, limit, items, placeOf, view: factView })
+    const factIds = items.filter(({ type }) => isHandledType(type)).map(({ id }) => id)
+    const handlings = await store.findHandlings({ accountId, factIds })
+    const view = (fact: DeviceFact) => handledFactView(fact, handlings.get(fact.id))
+    await answerPage(ctx, { list, limit, items, placeOf, view })
   }
 
   /** The ids of the devices that have all of these labels. */
@@ -99,7 +101,7 @@ export function factRoutes({
       scope: 'positions:read',
       query: FACT_PARAMETERS,
       compressed: true,
-      answer: { data: pageOf(FACT), content: { [CSV]: FACT_ROWS } },
+      answer: { data: pageOf(HANDLED_FACT), content: { [CSV]: FACT_ROWS } },
       handle: list,
     }),
   ]
@@ -187,88 +189,3 @@ a rule was raised or cleared for it, it reported an alarm.
 Facts of an erased device are gone. \`format=csv\` is the whole range as a file, which comes as it is read, without a
 Content-Length.
 `.trim()
-
-export const FACT: JsonSchema = objectOf(
-  {
-    id: { type: 'string', description: 'ULID; its time is `at`' },
-    type: { enum: [...FACT_TYPES] },
-    sequence: {
-      type: 'integer',
-      minimum: 1,
-      description: 'Numbers the facts of a device without gaps; starts at 1 again after an erasure',
-    },
-    deviceId: { type: 'string' },
-    at: { ...TIME, description: 'When it happened' },
-    decidedAt: { ...TIME, description: 'When the service decided it' },
-    previous: {
-      type: ['string', 'null'],
-      description: '`device.online`: `offline`, or null at the first report ever',
-    },
-    alarm: { type: 'string', description: '`alarm.reported`: its name' },
-    late: {
-      type: 'boolean',
-      description: '`alarm.reported`: a newer position was known already',
-    },
-    geofence: objectOf(
-      {
-        id: { type: 'string' },
-        externalId: { type: 'string' },
-        name: { type: 'string' },
-        revision: { type: 'integer' },
-        properties: { type: 'object', additionalProperties: { type: 'string' } },
-      },
-      {
-        title: 'GeofenceOfFact',
-        optional: ['externalId', 'properties'],
-        description: '`geofence.entered` and `geofence.left`',
-      },
-    ),
-    enteredAt: {
-      ...TIME,
-      type: ['string', 'null'],
-      description: '`geofence.left`: null if it was inside when the geofence came into force',
-    },
-    rule: objectOf(
-      { id: { type: 'string' }, name: { type: 'string' }, revision: { type: 'integer' } },
-      { title: 'RuleOfFact', description: '`rule.raised` and `rule.cleared`' },
-    ),
-    value: {
-      type: ['number', 'string', 'boolean'],
-      description: 'Of a rule on a field: the value that it was judged by',
-    },
-    raisedAt: { ...TIME, description: '`rule.cleared`' },
-    seconds: {
-      type: ['number', 'null'],
-      description: 'How long the device was inside or the rule raised; null if unknown',
-    },
-    position: RECORD,
-    inside: {
-      type: 'array',
-      items: { type: 'string' },
-      description:
-        'The ids of the geofences that the device is in after it, at most 100: those that it entered last',
-    },
-    suppressed: {
-      type: 'integer',
-      minimum: 1,
-      description:
-        'The number of decisions since the fact before that became no facts, because the device makes too many',
-    },
-  },
-  {
-    title: 'Fact',
-    optional: [
-      'previous',
-      'alarm',
-      'late',
-      'geofence',
-      'enteredAt',
-      'rule',
-      'value',
-      'raisedAt',
-      'seconds',
-      'position',
-      'suppressed',
-    ],
-  },
-)

@@ -8,6 +8,7 @@ import { REPORT_INSTANCE_EVERY_MS, reportInstance } from '../runtime/process/ins
 import type { Instances, Outdated } from '../store/back-office.ts'
 import type { AdoptionStore, DefinitionStore } from '../store/definitions.ts'
 import type { FactStore } from '../store/facts.ts'
+import type { Handlings } from '../store/handlings.ts'
 import type { Operators } from '../store/operators.ts'
 import type { Rejections } from '../store/rejections.ts'
 import type { Generations } from '../store/generations.ts'
@@ -38,6 +39,7 @@ export type ProjectedStore = ReadModels &
   Pick<Rejections, 'saveRejections'> &
   Outdated &
   FactStore &
+  Pick<Handlings, 'expireHandlings'> &
   Pick<Operators, 'pageAccounts'> &
   Pick<DefinitionStore, 'changedGeofences' | 'changedRules' | keyof AdoptionStore> &
   Pick<Devices, 'placeDevices'> &
@@ -120,7 +122,8 @@ export async function applyRetention({
   eventLog: Pick<EventLog, 'trim' | 'lag'>
   store: Pick<ReadModels, 'expire' | 'checkpoint'> &
     Pick<Generations, 'currentGeneration'> &
-    Pick<FactStore, 'expireFacts'>
+    Pick<FactStore, 'expireFacts'> &
+    Pick<Handlings, 'expireHandlings'>
   clock: Clock
   retentionDays: number
   /** Stops it between two steps; the next call continues. */
@@ -133,4 +136,5 @@ export async function applyRetention({
   const seenBefore = receivedBefore - lag.seconds * 1_000
   if (!signal.aborted) await store.expire(receivedBefore, { seenBefore, signal })
   if (!signal.aborted) await store.expireFacts(seenBefore, signal)
+  if (!signal.aborted) await store.expireHandlings(seenBefore)
 }

@@ -4,6 +4,7 @@ import type { AnnouncedErasure } from './back-office/kinds.ts'
 import type { DefinitionStore } from './definitions.ts'
 import type { DocumentStore } from './documents.ts'
 import type { Erasures } from './read-models.ts'
+import type { Handlings } from './handlings.ts'
 import type { Rejections } from './rejections.ts'
 
 const FINISHED_AT_ONCE = 100
@@ -12,6 +13,7 @@ const FINISHED_AT_ONCE = 100
 export type Forgetting = Pick<Shares, 'unshareDevice'> &
   Pick<DefinitionStore, 'forgetInDefinitions'> &
   Pick<Audit, 'forgetAuditDetails'> &
+  Pick<Handlings, 'forgetHandlings'> &
   Pick<Rejections, 'forgetRejections'> & {
     readonly clock: { now(): number }
   }
@@ -29,6 +31,7 @@ export function erasingDevices({
   unshareDevice,
   forgetInDefinitions,
   forgetAuditDetails,
+  forgetHandlings,
   forgetRejections,
   clock,
 }: Forgetting & {
@@ -102,6 +105,7 @@ export function erasingDevices({
         for (const { id, accountId, deviceId, forgottenUpTo: upTo } of page) {
           if (upTo === undefined) continue
           await forgetAuditDetails({ accountId, deviceId, upTo })
+          await forgetHandlings({ accountId, deviceId, upTo })
           await forgetRejections({ accountId, deviceId, upTo })
           await announced.remove({ id })
         }

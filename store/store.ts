@@ -2,6 +2,7 @@ import type { Audit, Instances, Outdated, Shares } from './back-office.ts'
 import type { Keys } from './keys.ts'
 import type { Operators } from './operators.ts'
 import type { FactStore } from './facts.ts'
+import type { Handlings } from './handlings.ts'
 import type { DefinitionStore } from './definitions.ts'
 import type { Rejections } from './rejections.ts'
 import type { SubscriptionStore } from './subscriptions.ts'
@@ -27,6 +28,7 @@ export interface Store
     Instances,
     Outdated,
     FactStore,
+    Handlings,
     SubscriptionStore {
   /** Resolves when the store answers. @throws {DependencyError} that names the missing part. */
   ready(): Promise<void>

@@ -11,7 +11,7 @@ import { isoTime } from '../../schemas/text/iso-8601.ts'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
 import { recordView } from '../../schemas/devices/read-models.ts'
 import type { Store } from '../../store/store.ts'
-import { FACT } from '../facts.ts'
+import { FACT } from '../fact-views.ts'
 import {
   onceAnswered,
   route,

@@ -6,8 +6,10 @@ import type { Logger } from '../../runtime/process/logger.ts'
 import { periodically } from '../../runtime/process/repeat.ts'
 import type { ReportRejected } from '../../schemas/events/report-rejected.ts'
 import type { DeviceFact } from '../../schemas/facts/facts.ts'
+import { handlingView } from '../../schemas/facts/handling.ts'
 import { factView } from '../../schemas/facts/view.ts'
 import type { FactStore } from '../../store/facts.ts'
+import type { FactHandling, Handlings } from '../../store/handlings.ts'
 import type { Rejections } from '../../store/rejections.ts'
 import { rejectionView } from '../rejections.ts'
 import { eventFrame, type ChosenEvent } from './frames.ts'
@@ -16,7 +18,8 @@ import { statusChanges, type StatusChanges, type StatusStore } from './status-ch
 
 export type WatchStore = StatusStore &
   Pick<Rejections, 'pageRejections'> &
-  Pick<FactStore, 'heldFacts'>
+  Pick<FactStore, 'heldFacts'> &
+  Pick<Handlings, 'changedHandlings'>
 
 /** Looks for what is new in one account, and pushes it into the ring of its live reader. */
 type Look = { look(): Promise<void> }
@@ -53,6 +56,7 @@ export function accountWatches({
     'device-status': statuses,
     rejection: watch('refused reports', rejectionsEveryMs, newRejections),
     fact: watch('facts', factsEveryMs, (input) => newFacts(input, joinFacts)),
+    'fact-handling': watch('handling of facts', factsEveryMs, newHandlings),
   }
 
   function watch<Own extends Look>(
@@ -125,6 +129,41 @@ function newFacts({ accountId, feed, store, clock, signal }: LookInput, join: Jo
       accountId,
       deviceId: fact.deviceId,
       text: eventFrame('fact', JSON.stringify(factView(fact))),
+    })
+  }
+}
+
+/** Pushes into the ring what operators do about an account's facts. */
+function newHandlings({ accountId, feed, store, clock, signal }: LookInput): Look {
+  let known: ReadonlySet<string> = new Set()
+  let since = clock.now() - JUST_NOW_MS
+
+  return {
+    async look() {
+      if (!feed.hasBegun()) return
+      const recent = await store.changedHandlings({ accountId, since })
+      const fresh = recent.filter((one) => !known.has(JSON.stringify(one)))
+      if (fresh.length > 0) {
+        const held = await store.heldFacts({ accountId, facts: fresh })
+        if (signal.aborted) return
+        for (const one of fresh) if (held.has(one.id)) push(one)
+      }
+      known = new Set(recent.map((one) => JSON.stringify(one)))
+      // Clocks of several processes differ.
+      since = Math.max(since, (recent.at(-1)?.at ?? 0) - OUT_OF_ORDER_MS)
+    },
+  }
+
+  function push(changed: FactHandling): void {
+    const { id, deviceId } = changed
+    const data = { id, deviceId, handling: handlingView(changed) }
+    feed.push({
+      kind: 'aside',
+      name: 'fact-handling',
+      isErasable: true,
+      accountId,
+      deviceId,
+      text: eventFrame('fact-handling', JSON.stringify(data)),
     })
   }
 }

@@ -9,6 +9,7 @@ export const CHOSEN_EVENTS = [
   'position',
   'device-status',
   'fact',
+  'fact-handling',
   'rejection',
   'device-erased',
 ] as const

@@ -94,6 +94,7 @@ const DESCRIPTION = `Server-Sent Events (WHATWG HTML, section 9.2). The service 
 | \`position\` | A record, once it is in the log. Its \`id\` is an opaque mark of the place in the log |
 | \`device-status\` | A device whose last position or status has changed, at most 10 s late. It has no \`id\` and is not replayed |
 | \`fact\` | What happened to a device, as in the list of facts, once it is decided. It has no \`id\` and is not replayed |
+| \`fact-handling\` | \`{id, deviceId, handling}\`: what an operator has done about the fact with this id, as in the list of facts. It has no \`id\` and is not replayed |
 | \`rejection\` | A refused report, as in the list of rejections. It has no \`id\` and is not replayed; one may come twice and is known by its \`rejectionId\`. For operators, and for API keys with the scope \`admin\` |
 | \`device-erased\` | \`{deviceId}\` of a device that an operator has erased. Its \`id\` is a mark like a position's |
 | \`heartbeat\` | \`{}\`, at once and every 4 s. Its \`id\` moves the place in the log on |

@@ -1,6 +1,6 @@
 import { objectOf, type JsonSchema } from '../../runtime/openapi/json-schema.ts'
 import { FACT_TYPES } from '../../schemas/facts/facts.ts'
-import { FACT } from '../facts.ts'
+import { FACT } from '../fact-views.ts'
 import { RECORD, TIME } from '../http/views.ts'
 
 const TEXT: JsonSchema = objectOf({ text: { type: 'string' } }, { title: 'WebhookText' })

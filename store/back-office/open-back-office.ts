@@ -3,6 +3,7 @@ import type { Keys } from '../keys.ts'
 import type { Operators } from '../operators.ts'
 import type { Erasures } from '../read-models.ts'
 import type { DefinitionStore } from '../definitions.ts'
+import type { Handlings } from '../handlings.ts'
 import type { Rejections } from '../rejections.ts'
 import type { SubscriptionStore } from '../subscriptions.ts'
 import type { OpenDocuments } from '../documents.ts'
@@ -11,6 +12,7 @@ import { ADOPTIONS, definitionsOf } from './definitions.ts'
 import { auditOf } from './audit.ts'
 import { amountsIn, GEOFENCES, RULES } from './definition-documents.ts'
 import { definitionTotals, GEOFENCE_TOTALS } from './definition-totals.ts'
+import { HANDLINGS, handlingsOf } from './handlings.ts'
 import { instancesOf } from './instances.ts'
 import { grantsOf, keysOf } from './keys.ts'
 import {
@@ -42,7 +44,8 @@ export type BackOffice = Keys &
   Audit &
   Instances &
   DefinitionStore &
-  SubscriptionStore
+  SubscriptionStore &
+  Handlings
 
 /** All kinds but the refused reports, which may be stored elsewhere. */
 export const BACK_OFFICE = [
@@ -60,6 +63,7 @@ export const BACK_OFFICE = [
   PROGRESS,
   DELIVERIES,
   MAILS,
+  HANDLINGS,
   ANNOUNCED_ERASURES,
   AUDIT,
   INSTANCES,
@@ -112,6 +116,7 @@ export function openBackOffice(
       deliveries: open(DELIVERIES),
     }),
     ...mailsOf(open(MAILS)),
+    ...handlingsOf(open(HANDLINGS), { livesOf }),
     ...auditOf(open(AUDIT), { livesOf }),
     ...instancesOf({
       instances: open(INSTANCES),

@@ -127,6 +127,7 @@ export async function openMongoStore({
       unshareDevice: (device) => backOffice.unshareDevice(device),
       forgetInDefinitions: (device) => backOffice.forgetInDefinitions(device),
       forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
+      forgetHandlings: (device) => backOffice.forgetHandlings(device),
       forgetRejections: (device) => rejections.forgetRejections(device),
       clock,
     },

@@ -164,6 +164,7 @@ function storeOn({
         unshareDevice: (device) => backOffice.unshareDevice(device),
         forgetInDefinitions: (device) => backOffice.forgetInDefinitions(device),
         forgetAuditDetails: (device) => backOffice.forgetAuditDetails(device),
+        forgetHandlings: (device) => backOffice.forgetHandlings(device),
         forgetRejections: (device) => refused.forgetRejections(device),
         clock,
       },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { AdminRoute } from '../../admin-api/http/admin-route.ts'
 import { secretHash } from '../../schemas/access/api-key.ts'
 import { newShareToken } from '../../schemas/access/random-secrets.ts'
+import { factId } from '../../schemas/facts/facts.ts'
 import type { Scope } from '../../store/keys.ts'
 import { newSubscription } from '../contracts/store-subscriptions.ts'
 import { eventually } from '../eventually.ts'
@@ -363,6 +364,25 @@ export const EXPECTED: Record<string, Expected> = {
   'GET /rejections/summary': { needs: 'viewer', stranger: 200 },
   'GET /system/history': { needs: 'viewer', stranger: 200 },
   'GET /facts': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
+  'POST /facts/:id/take': {
+    needs: 'dispatcher',
+    path: () => `/facts/${alarmId}/take`,
+    before: raiseAlarm,
+    stranger: 404,
+  },
+  'POST /facts/:id/release': {
+    needs: 'dispatcher',
+    path: () => `/facts/${alarmId}/release`,
+    before: raiseAlarm,
+    stranger: 404,
+  },
+  'POST /facts/:id/close': {
+    needs: 'dispatcher',
+    path: () => `/facts/${alarmId}/close`,
+    body: { note: 'False alarm' },
+    before: raiseAlarm,
+    stranger: 404,
+  },
   'GET /feeds/facts': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
   'GET /feeds/positions': { needs: 'viewer', scope: 'positions:read', stranger: 200 },
   'GET /rejections': { needs: 'viewer', stranger: 200 },
@@ -458,6 +478,23 @@ async function createGeofence({ store }: AdminHarness): Promise<void> {
   geofenceId = `geofence-${randomUUID()}-of-acc-1`
   const fields = { confirmSeconds: 0, enabled: true, createdAt: T0 }
   await store.createGeofences([{ ...GEOFENCE, ...fields, id: geofenceId, accountId: 'acc-1' }])
+}
+
+let alarmId = ''
+let alarms = 0
+
+/** Of a device of its own: its state says how many facts it has. */
+async function raiseAlarm({ store }: AdminHarness): Promise<void> {
+  alarms += 1
+  const device = { accountId: 'acc-1', deviceId: `alarm-${alarms}` }
+  const fields = { sequence: 1, at: T0, decidedAt: T0, inside: [], alarm: 'sos', late: false }
+  const fact = { ...device, ...fields, type: 'alarm.reported' } as const
+  alarmId = factId(fact, '')
+  const judged = {
+    state: { sequence: 1, applied: {}, due: null },
+    facts: [{ ...fact, id: alarmId }],
+  }
+  await store.judgeFacts({ devices: [{ ...device, judge: () => judged }] })
 }
 
 async function createRule(harness: AdminHarness): Promise<void> {

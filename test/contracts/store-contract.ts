@@ -13,6 +13,7 @@ import { factPiecesContract } from './store-fact-pieces.ts'
 import { factsContract } from './store-facts.ts'
 import { judgedDevicesContract } from './store-judged-devices.ts'
 import { generationsContract } from './store-generations.ts'
+import { handlingsContract } from './store-handlings.ts'
 import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyCountsContract } from './store-history-counts.ts'
@@ -62,6 +63,7 @@ export function storeContract(name: string, open: OpenStore): void {
     judgedDevicesContract(suite)
     definitionsContract(suite)
     subscriptionsContract(suite)
+    handlingsContract(suite)
 
     suite.alone('a store is ready while it is open', async ({ store, reopen }) => {
       await store.ready()

@@ -50,6 +50,7 @@ beforeEach(async () => {
       left.push(devices)
     },
     forgetAuditDetails: step('audit'),
+    forgetHandlings: step('handlings'),
     forgetRejections: step('rejections'),
     isHidden: async () => isHidden,
     clock: { now: () => T0 },
@@ -67,12 +68,12 @@ test('an erasure remains announced until definitions, audit and refused reports 
   await erasing.finishErasures()
   expect(steps).toEqual([])
   await erasing.hideErased(erasure)
-  for (ends of ['definitions', 'audit', 'rejections'])
+  for (ends of ['definitions', 'audit', 'handlings', 'rejections'])
     await expect(erasing.finishErasures()).rejects.toThrow('ends')
   ends = undefined
   steps = []
   await erasing.finishErasures()
-  expect(steps).toEqual(['definitions', 'audit', 'rejections'])
+  expect(steps).toEqual(['definitions', 'audit', 'handlings', 'rejections'])
   expect(await announced.get(eventId)).toBeUndefined()
 })
 

@@ -94,6 +94,36 @@ describe('facts on the stream', () => {
   })
 })
 
+describe('handling of facts on the stream', () => {
+  const HANDLING = { query: '?events=fact-handling' }
+
+  test('who takes an alarm is known at once, each change once, to the readers of its account alone', async () => {
+    const { listen, api, createKey } = await start()
+    const { secret } = await createKey({ name: 'Control room' })
+    const bound = await createKey({ scopes: ['positions:read'], deviceIds: ['bus'] })
+    const source = await listen(HANDLING)
+    const others = await listen({ ...HANDLING, headers: bearer(bound.secret) })
+    const usual = await listen()
+    const facts = await decide()
+    const id = facts.find(({ type }) => type === 'alarm.reported')!.id
+    const call = (what: string, body?: object) =>
+      api('POST', `/facts/${id}/${what}`, { headers: bearer(secret), ...(body && { body }) })
+    await call('take')
+    await eventually(() => source.of('fact-handling').length === 1)
+    await call('take')
+    await call('close', { note: 'False alarm' })
+    await eventually(() => source.of('fact-handling').length === 2)
+    const at = new Date(harness.clock.now()).toISOString()
+    const common = { operator: 'Control room', at }
+    expect(source.of('fact-handling').map(({ data }) => data)).toEqual([
+      { id, deviceId: 'van-1', handling: { state: 'taken', ...common } },
+      { id, deviceId: 'van-1', handling: { state: 'closed', ...common, note: 'False alarm' } },
+    ])
+    expect(source.of('fact-handling').some(({ hasId }) => hasId)).toBe(false)
+    expect([others.events, usual.events]).toEqual([[], []])
+  })
+})
+
 /** Facts of all types of a device, decided now. */
 async function decide({
   accountId = 'acc-1',

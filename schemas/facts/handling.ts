@@ -1,0 +1,63 @@
+import { isoTime } from '../text/iso-8601.ts'
+import type { FactType } from './types.ts'
+
+/** What operators do about an alarm or a raised rule. It is kept beside the fact, and is no fact. */
+export type Handling = {
+  readonly state: HandlingState
+  /** The e-mail of the operator, or the name of the key, as it was then. */
+  readonly operator: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly note?: string
+}
+
+export const HANDLING_STATES = ['taken', 'released', 'closed'] as const
+export type HandlingState = (typeof HANDLING_STATES)[number]
+
+/** A handling as it is shown, with its time as text. */
+export function handlingView({ state, operator, at, note }: Handling) {
+  return { state, operator, at: isoTime(at), ...(note !== undefined && { note }) }
+}
+
+/** The facts that somebody has to do something about. */
+export const HANDLED_TYPES = ['alarm.reported', 'rule.raised'] as const satisfies FactType[]
+
+export function isHandledType(type: FactType): boolean {
+  return HANDLED_TYPES.some((one) => one === type)
+}
+
+export type HandlingCall = keyof typeof STATE_AFTER
+
+const STATE_AFTER = { take: 'taken', release: 'released', close: 'closed' } as const
+
+/** Whose turn it is: `id` identifies the operator or key, whatever its name. */
+export type HandlingActor = {
+  readonly id: string
+  readonly name: string
+  readonly isAdmin: boolean
+}
+
+/**
+ * The handling after a call. `unchanged`: it repeats an earlier one. `refused`: somebody else has taken or closed it;
+ * only admins may release what others have, so that an alarm never waits for somebody who has left.
+ */
+export function handleFact<Before extends Handling & { readonly operatorId: string }>(
+  before: Before | undefined,
+  {
+    call,
+    by,
+    at,
+    note,
+  }: { call: HandlingCall; by: HandlingActor; at: number; note?: string | undefined },
+): (Handling & { readonly operatorId: string }) | 'unchanged' | 'refused' {
+  const state = STATE_AFTER[call]
+  const isHeld = before !== undefined && before.state !== 'released'
+  if (!isHeld && call === 'release') return 'unchanged'
+  if (isHeld) {
+    const isOwn = before.operatorId === by.id
+    if (!isOwn && !(call === 'release' && by.isAdmin)) return 'refused'
+    if (before.state === 'closed' && call === 'take') return 'refused'
+    if (before.state === state && (note ?? before.note) === before.note) return 'unchanged'
+  }
+  return { state, operatorId: by.id, operator: by.name, at, ...(note !== undefined && { note }) }
+}
