@@ -70,7 +70,7 @@ function Navigation() {
   )
 }
 
-/** On a phone: five places in reach of the thumb, the others under "More". */
+/** On a phone: three places in reach of the thumb, the others under "More". */
 function PhoneBar() {
   const places = offeredEntries()
   const others = places.filter(({ inBar }) => inBar === undefined)

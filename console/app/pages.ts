@@ -50,7 +50,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/events',
     load: () => import('../pages/events/events-page.tsx').then((module) => module.EventsPage),
-    link: { name: 'Events', icon: BellRing, group: 'Operate' },
+    link: { name: 'Events', icon: BellRing, group: 'Operate', inBar: 'Events' },
   },
   {
     path: '/geofences',
@@ -74,7 +74,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/shares',
     load: () => import('../pages/shares/shares-page.tsx').then((module) => module.SharesPage),
-    link: { name: 'Shared links', icon: Share2, group: 'Operate', inBar: 'Shared' },
+    link: { name: 'Shared links', icon: Share2, group: 'Operate' },
     needs: 'shares.edit',
   },
   {
@@ -85,7 +85,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/keys',
     load: () => import('../pages/keys/keys-page.tsx').then((module) => module.KeysPage),
-    link: { name: 'Keys', icon: KeyRound, group: 'Set up', inBar: 'Keys' },
+    link: { name: 'Keys', icon: KeyRound, group: 'Set up' },
   },
   {
     path: '/operators',
@@ -103,7 +103,7 @@ export const PAGES: readonly ConsolePage[] = [
   {
     path: '/system',
     load: () => import('../pages/system/system-page.tsx').then((module) => module.SystemPage),
-    link: { name: 'System', icon: Activity, group: 'Watch', inBar: 'System' },
+    link: { name: 'System', icon: Activity, group: 'Watch' },
   },
   {
     path: '/rejections',

@@ -1,9 +1,4 @@
-import {
-  isFound,
-  matchRank,
-  wholeWords,
-  type SearchKey,
-} from '../../schemas/devices/device-search.ts'
+import { isFound, wholeWords, type SearchKey } from '../../schemas/devices/device-search.ts'
 import { byName, COLUMNS, type ColumnId, type DeviceColumn } from './device-columns.ts'
 import { labelOf, type LiveDevice, type ShownStatus } from './live-device.ts'
 
@@ -73,7 +68,7 @@ export function chooseDevices(
 type DeviceOrder = Pick<DeviceColumn, 'compare' | 'isMissing'>
 
 /**
- * Sorts in place: pinned devices first, devices without a value last, in between by the sort. Ties
+ * Sorts in place: devices that call for help first, then pinned ones, devices without a value last, in between by the sort. Ties
  * are ordered by name (van 3 before van 25), then by id, so that equal devices do not swap places.
  */
 export function sortDevices(
@@ -81,14 +76,17 @@ export function sortDevices(
   {
     sort,
     pinned,
+    sos,
     words = [],
   }: {
     readonly sort: Sort
     readonly pinned: ReadonlySet<string>
+    readonly sos?: ReadonlySet<string>
     readonly words?: readonly SearchKey[]
   },
 ): LiveDevice[] {
-  const rank = (device: LiveDevice) => (pinned.has(device.deviceId) ? 0 : 1)
+  const rank = ({ deviceId }: LiveDevice) =>
+    sos?.has(deviceId) === true ? -1 : pinned.has(deviceId) ? 0 : 1
   const { compare, isMissing = () => false }: DeviceOrder =
     COLUMNS.find(({ id }) => id === sort.by) ?? byMatch(words)
   const turn = sort.isDescending ? -1 : 1
@@ -102,13 +100,13 @@ export function sortDevices(
   )
 }
 
-/** The order of the API's own search. */
+/** Those called exactly so first, then those with more whole words; the rest is the order by name. */
 function byMatch(words: readonly SearchKey[]): DeviceOrder {
   const ranks = new Map<LiveDevice, number>()
+  const searched = words.map(({ joined }) => joined).join('')
   const rank = (device: LiveDevice) => {
-    const label = labelOf(device)
-    const known =
-      ranks.get(device) ?? matchRank({ whole: wholeWords(device.searchKey, words), label })
+    const isExact = device.searchKey.joined.split('\n').includes(searched)
+    const known = ranks.get(device) ?? -2 * wholeWords(device.searchKey, words) - Number(isExact)
     ranks.set(device, known)
     return known
   }

@@ -7,7 +7,7 @@ import { date, time } from './times.ts'
 export { isSos, sentenceParts } from '../../schemas/facts/sentence.ts'
 
 /** A fact about a device, which the console calls an event. */
-export type ApiFact = components['schemas']['Fact']
+export type ApiFact = components['schemas']['HandledFact']
 
 /** The types in words, for the choice of one. */
 export const FACT_WORDS: Readonly<Record<FactType, string>> = {

@@ -64,15 +64,21 @@ export function movementText(
 /** From here down a battery is low. */
 export const LOW_BATTERY = 0.15
 
-/** The states of a device that need attention: `Quiet`, `Battery 8 %`, `Rule raised`. */
+/** The states of a device that need attention: `Quiet`, `Battery 8 %`, `Too warm`, the name of a raised rule. */
 export function exceptionTexts(
   device: Pick<LiveDevice, 'status' | 'raised' | 'position' | 'telemetry'>,
+  ruleNames: ReadonlyMap<string, string> = new Map(),
 ): readonly string[] {
   const { battery = 1 } = shownTelemetry(device)
   const rules = device.raised.length
+  const [first = ''] = device.raised
   return [
     device.status === 'online' ? [] : STATUS_WORDS[device.status],
-    rules === 0 ? [] : rules === 1 ? 'Rule raised' : `${rules} rules raised`,
+    rules === 0
+      ? []
+      : rules === 1
+        ? (ruleNames.get(first) ?? 'Rule raised')
+        : `${rules} rules raised`,
     battery > LOW_BATTERY ? [] : `Battery ${batteryText(battery)}`,
   ].flat()
 }

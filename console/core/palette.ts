@@ -25,6 +25,8 @@ export const TOKENS = {
   line: '--line-strong',
   online: '--online',
   idle: '--idle',
+  bad: '--bad',
+  warn: '--warn',
   offline: '--offline',
   disabled: '--disabled',
 } as const

@@ -8,6 +8,7 @@ const NEEDED = {
   'keys.edit': 'admin',
   'operators.edit': 'admin',
   'rules.edit': 'dispatcher',
+  'facts.handle': 'dispatcher',
   'shares.edit': 'dispatcher',
   'subscriptions.edit': 'dispatcher',
 } as const

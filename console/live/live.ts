@@ -147,7 +147,7 @@ type StreamState =
 
 type AccountEvent = { readonly name: string; readonly data: string }
 
-const EVENTS = ['position', 'device-status', 'rejection', 'device-erased', 'fact']
+const EVENTS = ['position', 'device-status', 'rejection', 'device-erased', 'fact', 'fact-handling']
 
 /**
  * Keeps the account's stream open while the tab is visible: a browser opens six connections to a

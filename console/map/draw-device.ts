@@ -11,13 +11,19 @@ export type DrawnDevice = {
   readonly status: ShownStatus | 'past'
   readonly heading?: number | undefined
   readonly isSelected?: boolean
+  readonly alarm?: AlarmRing | undefined
 }
+
+/** A call for help that is not closed, or a rule that is raised: the rings differ in colour and shape. */
+export type AlarmRing = 'sos' | 'rule'
 
 /** From one step to the next, the arrow's tip moves by less than a pixel and a half. */
 const HEADING_STEP = 5
 const RING = 2
 const ARROW_REACH = DEVICE_RADIUS + RING + 6
 const LINE_REACH = 3
+const ALARM_GAP = 4
+const DASHES = { sos: [], rule: [4, 3] }
 
 /**
  * A device at (x, y), 14 pixels wide in a white ring of 2: colour and shape both show its status, so
@@ -27,22 +33,31 @@ export function drawDevice(
   context: CanvasRenderingContext2D,
   x: number,
   y: number,
-  { status, heading, isSelected = false }: DrawnDevice,
+  { status, heading, isSelected = false, alarm }: DrawnDevice,
   palette: Palette,
 ): void {
   const turn = heading === undefined ? undefined : Math.round(heading / HEADING_STEP) * HEADING_STEP
-  const name = `${status} ${turn} ${isSelected}`
-  stamp(context, x, y, { name, reach: ARROW_REACH + LINE_REACH, palette }, (picture) =>
-    paintDevice(picture, { status, heading: turn, isSelected }, palette),
+  const name = `${status} ${turn} ${isSelected} ${alarm}`
+  const reach = SELECTED_RADIUS + ALARM_GAP + LINE_REACH
+  stamp(context, x, y, { name, reach, palette }, (picture) =>
+    paintDevice(picture, { status, heading: turn, isSelected, alarm }, palette),
   )
 }
 
 /** Paints around (0, 0). */
 function paintDevice(
   context: CanvasRenderingContext2D,
-  { status, heading, isSelected }: DrawnDevice,
+  { status, heading, isSelected, alarm }: DrawnDevice,
   palette: Palette,
 ): void {
+  if (alarm !== undefined) {
+    paintAlarm(
+      context,
+      isSelected === true ? SELECTED_RADIUS : DEVICE_RADIUS + RING,
+      alarm,
+      palette,
+    )
+  }
   const colour = status === 'past' ? palette.text : palette[status]
   if (isSelected === true) {
     context.beginPath()
@@ -76,6 +91,49 @@ function paintDevice(
     context.lineTo(4, -4)
     context.stroke()
   }
+}
+
+/** A ring outside of one with this radius. */
+function paintAlarm(
+  context: CanvasRenderingContext2D,
+  inner: number,
+  alarm: AlarmRing,
+  { bad, warn, ring }: Palette,
+): void {
+  context.beginPath()
+  context.arc(0, 0, inner + ALARM_GAP, 0, 2 * Math.PI)
+  for (const [width, colour] of [
+    [5, ring],
+    [3, alarm === 'sos' ? bad : warn],
+  ] as const) {
+    context.lineWidth = width
+    context.strokeStyle = colour
+    context.stroke()
+    context.setLineDash(DASHES[alarm])
+  }
+  context.setLineDash([])
+}
+
+/** Where a device called for help. */
+export function drawAlarmPlace(
+  context: CanvasRenderingContext2D,
+  x: number,
+  y: number,
+  { bad, ring }: Palette,
+): void {
+  context.beginPath()
+  context.moveTo(x, y - 11)
+  context.lineTo(x + 11, y + 8)
+  context.lineTo(x - 11, y + 8)
+  context.closePath()
+  context.lineJoin = 'round'
+  context.lineWidth = 3
+  context.strokeStyle = ring
+  context.stroke()
+  context.fillStyle = bad
+  context.fill()
+  context.fillStyle = ring
+  context.fillText('!', x, y + 1.5)
 }
 
 function shape(context: CanvasRenderingContext2D, status: DrawnDevice['status']): void {
@@ -117,14 +175,23 @@ export function drawCluster(
   context: CanvasRenderingContext2D,
   x: number,
   y: number,
-  { count, ring }: { readonly count: number; readonly ring: readonly RingPart[] },
+  {
+    count,
+    ring,
+    alarm,
+  }: {
+    readonly count: number
+    readonly ring: readonly RingPart[]
+    readonly alarm?: AlarmRing | undefined
+  },
   palette: Palette,
 ): void {
   const radius = clusterRadius(count)
-  const name = `ring ${radius} ${ring.map(({ status, steps }) => `${status} ${steps}`).join(' ')}`
-  stamp(context, x, y, { name, reach: radius + LINE_REACH, palette }, (picture) =>
-    paintRing(picture, { radius, ring }, palette),
-  )
+  const name = `ring ${radius} ${alarm} ${ring.map(({ status, steps }) => `${status} ${steps}`).join(' ')}`
+  stamp(context, x, y, { name, reach: radius + ALARM_GAP + LINE_REACH, palette }, (picture) => {
+    paintRing(picture, { radius, ring }, palette)
+    if (alarm !== undefined) paintAlarm(picture, radius, alarm, palette)
+  })
   context.fillStyle = palette.text
   context.fillText(shortNumber(count), x, y + 0.5)
 }

@@ -10,12 +10,19 @@ import {
   type Cluster,
   type RingPart,
 } from '../core/clusters.ts'
-import { DEVICE_RADIUS, drawCluster, drawDevice, SELECTED_RADIUS } from './draw-device.ts'
+import {
+  DEVICE_RADIUS,
+  drawAlarmPlace,
+  drawCluster,
+  drawDevice,
+  SELECTED_RADIUS,
+  type AlarmRing,
+} from './draw-device.ts'
 import type { Circle } from '../core/label-place.ts'
 import { LABEL_FONT } from './draw-label.ts'
 import { MapCanvas, type MapView } from './map-canvas.ts'
 import { MapLabels } from './map-labels.ts'
-import { metre } from '../core/mercator.ts'
+import { metre, type MapPoint } from '../core/mercator.ts'
 import { shownHeading } from '../core/motion.ts'
 import { palette } from '../ui/palette.ts'
 import { shownUnits } from '../ui/shown.ts'
@@ -24,6 +31,10 @@ export type ShownFleet = {
   readonly devices: readonly LiveDevice[]
   readonly selected: LiveDevice | undefined
   readonly now: number
+  /** The devices that call for help. */
+  readonly sos: ReadonlySet<string>
+  /** Where the selected device called for help, to be compared with where it is. */
+  readonly alarmAt?: MapPoint | undefined
 }
 
 type PlacedCluster = {
@@ -46,7 +57,12 @@ const KEPT_WHILE_MOVING_MS = 500
 export class FleetPainter {
   readonly #map: OlMap
   readonly #canvas: MapCanvas
-  #shown: ShownFleet = { devices: [], selected: undefined, now: 0 }
+  #shown: ShownFleet = {
+    devices: [],
+    selected: undefined,
+    now: 0,
+    sos: new Set(),
+  }
   #grouped: { level: number; at: number; clusters: Cluster<LiveDevice>[] } | undefined
   /** Whether devices have changed since they were grouped. */
   #areOld = false
@@ -165,16 +181,45 @@ export class FleetPainter {
     return ring
   }
 
-  #draw(context: CanvasRenderingContext2D, { world }: MapView): void {
+  #alarm(devices: readonly LiveDevice[]): AlarmRing | undefined {
+    const { sos } = this.#shown
+    if (sos.size > 0 && devices.some(({ deviceId }) => sos.has(deviceId))) return 'sos'
+    return devices.some(({ raised }) => raised.length > 0) ? 'rule' : undefined
+  }
+
+  /** The place of the call for help, and a line from there to the device. */
+  #drawAlarm(context: CanvasRenderingContext2D, { project }: MapView): void {
+    const { alarmAt, selected } = this.#shown
+    if (alarmAt === undefined || selected === undefined) return
+    const colours = palette.peek()
+    const [x, y] = project(alarmAt, selected)
+    context.beginPath()
+    context.moveTo(x, y)
+    context.lineTo(...project(selected))
+    context.lineWidth = 2
+    context.strokeStyle = colours.bad
+    context.setLineDash([6, 5])
+    context.stroke()
+    context.setLineDash([])
+    drawAlarmPlace(context, x, y, colours)
+  }
+
+  #draw(context: CanvasRenderingContext2D, view: MapView): void {
+    const { world } = view
     const colours = palette.peek()
     const { selected } = this.#shown
     context.textBaseline = 'middle'
     context.textAlign = 'center'
     context.font = LABEL_FONT
+    this.#drawAlarm(context, view)
     for (const { cluster, x, y } of this.#placed) {
       const { devices } = cluster
       if (devices.length === 1) continue
-      const shown = { count: devices.length, ring: this.#ring(cluster) }
+      const shown = {
+        count: devices.length,
+        ring: this.#ring(cluster),
+        alarm: this.#alarm(devices),
+      }
       drawCluster(context, x, y, shown, colours)
     }
     for (const { device, x, y } of this.#singles()) {
@@ -190,7 +235,9 @@ export class FleetPainter {
         context.stroke()
       }
       const shown = shownHeading({ ...device.motion, heading })
-      drawDevice(context, x, y, { status: device.status, heading: shown, isSelected }, colours)
+      const { status } = device
+      const alarm = this.#alarm([device])
+      drawDevice(context, x, y, { status, heading: shown, isSelected, alarm }, colours)
     }
     this.#labels.draw(context)
   }

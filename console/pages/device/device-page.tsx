@@ -1,4 +1,5 @@
 import './device-page.css'
+import './device-sheet.css'
 import { useEffect, useMemo } from 'preact/hooks'
 import { ArrowLeft, MapPinOff } from 'lucide'
 import { api } from '../../api/client.ts'

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { BellRing } from 'lucide'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
+import { isHandled } from '../../core/alarms.ts'
 import {
   FACT_WORDS,
   factPath,
@@ -28,6 +29,7 @@ import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
+import { Handling } from './handling.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { findDevices } from '../geofences/whom.tsx'
 import { ExportEvents } from './export-events.tsx'
@@ -117,6 +119,7 @@ export function EventsPage() {
                   <Value fact={fact} rules={rules} />
                 </span>
               </a>
+              {isHandled(fact) && <Handling of={fact} subject={nameOf(fact)} />}
             </li>
           ))}
         </ol>

@@ -1,24 +1,27 @@
-import { computed, effect, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { api, serverNow } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
-import { factPath, isSos, mergedFacts, type ApiFact } from '../../core/device-facts.ts'
+import { handlingCalls } from '../../core/alarms.ts'
+import type { ApiFact } from '../../core/device-facts.ts'
 import { countText } from '../../core/measures.ts'
-import { onStreamEvent } from '../../live/live.ts'
-import { me } from '../../live/session.ts'
+import { followAlarms, handleFact, handlingOf, openSos } from '../../live/alarms.ts'
+import { may, me } from '../../live/session.ts'
 import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
-import { shownZone, sosSound } from '../../ui/preferences.ts'
+import { sosSound } from '../../ui/preferences.ts'
+import { FailedLine } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useAction } from '../../ui/use-action.ts'
 import { useLoad } from '../../ui/use-load.ts'
+import { Handling } from './handling.tsx'
 
 const MOST_SHOWN = 3
 const RING_EVERY_MS = 5_000
 
-/** Calls for help, on every page until the operator has looked at them. */
+/** Calls for help, on every page until somebody has closed them; they ring until somebody has taken them. */
 export function SosBanner() {
-  useEffect(followSos, [])
+  useEffect(followAlarms, [])
   const facts = openSos.value
-  const rings = facts.length > 0 && sosSound.value === 'on'
+  const rings = sosSound.value === 'on' && facts.some((fact) => handlingOf(fact)?.state !== 'taken')
   useEffect(() => {
     if (!rings) return undefined
     ringOnce()
@@ -32,12 +35,10 @@ export function SosBanner() {
       {facts.slice(0, MOST_SHOWN).map((fact) => (
         <SosLine key={fact.id} of={fact} />
       ))}
-      {facts.length > 1 && (
+      {more > 0 && (
         <div class="row between">
-          {more > 0 ? <p>And {countText(more, 'more SOS', undefined, 'more SOS')}</p> : <span />}
-          <button type="button" class="small" onClick={() => lookAtSos(facts)}>
-            I have seen them all
-          </button>
+          <p>And {countText(more, 'more SOS', undefined, 'more SOS')}</p>
+          <CloseAll of={facts} />
         </div>
       )}
     </div>
@@ -51,20 +52,43 @@ function SosLine({ of: fact }: { of: ApiFact }) {
     (signal) => api.get('/devices/{deviceId}', { path: { deviceId }, signal }),
     [deviceId],
   )
+  const name = data?.name ?? deviceId
   return (
     <div class="row">
       <FactIcon type={fact.type} />
       <p>
-        <FactSentence fact={fact} deviceName={data?.name ?? deviceId} /> <Time at={fact.at} />
+        <FactSentence fact={fact} deviceName={name} /> <Time at={fact.at} />
       </p>
-      <a
-        class="button small"
-        href={addressOf(factPath(fact, shownZone()))}
-        onClick={() => lookAtSos([fact])}
-      >
+      <Handling of={fact} subject={`SOS of ${name}`} />
+      <a class="button small" href={addressOf(alarmPath(fact))}>
         Show
       </a>
     </div>
+  )
+}
+
+/** The map with the device where it is now, and where it called. */
+function alarmPath({ id, deviceId }: ApiFact): string {
+  return `/?${new URLSearchParams({ device: deviceId, alarm: id })}`
+}
+
+/** Closes what nobody else has taken. */
+function CloseAll({ of: facts }: { of: readonly ApiFact[] }) {
+  const closing = useAction(async () => {
+    const operator = me.peek()?.operator
+    for (const fact of facts) {
+      const calls = operator ? handlingCalls(handlingOf(fact), operator) : []
+      if (calls.includes('close')) await handleFact(fact, 'close')
+    }
+  })
+  if (!may('facts.handle')) return null
+  return (
+    <>
+      <button type="button" class="small" disabled={closing.isRunning} onClick={closing.run}>
+        Close them all
+      </button>
+      {closing.failure !== undefined && <FailedLine failure={closing.failure} />}
+    </>
   )
 }
 
@@ -86,78 +110,4 @@ function ringOnce(): void {
   setTimeout(() => {
     context.close().catch(() => undefined)
   }, 1_000)
-}
-
-const EVERY_MS = 10_000
-/** An older one that nobody has looked at is history. */
-const KEPT_MS = 7 * 86_400_000
-const MOST_READ = 200
-const MOST_SEEN = 500
-
-const reported = signal<readonly ApiFact[]>([])
-const seen = signal<ReadonlySet<string>>(new Set())
-
-/** The calls for help that this operator has not looked at in this browser, the latest first. */
-const openSos = computed(() => reported.value.filter(({ id }) => !seen.value.has(id)))
-
-/** Notes that the operator has looked at them. */
-function lookAtSos(facts: readonly ApiFact[]): void {
-  const ids = [...seen.value, ...facts.map(({ id }) => id)].slice(-MOST_SEEN)
-  seen.value = new Set(ids)
-  try {
-    localStorage.setItem(seenKey(), JSON.stringify(ids))
-  } catch {
-    // Then it lasts as long as the page.
-  }
-}
-
-/**
- * Looks for calls for help on every page, also while the tab is hidden and has no stream; the
- * returned function ends that.
- */
-function followSos(): () => void {
-  const isNew = ({ type, alarm = '' }: ApiFact) => type === 'alarm.reported' && isSos(alarm)
-  const add = (facts: readonly ApiFact[]) => {
-    const found = facts.filter(isNew)
-    const known = new Set(reported.peek().map(({ id }) => id))
-    if (found.some(({ id }) => !known.has(id))) reported.value = mergedFacts(reported.peek(), found)
-  }
-  async function read(): Promise<void> {
-    const from = new Date(serverNow() - KEPT_MS).toISOString()
-    const query = { type: 'alarm.reported', from, limit: MOST_READ } as const
-    add((await api.get('/facts', { query })).items)
-  }
-  const look = () => void read().catch(() => undefined)
-  const readSeen = () => (seen.value = seenBefore())
-  const stopReading = effect(() => {
-    if (!me.value) return
-    readSeen()
-  })
-  look()
-  const timer = setInterval(look, EVERY_MS)
-  const stopListening = onStreamEvent((name, fact) => {
-    if (name === 'fact') add([fact as ApiFact])
-  })
-  // Another tab may have looked.
-  addEventListener('storage', readSeen)
-  return () => {
-    stopReading()
-    clearInterval(timer)
-    stopListening()
-    removeEventListener('storage', readSeen)
-    reported.value = []
-  }
-}
-
-function seenKey(): string {
-  return `gps-console.sos-seen.${me.peek()?.operator.id ?? ''}`
-}
-
-function seenBefore(): ReadonlySet<string> {
-  try {
-    const ids: unknown = JSON.parse(localStorage.getItem(seenKey()) ?? '[]')
-    return new Set(Array.isArray(ids) ? (ids as string[]) : [])
-  } catch {
-    return new Set()
-  }
 }

@@ -4,6 +4,7 @@ import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import { labelOf, type LiveDevice } from '../../core/live-device.ts'
 import { exceptionTexts } from '../../core/device-words.ts'
 import { ago } from '../../core/times.ts'
+import { sosDevices } from '../../live/alarms.ts'
 import { now } from '../../ui/clock.ts'
 import { StatusShape } from '../../ui/device-parts.tsx'
 import { Icon } from '../../ui/icon.tsx'
@@ -18,6 +19,7 @@ import {
   isMarking,
   marked,
   pinned,
+  ruleNames,
   selectedDevice,
   selectedId,
   toggleMark,
@@ -189,7 +191,7 @@ export function DeviceRow({
 }) {
   const { status, lastSeenMs } = device
   const context = { now: now.value, units: shownUnits() }
-  const exceptions = exceptionTexts(device).join(' · ')
+  const exceptions = exceptionTexts(device, ruleNames.value).join(' · ')
   const facts = COLUMNS.flatMap((column) => {
     if (!columns.includes(column.id)) return []
     const place = column.id === 'motion' ? placeName(device) : undefined
@@ -211,7 +213,12 @@ export function DeviceRow({
       {status === 'online' && <span class="unseen">Online </span>}
       <span class="device-age">{ago(lastSeenMs, now.value)}</span>{' '}
       <span class="device-sentence one-line">
-        {exceptions !== '' && <span class="exception">{exceptions}</span>}
+        {sosDevices.value.has(device.deviceId) && <span class="exception sos-word">SOS · </span>}
+        {exceptions !== '' && (
+          <span class="exception">
+            <Isolated>{exceptions}</Isolated>
+          </span>
+        )}
         {exceptions !== '' && facts !== '' && ' · '}
         <Isolated>{facts}</Isolated>
       </span>

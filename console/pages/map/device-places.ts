@@ -1,6 +1,7 @@
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
+import { placeText } from '../../core/place-words.ts'
 import { metresBetween, type Coordinates } from '../../../schemas/geo/distance.ts'
 import { markChanged } from '../../live/announce-changes.ts'
 
@@ -25,7 +26,7 @@ let timer: ReturnType<typeof setTimeout> | undefined
 
 /** The name of the town or geofence that a device is in or near, as far as it has been asked for. */
 export function placeName(device: LiveDevice): string | undefined {
-  return known.get(device)?.place?.name
+  return placeText(known.get(device)?.place ?? null)
 }
 
 /** Asks for the places of devices in view; `placeName` has them soon. */

@@ -15,7 +15,8 @@ import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon.tsx'
 import { palette } from '../../ui/palette.ts'
 import { sortDevices } from '../../core/choose-devices.ts'
-import { chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
+import { sosDevices } from '../../live/alarms.ts'
+import { alarmAt, alarmId, chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
 
 /** The last view of the map, kept while other pages are open. */
 let lastView: { center: number[]; zoom: number } | undefined
@@ -49,6 +50,8 @@ export function FleetMap(props: FleetMapProps) {
   const { geofences, devices, selected, onSelect, onSpot, onEnter } = props
   const below = useRef<GeofencePainter>(null)
   const painted = useRef<FleetPainter>(null)
+  /** The call for help that the view was fitted to. */
+  const fitted = useRef<string | null>(null)
   // Not with each change of the fleet: there may be thousands.
   useEffect(() => below.current?.paint({ geofences }), [geofences, palette.value])
   const choose = (by: 1 | -1) => ({
@@ -65,7 +68,14 @@ export function FleetMap(props: FleetMapProps) {
   return (
     <MapHost
       label="Map: arrow keys move it, + and − zoom, n and p select a device; the list beside it holds the same devices"
-      inputs={[fleetChanges.value, devices, selected, following.value]}
+      inputs={[
+        fleetChanges.value,
+        devices,
+        selected,
+        following.value,
+        sosDevices.value,
+        alarmAt.value,
+      ]}
       open={(map) => {
         shown = map
         below.current = new GeofencePainter(map)
@@ -85,7 +95,20 @@ export function FleetMap(props: FleetMapProps) {
         Enter: { label: 'Go to the selected device’s card', run: onEnter },
       }}
       paint={(map, painter) => {
-        painter.paint({ devices: devices(), selected: selected(), now: now.peek() })
+        painter.paint({
+          devices: devices(),
+          selected: selected(),
+          now: now.peek(),
+          sos: sosDevices.value,
+          alarmAt: alarmAt.value,
+        })
+        const called = alarmAt.value
+        const calling = selected()
+        if (called !== undefined && calling !== undefined && fitted.current !== alarmId.value) {
+          fitted.current = alarmId.value
+          lastView ??= { center: [], zoom: 0 }
+          fitPoints(map, [called, calling])
+        }
         if (lastView === undefined && lister.isListed.value && devices().length > 0) {
           lastView = { center: [], zoom: 0 }
           const first = selected()

@@ -1,5 +1,5 @@
-import { useRef } from 'preact/hooks'
-import { ArrowDownWideNarrow, ArrowUpNarrowWide, Ellipsis, Search } from 'lucide'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { ArrowDownWideNarrow, ArrowUpNarrowWide, Ellipsis, Search, SlidersHorizontal } from 'lucide'
 import { countByLabel, countByStatus, sortDevices, STATUSES } from '../../core/choose-devices.ts'
 import { COLUMNS } from '../../core/device-columns.ts'
 import { STATUS_WORDS } from '../../core/device-words.ts'
@@ -11,6 +11,7 @@ import { Icon, IconButton } from '../../ui/icon.tsx'
 import { isolate } from '../../ui/isolated.tsx'
 import { useKeys } from '../../ui/keys.tsx'
 import { Menu } from '../../ui/menu.tsx'
+import { isPhone } from '../../ui/phone.ts'
 import { setQuery } from '../../ui/router.ts'
 import { Select } from '../../ui/choice-fields.tsx'
 import { shownCount, shownNumber } from '../../ui/shown.ts'
@@ -20,6 +21,7 @@ import { exportCsv } from './marked-bar.tsx'
 import { selectFirst } from './fleet-map.tsx'
 import {
   mapGeofences,
+  ruleNames,
   chosenDevices,
   chosenGeofence,
   chosenLabel,
@@ -49,8 +51,8 @@ export function ListFilters() {
     },
     { title: 'In the search', element: input },
   )
-  const counts = countByStatus(foundDevices())
-  const isKnown = lister.isListed.value || fleet.devices.size > 0
+  const [isOpen, setOpen] = useState(false)
+  const choices = useId()
   return (
     <div class="list-filters stack near">
       <div class="search">
@@ -66,30 +68,71 @@ export function ListFilters() {
           onInput={({ currentTarget }) => search(currentTarget.value)}
           data-search
         />
+        {isPhone.value && <FiltersButton isOpen={isOpen} toggle={setOpen} controls={choices} />}
         <ListMenu />
       </div>
-      <div class="list-order">
-        <LabelFilter />
-        <SortChoice />
-      </div>
-      <DefinitionFilters />
-      <div class="status-filters" role="group" aria-label="Show only">
-        {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
-          <button
-            key={status}
-            type="button"
-            aria-pressed={statuses.value.has(status)}
-            onClick={() => toggleStatus(status)}
-          >
-            <StatusShape status={status} />
-            <span class="number">{isKnown ? shownNumber(counts[status]) : '–'}</span>{' '}
-            <span class="word note">{STATUS_WORDS[status]}</span>
-          </button>
-        ))}
+      {/* On a phone the devices need the room; the rules' names are read with the filters. */}
+      <div id={choices} class="stack near" hidden={isPhone.value && !isOpen}>
+        <div class="list-order">
+          <LabelFilter />
+          <SortChoice />
+        </div>
+        <DefinitionFilters />
+        <StatusFilters />
       </div>
       {lister.isCut.value && (
         <p class="notice row">The latest {shownCount(MOST_DEVICES, 'device')} are shown.</p>
       )}
+    </div>
+  )
+}
+
+/** Says how many filters are used, also while they are hidden. */
+function FiltersButton({
+  isOpen,
+  toggle,
+  controls,
+}: {
+  isOpen: boolean
+  toggle: (isOpen: boolean) => void
+  controls: string
+}) {
+  const used =
+    [chosenLabel.value, chosenGeofence.value, chosenRule.value].filter(Boolean).length +
+    Math.sign(statuses.value.size)
+  return (
+    <button
+      type="button"
+      aria-label={used === 0 ? 'Filters' : `Filters, ${used} used`}
+      aria-expanded={isOpen}
+      aria-controls={controls}
+      onClick={() => toggle(!isOpen)}
+    >
+      <Icon of={SlidersHorizontal} />
+      {used > 0 && used}
+    </button>
+  )
+}
+
+/** The number of devices of each status; pressed ones are shown alone. */
+function StatusFilters() {
+  watchWords()
+  const counts = countByStatus(foundDevices())
+  const isKnown = lister.isListed.value || fleet.devices.size > 0
+  return (
+    <div class="status-filters" role="group" aria-label="Show only">
+      {STATUSES.filter((one) => one !== 'disabled' || counts.disabled > 0).map((status) => (
+        <button
+          key={status}
+          type="button"
+          aria-pressed={statuses.value.has(status)}
+          onClick={() => toggleStatus(status)}
+        >
+          <StatusShape status={status} />
+          <span class="number">{isKnown ? shownNumber(counts[status]) : '–'}</span>{' '}
+          <span class="word note">{STATUS_WORDS[status]}</span>
+        </button>
+      ))}
     </div>
   )
 }
@@ -164,7 +207,11 @@ function LabelFilter() {
 /** Shows only the devices in a geofence, or for which a rule is raised. */
 function DefinitionFilters() {
   const geofences = mapGeofences.value
-  const rules = useRules().data ?? []
+  const { data } = useRules()
+  const rules = data ?? []
+  useEffect(() => {
+    ruleNames.value = new Map(data?.map(({ id, name }) => [id, name]))
+  }, [data])
   if (geofences.length === 0 && rules.length === 0) return null
   const choices = [
     ['geofence', 'Geofence', 'All geofences', geofences, chosenGeofence.value],

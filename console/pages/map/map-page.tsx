@@ -132,15 +132,20 @@ function ListPanel() {
         <Icon of={ChevronUp} small />
       </button>
       <LiveBar />
-      {/* On a phone the card is what the sheet has room for. */}
-      {isPhone.value && <SelectedCard />}
-      <ListFilters />
-      <MarkedBar />
-      {!isPhone.value && <SelectedCard />}
-      {lister.failure.value !== undefined && fleet.devices.size > 0 && (
-        <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
+      {/* On a phone the device is all that the sheet has room for. */}
+      {isPhone.value && selectedId.value !== undefined ? (
+        <SelectedCard />
+      ) : (
+        <>
+          <ListFilters />
+          <MarkedBar />
+          <SelectedCard />
+          {lister.failure.value !== undefined && fleet.devices.size > 0 && (
+            <FailedLine failure={lister.failure.value} onRetry={lister.retry} />
+          )}
+          <Content />
+        </>
       )}
-      <Content />
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
+import { sosDevices, openSos } from '../../live/alarms.ts'
 import { me } from '../../live/session.ts'
 import { fleet } from '../../live/live.ts'
 import { searchWords } from '../../../schemas/devices/device-search.ts'
@@ -12,6 +13,7 @@ import {
 } from '../../core/choose-devices.ts'
 import { COLUMNS, type ColumnId } from '../../core/device-columns.ts'
 import type { LiveDevice, ShownStatus } from '../../core/live-device.ts'
+import { toMercator } from '../../core/mercator.ts'
 import type { PaintedGeofence } from '../../map/geofence-painter.ts'
 import { keptPreference } from '../../ui/preferences.ts'
 import { pageAddress, setQuery } from '../../ui/router.ts'
@@ -86,7 +88,7 @@ export function sortBy(next: Sort): void {
 }
 
 export function select(deviceId: string | undefined): void {
-  setQuery({ device: deviceId })
+  setQuery({ device: deviceId, alarm: undefined })
 }
 
 export function selectedDevice(): LiveDevice | undefined {
@@ -114,8 +116,23 @@ export function foundDevices(): readonly LiveDevice[] {
 
 /** How the list is ordered. */
 export function listOrder() {
-  return { sort: sort.value, pinned: pinned.value, words: searchedWords.value }
+  return {
+    sort: sort.value,
+    pinned: pinned.value,
+    sos: sosDevices.value,
+    words: searchedWords.value,
+  }
 }
+
+/** The call for help that the address names. */
+export const alarmId = computed(() => pageAddress.value.query.get('alarm'))
+
+/** Where the selected device called for help, if the address names that call. */
+export const alarmAt = computed(() => {
+  const fact = openSos.value.find(({ id }) => id === alarmId.value)
+  if (fact?.deviceId !== selectedId.value) return undefined
+  return fact?.position && toMercator(fact.position.longitude, fact.position.latitude)
+})
 
 /** Stored by account: several people may use one browser. */
 const pinnedText = keptPreference('pinned', '{}', (text) => text)
@@ -177,6 +194,9 @@ export function markedDevices(): { devices: readonly LiveDevice[]; hidden: numbe
 
 /** The account's geofences, for the list's filter. */
 export const mapGeofences = signal<readonly ApiGeofence[]>([])
+
+/** The names of the account's rules, by id. */
+export const ruleNames = signal<ReadonlyMap<string, string>>(new Map())
 
 /** The geofences that the map shows: all if the operator wants them, otherwise the one that is filtered by. */
 export function usePaintedGeofences(): readonly PaintedGeofence[] {

@@ -1,5 +1,7 @@
 import { Pin, X } from 'lucide'
 import { api } from '../../api/client.ts'
+import { factPath } from '../../core/device-facts.ts'
+import { openSos } from '../../live/alarms.ts'
 import { may } from '../../live/session.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { placeName } from './device-places.ts'
@@ -7,13 +9,17 @@ import { fleet, lister } from '../../live/live.ts'
 import { labelOf, shownTelemetry, type LiveDevice } from '../../core/live-device.ts'
 import { now } from '../../ui/clock.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { FactIcon } from '../../ui/fact-line.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { IconButton } from '../../ui/icon.tsx'
 import { Labels, StatusShape, attributeFacts, ShareLink } from '../../ui/device-parts.tsx'
+import { shownZone } from '../../ui/preferences.ts'
+import { Time } from '../../ui/time.tsx'
 import { shownUnits, shownLength } from '../../ui/shown.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
+import { Handling } from '../events/handling.tsx'
 import { LabelButton } from '../device/labels.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
@@ -65,6 +71,7 @@ export function SelectedCard() {
             .join(' · ')}
         </Isolated>
       </p>
+      <OpenCalls of={device} />
       <LiveStandings of={device} />
       <Labels of={device.labels} />
       <Facts
@@ -103,6 +110,21 @@ function Gone({ deviceId }: { deviceId: string }) {
       </button>
     </section>
   )
+}
+
+/** The device's calls for help that nobody has closed. */
+function OpenCalls({ of: device }: { of: LiveDevice }) {
+  return openSos.value
+    .filter(({ deviceId }) => deviceId === device.deviceId)
+    .map((fact) => (
+      <div key={fact.id} class="row">
+        <FactIcon type={fact.type} />
+        <a href={addressOf(factPath(fact, shownZone()))}>
+          SOS <Time at={fact.at} />
+        </a>
+        <Handling of={fact} subject={`SOS of ${labelOf(device)}`} />
+      </div>
+    ))
 }
 
 /** The same for a device of the fleet, which knows the ids alone. */

@@ -1,8 +1,9 @@
 import { expect, test } from '@jest/globals'
 import type { Locator, Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
+import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite } from './console-harness.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
 import { quickest } from './quickest.ts'
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
@@ -35,6 +36,8 @@ const DOT_IS_THERE = `new Promise((resolve) => {
   }
   look()
 })`
+
+const SCROLLED = `document.querySelector('#content').scrollTop`
 
 describeConsole('the console on a phone', () => {
   const suite = consoleSuite()
@@ -127,6 +130,61 @@ describeConsole('the console on a phone', () => {
     await page.getByRole('button', { name: 'Layers' }).click()
     const { y, height } = await boxOf(page.getByRole('group', { name: 'Layers' }))
     expect([y >= 0, y + height <= window.height]).toEqual([true, true])
+  })
+
+  test('the list has the room that its filters leave; one button opens them and counts those in use', async () => {
+    for (let n = 0; n < 9; n += 1) {
+      await suite.report({ deviceId: `room-${n}`, latitude: 48 + n / 10, longitude: 16 })
+    }
+    const page = await suite.signedIn('/', PHONE)
+    const list = page.getByRole('list', { name: 'Devices' })
+    await deviceRow(page, 'room-1').first().waitFor()
+    expect((await boxOf(list)).height).toBeGreaterThan(190)
+    const filters = page.getByRole('button', { name: 'Filters' })
+    expect(await page.getByRole('group', { name: 'Show only' }).isVisible()).toBe(false)
+    await filters.click()
+    await page.getByRole('button', { name: /Online/ }).click()
+    await page.getByRole('button', { name: 'Filters, 1 used' }).click()
+    expect(await page.getByRole('group', { name: 'Show only' }).isVisible()).toBe(false)
+  })
+
+  test('a chosen device is a sheet of its own below the map', async () => {
+    await suite.report({ deviceId: 'sheet', latitude: 48, longitude: 16 })
+    const page = await suite.signedIn('/?device=sheet', PHONE)
+    const card = page.getByRole('region', { name: 'Selected device' })
+    await card.waitFor()
+    expect(await page.getByRole('searchbox').count()).toBe(0)
+    expect((await boxOf(page.locator('.map'))).height).toBeGreaterThan(250)
+    await card.getByRole('button', { name: 'Deselect' }).click()
+    await page.getByRole('searchbox').waitFor()
+  })
+
+  test('on a page of a device the map stays in sight while the rest scrolls, so a chosen trip is seen', async () => {
+    const from = Date.now() - 2 * 3_600_000
+    const day = new Date(from).toISOString().slice(0, 10)
+    await suite.report(
+      ...Array.from({ length: 60 }, (_, index) => ({
+        deviceId: 'stays',
+        latitude: 48.2 + Math.min(index, 30) / 1_000,
+        longitude: 16.4,
+        timestamp: new Date(from + index * 60_000).toISOString(),
+      })),
+    )
+    const page = await suite.signedIn(`/devices/stays?from=${day}&to=${day}`, PHONE)
+    const map = page.locator('.track-map')
+    await map.waitFor()
+    const before = await boxOf(map)
+    expect(Math.round(before.height)).toBe(Math.round(0.4 * PHONE.viewport.height))
+    await page.mouse.move(180, 600)
+    await page.mouse.wheel(0, 900)
+    await eventually(async () => (await page.evaluate<number>(SCROLLED)) > 300)
+    const after = await boxOf(map)
+    expect([after.y, after.height]).toEqual([
+      (await boxOf(page.locator('#content'))).y,
+      before.height,
+    ])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    expect(await accessFaults(page)).toEqual([])
   })
 
   test('the menu of a card is beside its name, and no gap is below folded filters', async () => {

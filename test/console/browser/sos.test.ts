@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { accessFaults } from './access-faults.ts'
@@ -14,6 +14,19 @@ OscillatorNode.prototype.start = function (...when) {
   return start.apply(this, when)
 }`
 
+/** Pixels in the red of alarms on the canvas of devices. */
+function redPixels(page: Page): Promise<number> {
+  return page.evaluate(`(() => {
+    const canvas = document.querySelector('.fleet-canvas')
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    let count = 0
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at] === 0xad && data[at + 1] === 0x22 && data[at + 2] === 0x1a) count += 1
+    }
+    return count
+  })()`)
+}
+
 describeConsole('an SOS', () => {
   const suite = consoleSuite()
   const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'sent an SOS' })
@@ -27,10 +40,9 @@ describeConsole('an SOS', () => {
       ...more,
     })
 
-  /** A page of a new operator, who has looked at nothing yet. */
-  async function signedIn(email: string, path: string, options = {}): Promise<Page> {
-    await suite.made('/operators', { email, password: PASSWORD, role: 'viewer' })
-    const context = await suite.open(options)
+  async function signedIn(email: string, path: string, role = 'dispatcher'): Promise<Page> {
+    await suite.made('/operators', { email, password: PASSWORD, role })
+    const context = await suite.open()
     await context.addInitScript(COUNT_TONES)
     const page = await context.newPage()
     await page.goto(suite.url + path)
@@ -39,23 +51,94 @@ describeConsole('an SOS', () => {
     return page
   }
 
-  test('it is shown on every page until the operator has looked at it', async () => {
+  const button = (page: Page, name: string) => banner(page).getByRole('button', { name })
+
+  /** Closes all of the tests before. */
+  async function closeAll(): Promise<void> {
+    const { body } = await suite.call('GET', '/facts?type=alarm.reported')
+    const { items } = body.data as { items: { id: string; handling?: { state: string } }[] }
+    for (const { id, handling } of items) {
+      if (handling !== undefined) await suite.call('POST', `/facts/${id}/release`, {})
+      await suite.call('POST', `/facts/${id}/close`, {})
+    }
+  }
+
+  beforeEach(closeAll)
+
+  test('it is shown on every page until somebody has closed it, to everybody with who has taken it', async () => {
     await callForHelp('walker-1')
     await eventually(async () => (await suite.call('GET', '/devices/walker-1')).status === 200)
     await suite.call('PATCH', '/devices/walker-1', { name: 'Lone walker' })
-    const page = await signedIn('one@example.org', '/keys')
-    await banner(page).filter({ hasText: 'Lone walker sent an SOS' }).waitFor()
+    const ana = await signedIn('one@example.org', '/keys')
+    const ben = await signedIn('other@example.org', '/rules')
+    await banner(ana).filter({ hasText: 'Lone walker sent an SOS' }).waitFor()
     for (const path of ['/', '/system', '/events', '/devices/walker-1']) {
-      await page.goto(suite.url + path)
-      await banner(page).waitFor()
+      await ana.goto(suite.url + path)
+      await banner(ana).waitFor()
     }
-    await page.goto(`${suite.url}/rules`)
+    await banner(ben).waitFor()
+    await button(ana, 'Take: SOS of Lone walker').click()
+    await banner(ana)
+      .getByText(/Taken by you, \d\d:\d\d/)
+      .waitFor()
+    await banner(ben)
+      .getByText(/Taken by one@example\.org, \d\d:\d\d/)
+      .waitFor({ timeout: 15_000 })
+    expect(await button(ben, 'Take: SOS of Lone walker').count()).toBe(0)
+    await ana.goto(`${suite.url}/events`)
+    const row = ben.getByRole('list', { name: 'Events' }).getByRole('listitem').first()
+    await ben.goto(`${suite.url}/events?type=alarm.reported`)
+    await row.getByText('Taken by one@example.org').waitFor()
+    await button(ana, 'Close: SOS of Lone walker').click()
+    const dialog = ana.getByRole('dialog', { name: 'Close the alarm' })
+    await dialog.getByRole('textbox', { name: 'Note' }).fill('False alarm')
+    await dialog.getByRole('button', { name: 'Close the alarm' }).click()
+    await banner(ana).waitFor({ state: 'detached' })
+    await banner(ben).waitFor({ state: 'detached', timeout: 15_000 })
+    await row.getByText('False alarm').waitFor()
+  })
+
+  test('two who take it at once learn who was first', async () => {
+    await callForHelp('walker-9')
+    const page = await signedIn('late@example.org', '/keys')
+    await button(page, 'Take: SOS of walker-9').waitFor()
+    // Its own stream and list come later than the click.
+    await page.route(/\/(stream|facts\?)/, (route) => route.abort())
+    const { body } = await suite.call('GET', '/facts?type=alarm.reported&deviceId=walker-9')
+    const [{ id } = { id: '' }] = (body.data as { items: { id: string }[] }).items
+    await suite.call('POST', `/facts/${id}/take`, {})
+    await button(page, 'Take: SOS of walker-9').click()
+    await banner(page)
+      .getByText(/has taken it/)
+      .waitFor()
+  })
+
+  test('the map shows where it called and where it is, with a ring, and its row on top', async () => {
+    await suite.report({ deviceId: 'aaa', latitude: 48.3, longitude: 16.3 })
+    await callForHelp('walker-map')
+    await suite.report({ deviceId: 'walker-map', latitude: 48.21, longitude: 16.42 })
+    const page = await signedIn('map@example.org', '/keys')
     await banner(page).getByRole('link', { name: 'Show' }).click()
-    await page.getByRole('heading', { name: /^At \d\d:\d\d:\d\d/ }).waitFor()
-    await banner(page).waitFor({ state: 'detached' })
-    await page.goto(`${suite.url}/keys`)
-    await page.getByRole('heading', { name: 'Keys' }).waitFor()
-    expect(await banner(page).count()).toBe(0)
+    const card = page.getByRole('region', { name: 'Selected device' })
+    await card.getByRole('button', { name: 'Take: SOS of walker-map' }).waitFor()
+    const first = page.getByRole('list', { name: 'Devices' }).locator('[data-index="0"]')
+    await first.filter({ hasText: 'walker-map' }).waitFor()
+    expect(await first.textContent()).toContain('SOS')
+    // The ring and the triangle of the place, in the red of alarms.
+    await eventually(async () => (await redPixels(page)) > 60)
+    await card.getByRole('button', { name: 'Close: SOS of walker-map' }).click()
+    await page
+      .getByRole('dialog', { name: 'Close the alarm' })
+      .getByRole('button', { name: 'Close the alarm' })
+      .click()
+    await eventually(async () => (await redPixels(page)) === 0)
+  })
+
+  test('a viewer reads who has it, and is offered nothing', async () => {
+    await callForHelp('walker-10')
+    const page = await signedIn('viewer@example.org', '/keys', 'viewer')
+    await banner(page).waitFor()
+    expect(await banner(page).getByRole('button').count()).toBe(0)
   })
 
   test('one that arrives late, and one while the page is open, are shown too; a low battery is not an SOS', async () => {
@@ -73,17 +156,17 @@ describeConsole('an SOS', () => {
     expect(await banner(page).textContent()).not.toContain('walker-3')
   })
 
-  test('several are seen with one click', async () => {
+  test('several are closed with one click', async () => {
     for (const n of [4, 5, 6, 7]) await callForHelp(`walker-${n}`)
     const page = await signedIn('three@example.org', '/keys')
     await banner(page)
       .getByText(/And \d+ more SOS/)
       .waitFor()
-    await banner(page).getByRole('button', { name: 'I have seen them all' }).click()
+    await button(page, 'Close them all').click()
     await banner(page).waitFor({ state: 'detached' })
   })
 
-  test('it rings only where the operator has switched the sound on, until it was looked at', async () => {
+  test('it rings only where the operator has switched the sound on, until somebody has taken it', async () => {
     await callForHelp('walker-8')
     const page = await signedIn('four@example.org', '/keys')
     const tones = () => page.evaluate<number>('window.tones')
@@ -93,8 +176,8 @@ describeConsole('an SOS', () => {
     await page.getByRole('combobox', { name: 'Sound on SOS' }).selectOption('on')
     await eventually(async () => (await tones()) > 2)
     await page.keyboard.press('Escape')
-    await banner(page).getByRole('button', { name: 'I have seen them all' }).click()
-    await banner(page).waitFor({ state: 'detached' })
+    await button(page, 'Take: SOS of walker-8').click()
+    await banner(page).getByText('Taken by you').waitFor()
     const heard = await tones()
     await suite.pause(6_000)
     expect(await tones()).toBe(heard)

@@ -50,7 +50,7 @@ describe('which devices are listed', () => {
     device('truck-07', { name: 'Van of Ana' }),
   ]
 
-  test('every word is found in name or id; whole words and shorter names come first', () => {
+  test('every word is found in name or id; that name comes first, then whole words', () => {
     const words = searchWords('van 7')
     const found = chooseDevices(fleet, { statuses: new Set(), label: '', words })
     expect(ids(sortDevices(found, { sort: ascending('match'), pinned: none, words }))).toEqual([
@@ -58,6 +58,16 @@ describe('which devices are listed', () => {
       'truck-07',
       'van-7-spare',
       'van-17',
+    ])
+  })
+
+  test('a word that many share leaves the order of their names, whatever their lengths', () => {
+    const names = ['Van 10', 'Van 2 of Anastasia', 'Van 1 of Eva', 'Van 3']
+    const vans = names.map((name, index) => device(`d-${index}`, { name }))
+    const words = searchWords('van')
+    const sorted = sortDevices(vans, { sort: ascending('match'), pinned: none, words })
+    expect(sorted.map(({ name }) => name)).toEqual([
+      ...['Van 1 of Eva', 'Van 2 of Anastasia', 'Van 3', 'Van 10'],
     ])
   })
 
@@ -145,6 +155,11 @@ describe('the order of the list', () => {
   test('pinned devices are first', () => {
     const sorted = sortDevices(fleet(), { sort: ascending('name'), pinned: new Set(['c-10']) })
     expect(ids(sorted)).toEqual(['c-10', 'a', 'b', 'c-9'])
+  })
+
+  test('devices that call for help are before pinned ones', () => {
+    const order = { sort: ascending('name'), pinned: new Set(['a']), sos: new Set(['c-10']) }
+    expect(ids(sortDevices(fleet(), order))).toEqual(['c-10', 'a', 'b', 'c-9'])
   })
 
   test('a kept order loses erased devices and gets new ones last', () => {

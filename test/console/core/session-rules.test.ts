@@ -15,6 +15,7 @@ const CALLS: Readonly<Record<Right, readonly string[]>> = {
   'audit.read': ['GET /audit'],
   'devices.edit': ['PATCH /devices/:deviceId', 'POST /devices/labels'],
   'devices.disable': ['DELETE /devices/:deviceId'],
+  'facts.handle': [...['POST /facts/:id/take', 'POST /facts/:id/release', 'POST /facts/:id/close']],
   'geofences.edit': [
     ...['POST /geofences', 'PATCH /geofences/:id', 'DELETE /geofences/:id'],
     'POST /geofences/import',

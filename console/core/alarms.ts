@@ -1,0 +1,44 @@
+import { isSos, type ApiFact } from './device-facts.ts'
+
+/** What an operator has done about a fact. */
+export type ApiHandling = NonNullable<ApiFact['handling']>
+
+/** Whether somebody has to do something about such a fact. */
+export function isHandled({ type }: ApiFact): boolean {
+  return type === 'alarm.reported' || type === 'rule.raised'
+}
+
+/** Of what a list and the stream say, the later: either may arrive first. */
+export function laterHandling(
+  one: ApiHandling | undefined,
+  other: ApiHandling | undefined,
+): ApiHandling | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one.at > other.at ? one : other
+}
+
+/** A call for help that nobody has closed. */
+export function isOpenSos({ type, alarm = '' }: ApiFact, handling?: ApiHandling): boolean {
+  return type === 'alarm.reported' && isSos(alarm) && handling?.state !== 'closed'
+}
+
+/** What this operator may do about a fact; admins also give back what others have. */
+export function handlingCalls(
+  handling: ApiHandling | undefined,
+  { email, role }: { readonly email: string; readonly role: string },
+): readonly ('take' | 'close' | 'release')[] {
+  if (handling === undefined || handling.state === 'released') return ['take', 'close']
+  const isOwn = handling.operator === email
+  const mayRelease = isOwn || role === 'admin'
+  return [
+    ...(isOwn && handling.state === 'taken' ? ['close' as const] : []),
+    ...(mayRelease ? ['release' as const] : []),
+  ]
+}
+
+/** `Taken by ana@example.org`; undefined if nobody has it. */
+export function handlingText(handling: ApiHandling | undefined, email: string): string | undefined {
+  if (handling === undefined || handling.state === 'released') return undefined
+  const by = handling.operator === email ? 'you' : handling.operator
+  return `${handling.state === 'taken' ? 'Taken' : 'Closed'} by ${by}`
+}

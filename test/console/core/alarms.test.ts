@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals'
+import {
+  handlingCalls,
+  handlingText,
+  isHandled,
+  isOpenSos,
+  laterHandling,
+  type ApiHandling,
+} from '../../../console/core/alarms.ts'
+import type { ApiFact } from '../../../console/core/device-facts.ts'
+
+const ANA = { email: 'ana@example.org', role: 'dispatcher' }
+const CHIEF = { email: 'chief@example.org', role: 'admin' }
+
+function by(operator: string, state: ApiHandling['state'] = 'taken', minute = 20): ApiHandling {
+  return { state, operator, at: `2026-11-28T17:${minute}:00.000Z` }
+}
+
+const fact = (type: ApiFact['type'], alarm?: string) =>
+  ({ type, ...(alarm !== undefined && { alarm }) }) as ApiFact
+
+test('of what the list and the stream say, the later counts', () => {
+  const [first, second] = [by('ana'), by('ana', 'closed', 21)]
+  expect(laterHandling(first, second)).toBe(second)
+  expect(laterHandling(second, first)).toBe(second)
+  expect(laterHandling(undefined, first)).toBe(first)
+  expect(laterHandling(first, undefined)).toBe(first)
+  expect(laterHandling(undefined, undefined)).toBeUndefined()
+})
+
+test('an SOS is open until it is closed, whoever has taken it; other alarms call nobody', () => {
+  const sos = fact('alarm.reported', 'SOS')
+  expect(isOpenSos(sos)).toBe(true)
+  expect(isOpenSos(sos, by('ana'))).toBe(true)
+  expect(isOpenSos(sos, by('ana', 'released'))).toBe(true)
+  expect(isOpenSos(sos, by('ana', 'closed'))).toBe(false)
+  expect(isOpenSos(fact('alarm.reported', 'lowBattery'))).toBe(false)
+})
+
+test('alarms and raised rules are handled, and nothing else', () => {
+  expect(isHandled(fact('alarm.reported', 'lowBattery'))).toBe(true)
+  expect(isHandled(fact('rule.raised'))).toBe(true)
+  expect(isHandled(fact('rule.cleared'))).toBe(false)
+})
+
+test('nobody is offered what the service refuses', () => {
+  expect(handlingCalls(undefined, ANA)).toEqual(['take', 'close'])
+  expect(handlingCalls(by('ben@example.org', 'released'), ANA)).toEqual(['take', 'close'])
+  expect(handlingCalls(by(ANA.email), ANA)).toEqual(['close', 'release'])
+  expect(handlingCalls(by(ANA.email, 'closed'), ANA)).toEqual(['release'])
+  expect(handlingCalls(by('ben@example.org'), ANA)).toEqual([])
+  expect(handlingCalls(by('ben@example.org'), CHIEF)).toEqual(['release'])
+})
+
+test('everybody reads who has it', () => {
+  expect(handlingText(by('ben@example.org'), ANA.email)).toBe('Taken by ben@example.org')
+  expect(handlingText(by(ANA.email, 'closed'), ANA.email)).toBe('Closed by you')
+  expect(handlingText(by(ANA.email, 'released'), ANA.email)).toBeUndefined()
+})
