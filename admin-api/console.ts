@@ -8,15 +8,18 @@ import { objectOf } from '../runtime/openapi/json-schema.ts'
 export function consoleRoutes({
   ingest,
   maps,
+  consolePublicUrl,
 }: {
   ingest: IngestAddresses
   maps: readonly MapConfig[]
+  consolePublicUrl: string | undefined
 }): AdminRoute[] {
   async function show(ctx: AdminContext): Promise<void> {
     const ingestUrl = ingest.forSenders(ctx.hostname)
     succeed(ctx, {
       ingestUrl: ingestUrl ?? null,
       loopback: ingestUrl !== undefined && isLoopback(ingestUrl),
+      consoleUrl: consolePublicUrl ?? null,
       maps: maps.map(mapView),
     })
   }
@@ -83,6 +86,11 @@ const CONSOLE: JsonSchema = objectOf(
         'Where devices reach the ingest API: `/api/v1/gps/submit` follows. Null where it is not known: INGEST_PUBLIC_URL says it',
     },
     loopback: { type: 'boolean', description: 'Only programs on the same machine reach it' },
+    consoleUrl: {
+      type: ['string', 'null'],
+      description:
+        'Where browsers reach the console, with which links begin; null: CONSOLE_PUBLIC_URL is not set',
+    },
     maps: MAPS,
   },
   { title: 'Console' },

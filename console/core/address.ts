@@ -20,6 +20,11 @@ export const addresses = addressesBelow(
 )
 export const addressOf = addresses.of
 
+/** Whether a host is this computer, which no phone reaches under this name. */
+export function isLocalHost(hostname: string): boolean {
+  return /^(localhost|.+\.localhost|127\..*|\[::1\])$/.test(hostname)
+}
+
 /** The path of a device's page. */
 export function devicePath(deviceId: string): string {
   return `/devices/${encodeURIComponent(deviceId)}`

@@ -17,6 +17,7 @@ test('the console learns where devices report to, and that only this machine rea
   expect((await show({})).body.data).toEqual({
     ingestUrl: 'http://127.0.0.1:8080',
     loopback: true,
+    consoleUrl: null,
     maps: [],
   })
 })

@@ -7,6 +7,7 @@ import {
   shell,
 } from '../../guides/guide.ts'
 import { commonTroubles } from '../../guides/guides.ts'
+import { isLocalHost } from '../../core/address.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { may } from '../../live/session.ts'
 import { Loading } from '../../ui/states.tsx'
@@ -47,7 +48,7 @@ export function SenderSetup({
 
 function OnPhone({ setup, name, sender }: { setup: Setup; name: string; sender: string }) {
   const { origin, hostname } = location
-  const isLocal = /^(localhost|127\..*|\[::1\])$/.test(hostname)
+  const isLocal = isLocalHost(hostname)
   return (
     <details>
       <summary>Open this page on a phone</summary>

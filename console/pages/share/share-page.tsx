@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Link2Off } from 'lucide'
 import type OlMap from 'ol/Map.js'
 import { movementText } from '../../core/device-words.ts'
+import { placeText } from '../../core/place-words.ts'
 import { toMercator } from '../../core/mercator.ts'
 import { shownHeading } from '../../core/motion.ts'
 import { DEVICE_RADIUS, drawDevice } from '../../map/draw-device.ts'
@@ -117,7 +118,8 @@ function SharedDevice({ of: item, isTitle }: { of: ViewedDevice; isTitle: boolea
     now.value,
     shownUnits(),
   )
-  const doing = [motion, item.place && `near ${item.place.name}`].filter(Boolean).join(' · ')
+  const place = placeText(item.place ?? null)
+  const doing = [motion, place && `near ${place}`].filter(Boolean).join(' · ')
   return (
     <li class="stack tight">
       <div class="stack tight">

@@ -1,13 +1,16 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
+import { TriangleAlert } from 'lucide'
 import { nameOnLink, titleOfDevices } from '../../../schemas/access/share-names.ts'
 import { api, serverNow } from '../../api/client.ts'
 import { faultAt } from '../../core/failure.ts'
 import { fromInput, toInput } from '../../core/times.ts'
 import { fleet } from '../../live/live.ts'
+import { now } from '../../ui/clock.ts'
 import { Field, type Values } from '../../ui/form.tsx'
 import { MomentInput } from '../../ui/moment-input.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
+import { Icon } from '../../ui/icon.tsx'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { pageAddress } from '../../ui/router.ts'
@@ -16,9 +19,19 @@ import { shownMoment } from '../../ui/shown.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { DevicePicker, type Pickable } from './device-picker.tsx'
 import { SharePreview } from './share-preview.tsx'
-import { addressOf } from '../../core/address.ts'
+import { addressOf, isLocalHost } from '../../core/address.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+/** How long a link lasts, in milliseconds; the first is the usual. */
+const LASTS = [
+  [String(2 * HOUR_MS), '2 hours'],
+  [String(8 * HOUR_MS), '8 hours'],
+  [String(DAY_MS), '1 day'],
+  [String(7 * DAY_MS), '1 week'],
+  ['', 'Until a time …'],
+] as const
 
 const TRAILS = [
   ['0', 'None'],
@@ -35,12 +48,14 @@ export function NewShare(props: DialogProps) {
   const [chosen, setChosen] = useAskedDevices()
   const [name, setName] = useState('')
   const [end, setEnd] = useState(() => toInput(serverNow() + DAY_MS, zone))
+  const [lasts, setLasts] = useState<string>(LASTS[0][0])
   const [trailMinutes, setTrailMinutes] = useState<string>(TRAILS[0][0])
   const [showsNow, setShowsNow] = useState(true)
   const [showsStreets, setShowsStreets] = useState(false)
   const { data: service } = useLoad((signal) => api.get('/console', { signal }), [])
+  const { origin, hostname } = new URL(service?.consoleUrl ?? location.origin)
   const streets = service?.maps.find(({ seenBy }) => seenBy !== null)
-  const until = fromInput(end, zone)
+  const until = lasts === '' ? fromInput(end, zone) : now.value + Number(lasts)
   const givenTo = (device: Pickable) => device.given?.trim() || undefined
   const names = chosen.map((device, index) =>
     nameOnLink({ given: givenTo(device), own: device.name }, index),
@@ -62,13 +77,14 @@ export function NewShare(props: DialogProps) {
       ...(name.trim() !== '' && { name: name.trim() }),
       deviceIds: chosen.map(({ deviceId }) => deviceId),
       ...(given.length > 0 && { names: Object.fromEntries(given) }),
-      expiresAt: new Date(until).toISOString(),
+      // From the click on, however long the dialog was open.
+      expiresAt: new Date(lasts === '' ? until : serverNow() + Number(lasts)).toISOString(),
       trailMinutes: Number(trailMinutes),
       showsNow,
       showsStreets,
     }
     const { token } = await api.post('/shares', { body })
-    setLink(`${location.origin}${addressOf('/share')}#${token}`)
+    setLink(`${origin}${addressOf('/share')}#${token}`)
   }
 
   if (link !== undefined) {
@@ -79,7 +95,9 @@ export function NewShare(props: DialogProps) {
         text={link}
         what="Link"
         onClose={props.onClose}
-      />
+      >
+        {isLocalHost(hostname) && <LocalAddress origin={origin} />}
+      </KeepSecret>
     )
   }
   return (
@@ -88,7 +106,7 @@ export function NewShare(props: DialogProps) {
       <Field
         name="name"
         label="Name"
-        hint="The heading of the customer’s page."
+        hint="The heading of the page that the link opens."
         autoFocus
         placeholder={titleOfDevices(names)}
         autoComplete="off"
@@ -96,19 +114,33 @@ export function NewShare(props: DialogProps) {
         onInput={({ currentTarget }) => setName(currentTarget.value)}
       />
       <div class="tiles">
-        <Field
-          name="expiresAt"
-          label="Expires"
+        <SelectField
+          name="lasts"
+          label="Lasts"
           hint={
-            until === undefined
-              ? `At most 30 days from now, in ${zone}.`
-              : `It ends ${shownMoment(until)} in ${zone}. At most 30 days from now.`
+            lasts === '' || until === undefined
+              ? undefined
+              : `It ends ${shownMoment(until)} in ${zone}.`
           }
-        >
-          {(attributes) => (
-            <MomentInput {...attributes} label="Expires" value={end} onChange={setEnd} />
-          )}
-        </Field>
+          options={LASTS}
+          value={lasts}
+          onChange={setLasts}
+        />
+        {lasts === '' && (
+          <Field
+            name="expiresAt"
+            label="Expires"
+            hint={
+              until === undefined
+                ? `At most 30 days from now, in ${zone}.`
+                : `It ends ${shownMoment(until)} in ${zone}. At most 30 days from now.`
+            }
+          >
+            {(attributes) => (
+              <MomentInput {...attributes} label="Expires" value={end} onChange={setEnd} />
+            )}
+          </Field>
+        )}
         <SelectField
           name="trailMinutes"
           label="Trail"
@@ -124,8 +156,8 @@ export function NewShare(props: DialogProps) {
           report.
         </Tick>
         {streets !== undefined && (
-          <Tick label="Streets on the customer’s map" isOn={showsStreets} set={setShowsStreets}>
-            {streets.seenBy} then sees which area the customer looks at.
+          <Tick label="Streets on the map of the link" isOn={showsStreets} set={setShowsStreets}>
+            {streets.seenBy} then sees which area its viewers look at.
           </Tick>
         )}
       </div>
@@ -142,6 +174,20 @@ export function NewShare(props: DialogProps) {
         }
       />
     </FormDialog>
+  )
+}
+
+/** A link that begins so opens nothing on a phone. */
+function LocalAddress({ origin }: { origin: string }) {
+  return (
+    <div class="notice warn row">
+      <Icon of={TriangleAlert} />
+      <p>
+        <code>{origin}</code> can be reached only from this computer, so this link opens nothing on
+        a phone. Start the service with <code>npm start -- --lan</code>, or set{' '}
+        <code>CONSOLE_PUBLIC_URL</code> to the address that others use.
+      </p>
+    </div>
   )
 }
 

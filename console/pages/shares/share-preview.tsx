@@ -9,7 +9,7 @@ const LISTED = 3
 
 type Previewed = { readonly name: string; readonly lastAt: string | undefined }
 
-/** The text that the customer will read on the page of the link. */
+/** The text that viewers will read on the page of the link. */
 export function SharePreview({
   title,
   devices,
@@ -27,8 +27,8 @@ export function SharePreview({
   const isOne = devices.length <= 1
   const place = isOne ? 'its last known place' : 'their last known places'
   return (
-    <section class="notice stack near" aria-label="What the customer sees">
-      <p class="note">What the customer sees</p>
+    <section class="notice stack near" aria-label="What viewers see">
+      <p class="note">What viewers see</p>
       <div>
         <h3>
           <Isolated>{title}</Isolated>

@@ -1,6 +1,9 @@
+import { useEffect } from 'preact/hooks'
 import { Share2 } from 'lucide'
 import { api } from '../../api/client.ts'
 import type { components } from '../../api/schema.ts'
+import { watchWords } from '../../live/announce-changes.ts'
+import { fleet, startLive } from '../../live/live.ts'
 import { may } from '../../live/session.ts'
 import { FormDialog, useDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, IsolatedList } from '../../ui/isolated.tsx'
@@ -16,6 +19,8 @@ type Share = components['schemas']['Share']
 
 /** Links that show some devices to people without an account. */
 export function SharesPage() {
+  useEffect(startLive, [])
+  watchWords()
   const list = usePages((cursor, signal) => api.get('/shares', { query: { cursor }, signal }), [])
   const { dialog, open } = useDialog(list.reload)
   // A device's page and its card on the map link here with the device to share.
@@ -47,7 +52,7 @@ export function SharesPage() {
         )
       }
       empty={
-        <Empty title="No shared links yet" icon={Share2}>
+        <Empty title="No shared links" icon={Share2}>
           <p>
             A link shows some devices live, until a time that you choose, to anyone who has it. It
             needs no account and shows no ids.
@@ -63,7 +68,10 @@ export function SharesPage() {
 
 const COLUMNS: readonly Column<Share>[] = [
   { title: 'Name', cell: ({ name }) => <Isolated class="strong">{name}</Isolated> },
-  { title: 'Devices', cell: ({ deviceIds }) => <IsolatedList most={3}>{deviceIds}</IsolatedList> },
+  {
+    title: 'Devices',
+    cell: ({ deviceIds }) => <IsolatedList most={3}>{deviceIds.map(nameOf)}</IsolatedList>,
+  },
   {
     title: 'Expires',
     cell: ({ expiresAt, status }) => (
@@ -79,6 +87,11 @@ const COLUMNS: readonly Column<Share>[] = [
   },
   { title: 'Created', cell: ({ createdAt }) => <TimeCell at={createdAt} /> },
 ]
+
+/** The device's name, once the fleet is known. */
+function nameOf(deviceId: string): string {
+  return fleet.devices.get(deviceId)?.name ?? deviceId
+}
 
 function RevokeShare({ of: { id, name }, ...props }: DialogProps & { of: Share }) {
   return (

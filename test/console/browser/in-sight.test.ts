@@ -31,6 +31,7 @@ describeConsole('what people look for is in sight', () => {
     const page = await suite.signedIn('/shares?device=clocked', { locale, timezoneId: 'UTC' })
     const dialog = page.getByRole('dialog', { name: 'New link' })
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10)
+    await dialog.getByLabel('Lasts').selectOption('Until a time …')
     for (const typed of ['2:05 pm', '14.05']) {
       await fillMoment(dialog, 'Expires', tomorrow, '9:00')
       await fillMoment(dialog, 'Expires', tomorrow, typed)

@@ -62,8 +62,8 @@ describeConsole('the layers of a map', () => {
     async function guestOf({ hasStreets }: { hasStreets: boolean }) {
       await page.goto(`${suite.url}/shares?device=van-2`)
       const dialog = page.getByRole('dialog', { name: 'New link' })
-      const tick = dialog.getByRole('checkbox', { name: 'Streets on the customer’s map' })
-      await dialog.getByText('OpenStreetMap then sees which area the customer looks at').waitFor()
+      const tick = dialog.getByRole('checkbox', { name: 'Streets on the map of the link' })
+      await dialog.getByText('OpenStreetMap then sees which area its viewers look at').waitFor()
       expect(await tick.isChecked()).toBe(false)
       if (hasStreets) await tick.check()
       await dialog.getByRole('button', { name: 'Create link' }).click()

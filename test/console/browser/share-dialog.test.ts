@@ -8,11 +8,13 @@ import { countClicks } from './count-clicks.ts'
 import { fillMoment } from './fill-moment.ts'
 
 const DISPATCHER = 'dora@example.org'
+/** Tomorrow, if it is late. */
+const IN_TWO_HOURS = /(today|tomorrow) \d\d:\d\d/
 
 describeConsole('the dialog that shares devices', () => {
   const suite = consoleSuite()
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'New link' })
-  const preview = (page: Page) => page.getByRole('region', { name: 'What the customer sees' })
+  const preview = (page: Page) => page.getByRole('region', { name: 'What viewers see' })
 
   async function device(deviceId: string, name?: string, more: object = {}): Promise<void> {
     await suite.report({ deviceId, latitude: 48.2, longitude: 16.4, ...more })
@@ -90,11 +92,11 @@ describeConsole('the dialog that shares devices', () => {
     expect(await shared(link)).toMatchObject({ name: 'Lorry 7' })
     await page.getByRole('button', { name: 'I have it' }).click()
     const row = page.getByRole('row').filter({ hasText: 'Lorry 7' })
-    await row.getByText(/tomorrow \d\d:\d\d/).waitFor()
+    await row.getByText(IN_TWO_HOURS).first().waitFor()
     expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
   })
 
-  test('it shows what the customer will read, and devices get names for the link', async () => {
+  test('it shows what viewers will read, and devices get names for the link', async () => {
     await device('tanker-1', 'Tanker of the north')
     await device('tanker-2')
     const page = await suite.signedIn('/shares?device=tanker-1&device=tanker-2')
@@ -105,9 +107,7 @@ describeConsole('the dialog that shares devices', () => {
     await preview(page)
       .getByRole('heading', { name: 'Tanker of the north and Spare tanker' })
       .waitFor()
-    await preview(page)
-      .getByText(/until tomorrow \d\d:\d\d/)
-      .waitFor()
+    await preview(page).getByText(IN_TWO_HOURS).waitFor()
     await preview(page).getByText('without a trail').waitFor()
     await preview(page).getByText('It may have no network').waitFor()
     await dialog(page).getByLabel('Trail').selectOption('60')
@@ -115,6 +115,7 @@ describeConsole('the dialog that shares devices', () => {
     await title.fill('Oil for Ebensee')
     await preview(page).getByRole('heading', { name: 'Oil for Ebensee' }).waitFor()
     const end = new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10)
+    await dialog(page).getByLabel('Lasts').selectOption('Until a time …')
     await fillMoment(dialog(page), 'Expires', end, '12:30 pm')
     await dialog(page)
       .getByText(/It ends \w{3} \d+ \w{3}( \d+)? 12:30/)
@@ -168,6 +169,27 @@ describeConsole('the dialog that shares devices', () => {
     await guest.getByText(empty).waitFor()
     await suite.report({ deviceId: 'secret-yard', latitude: 48.2, longitude: 16.4 })
     await guest.getByText(/Updated \d\d:\d\d/).waitFor()
+  })
+
+  test('two hours of a link are two clicks from a device, and its address says that phones do not reach it', async () => {
+    await device('friend', 'Friend')
+    const page = await suite.signedIn('/?device=friend')
+    const card = page.getByRole('region', { name: 'Selected device' })
+    const clicks = await countClicks(page)
+    await card.getByRole('link', { name: 'Share' }).click()
+    await preview(page).getByRole('heading', { name: 'Friend' }).waitFor()
+    await dialog(page).getByRole('button', { name: 'Create link' }).click()
+    const link = await createdLink(page)
+    expect(await clicks()).toBe(2)
+    const { expiresAt } = (await shared(link)) as { expiresAt: string }
+    const hours = (Date.parse(expiresAt) - Date.now()) / 3_600_000
+    expect([hours > 1.9, hours <= 2.01]).toEqual([true, true])
+    // The tests' service has no other address.
+    const made = page.getByRole('dialog', { name: 'Link created' })
+    await made.getByText('can be reached only from this computer').waitFor()
+    await made.getByRole('button', { name: 'I have it' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'Friend' }).first()
+    expect(await row.textContent()).not.toContain('friend')
   })
 
   test('it fits a phone with long names, light and dark', async () => {
