@@ -54,13 +54,13 @@ function LoadedPage({
 
 /**
  * Shown if the page's files cannot be loaded: the console was updated, or the server is
- * unreachable. Browsers may keep the failure of a file, so the page is loaded again.
+ * unreachable. Browsers may keep the failure of a file, so the page is loaded again once the service answers.
  */
 function Outdated() {
   useEffect(() => {
-    const reload = () => location.reload()
-    addEventListener('online', reload)
-    return () => removeEventListener('online', reload)
+    const closing = new AbortController()
+    reloadOnceAnswered(closing.signal).catch(() => undefined)
+    return () => closing.abort()
   }, [])
   return (
     <Page title="This page cannot be loaded">
@@ -72,6 +72,39 @@ function Outdated() {
       </Empty>
     </Page>
   )
+}
+
+const LOOK_EVERY_MS = 2_000
+const LOOKS_AT_MOST_MS = 10_000
+/** A file that is missing for good must not reload the page again and again. */
+const RELOADS_EVERY_MS = 60_000
+const RELOADED_AT = 'gps-console.reloaded'
+
+async function reloadOnceAnswered(ending: AbortSignal): Promise<void> {
+  const reloadedAt = Number(sessionStorage.getItem(RELOADED_AT))
+  const waitMs = reloadedAt + RELOADS_EVERY_MS - Date.now()
+  await pause(Math.min(RELOADS_EVERY_MS, Math.max(LOOK_EVERY_MS, waitMs)))
+  while (!ending.aborted) {
+    const signal = AbortSignal.any([ending, AbortSignal.timeout(LOOKS_AT_MOST_MS)])
+    const isAnswered = await fetch(addressOf('/'), {
+      method: 'HEAD',
+      cache: 'no-store',
+      signal,
+    }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (ending.aborted) return
+    if (isAnswered) {
+      sessionStorage.setItem(RELOADED_AT, String(Date.now()))
+      return location.reload()
+    }
+    await pause(LOOK_EVERY_MS)
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
 function NoSuchPage() {

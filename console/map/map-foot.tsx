@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type OlMap from 'ol/Map.js'
 import { fromMercator, WORLD_METRES } from '../core/mercator.ts'
 import { scaleFor } from '../core/measures.ts'
+import { Isolated } from '../ui/isolated.tsx'
 import { shownUnits } from '../ui/shown.ts'
 import {
   isLayerFailed,
@@ -52,7 +53,8 @@ export function MapFoot({
       )}
       {isFailed && (
         <p class="notice warn row over-map" role="status">
-          The map could not be loaded
+          {isLayerFailed.value ? <Isolated>{shownLayerName.value}</Isolated> : 'The map'} could not
+          be loaded
           <button
             type="button"
             class="small"

@@ -38,6 +38,11 @@ export function arriveAt(heading: HTMLHeadingElement | null): void {
   arrived = pageAddress.value.path
 }
 
+/** The form that had the focus is gone, so the first page's heading gets it. */
+export function expectArrival(): void {
+  arrived ??= ''
+}
+
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · GPS console`

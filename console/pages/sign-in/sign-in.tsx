@@ -9,13 +9,14 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { Field, Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { useTitle } from '../../ui/page.tsx'
+import { expectArrival, useTitle } from '../../ui/page.tsx'
 import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import './sign-in.css'
 
 export function SignInPage() {
   useTitle('Sign in')
+  useEffect(() => expectArrival, [])
   return (
     <main class="alone">
       <Backdrop />
@@ -66,6 +67,7 @@ function Backdrop() {
 /** The page on which an operator with a generated password chooses their own. */
 export function FirstPasswordPage() {
   useTitle('Change your password')
+  useEffect(() => expectArrival, [])
   return (
     <main class="alone">
       <div class="card sign-in box stack">

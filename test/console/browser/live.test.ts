@@ -136,6 +136,17 @@ describeConsole('what is live', () => {
     await page.getByRole('heading', { name: 'Shared links', level: 1 }).waitFor()
   })
 
+  test('a page first opened while the service restarts is there once it is back', async () => {
+    const page = await suite.signedIn('/keys')
+    let isUp = false
+    // As a service that is away: no `online` event of the browser comes.
+    await page.route('**/*', (route) => (isUp ? route.fallback() : route.abort()))
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('heading', { name: 'This page cannot be loaded' }).waitFor()
+    isUp = true
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+  })
+
   test('the card reads again what a busy service has not answered', async () => {
     const shape = { type: 'circle', latitude: 33, longitude: 3, radius: 200 }
     await suite.made('/geofences', { name: 'Depot', shape })

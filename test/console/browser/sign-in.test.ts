@@ -35,6 +35,7 @@ describeConsole('signing in', () => {
   test('signing in leads to the page that was asked for, and signing out back', async () => {
     const page = await suite.signedIn('/audit', { byForm: true })
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Audit')
     await page.getByText('session.created').first().waitFor()
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByText(`${EMAIL}`, { exact: true }).filter({ visible: true }).first().waitFor()

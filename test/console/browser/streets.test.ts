@@ -14,7 +14,7 @@ describeConsole('streets on the map', () => {
   const suite = consoleSuite({ origins: () => [OSM] })
 
   const card = (page: Page) => page.getByRole('region', { name: 'Show streets?' })
-  const failed = (page: Page) => page.getByText('The map could not be loaded')
+  const failed = (page: Page) => page.getByText('Streets (OpenStreetMap) could not be loaded')
   const standIn = (page: Page) =>
     page.route(`${OSM}/**`, (route) => route.fulfill({ contentType: 'image/png', body: PIXEL }))
 
