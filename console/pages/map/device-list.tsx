@@ -213,7 +213,9 @@ export function DeviceRow({
       {status === 'online' && <span class="unseen">Online </span>}
       <span class="device-age">{ago(lastSeenMs, now.value)}</span>{' '}
       <span class="device-sentence one-line">
-        {sosDevices.value.has(device.deviceId) && <span class="exception sos-word">SOS · </span>}
+        {sosDevices.value.has(device.deviceId) && (
+          <span class="exception sos-word">SOS{exceptions + facts !== '' && ' · '}</span>
+        )}
         {exceptions !== '' && (
           <span class="exception">
             <Isolated>{exceptions}</Isolated>
