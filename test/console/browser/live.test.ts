@@ -141,10 +141,10 @@ describeConsole('what is live', () => {
     let isUp = false
     // As a service that is away: no `online` event of the browser comes.
     await page.route('**/*', (route) => (isUp ? route.fallback() : route.abort()))
-    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('link', { name: 'Shared links' }).click()
     await page.getByRole('heading', { name: 'This page cannot be loaded' }).waitFor()
     isUp = true
-    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Shared links', level: 1 }).waitFor()
   })
 
   test('the card reads again what a busy service has not answered', async () => {
