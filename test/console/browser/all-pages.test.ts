@@ -46,7 +46,7 @@ describeConsole('every page', () => {
     await page.getByRole('heading', { name: 'Now' }).waitFor()
     await look('a device')
     await page.goto(`${suite.url}/?device=van-1`)
-    await deviceRow(page, 'van-1').waitFor()
+    await page.getByRole('region', { name: 'Selected device' }).waitFor()
     await look('a selected device')
   }
 
