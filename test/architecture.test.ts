@@ -20,6 +20,7 @@ const ports = [
   'store/operators.ts',
   'store/definitions.ts',
   'store/facts.ts',
+  'store/handlings.ts',
   'store/follow-changes.ts',
   'store/rejections.ts',
   'store/subscriptions.ts',

@@ -30,7 +30,7 @@ export const sosDevices = computed<ReadonlySet<string>>(
 )
 
 /** @throws {ApiFailure} 409 if a colleague was faster; its message says who. */
-export async function handleFact(
+export async function changeHandling(
   { id }: ApiFact,
   call: 'take' | 'release' | 'close',
   note?: string,

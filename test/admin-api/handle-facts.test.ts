@@ -106,14 +106,14 @@ test('closing keeps a note; releasing opens it again for others', async () => {
 })
 
 test('only alarms and raised rules are handled', async () => {
-  const online = await decide({ type: 'device.online', previous: null } as Partial<DeviceFact>)
+  const online = await decide({ type: 'device.online', previous: null })
   const { status, body } = await call('take', online, ana)
   expect([status, body.message]).toEqual([
     409,
     'only alarm.reported and rule.raised can be taken and closed',
   ])
   const rule = { id: 'rule-1', name: 'Too warm', revision: 1 }
-  const raised = await decide({ type: 'rule.raised', rule } as Partial<DeviceFact>)
+  const raised = await decide({ type: 'rule.raised', rule })
   expect((await call('take', raised, ana)).status).toBe(200)
 })
 

@@ -29,7 +29,7 @@ import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useLoad } from '../../ui/use-load.ts'
-import { Handling } from './handling.tsx'
+import { HandlingLine } from './handling.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { findDevices } from '../geofences/whom.tsx'
 import { ExportEvents } from './export-events.tsx'
@@ -119,7 +119,7 @@ export function EventsPage() {
                   <Value fact={fact} rules={rules} />
                 </span>
               </a>
-              {isHandled(fact) && <Handling of={fact} subject={nameOf(fact)} />}
+              {isHandled(fact) && <HandlingLine of={fact} subject={nameOf(fact)} />}
             </li>
           ))}
         </ol>

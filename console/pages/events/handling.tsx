@@ -1,6 +1,6 @@
 import { handlingCalls, handlingText } from '../../core/alarms.ts'
 import type { ApiFact } from '../../core/device-facts.ts'
-import { handleFact, handlingOf } from '../../live/alarms.ts'
+import { changeHandling, handlingOf } from '../../live/alarms.ts'
 import { may, me } from '../../live/session.ts'
 import { FormDialog, useDialog } from '../../ui/form-dialog.tsx'
 import { Field } from '../../ui/form.tsx'
@@ -13,10 +13,10 @@ const WORDS = { take: 'Take', close: 'Close', release: 'Give back' } as const
 const LONGEST_NOTE = 500
 
 /** Who deals with an alarm or a raised rule since when, and the buttons to change that. */
-export function Handling({ of: fact, subject }: { of: ApiFact; subject: string }) {
+export function HandlingLine({ of: fact, subject }: { of: ApiFact; subject: string }) {
   const { dialog, open } = useDialog(() => undefined)
-  const taking = useAction(() => handleFact(fact, 'take'))
-  const releasing = useAction(() => handleFact(fact, 'release'))
+  const taking = useAction(() => changeHandling(fact, 'take'))
+  const releasing = useAction(() => changeHandling(fact, 'release'))
   if (!me.value) return null
   const { operator } = me.value
   const handling = handlingOf(fact)
@@ -75,7 +75,7 @@ function CloseAlarm({
       {...props}
       title="Close the alarm"
       button="Close the alarm"
-      submit={({ note = '' }) => handleFact(fact, 'close', note.trim())}
+      submit={({ note = '' }) => changeHandling(fact, 'close', note.trim())}
       done="Closed for everybody."
     >
       <Field

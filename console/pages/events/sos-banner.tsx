@@ -4,7 +4,7 @@ import { addressOf } from '../../core/address.ts'
 import { handlingCalls } from '../../core/alarms.ts'
 import type { ApiFact } from '../../core/device-facts.ts'
 import { countText } from '../../core/measures.ts'
-import { followAlarms, handleFact, handlingOf, openSos } from '../../live/alarms.ts'
+import { followAlarms, changeHandling, handlingOf, openSos } from '../../live/alarms.ts'
 import { may, me } from '../../live/session.ts'
 import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
 import { sosSound } from '../../ui/preferences.ts'
@@ -12,7 +12,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { useLoad } from '../../ui/use-load.ts'
-import { Handling } from './handling.tsx'
+import { HandlingLine } from './handling.tsx'
 
 const MOST_SHOWN = 3
 const RING_EVERY_MS = 5_000
@@ -59,7 +59,7 @@ function SosLine({ of: fact }: { of: ApiFact }) {
       <p>
         <FactSentence fact={fact} deviceName={name} /> <Time at={fact.at} />
       </p>
-      <Handling of={fact} subject={`SOS of ${name}`} />
+      <HandlingLine of={fact} subject={`SOS of ${name}`} />
       <a class="button small" href={addressOf(alarmPath(fact))}>
         Show
       </a>
@@ -78,7 +78,7 @@ function CloseAll({ of: facts }: { of: readonly ApiFact[] }) {
     const operator = me.peek()?.operator
     for (const fact of facts) {
       const calls = operator ? handlingCalls(handlingOf(fact), operator) : []
-      if (calls.includes('close')) await handleFact(fact, 'close')
+      if (calls.includes('close')) await changeHandling(fact, 'close')
     }
   })
   if (!may('facts.handle')) return null

@@ -19,7 +19,7 @@ import { shownUnits, shownLength } from '../../ui/shown.ts'
 import { Isolated } from '../../ui/isolated.tsx'
 import { connectionText, motionText } from '../../core/device-words.ts'
 import { batteryText, coordinatesText } from '../../core/measures.ts'
-import { Handling } from '../events/handling.tsx'
+import { HandlingLine } from '../events/handling.tsx'
 import { LabelButton } from '../device/labels.tsx'
 import { pinned, select, selectedId, togglePinned } from './map-state.ts'
 import { addressOf, devicePath } from '../../core/address.ts'
@@ -122,7 +122,7 @@ function OpenCalls({ of: device }: { of: LiveDevice }) {
         <a href={addressOf(factPath(fact, shownZone()))}>
           SOS <Time at={fact.at} />
         </a>
-        <Handling of={fact} subject={`SOS of ${labelOf(device)}`} />
+        <HandlingLine of={fact} subject={`SOS of ${labelOf(device)}`} />
       </div>
     ))
 }

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, deviceRow, EMAIL, follow, PASSWORD } from './console-harness.ts'
+import { consoleSuite, EMAIL, follow, PASSWORD } from './console-harness.ts'
 
 /** The links of the navigation, in their groups. */
 const GROUPS = {
