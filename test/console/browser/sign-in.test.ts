@@ -45,6 +45,23 @@ describeConsole('signing in', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
+  test('once the map is there after signing in, at most 180 kB of scripts and styles have come', async () => {
+    await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
+    const page = await suite.signedIn('/', { byForm: true })
+    await deviceRow(page, 'van-1').waitFor()
+    await page.locator('.map canvas').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    const files: [name: string, bytes: number][] = await page.evaluate(
+      `performance.getEntriesByType('resource')
+        .filter(({ name }) => /\\.(js|css)$/.test(name))
+        .map(({ name, encodedBodySize }) => [name.split('/').at(-1), encodedBodySize])`,
+    )
+    const kilobytes = files.reduce((sum, [, bytes]) => sum + bytes, 0) / 1_000
+    expect(files.join(' ')).toContain('map-page')
+    expect(kilobytes).toBeLessThan(180)
+    expect(kilobytes).toBeGreaterThan(100)
+  })
+
   test('signing in with a wrong password says so and keeps the e-mail', async () => {
     const context = await suite.open()
     const page = await context.newPage()
