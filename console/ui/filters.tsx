@@ -63,7 +63,6 @@ export function FilterSelect({
   options,
   value = '',
   none = 'All',
-  excludes,
 }: {
   name: string
   label: string
@@ -71,8 +70,6 @@ export function FilterSelect({
   value: string | undefined
   /** The words for no filter. */
   none?: string
-  /** Another filter that this one clears: the API refuses both together. */
-  excludes?: string
 }) {
   const isListed = value === '' || options.some(([one]) => one === value)
   return (
@@ -81,9 +78,7 @@ export function FilterSelect({
       label={label}
       value={value}
       options={[['', none], ...(isListed ? [] : [[value, value] as const]), ...options]}
-      onChange={(next) =>
-        setQuery({ [name]: next, ...(excludes !== undefined && { [excludes]: undefined }) })
-      }
+      onChange={(next) => setQuery({ [name]: next })}
     />
   )
 }
@@ -143,25 +138,33 @@ export function FilterSearch({
   )
 }
 
-/** A filter in the address, found by a search: of lists too long for a choice. */
+/**
+ * A filter in the address, found by a search: of lists too long for a choice.
+ *
+ * @param names several are one filter, because the API refuses them together: an option's value then begins with its own.
+ */
 export function FilterPick({
-  name,
+  names,
   label,
   placeholder,
   words,
   find,
-  pick = (value) => setQuery({ [name]: value }),
 }: {
-  name: string
+  names: readonly [string, ...string[]]
   label: string
   placeholder: string
   /** Of what is chosen; empty: nothing. */
   words: string
   find: FindOptions
-  pick?: (value: string | undefined) => void
 }) {
+  function pick(value = ''): void {
+    const valueOf = (name: string) =>
+      value.startsWith(`${name} `) ? value.slice(name.length + 1) : undefined
+    const isOne = names.length === 1
+    setQuery(Object.fromEntries(names.map((name) => [name, isOne ? value : valueOf(name)])))
+  }
   return (
-    <Field name={name} label={label}>
+    <Field name={names[0]} label={label}>
       {(attributes) => (
         <PickInput
           attributes={attributes}

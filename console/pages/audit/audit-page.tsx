@@ -81,7 +81,7 @@ function AuditFilters({
   return (
     <Filters label="Filter entries" isUsed={Object.keys(filter).length > 0}>
       <FilterPick
-        name="operatorId"
+        names={['operatorId']}
         label="Operator"
         placeholder="All"
         words={operatorId === undefined ? '' : (names.get(operatorId) ?? operatorId)}

@@ -18,13 +18,13 @@ import type { ApiRule } from '../../core/rule-words.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { fleet, onStreamEvent, startLive } from '../../live/live.ts'
 import { announce } from '../../ui/announcements.tsx'
+import type { Choices } from '../../ui/choice-fields.tsx'
 import { FactIcon, FactSentence } from '../../ui/fact-line.tsx'
 import { Filters, FilterPick, FilterRange, FilterSelect, NoMatch } from '../../ui/filters.tsx'
-import { isolate } from '../../ui/isolated.tsx'
 import { ListPage, usePages } from '../../ui/list-page.tsx'
 import { shownZone } from '../../ui/preferences.ts'
 import { findIn, type PickOption } from '../../ui/pick.tsx'
-import { namedIn, pageAddress, setQuery } from '../../ui/router.ts'
+import { namedIn, pageAddress } from '../../ui/router.ts'
 import { shownUnits } from '../../ui/shown.ts'
 import { Empty } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -48,6 +48,11 @@ export function EventsPage() {
   const newest = useNewest(filter)
   const geofences = useGeofenceNames().data ?? []
   const rules = useRules().data ?? []
+  // No event is about both a geofence and a rule.
+  const definitions = [
+    ...geofences.map(({ id, name }) => [`geofenceId ${id}`, name] as const),
+    ...rules.map(({ id, name }) => [`ruleId ${id}`, `Rule ${name}`] as const),
+  ]
   const zone = shownZone()
   return (
     <ListPage
@@ -63,32 +68,18 @@ export function EventsPage() {
             value={filter.type}
           />
           <FilterPick
-            name="deviceId"
+            names={['deviceId', 'label']}
             label="Device or label"
             placeholder="All"
             words={deviceWords(filter)}
             find={findDevicesAndLabels}
-            pick={(value = '') => {
-              const isLabel = value.startsWith(LABEL)
-              setQuery({
-                label: isLabel ? value.slice(LABEL.length) : undefined,
-                deviceId: isLabel ? undefined : value.slice(DEVICE.length),
-              })
-            }}
           />
-          <FilterSelect
-            name="geofenceId"
-            label="Geofence"
-            options={geofences.map(({ id, name }) => [id, isolate(name)])}
-            value={filter.geofenceId}
-            excludes="ruleId"
-          />
-          <FilterSelect
-            name="ruleId"
-            label="Rule"
-            options={rules.map(({ id, name }) => [id, isolate(name)])}
-            value={filter.ruleId}
-            excludes="geofenceId"
+          <FilterPick
+            names={['geofenceId', 'ruleId']}
+            label="Geofence or rule"
+            placeholder="All"
+            words={definitionWords(filter, definitions)}
+            find={findIn(definitions)}
           />
           <FilterRange range={filter} />
         </Filters>
@@ -132,15 +123,17 @@ function queryOf({ label, ...filter }: FactFilter) {
   return { ...filter, ...(label !== undefined && { label: [label] }) }
 }
 
-// A label may be called like a device.
-const DEVICE = 'device '
-const LABEL = 'label '
-
 function deviceWords({ deviceId, label }: FactFilter): string {
   if (label !== undefined) return `Label ${label}`
   return deviceId === undefined
     ? ''
     : labelOf(fleet.devices.get(deviceId) ?? { deviceId, name: null })
+}
+
+function definitionWords({ geofenceId, ruleId }: FactFilter, definitions: Choices): string {
+  const chosen = [`geofenceId ${geofenceId}`, `ruleId ${ruleId}`]
+  const [, words] = definitions.find(([value]) => chosen.includes(value)) ?? []
+  return words ?? geofenceId ?? ruleId ?? ''
 }
 
 async function findDevicesAndLabels(
@@ -151,10 +144,10 @@ async function findDevicesAndLabels(
     findDevices(typed, signal),
     api.get('/labels', { signal }),
   ])
-  const offered = labels.items.map(({ label }) => [LABEL + label, `Label ${label}`] as const)
+  const offered = labels.items.map(({ label }) => [`label ${label}`, `Label ${label}`] as const)
   return [
     ...(await findIn(offered)(typed, signal)),
-    ...devices.map((device) => ({ ...device, value: DEVICE + device.value })),
+    ...devices.map((device) => ({ ...device, value: `deviceId ${device.value}` })),
   ]
 }
 

@@ -119,7 +119,7 @@ function RejectionFilters({
   return (
     <Filters label="Filter rejections" isUsed={Object.keys(filter).length > 0}>
       <FilterPick
-        name="keyId"
+        names={['keyId']}
         label="Key"
         placeholder="All"
         words={keyId === undefined ? '' : (names.get(keyId) ?? keyId)}
