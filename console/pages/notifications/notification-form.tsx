@@ -32,13 +32,18 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { Isolated, isolate } from '../../ui/isolated.tsx'
 import { findIn, PickMany } from '../../ui/pick.tsx'
-import { clockHours, shownZone } from '../../ui/preferences.ts'
+import { clockHours, keptPreference, shownZone } from '../../ui/preferences.ts'
 import { KeepSecret } from '../../ui/secret.tsx'
 import { useGeofenceNames, useRules } from '../geofences/use-definitions.ts'
 import { useWhom } from '../geofences/whom.tsx'
 import { TryReceiver, TargetFields } from './target-fields.tsx'
 
 const LONGEST_NAME = 64
+
+/** The kind of receiver that was chosen last in this browser. */
+const lastKind = keptPreference<ReceiverKind | ''>('receiver', '', (text) =>
+  text in KINDS ? (text as ReceiverKind) : '',
+)
 
 type Made = ApiSubscription & { readonly secret?: string }
 
@@ -57,7 +62,7 @@ export function NotificationForm({
   const whom = useWhom(before ?? {})
   const [subject, setSubject] = useState(() => subjectOf(before ?? draft))
   const [days, setDays] = useState<readonly string[]>(before?.hours?.days.map(String) ?? [])
-  const [wanted, setKind] = useState<ReceiverKind | ''>(before ? '' : 'ntfy')
+  const [wanted, setKind] = useState<ReceiverKind | ''>(before ? '' : lastKind.peek())
   const [made, setMade] = useState<Made>()
   const [save] = useState(
     () =>
@@ -69,7 +74,7 @@ export function NotificationForm({
   )
   const { about } = subject
   const isOfPositions = about === 'positions'
-  const kind = isOfPositions && wanted !== '' ? 'webhook' : wanted
+  const kind = isOfPositions && !(before && wanted === '') ? 'webhook' : wanted
   const receiver = kind === '' ? before?.target.kind : kind
   const set = (change: Partial<typeof subject>) => setSubject({ ...subject, ...change })
 
@@ -87,9 +92,11 @@ export function NotificationForm({
     const names: DefinitionNames = new Map([...rules, ...geofences])
     const usual = whatText({ source, ...withoutNull(fields) }, names).slice(0, LONGEST_NAME)
     const body = { name: values['name']?.trim() || usual, ...fields }
+    if (kind === '' && before === undefined) throw faultAt('target.kind', 'Choose whom to tell.')
     try {
       if (save === undefined) {
         setMade(await api.post('/subscriptions', { body: { source, ...body } as never }))
+        lastKind.value = kind
       } else {
         toastOthers((await save(body)).others)
       }
@@ -186,7 +193,11 @@ export function NotificationForm({
         name="target.kind"
         label="Tell"
         options={[
-          ...(before ? [['', `As before: ${isolate(receiverText(before.target))}`] as const] : []),
+          ...(before
+            ? [['', `As before: ${isolate(receiverText(before.target))}`] as const]
+            : kind === ''
+              ? [['', 'Choose …'] as const]
+              : []),
           ...Object.entries(KINDS).filter(([one]) => !isOfPositions || one === 'webhook'),
         ]}
         value={kind}
