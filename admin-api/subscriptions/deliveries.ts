@@ -222,8 +222,8 @@ const DELIVERY: JsonSchema = objectOf(
 
 const RENDERED = `
 Nothing of a request is stored but the ids of its items: it is rendered again when it is read, from what is still kept, with the
-names and settings of now. What has been erased since is absent, and so are the signature, tokens, headers of your own, and the
-\`mark\` of a batch.
+names and settings of now. What has been erased since is absent, and so are the signature, tokens and headers of your own; the
+\`mark\` of every batch is \`rendered again\`.
 `.trim()
 
 const DELIVERY_CONTENT: JsonSchema = objectOf(

@@ -27,8 +27,8 @@ export type RenderedRequest = {
 }
 
 const GAP = 'Some events before the next ones were not sent.'
-/** Marks are not kept with deliveries. */
-const NO_MARK = ''
+/** In place of a batch's mark, which is not kept: a copied body is no mark of the feed, and says what it is. */
+const RENDERED_AGAIN = 'rendered again'
 
 /** Finds the items of deliveries that are still kept, by id, with the names that their devices have now. */
 export async function findTold(
@@ -85,7 +85,7 @@ export function renderRequest(
       const { id, body } = webhookContent(told, {
         batch: target.batch,
         now,
-        markAfter: () => NO_MARK,
+        markAfter: () => RENDERED_AGAIN,
       })
       const timestamp = String(Math.floor(now / 1_000))
       const headers = { ...WEBHOOK_HEADERS, 'webhook-id': id, 'webhook-timestamp': timestamp }

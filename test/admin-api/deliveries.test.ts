@@ -88,6 +88,11 @@ test('what has been erased since is absent from what was sent', async () => {
   expect(first.body.data).toMatchObject({ ids: [gone.id], items: [], request: null })
   const second = await ask('GET', `/subscriptions/${id}/deliveries/2`)
   expect(second.body.data).toMatchObject({ items: [{ id: kept.id }] })
+  const { request } = second.body.data as unknown as { request: { body: string } }
+  expect(JSON.parse(request.body)).toMatchObject({
+    type: 'batch',
+    data: { items: [{ data: { id: kept.id } }], mark: 'rendered again' },
+  })
   expect(second.text).not.toContain('"gone"')
   const { items } = (await ask('GET', `/subscriptions/${id}/deliveries`)).body.data!
   for (const item of items!) expect(item).not.toHaveProperty('text')
