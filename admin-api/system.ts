@@ -84,6 +84,11 @@ const SYSTEM: JsonSchema = objectOf(
       description:
         'Devices from whose latest reports no facts could be decided; null while no service reports it',
     },
+    silenceHeldSeconds: {
+      type: ['number', 'null'],
+      description:
+        'For how long no device could be found to be offline, because reports could not be heard, or not for long enough yet; 0 while silences are judged, null while no service reports it',
+    },
     acceptedPerMinute: { type: 'number', description: 'Positions of the last 60 s' },
     refusedPerMinute: { type: 'number', description: 'Reports of the last 60 s' },
     spool: objectOf(
@@ -149,6 +154,7 @@ function systemView({ instances, mode }: { instances: readonly InstanceReport[];
   )
   const newestFirst = [...instances].sort((a, b) => b.reportedAt - a.reportedAt)
   const projectors = newestFirst.filter(({ service }) => service === 'projector')
+  const held = projectors.flatMap(({ silenceHeldSeconds = [] }) => silenceHeldSeconds)
   return {
     mode,
     version: VERSION,
@@ -159,6 +165,8 @@ function systemView({ instances, mode }: { instances: readonly InstanceReport[];
     failingDevices: projectors.some((one) => one.failingDevices !== undefined)
       ? sum(projectors.map((one) => one.failingDevices ?? 0))
       : null,
+    // One process that judges them is enough.
+    silenceHeldSeconds: held.length === 0 ? null : Math.min(...held),
     acceptedPerMinute: sum(instances.map((one) => one.acceptedPerMinute ?? 0)),
     refusedPerMinute: sum(instances.map((one) => one.refusedPerMinute ?? 0)),
     spool: allSpools(instances),

@@ -86,7 +86,11 @@ export function startProjector(
   const progress = watchProgress({ eventLog, store, clock })
   lifecycle.every('watching the progress', LAG_EVERY_MS, () => progress.look())
   const save = (report: InstanceReport) => store.saveInstance(report)
-  const measure = () => ({ ...lag.last(), failingDevices: judging.failures.count() })
+  const measure = () => ({
+    ...lag.last(),
+    failingDevices: judging.failures.count(),
+    silenceHeldSeconds: (clock.now() - (judging.hearing.heldSince() ?? clock.now())) / 1_000,
+  })
   lifecycle.every(
     'instance report',
     REPORT_INSTANCE_EVERY_MS,

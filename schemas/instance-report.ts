@@ -35,6 +35,8 @@ export type InstanceReport = {
   readonly factsLagSeconds?: number
   /** Projector: the devices that it could not judge when it last tried. */
   readonly failingDevices?: number
+  /** Projector: for how long it has not been able to find devices offline; 0: it is. */
+  readonly silenceHeldSeconds?: number
 }
 
 export const INSTANCE_GONE_MS = 30_000

@@ -30,6 +30,8 @@ export type HearingWatch = {
   current(): Omit<Hearing, 'now'>
   /** Up to this time, everything that ingest APIs received was in the log, or in a spool, when they last reported. */
   heardUpTo(): number
+  /** Since when silences have not been judged; undefined: they are. */
+  heldSince(): number | undefined
 }
 
 export function watchHearing({
@@ -52,9 +54,15 @@ export function watchHearing({
   let readySince = Infinity
   let heardUpTo = -Infinity
   let awakeSince = -Infinity
+  let heldSince: number | undefined = startedAt
 
   function noteSleep(now: number): void {
     if (lookedAt !== undefined && now - lookedAt > SLEPT_MS) awakeSince = now
+  }
+
+  function current(): Omit<Hearing, 'now'> {
+    noteSleep(clock.now())
+    return { since: Math.max(readySince, awakeSince), graceMs }
   }
 
   return {
@@ -68,13 +76,12 @@ export function watchHearing({
       heardUpTo = Math.min(...ingest.map(({ reportedAt }) => reportedAt))
       noteSleep(clock.now())
       lookedAt = clock.now()
+      heldSince = lookedAt < current().since + graceMs ? (heldSince ?? lookedAt) : undefined
     },
 
-    current() {
-      noteSleep(clock.now())
-      return { since: Math.max(readySince, awakeSince), graceMs }
-    },
+    current,
 
     heardUpTo: () => heardUpTo,
+    heldSince: () => heldSince,
   }
 }

@@ -60,8 +60,7 @@ export function sweepDeadlines(
 
   return async function sweep() {
     await hearing.look()
-    const { since, graceMs: listening } = hearing.current()
-    metrics.silenceHeld.set(clock.now() < since + listening ? 1 : 0)
+    metrics.silenceHeld.set(hearing.heldSince() === undefined ? 0 : 1)
     if ((await store.factsProgress()) === undefined) return
     await refresh(clock.now())
     await letPass()

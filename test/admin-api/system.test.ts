@@ -35,6 +35,7 @@ test('unknown values are null until an instance has reported', async () => {
     deadLetters: null,
     factsLagSeconds: null,
     failingDevices: null,
+    silenceHeldSeconds: null,
     acceptedPerMinute: 0,
     refusedPerMinute: 0,
     spool: null,
@@ -48,12 +49,14 @@ test('rates are summed, the lag is the newest one reported, and ended instances 
     lag: { events: 50, seconds: 5 },
     deadLetters: 1,
     failingDevices: 1,
+    silenceHeldSeconds: 70,
     factsLagSeconds: 9,
   })
   await report('projector', 'b', 3, {
     lag: { events: 20, seconds: 2.5 },
     deadLetters: 3,
     failingDevices: 2,
+    silenceHeldSeconds: 50,
     factsLagSeconds: 7,
   })
   await report('projector', 'c', 1)
@@ -68,6 +71,7 @@ test('rates are summed, the lag is the newest one reported, and ended instances 
     deadLetters: 3,
     factsLagSeconds: 7,
     failingDevices: 3,
+    silenceHeldSeconds: 50,
     acceptedPerMinute: 1234,
     refusedPerMinute: 4,
   })

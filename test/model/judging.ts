@@ -37,6 +37,7 @@ export function startJudging(
     look: async () => undefined,
     current: () => ({ since: 0, graceMs: 0 }),
     heardUpTo: () => clock.now(),
+    heldSince: () => undefined,
   }
   const metrics = createMetrics()
   const failures = noteFailures({ clock, metrics, logger })

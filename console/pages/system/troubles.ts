@@ -35,6 +35,7 @@ export function troublesOf(
     oldBackup(system, moment),
     factsBehind(system),
     failingDevices(system),
+    heldSilence(system),
     ...notifications.map(failingNotification),
     deadLetters(system),
     differentVersions(system),
@@ -80,6 +81,17 @@ function failingDevices({ failingDevices }: System): Trouble | undefined {
   return {
     wrong: `No events could be found for ${countText(failingDevices, 'device')}.`,
     todo: 'Their positions are stored. The projector’s log names them and why; please report it as a fault.',
+  }
+}
+
+/** Longer than after a start, with the usual FACTS_GRACE_SECONDS. */
+const HELD_SECONDS = 900
+
+function heldSilence({ silenceHeldSeconds }: System): Trouble | undefined {
+  if (silenceHeldSeconds === null || silenceHeldSeconds <= HELD_SECONDS) return undefined
+  return {
+    wrong: `Silences have not been judged for ${duration(silenceHeldSeconds * 1_000)}: no device is found to be offline.`,
+    todo: 'An ingest API is not ready or restarts again and again, or a spool is not empty: read their logs.',
   }
 }
 

@@ -31,6 +31,21 @@ test('reports are heard since the ingest API has been ready', async () => {
   expect(world.hearing.current().graceMs).toBe(600_000)
 })
 
+test('silences are held until reports have been heard for long enough', async () => {
+  await world.hearing.look()
+  expect(world.hearing.heldSince()).toBe(T0)
+  while (clock.time < T0 + 600_000) {
+    expect(world.hearing.heldSince()).toBe(T0)
+    clock.time += 10_000
+    await world.ingestReports({ readySince: T0 })
+    await world.hearing.look()
+  }
+  expect(world.hearing.heldSince()).toBeUndefined()
+  clock.time += 20_000
+  await world.hearing.look()
+  expect(world.hearing.heldSince()).toBe(clock.time)
+})
+
 test('an ingest API without a report for 15 seconds is not heard', async () => {
   await world.ingestReports()
   clock.time += 15_000

@@ -24,6 +24,7 @@ const DISTRIBUTED: System = {
   deadLetters: 0,
   factsLagSeconds: 0,
   failingDevices: 0,
+  silenceHeldSeconds: 0,
   spool: null,
   acceptedPerMinute: 9,
   refusedPerMinute: 0,
@@ -43,6 +44,9 @@ function wrongIn(change: Partial<System>, receivingSince?: string): string[] {
 test('nothing is wrong while everything is within its limits, or is not known', () => {
   expect(wrongIn({})).toEqual([])
   expect(wrongIn({ deadLetters: null }, at(999))).toEqual([])
+  // Every start begins to listen for ten minutes.
+  expect(wrongIn({ silenceHeldSeconds: 600 })).toEqual([])
+  expect(wrongIn({ silenceHeldSeconds: null })).toEqual([])
   expect(wrongIn({ spool: { events: 0, bytes: 0, oldestSeconds: 0 } })).toEqual([])
   expect(troublesOf(DISTRIBUTED, { now: NOW, receivingSince: at(999) })).toEqual([])
 })
@@ -60,6 +64,7 @@ test.each<[wrong: string, change: Partial<System>]>([
   ['2 events in the log could not be read.', { deadLetters: 2 }],
   ['Events are found 2 min later than positions are shown.', { factsLagSeconds: 180 }],
   ['No events could be found for 3 devices.', { failingDevices: 3 }],
+  ['Silences have not been judged for 20 min', { silenceHeldSeconds: 1_200 }],
   [
     'Processes run different versions: 1.0.0, 1.1.0.',
     { instances: [instance('ingest-api', '1.1.0'), instance('projector')] },
