@@ -41,6 +41,11 @@ export function startRouter(): void {
   // Entries from before a reload have numbers, but no kept values.
   entry = numberIn(history.state)
   addEventListener('popstate', ({ state }) => {
+    if (askBefore !== undefined) {
+      // The browser has left already: back to the page, until there is an answer.
+      history.pushState(entry, '', addressOf(textOf(pageAddress.peek())))
+      return askBefore(() => history.back())
+    }
     entry = numberIn(state)
     pageAddress.value = readPageAddress()
     scrollTo(historyState.at('scroll'))
@@ -49,8 +54,28 @@ export function startRouter(): void {
   document.addEventListener('scroll', keepScroll, { capture: true, passive: true })
 }
 
+type Ask = (leave: () => void) => void
+let askBefore: Ask | undefined
+
+/** Until the returned function is called, the page is left only after `ask`, which gets what leaves it. */
+export function holdPage(ask: Ask): () => void {
+  const warn = (event: Event) => event.preventDefault()
+  const release = () => {
+    askBefore = undefined
+    removeEventListener('beforeunload', warn)
+  }
+  askBefore = (leave) =>
+    ask(() => {
+      release()
+      leave()
+    })
+  addEventListener('beforeunload', warn)
+  return release
+}
+
 /** Goes to a path of the console, or to another query of this page. */
 export function go(path: string, { replace = false }: { replace?: boolean } = {}): void {
+  if (askBefore !== undefined && !replace) return askBefore(() => go(path))
   const to = path.startsWith('/') ? addressOf(path) : path
   if (replace) {
     history.replaceState(entry, '', to)
@@ -102,7 +127,11 @@ export function setQuery(changes: Readonly<Record<string, string | undefined>>):
     else next.set(name, value)
   }
   if (next.toString() === query.toString()) return
-  go(`${path}${next.size > 0 ? `?${next}` : ''}${hash}`, { replace: true })
+  go(textOf({ path, query: next, hash }), { replace: true })
+}
+
+function textOf({ path, query, hash }: PageAddress): string {
+  return `${path}${query.size > 0 ? `?${query}` : ''}${hash}`
 }
 
 /** The values of these parameters in the address; absent ones are left out. */

@@ -1,14 +1,14 @@
 import './geofences.css'
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { Shapes } from 'lucide'
 import { urlOf } from '../../api/client.ts'
 import { placesIn, shapeText, sketchOf } from '../../core/sketch.ts'
 import { watchWords } from '../../live/announce-changes.ts'
 import { may } from '../../live/session.ts'
-import { useDialog } from '../../ui/form-dialog.tsx'
+import { FormDialog, useDialog } from '../../ui/form-dialog.tsx'
 import { Isolated } from '../../ui/isolated.tsx'
 import { arriveAt, useTitle } from '../../ui/page.tsx'
-import { pageAddress, setQuery } from '../../ui/router.ts'
+import { holdPage, pageAddress, setQuery } from '../../ui/router.ts'
 import { shownCount, shownUnits } from '../../ui/shown.ts'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { DeleteGeofence, GeofenceCard } from './geofence-card.tsx'
@@ -38,6 +38,14 @@ export function GeofencesPage() {
     const [centre] = placesIn(query.get('new') ?? '') ?? []
     return centre && { type: 'circle', centre, radius: 100 }
   })
+  const isHalfDrawn = isDrawing && drawing.canUndo
+  useEffect(
+    () =>
+      isHalfDrawn
+        ? holdPage((leave) => open((props) => <LeaveDrawing {...props} leave={leave} />))
+        : undefined,
+    [isHalfDrawn],
+  )
   const painted = useMemo(() => geofences.map(paintedOf), [all.data])
 
   function change(geofence: ApiGeofence) {
@@ -130,6 +138,20 @@ export function GeofencesPage() {
       />
       {dialog}
     </div>
+  )
+}
+
+function LeaveDrawing({ leave, onClose }: { leave: () => void; onClose: () => void }) {
+  return (
+    <FormDialog
+      title="Leave without saving"
+      button="Leave"
+      danger
+      submit={async () => leave()}
+      onClose={onClose}
+    >
+      <p>What you have drawn is lost then.</p>
+    </FormDialog>
   )
 }
 

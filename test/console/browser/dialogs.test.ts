@@ -150,6 +150,19 @@ describeConsole('every dialog', () => {
     await isBackAt(page, 'Delete')
   })
 
+  test('the question before a drawing is lost returns the focus to the link', async () => {
+    const page = await suite.signedIn('/geofences?new=1')
+    await page.getByRole('button', { name: 'Draw a polygon' }).press('Enter')
+    await page.getByLabel('Corners').fill('0, 0\n1, 1')
+    await page.getByLabel('Name').focus()
+    const link = page.getByRole('link', { name: 'Keys' })
+    await link.press('Enter')
+    const dialog = await opens(page, 'Leave without saving')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    await page.locator('a:focus').and(link).waitFor()
+  })
+
   test('dialogs of the selection bar return the focus, or move it to the heading if their button is off', async () => {
     const page = await suite.signedIn('/?q=dialog')
     await page.getByRole('button', { name: 'dialog-2' }).press('Space')

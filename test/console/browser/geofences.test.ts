@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite, PASSWORD } from './console-harness.ts'
+import { consoleSuite, follow, PASSWORD } from './console-harness.ts'
 
 type Shape = {
   readonly type: string
@@ -227,6 +227,28 @@ describeConsole('the page of geofences', () => {
     await changed.getByText('Somebody else has changed this meanwhile to “Old yard”.').waitFor()
     await save(page)
     await card(page).getByRole('heading', { name: 'Depot' }).waitFor()
+  })
+
+  test('leaving a half-drawn geofence asks first, by a link and by Back', async () => {
+    const page = await suite.signedIn('/rules')
+    await follow(page, 'Geofences')
+    await page.getByRole('button', { name: 'New geofence' }).click()
+    await page.getByRole('button', { name: 'Draw a polygon' }).click()
+    await click(page, 0.3, 0.3)
+    await click(page, 0.6, 0.3)
+    const question = page.getByRole('dialog', { name: 'Leave without saving' })
+    for (const leave of [() => follow(page, 'Keys'), () => page.goBack()]) {
+      await leave()
+      await question.getByRole('button', { name: 'Cancel' }).click()
+      await question.waitFor({ state: 'hidden' })
+      expect(new URL(page.url()).pathname).toBe('/geofences')
+      await form(page).getByText('Click the corners on the map.').waitFor()
+    }
+    await page.goBack()
+    await question.getByRole('button', { name: 'Leave' }).click()
+    await page.getByRole('heading', { name: 'Rules' }).waitFor()
+    await follow(page, 'Keys')
+    await page.getByRole('heading', { name: 'Keys' }).waitFor()
   })
 
   test('a polygon that crosses itself is refused by its corners, not by coordinates', async () => {
