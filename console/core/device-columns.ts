@@ -139,12 +139,16 @@ export const COLUMNS: readonly DeviceColumn[] = [
  * Devices as a CSV file (RFC 4180), one per line, in SI units and ISO 8601, with the API's field
  * names.
  */
-export function devicesCsv(devices: readonly LiveDevice[]): string {
-  const head = [...COLUMNS.map(({ field }) => field), 'latitude', 'longitude']
+export function devicesCsv(
+  devices: readonly LiveDevice[],
+  placeOf: (device: LiveDevice) => string | undefined,
+): string {
+  const head = [...COLUMNS.map(({ field }) => field), 'latitude', 'longitude', 'place']
   const rows = devices.map((device) => [
     ...COLUMNS.map(({ value }) => value(device)),
     device.position.latitude,
     device.position.longitude,
+    placeOf(device),
   ])
   return csvLines([head, ...rows])
 }

@@ -42,12 +42,7 @@ async function ask(): Promise<void> {
   const devices = wanted.filter(isUnknown).slice(0, MOST_PLACES)
   let waitMs = ASK_AGAIN_MS
   try {
-    const positions = devices.map(({ position }) => position)
-    const { items } = await api.get('/places', { query: { at: positions.map(coordinates) } })
-    devices.forEach((device, index) => {
-      const at = positions[index]
-      if (at !== undefined) known.set(device, { at, place: items[index] ?? null })
-    })
+    await read(devices)
     markChanged()
     waitMs = ASK_EVERY_MS
   } finally {
@@ -56,6 +51,23 @@ async function ask(): Promise<void> {
       askPlaces(wanted)
     }, waitMs)
   }
+}
+
+/** Reads the places of all these devices; then `placeName` has them. */
+export async function readPlaces(devices: readonly LiveDevice[]): Promise<void> {
+  const unknown = devices.filter(isUnknown)
+  for (let at = 0; at < unknown.length; at += MOST_PLACES) {
+    await read(unknown.slice(at, at + MOST_PLACES))
+  }
+}
+
+async function read(devices: readonly LiveDevice[]): Promise<void> {
+  const positions = devices.map(({ position }) => position)
+  const { items } = await api.get('/places', { query: { at: positions.map(coordinates) } })
+  devices.forEach((device, index) => {
+    const at = positions[index]
+    if (at !== undefined) known.set(device, { at, place: items[index] ?? null })
+  })
 }
 
 function isUnknown(device: LiveDevice): boolean {

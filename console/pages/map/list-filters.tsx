@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { ArrowDownWideNarrow, ArrowUpNarrowWide, Ellipsis, Search, SlidersHorizontal } from 'lucide'
+import { ArrowDownWideNarrow, ArrowUpNarrowWide, Ellipsis, SlidersHorizontal } from 'lucide'
 import { countByLabel, countByStatus, sortDevices, STATUSES } from '../../core/choose-devices.ts'
 import { COLUMNS } from '../../core/device-columns.ts'
 import { STATUS_WORDS } from '../../core/device-words.ts'
@@ -17,7 +17,7 @@ import { Select } from '../../ui/choice-fields.tsx'
 import { shownCount, shownNumber } from '../../ui/shown.ts'
 import { useRules } from '../geofences/use-definitions.ts'
 import { focusList } from './device-list.tsx'
-import { exportCsv } from './marked-bar.tsx'
+import { saveCsv } from './marked-bar.tsx'
 import { selectFirst } from './fleet-map.tsx'
 import {
   mapGeofences,
@@ -56,7 +56,6 @@ export function ListFilters() {
   return (
     <div class="list-filters stack near">
       <div class="search">
-        <Icon of={Search} small />
         <input
           ref={input}
           type="search"
@@ -158,7 +157,7 @@ export function ListMenu() {
               class="plain"
               popovertarget={id}
               popovertargetaction="hide"
-              onClick={() => exportCsv(sortDevices([...chosenDevices()], listOrder()))}
+              onClick={() => saveCsv(sortDevices([...chosenDevices()], listOrder()))}
             >
               Export the list as CSV
             </button>

@@ -9,6 +9,7 @@ import { FailedLine } from '../../ui/states.tsx'
 import { useAction } from '../../ui/use-action.ts'
 import { LabelDevices } from '../device/labels.tsx'
 import { switchDevices } from '../device/change-devices.ts'
+import { placeName, readPlaces } from './device-places.ts'
 import { endMarking, isMarking, markAll, markedDevices } from './map-state.ts'
 import type { LiveDevice } from '../../core/live-device.ts'
 import { devicesCsv } from '../../core/device-columns.ts'
@@ -65,7 +66,7 @@ export function MarkedBar() {
             Share
           </button>
         )}
-        <button type="button" class="small" disabled={isNone} onClick={() => exportCsv(devices)}>
+        <button type="button" class="small" disabled={isNone} onClick={() => saveCsv(devices)}>
           Export
         </button>
         {may('devices.disable') && (
@@ -115,7 +116,9 @@ function DisableDevices({ devices, ...props }: DialogProps & { devices: readonly
   )
 }
 
-/** Saves devices, in this order, as a CSV file. */
-export function exportCsv(devices: readonly LiveDevice[]): void {
-  saveFile('devices.csv', devicesCsv(devices), 'text/csv')
+/** Saves devices, in this order, as a CSV file; without places where the service does not say them. */
+export function saveCsv(devices: readonly LiveDevice[]): void {
+  readPlaces(devices)
+    .catch(() => undefined)
+    .then(() => saveFile('devices.csv', devicesCsv(devices, placeName), 'text/csv'))
 }

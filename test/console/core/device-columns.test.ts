@@ -9,12 +9,12 @@ test('a list of devices is a CSV file in the units and with the names of the API
   const van = newDevice('van-1', { ...position, speed: 8.5, battery: 0.5 })
   van.labels = ['Night', 'South']
   rename(van, 'Van "One", red')
-  const [head, row, rest] = devicesCsv([van]).split('\r\n')
+  const [head, row, rest] = devicesCsv([van], () => 'in Berlin').split('\r\n')
   expect(head).toBe(
-    'name,deviceId,status,lastSeenAt,speed,timestamp,battery,labels,reportCount,firstSeenAt,latitude,longitude',
+    'name,deviceId,status,lastSeenAt,speed,timestamp,battery,labels,reportCount,firstSeenAt,latitude,longitude,place',
   )
   expect(row).toBe(
-    `"Van ""One"", red",van-1,online,${AT},8.5,${AT},0.5,"Night, South",1,${AT},52.5,-13.4`,
+    `"Van ""One"", red",van-1,online,${AT},8.5,${AT},0.5,"Night, South",1,${AT},52.5,-13.4,in Berlin`,
   )
   expect(rest).toBe('')
 })
@@ -22,5 +22,5 @@ test('a list of devices is a CSV file in the units and with the names of the API
 test('a spreadsheet does not run a name that looks like a formula', () => {
   const device = newDevice('=1+1', position)
   rename(device, "'=cmd();@x")
-  expect(devicesCsv([device])).toContain(`\r\n''=cmd();'@x,'=1+1,`)
+  expect(devicesCsv([device], () => undefined)).toContain(`\r\n''=cmd();'@x,'=1+1,`)
 })
