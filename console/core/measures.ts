@@ -55,6 +55,11 @@ export function distanceText(metres: number | undefined, units = METRIC): string
   return unitText(number, units.length === 'feet' ? 'mi' : 'km', units, 1)
 }
 
+/** Converts metres to kilometres or miles, for plot axes. */
+export function distanceIn(unit: Units['length'], metres: number): number {
+  return metres / (unit === 'feet' ? MILE : KILOMETRE)
+}
+
 /** A number with at most `decimals` decimals: `12,345`. */
 export function numberText(number: number, { locale } = METRIC, decimals = 0): string {
   return formatFor(locale, 0, decimals).format(number)
@@ -133,7 +138,8 @@ export function coordinatesText({
 /** A length of the map's scale: 1, 2 or 5 times a power of ten. */
 type MapScale = { readonly text: string; readonly pixels: number }
 
-const WIDEST_PIXELS = 110
+/** The shortest is two fifths of it, which has room for its text. */
+const WIDEST_PIXELS = 150
 const SMALL_UNITS = { metres: 'm', feet: 'ft' }
 /** From this number of metres or feet on it is in kilometres or miles. */
 const LARGE_UNITS = {

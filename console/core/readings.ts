@@ -4,6 +4,7 @@ import {
   METRIC,
   speedText,
   type Units,
+  distanceIn,
   distanceText,
   numberText,
 } from './measures.ts'
@@ -75,9 +76,16 @@ export function attributeText(
   return unit === undefined ? number : `${number} ${unit}`
 }
 
-/** The name and, where there is one, the unit: `Temperature, °C`. */
-export function attributeTitle(name: string): string {
-  const unit = known(name)?.unit
+/** The number of an attribute on a plot's axis: ways are in kilometres or miles. */
+export function plottedNumber(name: string, value: unknown, { length }: Units): number | undefined {
+  if (typeof value !== 'number') return undefined
+  return known(name)?.unit === 'm' ? distanceIn(length, value) : value
+}
+
+/** The name and, where there is one, the unit of `plottedNumber`: `Temperature, °C`. */
+export function attributeTitle(name: string, { length }: Units): string {
+  const own = known(name)?.unit
+  const unit = own === 'm' ? (length === 'feet' ? 'mi' : 'km') : own
   return unit === undefined ? attributeName(name) : `${attributeName(name)}, ${unit}`
 }
 

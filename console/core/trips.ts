@@ -270,3 +270,10 @@ function episodeOf(item: ApiItem): Trip | Stop {
 }
 
 const NOWHERE = { latitude: 0, longitude: 0, place: null }
+
+/** The distance of a full bar: one flight must not make dots of all others. */
+export function fullBar(distances: readonly number[]): number {
+  const some = distances.filter((metres) => metres > 0).sort((a, b) => a - b)
+  const usual = some[Math.floor(some.length / 2)] ?? 1
+  return Math.min(some.at(-1) ?? 1, 4 * usual)
+}

@@ -113,7 +113,7 @@ export function DevicePage({ deviceId }: { deviceId: string }) {
         silence={
           status === 'online' ? (
             clock && <WrongClock of={clock} />
-          ) : (
+          ) : span.last < date(lastSeenMs, zone) ? undefined : (
             <Silence
               key={deviceId}
               deviceId={deviceId}

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks'
-import { attributeTitle } from '../../core/readings.ts'
+import { attributeTitle, plottedNumber } from '../../core/readings.ts'
 import { TimePlot, type PlotData } from '../../ui/time-plot.tsx'
 import { lengthIn, speedIn } from '../../core/measures.ts'
 import { shownUnits } from '../../ui/shown.ts'
@@ -42,8 +42,8 @@ export function Plots(props: PlotProps) {
     })
   }
   if (name !== undefined) {
-    const value = ({ attributes }: TrackPoint) => numberOf(attributes[name])
-    plots.push({ title: attributeTitle(name), value })
+    const value = ({ attributes }: TrackPoint) => plottedNumber(name, attributes[name], units)
+    plots.push({ title: attributeTitle(name, units), value })
   }
   return (
     <>
@@ -63,7 +63,7 @@ export function PlotChoice({ points }: { points: readonly TrackPoint[] }) {
   const names = useMemo(() => numericAttributes(points), [points])
   const options = [
     hasAltitude(points) ? [[ALTITUDE, 'Altitude'] as const] : [],
-    names.map((name) => [name, attributeTitle(name)] as const),
+    names.map((name) => [name, attributeTitle(name, shownUnits())] as const),
   ].flat()
   if (options.length === 0) return null
   return (
@@ -115,8 +115,4 @@ function dataOf(
     values.push(value(point) ?? null)
   }
   return [times, values]
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined
 }

@@ -14,7 +14,7 @@ import {
 } from '../../core/span.ts'
 import { date, duration } from '../../core/times.ts'
 import { visitsIn } from '../../core/visits.ts'
-import { episodesCsv, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
+import { episodesCsv, fullBar, totalsSince, type Episode, type Totals } from '../../core/trips.ts'
 import { Loaded, FailedLine } from '../../ui/states.tsx'
 import { shownClock, shownDistance, shownCount } from '../../ui/shown.ts'
 import type { useLoad } from '../../ui/use-load.ts'
@@ -152,7 +152,7 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
   const parts = partsOf(of)
     .filter(({ first }) => first <= today)
     .map((part) => ({ part, sum: sumOf(part) }))
-  const most = Math.max(1, ...parts.map(({ sum }) => sum.distanceMetres))
+  const full = fullBar(parts.map(({ sum }) => sum.distanceMetres))
   const failure = totals.failure.value
   return (
     <div class="stack near">
@@ -168,7 +168,7 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
               {spanText(part, today)}
             </a>
             <span class="distance-bar">
-              <span style={{ width: `${(100 * sum.distanceMetres) / most}%` }} />
+              <span style={{ width: `${Math.min(100, (100 * sum.distanceMetres) / full)}%` }} />
             </span>
             <span class="note">{totalsText(sum)}</span>
           </li>

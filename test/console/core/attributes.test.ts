@@ -4,6 +4,7 @@ import {
   attributeText,
   attributeTitle,
   inShownOrder,
+  plottedNumber,
 } from '../../../console/core/readings.ts'
 import { METRIC, type Units } from '../../../console/core/measures.ts'
 
@@ -16,7 +17,19 @@ test.each([
   ['doorOpen', 'doorOpen', 'doorOpen'],
   ['constructor', 'constructor', 'constructor'],
 ])('%s is called %s, and its plot %s', (name, called, title) => {
-  expect([attributeName(name), attributeTitle(name)]).toEqual([called, title])
+  expect([attributeName(name), attributeTitle(name, ENGLISH)]).toEqual([called, title])
+})
+
+test('ways are plotted in kilometres or miles', () => {
+  const miles: Units = { ...ENGLISH, length: 'feet' }
+  expect([attributeTitle('odometer', ENGLISH), attributeTitle('odometer', miles)]).toEqual([
+    'Odometer, km',
+    'Odometer, mi',
+  ])
+  expect(plottedNumber('odometer', 120_500, ENGLISH)).toBe(120.5)
+  expect(plottedNumber('odometer', 1_609.344, miles)).toBe(1)
+  expect(plottedNumber('temp', 7, ENGLISH)).toBe(7)
+  expect(plottedNumber('odometer', 'far', ENGLISH)).toBeUndefined()
 })
 
 test.each([

@@ -103,8 +103,8 @@ test.each([
 })
 
 test.each([
-  [156_543, { text: '10,000 km', pixels: 64 }],
-  [76.4, { text: '5 km', pixels: 65 }],
+  [156_543, { text: '20,000 km', pixels: 128 }],
+  [76.4, { text: '10 km', pixels: 131 }],
   [0.6, { text: '50 m', pixels: 83 }],
 ])('where a pixel is %d m long the scale is %j', (metresPerPixel, scale) => {
   expect(scaleFor(metresPerPixel, METRIC)).toEqual(scale)
@@ -117,12 +117,12 @@ test.each([
   expect(scaleFor(metresPerPixel, FEET)).toEqual(scale)
 })
 
-test('a scale is never wider than 110 pixels, nor shorter than a third of that', () => {
+test('a scale is never wider than 150 pixels, nor shorter than its text', () => {
   fc.assert(
     fc.property(fc.double({ min: 0.01, max: 200_000, noNaN: true }), (metresPerPixel) => {
       const { pixels } = scaleFor(metresPerPixel)
-      expect(pixels).toBeLessThanOrEqual(110)
-      expect(pixels).toBeGreaterThanOrEqual(36)
+      expect(pixels).toBeLessThanOrEqual(150)
+      expect(pixels).toBeGreaterThanOrEqual(60)
     }),
   )
 })

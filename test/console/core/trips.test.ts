@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import {
+  fullBar,
   episodeAt,
   episodesCsv,
   readEpisodes,
@@ -193,4 +194,10 @@ describe('short moves', () => {
     const day = [move(0, 80), stop(1, 45), move(2, 80), stop(3, 5), move(4, 5_000)]
     expect(foldShortMoves(day)).toEqual(day)
   })
+})
+
+test('one flight does not make dots of the other bars, and the longest usual way fills its bar', () => {
+  expect(fullBar([0, 900_000, 1_000_000, 1_100_000, 9_000_000])).toBe(4_400_000)
+  expect(fullBar([10, 20, 30])).toBe(30)
+  expect(fullBar([0, 0])).toBe(1)
 })
