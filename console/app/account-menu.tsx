@@ -38,7 +38,7 @@ export function AccountMenu() {
           <p class="stack tight">
             <Isolated class="strong">{operator.email}</Isolated>
             <span class="quiet">
-              {operator.platform ? 'platform admin' : operator.role} of{' '}
+              {operator.platform ? 'platform admin' : operator.role} · account{' '}
               <Isolated>{account.name}</Isolated>
             </span>
           </p>
@@ -75,7 +75,7 @@ export function AccountMenu() {
 
 const THEMES = { system: 'System', light: 'Light', dark: 'Dark' }
 const SPEEDS = { 'km/h': 'km/h', mph: 'mph', knots: 'Knots' }
-const LENGTHS = { metres: 'Metres, kilometres', feet: 'Feet, miles' }
+const LENGTHS = { metres: 'Metres, km', feet: 'Feet, miles' }
 const SOUNDS = { off: 'Off', on: 'On' }
 const CLOCKS = { '24': '24-hour', '12': '12-hour' }
 

@@ -59,6 +59,7 @@ export function ConnectPage() {
         )
       }
     >
+      {!may('keys.edit') && <Note>A new device needs a key, which only an admin can create.</Note>}
       <BroughtKey onSecret={setSecret} />
       <Step number={1} title="Name the device">
         <NameDevice arrivesAs={arrivesAs} onChange={() => setAnswer(undefined)} />

@@ -67,7 +67,11 @@ function Backdrop() {
 /** The page on which an operator with a generated password chooses their own. */
 export function FirstPasswordPage() {
   useTitle('Change your password')
-  useEffect(() => expectArrival, [])
+  useEffect(() => {
+    // Browsers heed `autofocus` once, and signing in had it.
+    document.querySelector('input')?.focus()
+    return expectArrival
+  }, [])
   return (
     <main class="alone">
       <div class="card sign-in box stack">
