@@ -292,6 +292,25 @@ describeConsole('the page of notifications', () => {
     await deleted(id)
   })
 
+  test('the table is never wider than the page', async () => {
+    const { id } = await subscribed('Everything that the office wants to know', '200/wide', {
+      deviceIds: ['known-1', 'known-2'],
+    })
+    const page = await suite.signedIn('/notifications')
+    await row(page, 'Everything').waitFor()
+    const wider: [width: number, by: number][] = []
+    for (let width = 720; width <= 1_440; width += 40) {
+      await page.setViewportSize({ width, height: 800 })
+      const by = await page.evaluate<number>(`(() => {
+        const table = document.querySelector('table')
+        return table.getBoundingClientRect().right - table.parentElement.querySelector('header').getBoundingClientRect().right
+      })()`)
+      if (by > 0.5) wider.push([width, by])
+    }
+    expect(wider).toEqual([])
+    await deleted(id)
+  })
+
   test('an answer of 410 disables a notification; once enabled, it continues where it stopped', async () => {
     const { id } = await subscribed('Gone', '410/gone')
     await happen()
