@@ -246,9 +246,9 @@ describeConsole('the page of geofences', () => {
     }
     await page.goBack()
     await question.getByRole('button', { name: 'Leave' }).click()
-    await page.getByRole('heading', { name: 'Rules' }).waitFor()
+    await page.getByRole('heading', { name: 'Rules', exact: true }).waitFor()
     await follow(page, 'Keys')
-    await page.getByRole('heading', { name: 'Keys' }).waitFor()
+    await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
   })
 
   test('a polygon that crosses itself is refused by its corners, not by coordinates', async () => {
