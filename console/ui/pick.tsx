@@ -17,14 +17,18 @@ export type PickOption = {
 }
 
 /** Finds what fits a typed text; of an empty one, the first. */
-export type FindOptions = (typed: string, signal: AbortSignal) => Promise<readonly PickOption[]>
+export type FindOptions = {
+  (typed: string, signal: AbortSignal): Promise<readonly PickOption[]>
+  /** Another number: there are other options, and the search is made again. */
+  readonly version?: number
+}
 
 const TYPED_MS = 200
 const MOST = 50
 
 /** The options whose words have all typed words. */
 export function findIn(choices: Choices): FindOptions {
-  return (typed) => {
+  const find = (typed: string) => {
     const words = typed.toLowerCase().split(/\s+/)
     const found = choices.filter(([, text]) => {
       const lower = text.toLowerCase()
@@ -32,6 +36,7 @@ export function findIn(choices: Choices): FindOptions {
     })
     return Promise.resolve(found.slice(0, MOST).map(([value, text]) => ({ value, words: text })))
   }
+  return Object.assign(find, { version: choices.length })
 }
 
 /** A field that searches while one types, and takes one of what it has found: of lists too long to be shown. */
@@ -59,7 +64,7 @@ export function PickInput({
   const q = useDebounced((typed ?? '').trim(), TYPED_MS)
   const { data, failure, isLoading } = useLoad<readonly PickOption[]>(
     (signal) => (isOpen ? find(q, signal) : Promise.resolve([])),
-    [isOpen, q],
+    [isOpen, q, find.version],
   )
   const options = data ?? []
   const isFound = isOpen && !isLoading && q === typed.trim()
@@ -182,7 +187,7 @@ export function PickMany({
   wordsOf: (value: string) => string
   set: (chosen: readonly string[]) => void
 }) {
-  const findOthers: FindOptions = async (typed, signal) =>
+  const findOthers = async (typed: string, signal: AbortSignal) =>
     (await find(typed, signal)).filter(({ value }) => !chosen.includes(value))
   return (
     <div class="stack tight">
@@ -192,7 +197,7 @@ export function PickMany({
             attributes={attributes}
             shown=""
             placeholder={placeholder}
-            find={findOthers}
+            find={Object.assign(findOthers, { version: find.version ?? 0 })}
             onPick={(one) => one !== undefined && set([...chosen, one.value])}
           />
         )}
