@@ -118,7 +118,6 @@ function DisableDevices({ devices, ...props }: DialogProps & { devices: readonly
 
 /** Saves devices, in this order, as a CSV file; without places where the service does not say them. */
 export function saveCsv(devices: readonly LiveDevice[]): void {
-  readPlaces(devices)
-    .catch(() => undefined)
-    .then(() => saveFile('devices.csv', devicesCsv(devices, placeName), 'text/csv'))
+  const save = () => saveFile('devices.csv', devicesCsv(devices, placeName), 'text/csv')
+  readPlaces(devices).then(save, save)
 }
