@@ -57,7 +57,7 @@ export default defineConfig({
             { name: 'office', test: OFFICE },
             {
               name: 'notifications',
-              test: /pages\/notifications\/(?!trouble)|core\/notification-/,
+              test: /pages\/(notifications|rules)\/(?!trouble)|core\/(notification-|rule-draft)/,
             },
           ],
         },
