@@ -52,7 +52,7 @@ export function hideErasedAhead({
       const known = await store.erasuresOf({ accountId, deviceIds: [deviceId] })
       if ((known.get(deviceId)?.erasedAt ?? -Infinity) >= erasedAt) continue
       await store.hideErased(event)
-      logger.info({ accountId, deviceId }, 'hid a device that the log erases')
+      logger.info({ accountId, deviceId }, 'device hidden: the log erases it')
     }
     state = 'done'
   }
@@ -61,7 +61,7 @@ export function hideErasedAhead({
     return { generation: await store.currentGeneration(), checkpoint: await store.checkpoint() }
   }
 
-  const failure = 'erasures in the log are not known yet, trying again'
+  const failure = 'could not read erasures from the log; retrying'
   return {
     done: untilSucceeded(hide, { logger, signal, failure }),
     async check() {
@@ -70,7 +70,7 @@ export function hideErasedAhead({
       const before = seen
       seen = now
       if (!wentBack(before, now)) return
-      logger.warn({ before, now }, 'the store is older than before: it was restored')
+      logger.warn({ before, now }, 'the store went back in time: restored from a backup')
       await untilSucceeded(hide, { logger, signal, failure })
     },
     isReading: () =>

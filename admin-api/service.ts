@@ -116,7 +116,7 @@ export async function startAdminApi(
     : onceAvailable(ensured, {
         logger,
         signal: stopping,
-        failure: 'the first operator cannot be made yet, trying again',
+        failure: 'could not create the first operator; retrying',
       }))
   canSignIn = true
   // Logged last: a client that waits for this line may then sign in.

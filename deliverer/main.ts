@@ -29,7 +29,7 @@ await runProgram('gps-deliverer', async (program) => {
   const { facts: factLog } = eventLog
   const options = DELIVERER_FEEDS
   const feeds = openFeeds({ eventLog, factLog, store, logger, stopping, options })
-  if (secretsKey === undefined) logger.warn('nothing is delivered: SECRETS_KEY is not set')
+  if (secretsKey === undefined) logger.warn('SECRETS_KEY is not set: nothing is delivered')
   else startDeliverer({ feeds, store, secrets: sealedSecrets(secretsKey) }, program)
   if (port !== undefined) {
     const dependencies = [eventLog, store, { ready: () => hasKey(secretsKey) }]

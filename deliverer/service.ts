@@ -87,7 +87,7 @@ export function startDeliverer(
       const { kind } = report.subscription.target
       metrics.deliveries.inc({ kind, outcome: report.outcome })
       warnAdmins(report).catch((error: unknown) => {
-        logger.warn({ err: error }, 'admins could not be warned')
+        logger.warn({ err: error }, 'could not warn the admins')
       })
     },
     logger,
@@ -97,7 +97,11 @@ export function startDeliverer(
     suspended = await suspendedAccounts(store)
   }
   lifecycle.every('looking for suspended accounts', ACCOUNTS_EVERY_MS, () =>
-    untilSucceeded(refreshSuspended, { logger, signal, failure: 'accounts cannot be read yet' }),
+    untilSucceeded(refreshSuspended, {
+      logger,
+      signal,
+      failure: 'could not read the accounts; retrying',
+    }),
   )
   lifecycle.every('looking for subscriptions', LOOKS_EVERY_MS, async () => {
     if (suspended !== undefined) await running.refresh()

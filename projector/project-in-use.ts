@@ -76,7 +76,7 @@ export async function projectInUse({
       if (left.signal.reason instanceof WentBackError) throw left.signal.reason
     } catch (error) {
       if (!(error instanceof WentBackError)) throw error
-      logger.warn({ err: error }, 'projecting again from the checkpoint of the read models')
+      logger.warn({ err: error }, 'projector restarted from the checkpoint of the read models')
     } finally {
       await facts?.ended()
       await readModels.close()
@@ -86,7 +86,7 @@ export async function projectInUse({
   /** Retention takes events that are not projected too, if no projector has run for that long. */
   async function tolerates(gap: string): Promise<boolean> {
     if ((await store.retentionDays()) === undefined) return false
-    logger.error({ gap }, 'retention removed events before they were projected')
+    logger.error({ gap }, 'retention deleted events that were never projected')
     return true
   }
 }
@@ -111,7 +111,7 @@ async function openInUse(
     return { generation, readModels: await store.openGeneration(generation) }
   } catch (error) {
     if (!(error instanceof DependencyError) || !error.retriable) throw error
-    logger.warn({ err: error }, 'the current read models are unavailable, trying again')
+    logger.warn({ err: error }, 'current read models unavailable; retrying')
     return undefined
   }
 }

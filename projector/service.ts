@@ -71,14 +71,14 @@ export function startProjector(
     untilSucceeded(() => store.removeOutdated(clock.now()), {
       logger,
       signal,
-      failure: 'outdated data could not be removed, trying again',
+      failure: 'could not remove outdated data; retrying',
     }),
   )
   lifecycle.every('finishing erasures', MINUTE_MS, () =>
     untilSucceeded(() => store.finishErasures(), {
       logger,
       signal,
-      failure: 'the back office still names erased devices, trying again',
+      failure: 'could not remove erased devices from the back office; retrying',
     }),
   )
   const lag = lagWatch({ eventLog, store, metrics })
@@ -99,7 +99,7 @@ export function startProjector(
   const { retention } = config
   if (typeof retention === 'number') {
     // Right after the start the log may not be ready yet, and the next attempt would come in an hour.
-    const failure = 'retention could not be applied, trying again'
+    const failure = 'could not apply the retention; retrying'
     const options = { eventLog, store, clock, retentionDays: retention, signal }
     lifecycle.every('retention', HOUR_MS, () =>
       untilSucceeded(() => applyRetention(options), { logger, signal, failure }),

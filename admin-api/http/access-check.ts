@@ -48,7 +48,7 @@ export function accessCheck({
     try {
       return (await answer) === readable(letIn)
     } catch (error) {
-      logger.debug({ err: error }, 'checking the access of a reader failed')
+      logger.debug({ err: error }, 'could not check the access of a stream reader')
       return true
     }
   }

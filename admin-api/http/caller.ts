@@ -91,7 +91,7 @@ async function keyCaller(
     try {
       await store.touchKeys(new Map([[key.id, now]]))
     } catch (error) {
-      logger.warn({ err: error, keyId: key.id }, 'recording the use of a key failed')
+      logger.warn({ err: error, keyId: key.id }, 'could not record the use of a key')
     }
   }
   return { kind: 'key', accountId: key.accountId, key }

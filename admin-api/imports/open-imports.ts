@@ -110,7 +110,7 @@ export class OpenImports {
     const { logger } = this.#deps
     for (const one of this.#open.values()) {
       this.#endIfOver(one).catch((error: unknown) => {
-        logger.debug({ err: error, keyId: one.keyId }, 'checking the session of an import failed')
+        logger.debug({ err: error, keyId: one.keyId }, 'could not check the session of an import')
       })
     }
   }
@@ -128,7 +128,7 @@ export class OpenImports {
       this.end(one).catch((error: unknown) => {
         this.#deps.logger.warn(
           { err: error, keyId: one.keyId },
-          'revoking the key of an import failed',
+          'could not revoke the key of an import',
         )
       })
     }

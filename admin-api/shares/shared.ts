@@ -103,7 +103,7 @@ export function sharedRoutes({
             clock.now() < current.expiresAt
           )
         } catch (error) {
-          logger.debug({ err: error }, 'checking the reader of a share failed')
+          logger.debug({ err: error }, 'could not check the reader of a share')
           return clock.now() < share.expiresAt
         }
       },

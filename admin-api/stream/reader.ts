@@ -130,7 +130,7 @@ export function streamReader(
       catchingUp = false
       endTurn()
       items.return(false).catch((error: unknown) => {
-        logger.debug({ err: error }, 'ending a reader of the past failed')
+        logger.debug({ err: error }, 'could not close a history reader')
       })
     }
   }

@@ -159,7 +159,7 @@ export function attempts(parts: AttemptParts) {
         ...outcome,
       })
       .catch((error: unknown) => {
-        parts.logger.warn({ err: error, subscriptionId }, 'a delivery could not be listed')
+        parts.logger.warn({ err: error, subscriptionId }, 'could not record a delivery')
       })
     parts.onAttempt({
       subscription,

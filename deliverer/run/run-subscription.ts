@@ -70,7 +70,7 @@ export function runSubscription(
         next = await step(current)
       } catch (error) {
         if (stopping.aborted) return
-        logger.warn({ err: error, subscriptionId: key.id }, 'deliveries are waiting')
+        logger.warn({ err: error, subscriptionId: key.id }, 'deliveries delayed; retrying')
         next = { restMs: RETRY_MS }
       }
       if (next.restMs !== undefined) {
@@ -243,7 +243,7 @@ export function runSubscription(
       if (changed === 'refused' || changed === undefined) return subscription
       return { ...subscription, progress: changed.progress }
     } catch (error) {
-      logger.warn({ err: error, subscriptionId: key.id }, 'waiting items were not counted')
+      logger.warn({ err: error, subscriptionId: key.id }, 'could not count the waiting items')
       return subscription
     }
   }

@@ -193,7 +193,7 @@ export function adminWarnings({
     const mail = mailWith(subject, text)
     const { failure } = await sendMail({ accountId, to, mail, now: clock.now() })
     if (failure !== undefined)
-      logger.warn({ subscriptionId, failure }, 'admins could not be mailed')
+      logger.warn({ subscriptionId, failure }, 'could not e-mail the admins')
   }
 }
 

@@ -84,7 +84,7 @@ async function serve(program: Program): Promise<void> {
     onMigration: (file) =>
       logger.info(
         { file },
-        'upgrading the store to this version: takes a minute for ten million records',
+        'upgrading the store to this version: takes about a minute for ten million records',
       ),
   })
   lifecycle.onClose('store', () => store.close())

@@ -85,7 +85,7 @@ export function adminClient(
     const dropped = connection.admin
       .then((admin) => admin.disconnect())
       .catch((error: unknown) => {
-        logger.debug({ err: error }, 'kafka admin client did not disconnect')
+        logger.debug({ err: error }, 'could not disconnect the Kafka admin client')
       })
       .finally(() => dropping.delete(dropped))
     dropping.set(dropped, connection)

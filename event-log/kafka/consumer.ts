@@ -58,7 +58,7 @@ export async function consume<Batch>(consumption: Consumption<Batch>): Promise<v
       if (performance.now() - workedAt > givenUpAfterMs) {
         throw kafkaFailure(`be read as ${groupId}`, error)
       }
-      logger.warn({ err: error, groupId }, 'restarting a reader')
+      logger.warn({ err: error, groupId }, 'restarting a consumer')
     }
     await pauses.pause(signal)
     if (signal.aborted) return
@@ -124,7 +124,7 @@ async function answered(
     try {
       return await resumeAfter?.()
     } catch (error) {
-      logger.warn({ err: error, groupId }, 'place of the subscription not known yet')
+      logger.warn({ err: error, groupId }, 'consumer has no committed offset yet')
     }
     await pauses.pause(signal)
   }
@@ -145,7 +145,7 @@ async function continuesAt<Batch>(
   try {
     return firstOffset <= (await firstHeld(partition))
   } catch (error) {
-    logger.warn({ err: error, groupId, partition, offset: due }, 'subscription pausing')
+    logger.warn({ err: error, groupId, partition, offset: due }, 'consumer paused; retrying')
     return false
   }
 }
@@ -170,7 +170,7 @@ async function deliver<Batch>(
       })
       return true
     } catch (error) {
-      logger.warn({ err: error, groupId, partition, offset }, 'subscription pausing')
+      logger.warn({ err: error, groupId, partition, offset }, 'consumer paused; retrying')
     }
     await pauses.pause(signal)
     if (!isCurrent()) return false

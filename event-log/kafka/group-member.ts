@@ -73,7 +73,7 @@ export async function beGroupMember(options: GroupMemberOptions): Promise<void> 
     // First, or a consumer about to join would carry on.
     client.abandon()
     await consumer.disconnect().catch((error: unknown) => {
-      logger.debug({ err: error, groupId }, 'kafka consumer did not disconnect')
+      logger.debug({ err: error, groupId }, 'could not disconnect the Kafka consumer')
     })
   }
 }
@@ -89,7 +89,7 @@ async function run(consumer: Consumer, member: Member, options: GroupMemberOptio
       break
     } catch (error) {
       if (signal.aborted) return
-      logger.warn({ err: error, groupId }, 'kafka consumer cannot connect')
+      logger.warn({ err: error, groupId }, 'Kafka consumer cannot connect')
       await pauses.pause(signal)
     }
   }
@@ -137,7 +137,7 @@ function passControlRecords(
       const first = (firstOffset as string | null) ?? lastOffset
       const passed = { partition, firstOffset: Number(first), lastOffset: Number(lastOffset) }
       passOver(passed).catch((error: unknown) => {
-        logger.warn({ err: error, groupId, partition }, 'control records not passed')
+        logger.warn({ err: error, groupId, partition }, 'could not skip transaction markers')
       })
     },
   )

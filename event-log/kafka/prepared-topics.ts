@@ -111,7 +111,7 @@ export function prepareTopics({
         missing = reasonOf(error)
         // The registry's outage logs its own failures.
         if (!(error instanceof DependencyError && error.outage === registryOutage)) {
-          logger.warn({ err: error }, 'event log not ready yet')
+          logger.warn({ err: error }, 'event log not ready yet; retrying')
         }
       }
       await pauses.pause(signal)

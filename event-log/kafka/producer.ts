@@ -63,7 +63,10 @@ export function batchProducer({
       } catch (error) {
         // The broker may have part of this batch, so the next one must not reuse its sequence numbers.
         drop()
-        logger.warn({ err: error, topic, messages: records.length }, 'kafka batch not confirmed')
+        logger.warn(
+          { err: error, topic, messages: records.length },
+          'Kafka did not confirm a batch',
+        )
         throw kafkaFailure('confirm a write', error)
       } finally {
         clearTimeout(timer)
@@ -96,7 +99,7 @@ export function batchProducer({
         await producer.connect()
         return (connected = { client, producer })
       } catch (error) {
-        logger.warn({ err: error, topic }, 'kafka producer cannot connect')
+        logger.warn({ err: error, topic }, 'Kafka producer cannot connect')
         client.cut()
       } finally {
         beginning = undefined
@@ -115,7 +118,7 @@ export function batchProducer({
     const gone = dropped.producer
       .disconnect()
       .catch((error: unknown) => {
-        logger.debug({ err: error, topic }, 'kafka producer did not disconnect')
+        logger.debug({ err: error, topic }, 'could not disconnect the Kafka producer')
       })
       .finally(() => dropping.delete(gone))
     dropping.add(gone)

@@ -74,7 +74,7 @@ export function stallWatch({
       last = position
     } catch (error) {
       // While Kafka is unavailable there can be no progress.
-      logger.debug({ err: error, groupId }, 'progress of a subscription not known')
+      logger.debug({ err: error, groupId }, 'could not read the progress of a consumer')
       return moved()
     }
     if (performance.now() - movedAt < stalledAfterMs) return

@@ -137,7 +137,7 @@ async function untilAnswered(
     try {
       return await bounds()
     } catch (error) {
-      logger.warn({ err: error }, 'live reader waiting')
+      logger.warn({ err: error }, 'live reader could not read the log; retrying')
     }
     await pauses.pause(signal)
   }

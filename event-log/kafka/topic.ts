@@ -89,7 +89,7 @@ export function kafkaTopic<Entry>(
       return [kind.fromRecord({ key, value, headers } satisfies StoredRecord)]
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      logger.warn({ topic, partition, offset: Number(offset), reason }, 'entry left out')
+      logger.warn({ topic, partition, offset: Number(offset), reason }, 'unreadable entry skipped')
       return []
     }
   }

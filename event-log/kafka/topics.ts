@@ -104,7 +104,7 @@ export async function ensureTopics(
   for (const topic of wanted.filter(({ topic }) => existing.has(topic))) {
     const weaker = await weakSettings(admin, topic)
     if (weaker.length > 0) {
-      logger.warn({ topic: topic.topic, weaker }, 'topic has weaker settings than it should')
+      logger.warn({ topic: topic.topic, weaker }, 'topic settings are weaker than recommended')
     }
   }
   await warnOfSingleReplicas(

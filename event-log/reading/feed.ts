@@ -130,7 +130,7 @@ export function logFeed<Event>(
     try {
       return await extentOf(extentMs)
     } catch (error) {
-      logger.debug({ err: error }, 'reader of a feed without the extent of the log')
+      logger.debug({ err: error }, 'could not read the log extent for a feed')
       return []
     }
   }

@@ -144,7 +144,8 @@ export function startLiveFeed({
           await endOfTurn()
         }
       } catch (error) {
-        if (!signal.aborted) logger.warn({ err: error }, 'live stream waiting for the log')
+        if (!signal.aborted)
+          logger.warn({ err: error }, 'live stream could not read the log; retrying')
       }
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }

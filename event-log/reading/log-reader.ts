@@ -138,7 +138,7 @@ export async function* readPast(
     try {
       yield* readOn()
     } catch (error) {
-      logger.warn({ err: error }, 'reader of the past waiting for the log')
+      logger.warn({ err: error }, 'history reader could not read the log; retrying')
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
@@ -159,7 +159,7 @@ export async function* readPast(
     } finally {
       ending.abort()
       items.return?.().catch((error: unknown) => {
-        logger.debug({ err: error }, 'ending a reader of the past failed')
+        logger.debug({ err: error }, 'could not close a history reader')
       })
     }
   }

@@ -196,7 +196,7 @@ async function untilAnswered<T>(
     try {
       return await ask()
     } catch (error) {
-      logger.warn({ err: error }, 'reader waiting for the log')
+      logger.warn({ err: error }, 'reader could not read the log; retrying')
       await pause(retryMs, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }

@@ -174,7 +174,7 @@ export function notErased({
         deadline ??= performance.now() + pendingMs
         if (performance.now() > deadline) return undefined
       } catch (error) {
-        logger.warn({ err: error }, 'reader of the past waiting for the store')
+        logger.warn({ err: error }, 'history reader could not read the store; retrying')
       }
       await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
     }

@@ -243,7 +243,7 @@ export function unreadableEntries({
     waiting = undefined
     if (last === undefined) return
     const { reason, origin } = last
-    logger.warn({ count, reason, origin }, 'entries of the log cannot be read for the live stream')
+    logger.warn({ count, reason, origin }, 'live stream skipped unreadable entries')
     count = 0
     last = undefined
     waiting = setTimeout(() => {

@@ -110,7 +110,7 @@ export function openSpool({
 
   function beginSpooling(error: unknown, unconfirmed: readonly Append[]): void {
     spooling = true
-    logger.warn({ err: error }, 'event log unavailable, reports go to the spool')
+    logger.warn({ err: error }, 'event log unavailable: reports go to the spool')
     unconfirmed.forEach(spool)
     draining = drain()
   }
@@ -136,7 +136,7 @@ export function openSpool({
         if (file.isEmpty()) return endSpooling()
       } catch (error) {
         isBack = false
-        logger.warn({ err: error }, 'draining the spool failed, trying again')
+        logger.warn({ err: error }, 'could not drain the spool; retrying')
         release()
         await pauses.pause(closing.signal)
       }
@@ -161,7 +161,7 @@ export function openSpool({
 
   function endSpooling(): void {
     spooling = false
-    logger.info({}, 'spool drained, reports go to the event log again')
+    logger.info({}, 'spool drained: reports go to the event log again')
     release()
   }
 }

@@ -120,7 +120,7 @@ export function groupReaders<Batch extends { readonly lastOffset: number }>({
           return await attempt()
         } catch (error) {
           if (!mayPass(error)) throw error
-          logger.warn({ err: error, group, after, step, pauseMs }, 'subscription pausing')
+          logger.warn({ err: error, group, after, step, pauseMs }, 'consumer paused; retrying')
         }
         if (!ended()) await backingOff.sleep(pauseMs, signal)
         if (ended()) return 'given up'

@@ -173,7 +173,10 @@ export function topicReader<Entry>(
       return [kind.fromRecord(record)]
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      logger.warn({ topic: kind.name, partition: PARTITION, offset, reason }, 'entry left out')
+      logger.warn(
+        { topic: kind.name, partition: PARTITION, offset, reason },
+        'unreadable entry skipped',
+      )
       return []
     }
   }

@@ -227,7 +227,7 @@ export class RejectionQueue {
 
   #warn(error: unknown): void {
     if (this.#warnings.admit('dropped') === undefined) return
-    this.#deps.logger.warn({ err: error }, 'rejections dropped: their topic cannot be written')
+    this.#deps.logger.warn({ err: error }, 'rejections dropped: could not write to their topic')
   }
 }
 

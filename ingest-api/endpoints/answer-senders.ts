@@ -87,7 +87,7 @@ export function answerSenders(
     }
     const { method = '' } = http
     observe({ requestId, method, status: response.statusCode, route, started })
-    if (http.socket.destroyed) logger.debug({ requestId }, 'the caller has gone')
+    if (http.socket.destroyed) logger.debug({ requestId }, 'client disconnected')
   }
 
   return {

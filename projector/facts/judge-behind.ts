@@ -67,7 +67,7 @@ export function judgeBehind(
         onWentBack(error)
       }
     }
-    return untilSucceeded(attempt, { logger, signal, failure: 'judging failed, trying again' })
+    return untilSucceeded(attempt, { logger, signal, failure: 'judging failed; retrying' })
   }
 
   return {

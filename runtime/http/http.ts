@@ -168,8 +168,8 @@ export function refusalLog({ logger }: { logger: Logger }): (refusal: ApiError) 
 export function reportBrokenOff({ logger }: { logger: Logger }) {
   return function reportBrokenOff(error: NodeJS.ErrnoException, ctx?: { state?: HttpState }): void {
     const requestId = ctx?.state?.requestId
-    if (GONE.has(error.code ?? '')) logger.debug({ requestId }, 'the caller has gone')
-    else logger.error({ requestId, err: error }, 'answer broken off')
+    if (GONE.has(error.code ?? '')) logger.debug({ requestId }, 'client disconnected')
+    else logger.error({ requestId, err: error }, 'response aborted')
   }
 }
 

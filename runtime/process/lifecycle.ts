@@ -116,10 +116,7 @@ export class Lifecycle {
 
   #exit(code: number): void {
     const deadline = setTimeout(() => {
-      this.#logger.error(
-        { deadlineMs: this.#deadlineMs },
-        'shutdown not finished within the deadline',
-      )
+      this.#logger.error({ deadlineMs: this.#deadlineMs }, 'shutdown missed its deadline')
       process.exit(1)
     }, this.#deadlineMs)
     deadline.unref()

@@ -61,7 +61,7 @@ export class Outage {
     this.#since ??= now
     this.#repeatedAt = now
     const fields = { variable, reason: reasonOf(error), ...this.#duration(now) }
-    this.#logger.warn(fields, `${this.#dependency} cannot be used, trying again`)
+    this.#logger.warn(fields, `${this.#dependency} is unavailable; retrying`)
   }
 
   /** The dependency answered a call, even if with an error. */
@@ -69,7 +69,7 @@ export class Outage {
     if (this.#since !== undefined) {
       const now = this.#now()
       const fields = { variable: this.#variable, ...this.#duration(now) }
-      this.#logger.info(fields, `${this.#dependency} can be used again`)
+      this.#logger.info(fields, `${this.#dependency} is available again`)
       this.#since = undefined
       this.#settledAt = now + SETTLES_MS
     }

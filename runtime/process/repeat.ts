@@ -93,7 +93,7 @@ export async function periodically({
     try {
       await task()
     } catch (error) {
-      logger.warn({ err: error, what }, 'periodic task failed, it will be tried again')
+      logger.warn({ err: error, what }, 'periodic task failed; retrying at its next run')
     }
     await wait(everyMs, undefined, { signal, ref: false }).catch(() => undefined)
   }

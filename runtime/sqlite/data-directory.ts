@@ -38,7 +38,7 @@ export function privateDirectory(
   } catch (error) {
     // A directory of another user, or a file system without modes: keep it as it was set up.
     const reason = `${reasonOf(error)}: give ${directory} to the user who runs this, or other users may read it`
-    logger.warn({ reason }, 'making the data directory private failed')
+    logger.warn({ reason }, 'could not make the data directory private')
   }
 }
 

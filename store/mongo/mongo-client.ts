@@ -157,12 +157,12 @@ export async function startPreparing<T>(
   async function keepTrying(): Promise<void> {
     const pauses = backOff(PAUSES)
     while (outcome.kind === 'failed' && !stopping.signal.aborted) {
-      logger.warn({ err: outcome.error }, 'MongoDB cannot be used yet, trying again')
+      logger.warn({ err: outcome.error }, 'could not prepare MongoDB; retrying')
       await pauses.pause(stopping.signal)
       outcome = await tryOnce()
     }
     if (outcome.kind === 'done') return
-    logger.error({ err: outcome.error }, 'MongoDB cannot be used')
+    logger.error({ err: outcome.error }, 'could not prepare MongoDB')
   }
 
   async function tryOnce(): Promise<Outcome<T>> {

@@ -87,12 +87,12 @@ export async function openMongoStore({
       indexing ??= untilSucceeded(() => makeIndexes(db, readModels), {
         logger,
         signal: closing.signal,
-        failure: 'the indexes of MongoDB are not complete yet, trying again',
+        failure: 'could not create the MongoDB indexes; retrying',
       })
       await Promise.race([indexing, pause(INDEXED_WITHIN_MS, undefined, { signal, ref: false })])
       if (retention !== undefined) {
         await claimRetention(readModels, retention.wanted, (error) =>
-          logger.warn({ err: error }, 'index by which records expire not made yet'),
+          logger.warn({ err: error }, 'could not create the index that expires records'),
         )
       }
       return readModels

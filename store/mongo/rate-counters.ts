@@ -52,7 +52,7 @@ export function openMongoRateCounters({
     connecting ??= untilSucceeded(prepare, {
       logger,
       signal: closing.signal,
-      failure: 'counting rate limits in this process alone: MongoDB cannot be used',
+      failure: 'MongoDB unavailable: rate limits count in this process only',
     }).finally(() => (connecting = undefined))
   }
 
@@ -79,7 +79,8 @@ export function openMongoRateCounters({
       try {
         return await answered(call(), answerMs, 'rate limits')
       } catch (error) {
-        if (shared) logger.warn({ err: error }, 'counting rate limits in this process alone')
+        if (shared)
+          logger.warn({ err: error }, 'MongoDB unavailable: rate limits count in this process only')
         shared = false
         connect()
         return otherwise()

@@ -94,7 +94,7 @@ export async function project(
   const onConflict = (attempt: number) =>
     logger.warn(
       { partition, lastOffset, attempt },
-      'device statuses were changed meanwhile, folding again',
+      'another process changed the device statuses; applying the batch again',
     )
   const checkpoint = await findCheckpoint(readModels, batch)
   const { changes: erasing, erased } = await eraseDevices(readModels, entries.filter(isErasure), {

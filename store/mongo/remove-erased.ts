@@ -22,7 +22,7 @@ export type Removal = {
  */
 export function backgroundRemoval(options: { logger: OutageLogger; signal: AbortSignal }): Removal {
   let underWay = Promise.resolve()
-  const failure = 'records of erased devices cannot be removed yet, trying again'
+  const failure = 'could not remove the records of erased devices; retrying'
   return {
     begin(readModels) {
       const remove = () => removeErased(readModels, options.signal)

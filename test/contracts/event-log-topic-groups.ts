@@ -121,7 +121,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     })
     await eventually(() => reader.taken.length >= 2, SOON)
     expect(new Set(reader.ids())).toEqual(new Set([first!.rejectionId, second!.rejectionId]))
-    const leftOut = () => warnings.filter(({ message }) => message === 'entry left out')
+    const leftOut = () => warnings.filter(({ message }) => message === 'unreadable entry skipped')
     await eventually(() => leftOut().length >= unreadable.length, SOON)
     await reader.stop()
     expect(leftOut().map(({ fields }) => fields)).toEqual(
@@ -141,7 +141,8 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
       const group = aGroup()
       await opened.putRawRejection(Buffer.from('no JSON'))
       const before = readRejections(log, { group })
-      const leftOut = () => warnings.filter(({ message }) => message === 'entry left out').length
+      const leftOut = () =>
+        warnings.filter(({ message }) => message === 'unreadable entry skipped').length
       await eventually(() => leftOut() > 0, SOON)
       await before.stop()
       expect(before.attempts()).toBe(0)

@@ -14,8 +14,8 @@ const PARTS = [
   ['projector', 'projector'],
   ['admin-api', 'admin API'],
 ] as const
-const BEGINS = /cannot be used, trying again$/
-const IS_OVER = /can be used again$/
+const BEGINS = /unavailable; retrying$/
+const IS_OVER = /available again$/
 
 await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (services) => {
   /** The lines of each part, in the order of `PARTS`, from the outage on. */
@@ -55,8 +55,8 @@ await describeWith(['ownKafka', 'ownMongodb'], 'an outage in the middle', (servi
         .filter(({ level, seconds }) => Number(level) >= 40 && seconds === undefined)
         .map(({ variable, msg }) => `${String(variable)}: ${String(msg)}`)
       expect(severe.sort()).toEqual([
-        'KAFKA_BROKERS: Kafka cannot be used, trying again',
-        'MONGODB_URL: MongoDB cannot be used, trying again',
+        'KAFKA_BROKERS: Kafka is unavailable; retrying',
+        'MONGODB_URL: MongoDB is unavailable; retrying',
       ])
       expect(lines.filter(({ msg }) => IS_OVER.test(String(msg)))).toHaveLength(2)
     },

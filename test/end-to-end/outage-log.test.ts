@@ -8,7 +8,10 @@ import type { RunningProgram } from '../running-programs.ts'
 import { logLines } from './log-lines.ts'
 
 /** The attempts that a program makes, as it logs them for debugging. */
-const TRIED = [/"msg":"event log not ready yet"/g, /"msg":"MongoDB cannot be used yet/g]
+const TRIED = [
+  /"msg":"event log not ready yet; retrying"/g,
+  /"msg":"could not prepare MongoDB; retrying/g,
+]
 const TIMES = 3
 /** Each attempt waits for as long as it may. */
 const TIMES_SILENT = 1
@@ -68,8 +71,8 @@ test.each(STARTS.map((row, index) => [...row, index] as const))(
     expect(byVariable).toHaveLength(2)
     expect(byVariable).toEqual(
       expect.arrayContaining([
-        ['KAFKA_BROKERS', 'Kafka cannot be used, trying again'],
-        ['MONGODB_URL', 'MongoDB cannot be used, trying again'],
+        ['KAFKA_BROKERS', 'Kafka is unavailable; retrying'],
+        ['MONGODB_URL', 'MongoDB is unavailable; retrying'],
       ]),
     )
     for (const line of lines) expect(line['reason']).toMatch(reason)

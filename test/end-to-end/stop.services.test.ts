@@ -77,7 +77,7 @@ await describeWith(['kafka', 'mongodb'], 'SIGTERM', (services) => {
       await eventually(async () => (await report('tracker-2')) === 200)
       if (mode === 'refuse') {
         const [, projector] = programs
-        await eventually(() => projector?.output().includes('subscription pausing'))
+        await eventually(() => projector?.output().includes('consumer paused; retrying'))
       }
       await expectStopped()
     },

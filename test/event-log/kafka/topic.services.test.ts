@@ -77,7 +77,7 @@ await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
       onFatal: (error) => void fatal.push(error),
     })
     const reader = readRejections(log, { group })
-    await eventually(() => warnings.includes('restarting a reader'), SOON)
+    await eventually(() => warnings.includes('restarting a consumer'), SOON)
     await log.append([positionReported()])
     const positions = startReading(log)
     await eventually(() => positions.entries.length === 1, SOON)

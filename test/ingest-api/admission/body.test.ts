@@ -75,7 +75,7 @@ test('a client that disconnects in the middle of its body causes one debug line'
   socket.resetAndDestroy()
   await eventually(() => lines.length > 0)
   await own.close()
-  expect(lines).toEqual([[{ requestId: expect.any(String) as unknown }, 'the caller has gone']])
+  expect(lines).toEqual([[{ requestId: expect.any(String) as unknown }, 'client disconnected']])
   expect(spied).not.toHaveBeenCalled()
   spied.mockRestore()
 })

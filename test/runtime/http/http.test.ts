@@ -70,8 +70,8 @@ test('answers with 503 during an outage are not logged after its end', () => {
   now = 63_000
   outage.answered()
   expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-    'Kafka cannot be used, trying again',
-    'Kafka can be used again',
+    'Kafka is unavailable; retrying',
+    'Kafka is available again',
   ])
 })
 

@@ -57,6 +57,6 @@ test('a failure that belongs to an outage is left to it', () => {
   outage.failed(away)
   for (let time = 0; time < 10; time += 1) logger.warn({ err: away }, 'answered with 503')
   expect(lines).toMatchObject([
-    { variable: 'MONGODB_URL', reason: 'no answer', msg: 'MongoDB cannot be used, trying again' },
+    { variable: 'MONGODB_URL', reason: 'no answer', msg: 'MongoDB is unavailable; retrying' },
   ])
 })

@@ -37,12 +37,12 @@ test('an outage is one line when it begins, one a minute with variable and reaso
   outage.answered()
   outage.answered()
   const fields = { variable: 'KAFKA_BROKERS', reason: 'connect ECONNREFUSED' }
-  const text = 'Kafka cannot be used, trying again'
+  const text = 'Kafka is unavailable; retrying'
   expect(lines).toEqual([
     ['warn', fields, text],
     ['warn', { ...fields, seconds: 60 }, text],
     ['warn', { ...fields, seconds: 120 }, text],
-    ['info', { variable: 'KAFKA_BROKERS', seconds: 125 }, 'Kafka can be used again'],
+    ['info', { variable: 'KAFKA_BROKERS', seconds: 125 }, 'Kafka is available again'],
   ])
 })
 
@@ -88,7 +88,7 @@ test('failures on an answering dependency are one line a minute of each kind', (
 
 test('a line that is no failure is logged as it is', () => {
   const { logger, lines } = watched()
-  logger.warn({ topic: 'positions', weaker: [] }, 'topic has weaker settings than it should')
+  logger.warn({ topic: 'positions', weaker: [] }, 'topic settings are weaker than recommended')
   logger.info({}, 'the spool is drained')
   expect(lines).toHaveLength(2)
 })
