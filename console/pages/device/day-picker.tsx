@@ -1,5 +1,5 @@
 import './day-picker.css'
-import { useRef, useId, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ChevronLeft, ChevronRight, CalendarDays } from 'lucide'
 import { isDay, nextDay } from '../../core/times.ts'
 import {
@@ -124,10 +124,12 @@ function Calendar({
 
   function toggled({ newState }: Pick<ToggleEvent, 'newState'>) {
     setOpen(newState === 'open')
-    if (newState !== 'open') return
-    setYear(yearOf(day))
-    placeBelow(button.current, panel.current)
+    if (newState === 'open') setYear(yearOf(day))
   }
+
+  useLayoutEffect(() => {
+    if (isOpen) placeBelow(button.current, panel.current)
+  }, [isOpen])
 
   return (
     <>
@@ -190,11 +192,12 @@ function Calendar({
   )
 }
 
-/** Below the button, and within the window. */
+/** Places a filled panel below the button, as far as it stays within the window. */
 function placeBelow(button: HTMLElement | null, panel: HTMLElement | null): void {
   if (button === null || panel === null) return
   const { bottom, left } = button.getBoundingClientRect()
-  panel.style.top = `${bottom + 6}px`
+  const lowest = innerHeight - panel.offsetHeight - 12
+  panel.style.top = `${Math.max(12, Math.min(bottom + 6, lowest))}px`
   panel.style.left = `${Math.max(12, Math.min(left, innerWidth - PANEL_WIDTH - 12))}px`
 }
 

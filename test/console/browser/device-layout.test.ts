@@ -96,7 +96,7 @@ describeConsole('the layout of a device’s page', () => {
         ['.trip-what', '.trip-time'].map((part) => row.locator(part).boundingBox()),
       )
       expect(time?.y).toBeGreaterThan(what?.y ?? Infinity)
-      const column = (await sizeOf(page.locator('.day-side'))).width
+      const column = (await sizeOf(trips)).width
       expect(column).toBeGreaterThanOrEqual(width < 1_440 ? 21 * 16 : 24 * 16)
     },
   )

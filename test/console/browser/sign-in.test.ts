@@ -157,7 +157,8 @@ describeConsole('signing in', () => {
     const refresh = page.getByRole('button', { name: 'Refresh' })
     await eventually(() => refresh.isEnabled())
     await page.context().clearCookies()
-    await refresh.click()
+    // Another call of the page may have shown the dialog already.
+    await refresh.click({ force: true })
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
     await dialog.waitFor()
     for (let times = 0; times < 5; times += 1) await page.keyboard.press('Escape')
