@@ -77,6 +77,7 @@ describeConsole('taking back', () => {
     const dialog = page.getByRole('dialog', { name: 'Disable 2 devices?' })
     await dialog.getByRole('button', { name: 'Disable' }).click()
     await deviceRow(page, 'bus-3').getByText('Disabled').waitFor()
+    await undo(page).waitFor()
     await page.keyboard.press('z')
     await page.getByText('Undone').waitFor()
     const states = ['bus-1', 'bus-2', 'bus-3'].map(async (id) => (await device(id)).disabled)
