@@ -28,9 +28,20 @@ export function visitsIn(facts: readonly ApiFact[]): readonly Visit[] {
   return visits.sort((a, b) => beginOf(a) - beginOf(b))
 }
 
-type Row = { readonly kind: string; readonly from: number; readonly to: number }
+type Row = {
+  readonly kind: string
+  readonly from: number
+  readonly to: number
+  readonly place?: { readonly geofenceId?: string | undefined } | null
+}
 
-/** Each visit with the stop during which it was longest, and those without a stop, by which it only drove. */
+/** A visit as long as its stop says nothing new. */
+const SAME_MS = 60_000
+
+/**
+ * Each visit with the stop during which it was longest, unless it says the same as the stop, and those
+ * without a stop, by which it only drove.
+ */
 export function foldVisits<R extends Row>(
   rows: readonly R[],
   visits: readonly Visit[],
@@ -47,9 +58,15 @@ export function foldVisits<R extends Row>(
       if (ms > longest) [best, longest] = [row, ms]
     }
     if (best === undefined) others.push(visit)
-    else at.set(best, [...(at.get(best) ?? []), visit])
+    else if (!isSaid(visit, best)) at.set(best, [...(at.get(best) ?? []), visit])
   }
   return { at, others }
+}
+
+/** Whether it is at the stop's own place, from its begin to its end. */
+function isSaid({ geofenceId, from, to }: Visit, stop: Row): boolean {
+  if (from === undefined || to === undefined || stop.place?.geofenceId !== geofenceId) return false
+  return Math.max(Math.abs(from - stop.from), Math.abs(to - stop.to)) <= SAME_MS
 }
 
 /** A time by which a visit is known to be under way. */

@@ -9,7 +9,7 @@ import { now } from '../../ui/clock.ts'
 import { clockHours, shownZone } from '../../ui/preferences.ts'
 import { shownDateTime, shownLength, shownSpeed, shownClock } from '../../ui/shown.ts'
 import type { TrackPoint } from '../../core/track.ts'
-import { wayText } from '../../core/place-words.ts'
+import { placeText, wayText } from '../../core/place-words.ts'
 import type { Episode } from '../../core/trips.ts'
 import { againText } from '../../core/moment.ts'
 import { Isolated } from '../../ui/isolated.tsx'
@@ -114,10 +114,7 @@ export function AtMoment({
           {episode && SILENCE_WORDS[episode.kind]}.
         </p>
       )}
-      <PlaceLinks
-        place={point}
-        way={episode?.kind === 'trip' ? wayText(episode.start.place, episode.end.place) : ''}
-      />
+      <PlaceLinks place={point} way={whereText(episode)} />
       <Facts
         of={[
           ['Speed', shownSpeed(speed)],
@@ -139,12 +136,18 @@ export function AtMoment({
   )
 }
 
+/** As the list of trips says it. */
+function whereText(episode: Episode | undefined): string | undefined {
+  if (episode?.kind === 'stop') return placeText(episode.place)
+  return episode?.kind === 'trip' ? wayText(episode.start.place, episode.end.place) : undefined
+}
+
 /**
  * A place in words, with coordinates to copy and to open in other maps.
  *
  * @param way shown while the place is not known: a replay passes many.
  */
-function PlaceLinks({ place, way = '' }: { place: Coordinates; way?: string }) {
+function PlaceLinks({ place, way = '' }: { place: Coordinates; way?: string | undefined }) {
   const coordinates = coordinatesText(place)
   const name = usePlace(place) ?? way
   return (

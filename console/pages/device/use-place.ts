@@ -1,4 +1,5 @@
-import type { Coordinates } from '../../../schemas/geo/distance.ts'
+import { useRef } from 'preact/hooks'
+import { metresBetween, type Coordinates } from '../../../schemas/geo/distance.ts'
 import { api } from '../../api/client.ts'
 import { placeText } from '../../core/place-words.ts'
 import { useLoad } from '../../ui/use-load.ts'
@@ -6,14 +7,22 @@ import { useResting } from './track-data.ts'
 
 /** Four decimals are eleven metres. */
 const DECIMALS = 4
+/** A name is shown this far from where it was read, until the next is read. */
+const NEAR_METRES = 500
 
 /** The place of a position in words, once it has rested there and its name is read. */
-export function usePlace({ latitude, longitude }: Coordinates): string | undefined {
-  const at = `${latitude.toFixed(DECIMALS)},${longitude.toFixed(DECIMALS)}`
-  const resting = useResting(at)
+export function usePlace(position: Coordinates): string | undefined {
+  const { latitude, longitude } = position
+  const resting = useResting(`${latitude.toFixed(DECIMALS)},${longitude.toFixed(DECIMALS)}`)
   const { data } = useLoad(
-    (signal) => api.get('/places', { query: { at: [resting] }, signal }),
+    async (signal) => {
+      const { items } = await api.get('/places', { query: { at: [resting] }, signal })
+      return { position, name: placeText(items[0] ?? null) }
+    },
     [resting],
   )
-  return at === resting ? placeText(data?.items[0] ?? null) : undefined
+  const latest = useRef(data)
+  latest.current = data ?? latest.current
+  const known = latest.current
+  return known && metresBetween(known.position, position) < NEAR_METRES ? known.name : undefined
 }

@@ -56,3 +56,16 @@ test('a visit is folded into the stop during which it was longest; without a sto
   expect(at.get(noon)).toEqual([visits[1], visits[3]])
   expect(others).toEqual([visits[2]])
 })
+
+test('a visit from the begin to the end of the stop at its own place says nothing new', () => {
+  const stop = { kind: 'stop', from: 0, to: 600_000, place: { geofenceId: 'yard' } }
+  const visit = (to: number, geofenceId = 'yard') => ({
+    geofenceId,
+    name: 'Yard',
+    from: 10_000,
+    to,
+  })
+  const [same, longer, around] = [visit(590_000), visit(700_000), visit(590_000, 'port')]
+  const { at, others } = foldVisits([stop], [same, longer, around])
+  expect([at.get(stop), others]).toEqual([[longer, around], []])
+})
