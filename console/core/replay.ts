@@ -1,3 +1,5 @@
+import { devicePath } from './address.ts'
+
 /** A time in which something moves. */
 type Drive = { readonly from: number; readonly to: number }
 
@@ -22,4 +24,25 @@ export function replaySpeed(drives: readonly Drive[]): number {
   const ms = drives.reduce((sum, { from, to }) => sum + to - from, 0)
   if (ms === 0) return USUAL_SPEED
   return REPLAY_SPEEDS.findLast((speed) => speed <= ms / REPLAYED_MS) ?? REPLAY_SPEEDS[0]
+}
+
+/** Their tracks are read and drawn together. */
+export const MOST_REPLAYED = 10
+/** No device's id has a line break. */
+const SEPARATOR = '\n'
+
+/** The other devices that the address names (`with`), so that a replay can be sent to somebody. */
+export function othersIn(query: URLSearchParams): readonly string[] {
+  const ids = query.get('with')?.split(SEPARATOR).filter(Boolean) ?? []
+  return ids.slice(0, MOST_REPLAYED - 1)
+}
+
+/** As the address names them. */
+export function othersText(deviceIds: readonly string[]): string {
+  return deviceIds.join(SEPARATOR)
+}
+
+/** The page of the first device, with all of them in the replay. */
+export function replayPath([first = '', ...others]: readonly string[]): string {
+  return `${devicePath(first)}?${new URLSearchParams({ with: othersText(others) })}`
 }

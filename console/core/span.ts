@@ -18,10 +18,12 @@ export function inOrder(one: string, other: string): Span {
   return one <= other ? { first: one, last: other } : { first: other, last: one }
 }
 
-/** The days as the address has them. */
-export function spanQuery({ first, last }: Span, today: string): string {
-  if (first !== last) return `?from=${first}&to=${last}`
-  return first === today ? '' : `?day=${first}`
+/** The days as the address has them. @param others the other devices of the replay, which other days keep. */
+export function spanQuery({ first, last }: Span, today: string, others?: string | null): string {
+  const query = new URLSearchParams(first === last ? { day: first } : { from: first, to: last })
+  if (first === last && first === today) query.delete('day')
+  if (others) query.set('with', others)
+  return query.size > 0 ? `?${query}` : ''
 }
 
 export function isOneDay({ first, last }: Span): boolean {

@@ -37,7 +37,6 @@ type Stop = {
 export type Gap = { readonly kind: 'gap'; readonly from: number; readonly to: number }
 
 export type Episode = Trip | Stop | Gap
-export type StopEpisode = Stop
 
 /** Trips and stops in the order of time, and the gaps between them. */
 export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
@@ -50,7 +49,18 @@ export function readEpisodes(items: readonly ApiItem[]): readonly Episode[] {
     }
     episodes.push(episode)
   }
-  return episodes
+  return episodes.map(betweenStops(episodes))
+}
+
+/** A trip begins and ends where its stops are: their last and first records may be beside the place that has a name. */
+function betweenStops(episodes: readonly Episode[]) {
+  return (one: Episode, index: number): Episode => {
+    if (one.kind !== 'trip') return one
+    const [before, after] = [episodes[index - 1], episodes[index + 1]]
+    const start = before?.kind === 'stop' ? { ...one.start, place: before.place } : one.start
+    const end = after?.kind === 'stop' ? { ...one.end, place: after.place } : one.end
+    return { ...one, start, end }
+  }
 }
 
 /** The trip, stop or gap at a moment. */

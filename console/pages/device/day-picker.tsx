@@ -15,7 +15,7 @@ import {
 } from '../../core/span.ts'
 import { IconButton, Icon } from '../../ui/icon.tsx'
 import { devicePath } from '../../core/address.ts'
-import { go } from '../../ui/router.ts'
+import { go, pageAddress } from '../../ui/router.ts'
 import { useTyped } from '../../ui/form.tsx'
 import { dayWords, useActivity, useDayKeys, type DeviceDays } from './device-days.ts'
 import { YearMap } from './year-map.tsx'
@@ -32,7 +32,8 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
   const first = nextDay(last, 1 - DAYS)
   const activity = useActivity(deviceId, { first, last }, zone)
   const most = Math.max(1, ...[...(activity?.values() ?? [])].map(({ count }) => count))
-  const open = (to: Span) => go(`${devicePath(deviceId)}${spanQuery(to, today)}`)
+  const others = pageAddress.value.query.get('with')
+  const open = (to: Span) => go(`${devicePath(deviceId)}${spanQuery(to, today, others)}`)
   const openDay = (one: string) => open({ first: one, last: one })
   const typedDay = useTyped(day, (typed) => {
     if (isDay(typed)) openDay(typed)

@@ -9,8 +9,8 @@ import {
   sumOfDays,
   totalsByDay,
   type DayTotals,
+  type Episode,
   type KnownDays,
-  type StopEpisode,
 } from '../../core/trips.ts'
 import { now } from '../../ui/clock.ts'
 import { shownZone } from '../../ui/preferences.ts'
@@ -41,8 +41,7 @@ export function useDayTotalsStore(deviceId: string, zone: string): DayTotalsStor
       dayTotalsStore(async (span, signal) => {
         const range = { deviceId, ...spanBounds(span, zone) }
         const episodes = await loadEpisodes(range, signal)
-        const stops = episodes.flatMap((one) => (one.kind === 'stop' ? [one] : []))
-        return { totals: totalsByDay(episodes, span, zone), stops }
+        return { totals: totalsByDay(episodes, span, zone), episodes }
       }),
     [deviceId, zone],
   )
@@ -63,12 +62,12 @@ export function useDayTotals(store: DayTotalsStore, counts: DayCounts | undefine
 /** One request at a time: a year of a busy device takes the service a long time. */
 function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadDays>) {
   const days = signal<KnownDays>(new Map())
-  /** By their begins: a stop over midnight is read with either day. */
-  const stops = signal<ReadonlyMap<number, StopEpisode>>(new Map())
+  /** By kind and begin: one over midnight is read with either day. */
+  const episodes = signal<ReadonlyMap<string, Episode>>(new Map())
   const failure = signal<ApiFailure | undefined>(undefined)
   const wants = new Set<WantedDays>()
   const ending = new AbortController()
-  let isReading = false
+  const isReading = signal(false)
 
   /** The days requested last come first. */
   function next(): { want: WantedDays; span: Span } | undefined {
@@ -83,14 +82,15 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadD
   }
 
   function readNext(): void {
-    const one = isReading || failure.peek() !== undefined ? undefined : next()
+    const one = isReading.peek() || failure.peek() !== undefined ? undefined : next()
     if (one === undefined) return
     const { counts } = one.want
-    isReading = true
+    isReading.value = true
     load(one.span, ending.signal).then(
-      ({ totals, stops: read }) => {
-        isReading = false
-        stops.value = new Map([...stops.peek(), ...read.map((one) => [one.from, one] as const)])
+      ({ totals, episodes: read }) => {
+        isReading.value = false
+        const named = read.map((one) => [`${one.kind} ${one.from}`, one] as const)
+        episodes.value = new Map([...episodes.peek(), ...named])
         const known = totals.map(
           (day) => [day.day, { ...day, count: counts.get(day.day)?.count ?? 0 }] as const,
         )
@@ -98,7 +98,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadD
         readNext()
       },
       (thrown: unknown) => {
-        isReading = false
+        isReading.value = false
         if (!ending.signal.aborted) failure.value = toFailure(thrown)
       },
     )
@@ -106,7 +106,8 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadD
 
   return {
     days,
-    stops,
+    episodes,
+    isReading,
     /** The failure that stopped reading, until a retry. */
     failure,
     /** Reads these days, until the function that it returns is called. */
@@ -126,7 +127,7 @@ function dayTotalsStore(load: (span: Span, signal: AbortSignal) => Promise<ReadD
   }
 }
 
-type ReadDays = { readonly totals: readonly DayTotals[]; readonly stops: readonly StopEpisode[] }
+type ReadDays = { readonly totals: readonly DayTotals[]; readonly episodes: readonly Episode[] }
 
 type WantedDays = { readonly counts: DayCounts; readonly near: string }
 

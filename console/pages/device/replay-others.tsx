@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { Users } from 'lucide'
 import { api } from '../../api/client.ts'
 import { labelOf } from '../../core/live-device.ts'
+import { MOST_REPLAYED, othersIn, othersText } from '../../core/replay.ts'
 import type { Track } from '../../core/track.ts'
 import type { Trip } from '../../core/trips.ts'
 import { fleet } from '../../live/live.ts'
@@ -13,8 +14,7 @@ import { pageAddress, setQuery } from '../../ui/router.ts'
 import { useLoad } from '../../ui/use-load.ts'
 import { loadEpisodes, loadTrack, type DeviceRange } from './track-data.ts'
 
-/** Their tracks are read and drawn beside that of the page. */
-const MOST = 9
+const MOST = MOST_REPLAYED - 1
 const FOUND = 6
 
 /** Another device in the replay. */
@@ -25,15 +25,10 @@ export type ReplayedDevice = {
   readonly trips: readonly Trip[]
 }
 
-/** The other devices that the address names (`with`), so that a replay can be sent to somebody. */
-function namedIds(): readonly string[] {
-  return pageAddress.value.query.get('with')?.split(',').filter(Boolean).slice(0, MOST) ?? []
-}
-
 const NONE: readonly ReplayedDevice[] = []
 
 export function useOthers({ from, to }: Omit<DeviceRange, 'deviceId'>): readonly ReplayedDevice[] {
-  const ids = namedIds()
+  const ids = othersIn(pageAddress.value.query)
   const { data } = useLoad(
     (signal) =>
       Promise.all(
@@ -59,7 +54,7 @@ function nameOf(deviceId: string): string {
 
 /** Adds devices to the replay, and removes them. */
 export function ReplayOthers({ deviceId: own }: { deviceId: string }) {
-  const ids = namedIds()
+  const ids = othersIn(pageAddress.value.query)
   const [q, setQ] = useState('')
   const { data } = useLoad(
     async (signal) =>
@@ -67,7 +62,7 @@ export function ReplayOthers({ deviceId: own }: { deviceId: string }) {
     [q],
   )
   const found = data?.items.filter(({ deviceId }) => deviceId !== own && !ids.includes(deviceId))
-  const set = (next: readonly string[]) => setQuery({ with: next.join() })
+  const set = (next: readonly string[]) => setQuery({ with: othersText(next) })
   const count = ids.length === 0 ? '' : ` ${ids.length}`
   return (
     <Menu

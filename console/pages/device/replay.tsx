@@ -23,6 +23,7 @@ export function Replay({
   zone,
   drives,
   isFollowing,
+  isAlone,
   onMove,
   onFollow,
   onPlay,
@@ -35,6 +36,8 @@ export function Replay({
   /** All trips that it shows. */
   drives: readonly Drive[]
   isFollowing: boolean
+  /** Whether no other device is in the replay: the map does not follow one away from the others. */
+  isAlone: boolean
   onMove: (at: number) => void
   onFollow: (isFollowing: boolean) => void
   /** Gets the length of the tail behind the marker; undefined once the replay has stopped. */
@@ -83,7 +86,7 @@ export function Replay({
       onMove(first)
     }
     setPlaying(!isPlaying)
-    onFollow(!isPlaying)
+    onFollow(!isPlaying && isAlone)
   }
 
   return (
@@ -143,7 +146,7 @@ function TimeField({
       ref={field}
       class="time-field"
       type="text"
-      size={Math.max(10, shown.length)}
+      size={shown.length}
       autoComplete="off"
       spellcheck={false}
       aria-label="Go to a time"

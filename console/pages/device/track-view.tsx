@@ -7,14 +7,7 @@ import { date, duration } from '../../core/times.ts'
 import { pointAt, type Track } from '../../core/track.ts'
 import { placesOf, type Stay } from '../../core/places.ts'
 import { placeText } from '../../core/place-words.ts'
-import {
-  episodeAt,
-  totalsSince,
-  type Episode,
-  type StopEpisode,
-  type Totals,
-  type Trip,
-} from '../../core/trips.ts'
+import { episodeAt, totalsSince, type Episode, type Totals, type Trip } from '../../core/trips.ts'
 import { useKeys } from '../../ui/keys.tsx'
 import { Failed, FailedLine, Loading } from '../../ui/states.tsx'
 import { useLoad } from '../../ui/use-load.ts'
@@ -89,12 +82,14 @@ export function TrackView({
   const [isFollowing, setFollowing] = useState(false)
   const [tailMs, setTail] = useState<number>()
   const others = useOthers({ from, to })
-  const drives = useMemo(
-    () => [...(episodes.data ?? []).filter(isTrip), ...others.flatMap(({ trips }) => trips)],
-    [episodes.data, others],
-  )
+  const known = totals.episodes.value
+  // Trips of a year are known once all of its days have been read.
+  const driven = hasTrips ? episodes.data : totals.isReading.value ? undefined : known.values()
+  const drives = useMemo(() => {
+    const own = [...(driven ?? [])].filter((one) => isTrip(one) && one.to > from && one.from < to)
+    return [...own, ...others.flatMap(({ trips }) => trips)]
+  }, [hasTrips ? episodes.data : known, driven === undefined, others, from, to])
   const isPlain = dayCount(span) > MOST_DAYS_COLOURED
-  const known = totals.stops.value
   const places = useMemo(
     () => (isPlain ? placesOf(staysIn([...known.values()], from, to)) : []),
     [isPlain, known, from, to],
@@ -155,6 +150,7 @@ export function TrackView({
                       first={first}
                       last={last}
                       isFollowing={isFollowing}
+                      isAlone={others.length === 0}
                       drives={drives}
                       onFollow={setFollowing}
                       onPlay={setTail}
@@ -230,10 +226,11 @@ function isTrip(one: Episode): one is Trip {
 }
 
 /** What lies in the range. */
-function staysIn(stops: readonly StopEpisode[], from: number, to: number): readonly Stay[] {
-  return stops.flatMap(({ position, place, ...stop }) => {
-    const ms = Math.min(stop.to, to) - Math.max(stop.from, from)
-    return ms > 0 ? [{ position, name: placeText(place), ms }] : []
+function staysIn(episodes: readonly Episode[], from: number, to: number): readonly Stay[] {
+  return episodes.flatMap((one) => {
+    if (one.kind !== 'stop') return []
+    const ms = Math.min(one.to, to) - Math.max(one.from, from)
+    return ms > 0 ? [{ position: one.position, name: placeText(one.place), ms }] : []
   })
 }
 
@@ -255,7 +252,7 @@ function TrackSummary({
       ? `Points left out are within ${shownLength(Math.ceil(toleranceMetres))} of the line`
       : undefined
   return (
-    <p class="track-summary" title={left}>
+    <p class="track-summary two-lines" title={left}>
       {[
         ofTrips(({ distanceMetres }) => shownDistance(distanceMetres)),
         ofTrips(({ lastedMs }) => duration(lastedMs)),

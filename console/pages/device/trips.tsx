@@ -24,6 +24,7 @@ import { TripList } from './trip-list.tsx'
 import { addressOf, devicePath } from '../../core/address.ts'
 import { coordinatesText } from '../../core/measures.ts'
 import { may } from '../../live/session.ts'
+import { pageAddress } from '../../ui/router.ts'
 import { Places } from './places.tsx'
 
 /**
@@ -154,6 +155,7 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
     .map((part) => ({ part, sum: sumOf(part) }))
   const full = fullBar(parts.map(({ sum }) => sum.distanceMetres))
   const failure = totals.failure.value
+  const others = pageAddress.value.query.get('with')
   return (
     <div class="stack near">
       <h3 id="distances">{isOneDay(span) ? 'This week' : 'Distances'}</h3>
@@ -162,7 +164,7 @@ function Parts({ deviceId, span, today, zone, totals, of }: DeviceDays & { of: t
         {parts.map(({ part, sum }) => (
           <li key={part.first}>
             <a
-              href={addressOf(devicePath(deviceId) + spanQuery(part, today))}
+              href={addressOf(devicePath(deviceId) + spanQuery(part, today, others))}
               aria-current={part.first === span.first && isOneDay(span) ? 'date' : undefined}
             >
               {spanText(part, today)}

@@ -3,6 +3,7 @@ import { watchWords } from '../../live/announce-changes.ts'
 import { may } from '../../live/session.ts'
 import { useDialog, FormDialog, type DialogProps } from '../../ui/form-dialog.tsx'
 import { IconButton } from '../../ui/icon.tsx'
+import { MOST_REPLAYED, replayPath } from '../../core/replay.ts'
 import { go } from '../../ui/router.ts'
 import { shownNumber, shownCount } from '../../ui/shown.ts'
 import { FailedLine } from '../../ui/states.tsx'
@@ -66,6 +67,19 @@ export function MarkedBar() {
             Share
           </button>
         )}
+        <button
+          type="button"
+          class="small"
+          disabled={isNone || devices.length > MOST_REPLAYED}
+          title={
+            devices.length > MOST_REPLAYED
+              ? `A replay shows at most ${MOST_REPLAYED} devices`
+              : undefined
+          }
+          onClick={() => go(replayPath(devices.map(({ deviceId }) => deviceId)))}
+        >
+          Replay
+        </button>
         <button type="button" class="small" disabled={isNone} onClick={() => saveCsv(devices)}>
           Export
         </button>

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { replaySpeed, skipRest } from '../../../console/core/replay.ts'
+import { othersIn, replayPath, replaySpeed, skipRest } from '../../../console/core/replay.ts'
 
 const HOUR = 3_600_000
 const DRIVES = [
@@ -22,4 +22,14 @@ test('its speed is chosen so that all driving takes about a minute', () => {
   expect(replaySpeed([{ from: 0, to: 20 * HOUR }])).toBe(600)
   expect(replaySpeed([{ from: 0, to: 30_000 }])).toBe(1)
   expect(replaySpeed([])).toBe(60)
+})
+
+test('the address names the other devices of a replay, whatever their ids have', () => {
+  const path = replayPath(['van 1', 'a,b', 'c&d'])
+  const { pathname, searchParams } = new URL(path, 'http://console')
+  expect(pathname).toBe('/devices/van%201')
+  expect(othersIn(searchParams)).toEqual(['a,b', 'c&d'])
+  const many = Array.from({ length: 30 }, (_, n) => `van-${n}`)
+  expect(othersIn(new URL(replayPath(many), 'http://console').searchParams)).toHaveLength(9)
+  expect(othersIn(new URLSearchParams())).toEqual([])
 })

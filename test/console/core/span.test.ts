@@ -27,6 +27,12 @@ describe('days that are shown together', () => {
     expect(spanIn(new URLSearchParams(spanQuery(span, TODAY)), TODAY)).toEqual(span)
   })
 
+  test('other days keep the other devices of the replay', () => {
+    expect(spanQuery(day('2026-11-22'), TODAY, 'a')).toBe('?day=2026-11-22&with=a')
+    expect(spanQuery(day(TODAY), TODAY, 'a')).toBe('?with=a')
+    expect(spanQuery(day(TODAY), TODAY, null)).toBe('')
+  })
+
   test.each([
     [day('2026-11-22'), 'Sun 22 Nov'],
     [weekOf('2026-11-22'), '16 – 22 Nov'],

@@ -53,6 +53,14 @@ test('between trips and stops that do not meet there is a gap', () => {
   expect(readEpisodes([])).toEqual([])
 })
 
+test('a trip begins and ends at the places of its stops, as the list above and below it says', () => {
+  const [before, , after] = readEpisodes(DAYS)
+  expect([before, after]).toMatchObject([
+    { end: { place } },
+    { start: { place }, end: { place: null } },
+  ])
+})
+
 test('a moment is in the trip, stop or gap that has begun and has not ended', () => {
   const kindAt = (text: string) => episodeAt(readEpisodes(DAYS), Date.parse(time(text)))?.kind
   expect(kindAt('22T00:19')).toBe('trip')
