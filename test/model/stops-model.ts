@@ -10,7 +10,8 @@ export type Place = {
 
 /**
  * A stop: all of five minutes within 100 m of a middle; then all that is within 100 m of the same middle. The first place
- * beyond it moves the middle, once, to that of all places since, if they are of five minutes and no wider than 100 m.
+ * beyond it moves the middle, once, to that of all places since the stop was found, the last of the five minutes and
+ * itself included, if they are of five minutes and no wider than 100 m; else it ends the stop.
  */
 const [STOP_SECONDS, METRES] = [300, 100]
 /** A device seen at a place for this long is there until it is seen elsewhere. */
