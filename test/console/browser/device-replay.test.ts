@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { eventually } from '../../eventually.ts'
 import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
-import { consoleSuite } from './console-harness.ts'
+import { consoleSuite, deviceRow } from './console-harness.ts'
 
 const DAY = '2026-11-16'
 const UTC = { timezoneId: 'UTC' }
@@ -85,14 +85,41 @@ describeConsole('replaying and printing a day', () => {
     await report('van-4', 46.1)
     const page = await suite.signedIn(`/devices/van-3?day=${DAY}`, UTC)
     await page.getByRole('button', { name: 'Other devices in the replay' }).click()
-    await page.getByRole('searchbox', { name: 'Replay with' }).fill('van-4')
+    await page.getByRole('combobox', { name: 'Replay with' }).fill('van-4')
     const read = page.waitForResponse(/devices\/van-4\/track/)
-    await page.getByRole('button', { name: 'Add van-4' }).click()
+    await page.getByRole('option', { name: 'van-4' }).click()
     await read
     await page.waitForURL((url) => url.searchParams.get('with') === 'van-4')
     expect(await accessFaults(page)).toEqual([])
+    // Other days have the same devices.
+    await page.getByRole('button', { name: 'Previous day' }).click()
+    await page.waitForURL((url) => url.searchParams.get('day') === '2026-11-15')
+    await page.getByRole('button', { name: 'Other devices in the replay 1' }).click()
     await page.getByRole('button', { name: 'Remove van-4' }).click()
     await page.waitForURL((url) => !url.searchParams.has('with'))
+  })
+
+  test('devices chosen on the map are replayed together', async () => {
+    await report('van-7')
+    await report('van-8', 46.1)
+    const page = await suite.signedIn('/', UTC)
+    await deviceRow(page, 'van-8').waitFor()
+    await page.getByRole('button', { name: 'List options' }).click()
+    await page.getByRole('button', { name: 'Select devices' }).click()
+    for (const device of ['van-7', 'van-8']) {
+      await deviceRow(page, device).getByRole('checkbox').check()
+    }
+    await page.getByRole('button', { name: 'Replay', exact: true }).click()
+    await page.waitForURL(/devices\/van-7\?with=van-8$/)
+    await page.getByRole('heading', { name: 'van-7' }).waitFor()
+  })
+
+  test('a replay of a year skips its stops', async () => {
+    await report('van-9')
+    const page = await suite.signedIn('/devices/van-9?from=2026-01-01&to=2026-12-31', UTC)
+    await page.getByText(/^In all .* 2 trips$/).waitFor()
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await page.getByText('▶▶ to 07:00').waitFor()
   })
 
   test('a day is printed on one page, with its name, map, totals and trips, and no navigation', async () => {
