@@ -33,6 +33,8 @@ type Row = {
   readonly from: number
   readonly to: number
   readonly place?: { readonly geofenceId?: string | undefined } | null
+  /** Where it reaches beyond the range. */
+  readonly open?: 'before' | 'after' | 'both' | null
 }
 
 /** A visit as long as its stop says nothing new. */
@@ -65,8 +67,11 @@ export function foldVisits<R extends Row>(
 
 /** Whether it is at the stop's own place, from its begin to its end. */
 function isSaid({ geofenceId, from, to }: Visit, stop: Row): boolean {
-  if (from === undefined || to === undefined || stop.place?.geofenceId !== geofenceId) return false
-  return Math.max(Math.abs(from - stop.from), Math.abs(to - stop.to)) <= SAME_MS
+  const isBeyond = stop.open === 'after' || stop.open === 'both'
+  // The facts of the range do not have the end of a visit that is beyond it.
+  const end = to ?? (isBeyond ? stop.to : undefined)
+  if (from === undefined || end === undefined || stop.place?.geofenceId !== geofenceId) return false
+  return Math.max(Math.abs(from - stop.from), Math.abs(end - stop.to)) <= SAME_MS
 }
 
 /** A time by which a visit is known to be under way. */

@@ -94,6 +94,7 @@ describeConsole('replaying and printing a day', () => {
     // Other days have the same devices.
     await page.getByRole('button', { name: 'Previous day' }).click()
     await page.waitForURL((url) => url.searchParams.get('day') === '2026-11-15')
+    await page.getByRole('button', { name: 'Next day' }).click()
     await page.getByRole('button', { name: 'Other devices in the replay 1' }).click()
     await page.getByRole('button', { name: 'Remove van-4' }).click()
     await page.waitForURL((url) => !url.searchParams.has('with'))
