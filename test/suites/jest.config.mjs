@@ -7,7 +7,7 @@ const common = {
   roots: ['<rootDir>/test'],
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': '<rootDir>/scripts/javascript.mjs' },
+  transform: { '^.+\\.ts$': '<rootDir>/test/suites/transform.mjs' },
   setupFilesAfterEnv: ['<rootDir>/test/suites/end-programs.ts'],
 }
 
