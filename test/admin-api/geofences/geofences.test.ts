@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { adminForAllTests, bearer, type AdminHarness, type Answer } from '../admin-harness.ts'
+import { ring } from '../../schemas/geo/ring.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
@@ -8,15 +9,7 @@ adminForAllTests((given) => ({ harness, headers } = given))
 const CIRCLE = { type: 'circle', latitude: 45.27, longitude: 13.7, radius: 60 }
 const SQUARE = {
   type: 'Polygon',
-  coordinates: [
-    [
-      [0, 0],
-      [1, 0],
-      [1, 1],
-      [0, 1],
-      [0, 0],
-    ],
-  ],
+  coordinates: [ring('0 0, 1 0, 1 1, 0 1, 0 0')],
 }
 const ask = (method: string, path: string, body?: unknown): Promise<Answer> =>
   harness.api(method, path, { headers, ...(body !== undefined && { body }) })
@@ -72,29 +65,10 @@ test('a geofence is made, read, listed, changed and deleted, and each change is 
 })
 
 test('longitudes beyond ±180 are the same places within it; beyond ±360 they are refused', async () => {
-  const across = {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [178, 1],
-        [182.5, 1],
-        [182.5, 2],
-        [178, 1],
-      ],
-    ],
-  }
+  const across = { type: 'Polygon', coordinates: [ring('178 1, 182.5 1, 182.5 2, 178 1')] }
   const stored = await made({ shape: across })
   expect(stored).toMatchObject({
-    shape: {
-      coordinates: [
-        [
-          [178, 1],
-          [-177.5, 1],
-          [-177.5, 2],
-          [178, 1],
-        ],
-      ],
-    },
+    shape: { coordinates: [ring('178 1, -177.5 1, -177.5 2, 178 1')] },
   })
   const west = await made({ shape: { ...CIRCLE, longitude: -190 } })
   expect(west).toMatchObject({ shape: { longitude: 170 } })
@@ -103,13 +77,8 @@ test('longitudes beyond ±180 are the same places within it; beyond ±360 they a
   })
   const circle = await create({ shape: { ...CIRCLE, longitude: 361 } })
   expect(circle.body.details).toMatchObject([{ field: 'shape.longitude' }])
-  const ring = [
-    [361, 1],
-    [362, 1],
-    [362, 2],
-    [361, 1],
-  ]
-  const polygon = await create({ shape: { type: 'Polygon', coordinates: [ring] } })
+  const beyond = [ring('361 1, 362 1, 362 2, 361 1')]
+  const polygon = await create({ shape: { type: 'Polygon', coordinates: beyond } })
   expect(polygon.body.message).toMatch(/shape.coordinates\[0\]\[0\] must be .* from -360 to 360/)
 })
 
@@ -225,14 +194,7 @@ test.each<[object, string, RegExp]>([
     {
       shape: {
         type: 'Polygon',
-        coordinates: [
-          [
-            [0, 0],
-            [361, 0],
-            [1, 1],
-            [0, 0],
-          ],
-        ],
+        coordinates: [ring('0 0, 361 0, 1 1, 0 0')],
       },
     },
     'shape.coordinates[0][1]',
@@ -242,15 +204,7 @@ test.each<[object, string, RegExp]>([
     {
       shape: {
         type: 'Polygon',
-        coordinates: [
-          [
-            [0, 0],
-            [1, 1],
-            [1, 0],
-            [0, 1],
-            [0, 0],
-          ],
-        ],
+        coordinates: [ring('0 0, 1 1, 1 0, 0 1, 0 0')],
       },
     },
     'shape.coordinates[0][2]',
@@ -260,16 +214,7 @@ test.each<[object, string, RegExp]>([
     {
       shape: {
         type: 'MultiPolygon',
-        coordinates: [
-          SQUARE.coordinates,
-          [
-            [
-              [0, 0],
-              [1, 0],
-              [1, 1],
-            ],
-          ],
-        ],
+        coordinates: [SQUARE.coordinates, [ring('0 0, 1 0, 1 1')]],
       },
     },
     'shape.coordinates[1][0][2]',

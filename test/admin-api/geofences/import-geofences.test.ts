@@ -1,17 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { adminForAllTests, startAdmin, type AdminHarness } from '../admin-harness.ts'
+import { ring } from '../../schemas/geo/ring.ts'
 
 let harness: AdminHarness
 let headers: Record<string, string>
 adminForAllTests((given) => ({ harness, headers } = given))
 
-const RING = [
-  [0, 0],
-  [1, 0],
-  [1, 1],
-  [0, 1],
-  [0, 0],
-]
+const RING = ring('0 0, 1 0, 1 1, 0 1, 0 0')
 const feature = (
   properties: unknown,
   geometry: unknown = { type: 'Polygon', coordinates: [RING] },

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { shapeFaultText } from '../../../console/core/shape-fault.ts'
 import { parseShape } from '../../../schemas/geo/parse-shape.ts'
+import { ring } from '../../schemas/geo/ring.ts'
 
 function faultOf(shape: object): string {
   const parsed = parseShape(shape, 'shape')
@@ -8,13 +9,7 @@ function faultOf(shape: object): string {
 }
 
 test('edges that cross are named by their corners', () => {
-  const bowTie = [
-    [0, 0],
-    [1, 1],
-    [1, 0],
-    [0, 1],
-    [0, 0],
-  ]
+  const bowTie = ring('0 0, 1 1, 1 0, 0 1, 0 0')
   expect(faultOf({ type: 'Polygon', coordinates: [bowTie] })).toBe(
     'The edges after corner 1 and after corner 3 cross or touch: move a corner.',
   )
@@ -27,12 +22,7 @@ test('a point of a file without a radius hears what it needs', () => {
 })
 
 test('no other fault of a shape has the words of the API', () => {
-  const narrow = [
-    [0, 0],
-    [1, 0],
-    [0, 0],
-    [0, 0],
-  ]
+  const narrow = ring('0 0, 1 0, 0 0, 0 0')
   expect(faultOf({ type: 'Polygon', coordinates: [narrow] })).toBe(
     'The outline must have three different positions at least.',
   )

@@ -19,18 +19,11 @@ import {
 import { parseShape } from '../../../schemas/geo/parse-shape.ts'
 import { metresBetween } from '../../../schemas/geo/distance.ts'
 import { METRIC } from '../../../console/core/measures.ts'
+import { ring } from '../../schemas/geo/ring.ts'
 
 const SQUARE = {
   type: 'Polygon',
-  coordinates: [
-    [
-      [16, 48],
-      [17, 48],
-      [17, 49],
-      [16, 49],
-      [16, 48],
-    ],
-  ],
+  coordinates: [ring('16 48, 17 48, 17 49, 16 49, 16 48')],
 } as const
 const CIRCLE = { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 200 } as const
 
@@ -49,23 +42,8 @@ test.each([
     {
       type: 'MultiPolygon',
       coordinates: [
-        [
-          ...SQUARE.coordinates,
-          [
-            [16.4, 48.4],
-            [16.6, 48.4],
-            [16.5, 48.6],
-            [16.4, 48.4],
-          ],
-        ],
-        [
-          [
-            [20, 10],
-            [21, 10],
-            [21, 11],
-            [20, 10],
-          ],
-        ],
+        [...SQUARE.coordinates, ring('16.4 48.4, 16.6 48.4, 16.5 48.6, 16.4 48.4')],
+        [ring('20 10, 21 10, 21 11, 20 10')],
       ],
     },
   ],
@@ -80,14 +58,7 @@ test('three clicks and a finish draw a polygon that the service accepts', () => 
   const shape = drawnShape(closedSketch(open))
   expect(shape).toEqual({
     type: 'Polygon',
-    coordinates: [
-      [
-        [16, 48],
-        [17, 48],
-        [17, 49],
-        [16, 48],
-      ],
-    ],
+    coordinates: [ring('16 48, 17 48, 17 49, 16 48')],
   })
   expect(parseShape(shape, 'shape')).toEqual({ made: shape })
 })
@@ -134,14 +105,7 @@ test('a corner is removed, but a ring keeps three', () => {
 test('what is drawn beyond 180° is stored within', () => {
   const shape = drawnShape(closedSketch(drawn([179, 10], [182, 10], [182, 12])))
   expect(shape).toMatchObject({
-    coordinates: [
-      [
-        [179, 10],
-        [-178, 10],
-        [-178, 12],
-        [179, 10],
-      ],
-    ],
+    coordinates: [ring('179 10, -178 10, -178 12, 179 10')],
   })
   const whole = handlesOf(sketchOf(shape!)).at(-1)!
   expect(whole.at[0]).toBeCloseTo(181)

@@ -11,6 +11,7 @@ import type {
   PolygonRing,
   GeofenceShape,
 } from '../../../schemas/definitions/geofence.ts'
+import { ring } from './ring.ts'
 
 const { Geodesic } = geographiclib
 /** On the sphere of this service's distances, and on the ellipsoid. */
@@ -102,15 +103,7 @@ test('the depth of a place in the middle of a square is half its side, within ha
 
 test('a long edge is straight in longitude and latitude, not a great circle', () => {
   // A great circle from one end of the northern edge to the other comes up to 66.9°.
-  const wide = only(
-    polygon([
-      [0, 50],
-      [80, 50],
-      [80, 60],
-      [0, 60],
-      [0, 50],
-    ]),
-  )
+  const wide = only(polygon(ring('0 50, 80 50, 80 60, 0 60, 0 50')))
   expect(wide.contains({ longitude: 40, latitude: 59.9 })).toBe(true)
   expect(wide.contains({ longitude: 40, latitude: 60.1 })).toBe(false)
   const above = { longitude: 40, latitude: 61 }
@@ -181,15 +174,7 @@ test('a circle contains the places within its radius, and its boxes hold them al
 })
 
 test('an area across 180° has two boxes, and holds places on both sides of it', () => {
-  const fiji = only(
-    polygon([
-      [177, -20],
-      [-178, -20],
-      [-178, -15],
-      [177, -15],
-      [177, -20],
-    ]),
-  )
+  const fiji = only(polygon(ring('177 -20, -178 -20, -178 -15, 177 -15, 177 -20')))
   expect(fiji.boxes).toHaveLength(2)
   for (const longitude of [178, 180, -180, -179]) {
     expect(fiji.contains({ longitude, latitude: -17 })).toBe(true)
@@ -200,20 +185,8 @@ test('an area across 180° has two boxes, and holds places on both sides of it',
 })
 
 test('a hole is outside, wherever its own longitudes begin, and its edge counts for the distance', () => {
-  const outer: PolygonRing = [
-    [177, -20],
-    [-178, -20],
-    [-178, -15],
-    [177, -15],
-    [177, -20],
-  ]
-  const hole: PolygonRing = [
-    [-179.5, -18],
-    [-179, -18],
-    [-179, -17],
-    [-179.5, -17],
-    [-179.5, -18],
-  ]
+  const outer: PolygonRing = ring('177 -20, -178 -20, -178 -15, 177 -15, 177 -20')
+  const hole: PolygonRing = ring('-179.5 -18, -179 -18, -179 -17, -179.5 -17, -179.5 -18')
   const area = only({ type: 'Polygon', coordinates: [outer, hole] })
   const inHole = { longitude: -179.25, latitude: -17.5 }
   expect(area.contains(inHole)).toBe(false)
@@ -230,15 +203,7 @@ test('either winding of a ring is the same area', () => {
 })
 
 test('the shorter side of a box is measured in metres, not in degrees', () => {
-  const tall = only(
-    polygon([
-      [0, 60],
-      [0.01, 60],
-      [0.01, 60.008],
-      [0, 60.008],
-      [0, 60],
-    ]),
-  )
+  const tall = only(polygon(ring('0 60, 0.01 60, 0.01 60.008, 0 60.008, 0 60')))
   const width = metresOn(
     sphere,
     { longitude: 0, latitude: 60.004 },

@@ -6,166 +6,67 @@ import {
   type LonLat,
   type PolygonRing,
 } from '../../../schemas/definitions/geofence.ts'
+import { ring } from './ring.ts'
 
 const FIELD = 'shape.coordinates'
-const SQUARE: PolygonRing = [
-  [0, 0],
-  [10, 0],
-  [10, 10],
-  [0, 10],
-  [0, 0],
-]
+const SQUARE: PolygonRing = ring('0 0, 10 0, 10 10, 0 10, 0 0')
 
 const fault = (...rings: readonly PolygonRing[]) => faultsOfPolygons([{ field: FIELD, rings }])
 
 test.each<[string, readonly PolygonRing[], string, RegExp]>([
-  [
-    'an open ring',
-    [
-      [
-        [0, 0],
-        [10, 0],
-        [10, 10],
-      ],
-    ],
-    '[0][2]',
-    /must be closed/,
-  ],
+  ['an open ring', [ring('0 0, 10 0, 10 10')], '[0][2]', /must be closed/],
   ['an empty ring', [[]], '[0][0]', /must be closed/],
   [
     'a ring of two places',
-    [
-      [
-        [0, 0],
-        [10, 0],
-        [0, 0],
-        [10, 0],
-        [0, 0],
-      ],
-    ],
+    [ring('0 0, 10 0, 0 0, 10 0, 0 0')],
     '[0]',
     /must have three different positions at least/,
   ],
   [
     'a bow tie',
-    [
-      [
-        [0, 0],
-        [10, 10],
-        [10, 0],
-        [0, 10],
-        [0, 0],
-      ],
-    ],
+    [ring('0 0, 10 10, 10 0, 0 10, 0 0')],
     '[0][2]',
     /must not meet: a ring must not cross or touch itself/,
   ],
   [
     'a ring that touches itself',
-    [
-      [
-        [0, 0],
-        [10, 0],
-        [5, 5],
-        [10, 10],
-        [0, 10],
-        [5, 5],
-        [0, 0],
-      ],
-    ],
+    [ring('0 0, 10 0, 5 5, 10 10, 0 10, 5 5, 0 0')],
     '[0][4]',
     /must not meet: a ring must not cross or touch itself/,
   ],
   [
     'a spike',
-    [
-      [
-        [0, 0],
-        [10, 0],
-        [20, 0],
-        [10, 0],
-        [10, 10],
-        [0, 0],
-      ],
-    ],
+    [ring('0 0, 10 0, 20 0, 10 0, 10 10, 0 0')],
     '[0][2]',
     /must not meet: a ring must not cross or touch itself/,
   ],
   [
     'a ring around the north pole',
-    [
-      [
-        [0, 80],
-        [120, 80],
-        [-120, 80],
-        [0, 80],
-      ],
-    ],
+    [ring('0 80, 120 80, -120 80, 0 80')],
     '[0]',
     /must not go around a pole/,
   ],
   [
     'an edge of half a turn',
-    [
-      [
-        [0, 0],
-        [180, 0],
-        [90, 50],
-        [0, 0],
-      ],
-    ],
+    [ring('0 0, 180 0, 90 50, 0 0')],
     '[0][0]',
     /must go less than 180° to the east or west/,
   ],
   [
     'more than half a turn',
-    [
-      [
-        [-100, 0],
-        [0, 0],
-        [100, 0],
-        [100, 10],
-        [0, 10],
-        [-100, 10],
-        [-100, 0],
-      ],
-    ],
+    [ring('-100 0, 0 0, 100 0, 100 10, 0 10, -100 10, -100 0')],
     '[0][2]',
     /must not be wider than 180°/,
   ],
   [
     'a hole outside',
-    [
-      SQUARE,
-      [
-        [20, 20],
-        [21, 20],
-        [21, 21],
-        [20, 20],
-      ],
-    ],
+    [SQUARE, ring('20 20, 21 20, 21 21, 20 20')],
     '[1][0]',
     /must be inside the outer ring, of which it is a hole/,
   ],
   [
     'a hole that leaves',
-    [
-      [
-        [0, 0],
-        [10, 0],
-        [10, 10],
-        [5, 2],
-        [0, 10],
-        [0, 0],
-      ],
-      [
-        [1, 5],
-        [1, 1],
-        [9, 1],
-        [9, 5],
-        [1, 5],
-      ],
-    ],
+    [ring('0 0, 10 0, 10 10, 5 2, 0 10, 0 0'), ring('1 5, 1 1, 9 1, 9 5, 1 5')],
     '[1][3]',
     /must not leave the outer ring/,
   ],
@@ -175,49 +76,14 @@ test.each<[string, readonly PolygonRing[], string, RegExp]>([
 })
 
 test('a ring, and one across 180°, with a hole that touches it at a place, and repeated places are accepted', () => {
-  const hole: PolygonRing = [
-    [0, 5],
-    [5, 4],
-    [5, 6],
-    [0, 5],
-  ]
-  expect(
-    fault(
-      [
-        [0, 0],
-        [0, 0],
-        [10, 0],
-        [10, 10],
-        [0, 10],
-        [0, 10],
-        [0, 0],
-      ],
-      hole,
-    ),
-  ).toEqual([])
-  const fiji: PolygonRing = [
-    [177, -20],
-    [-178, -20],
-    [-178, -15],
-    [177, -15],
-    [177, -20],
-  ]
-  expect(
-    fault(fiji, [
-      [-179.5, -18],
-      [-179, -18],
-      [-179, -17],
-      [-179.5, -18],
-    ]),
-  ).toEqual([])
+  const hole: PolygonRing = ring('0 5, 5 4, 5 6, 0 5')
+  expect(fault(ring('0 0, 0 0, 10 0, 10 10, 0 10, 0 10, 0 0'), hole)).toEqual([])
+  const fiji: PolygonRing = ring('177 -20, -178 -20, -178 -15, 177 -15, 177 -20')
+  expect(fault(fiji, ring('-179.5 -18, -179 -18, -179 -17, -179.5 -18'))).toEqual([])
 })
 
 test('every faulty ring is named', () => {
-  const open: PolygonRing = [
-    [0, 0],
-    [10, 0],
-    [10, 10],
-  ]
+  const open: PolygonRing = ring('0 0, 10 0, 10 10')
   const polygons = [
     { field: `${FIELD}[0]`, rings: [SQUARE, open] },
     { field: `${FIELD}[1]`, rings: [open] },
