@@ -87,7 +87,6 @@ test('no answer, audit entry or log line has a secret, a header, a token or the 
 })
 
 test.each<[string, object, string, RegExp | string]>([
-  ['another source', { source: 'x' }, 'source', 'source must be facts or positions'],
   [
     'this machine',
     { target: { ...HOOK, url: 'https://10.0.0.1/' } },
@@ -123,7 +122,7 @@ test.each<[string, object, string, RegExp | string]>([
     'zone',
     'zone must be the name of a time zone, such as Europe/Berlin',
   ],
-  ...[0, 1.5, -3, 'general', true].map((threadId): [string, object, string, string] => [
+  ...[0, 'general'].map((threadId): [string, object, string, string] => [
     `the topic ${threadId}`,
     { target: { kind: 'telegram', token: BOT, chatId: '-7', threadId } },
     'target.threadId',
