@@ -34,10 +34,15 @@ export type StoreSuite = {
   readonly shared: Pick<OnAStore, 'store' | 'reopen'>
   /** What is projected into the shared store. */
   readonly log: LogOfOneSuite
+  /** How often a property is tried here, if a fast store needs this many runs. */
+  readonly runs: (most: number) => number
 }
 
-/** Opens one store for the tests of a `describe`; none of them empties it. */
-export function storeSuite(open: OpenStore): StoreSuite {
+/**
+ * Opens one store for the tests of a `describe`; none of them empties it.
+ * @param share the part of a property's runs that this store gets: less than 1 where one takes seconds.
+ */
+export function storeSuite(open: OpenStore, share = 1): StoreSuite {
   let opened: OpenedStore
   let store: Store
   const log = new LogOfOneSuite()
@@ -65,6 +70,7 @@ export function storeSuite(open: OpenStore): StoreSuite {
     },
     shared,
     log,
+    runs: (most) => Math.ceil(most * share),
   }
 }
 

@@ -1,7 +1,7 @@
 import { storeContract } from '../../contracts/store-contract.ts'
 import { describeWith } from '../../services/describe-with.ts'
-import { patientStores } from './patient-store.ts'
+import { patientStores, SHARE_OF_RUNS } from './patient-store.ts'
 
 await describeWith(['mongodb'], 'the MongoDB store on a server', ({ mongodb }) => {
-  storeContract('MongoDB', patientStores(mongodb))
+  storeContract('MongoDB', patientStores(mongodb), SHARE_OF_RUNS)
 })

@@ -4,6 +4,9 @@ import type { Store } from '../../../store/store.ts'
 import type { OpenStore } from '../../contracts/store-suite.ts'
 import { testDatabase } from './database.ts'
 
+/** A run of a property takes up to a second on a server, and milliseconds on SQLite, which has all of them. */
+export const SHARE_OF_RUNS = 0.05
+
 /** Opens a store in a database of its own for a contract. */
 export function patientStores(mongodb: Parameters<typeof testDatabase>[0]): OpenStore {
   return async () => {
