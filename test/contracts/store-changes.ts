@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { deviceStatus } from '../../projector/device-status.ts'
-import { positionReported } from '../samples.ts'
+import { deviceSeen, positionReported } from '../samples.ts'
 import type { Change, ProjectionEntry } from '../../store/read-models.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { batchOf, canonical, deviceErased } from './store-samples.ts'
@@ -46,6 +46,23 @@ export function changesContract({ promise, shared, log }: StoreSuite): void {
       const imported = log.append({ ...repeat.event, imported: true })
       expect(await project(imported)).toEqual([
         change(accountId, 'a', { before: after, after, repeated: [imported] }),
+      ])
+    },
+  )
+
+  promise(
+    'a heartbeat is a change of its device, unless an erasure follows it',
+    async ({ accountId }) => {
+      const named = { accountId, deviceId: 'a' }
+      const first = log.append(positionReported(named))
+      const seen = log.hear(deviceSeen(named))
+      const after = deviceStatus(deviceStatus(undefined, first), seen)
+      expect(await project(first, seen)).toEqual([
+        change(accountId, 'a', { after, stored: [first], seen: [seen] }),
+      ])
+      const erasure = log.erase(deviceErased(named)) as Erasure
+      expect(await project(log.hear(deviceSeen(named)), erasure)).toEqual([
+        change(accountId, 'a', { before: after, erased: [erasure] }),
       ])
     },
   )

@@ -1,5 +1,5 @@
 import { describe, expect } from '@jest/globals'
-import { anyProjectionContract } from './store-any-projection.ts'
+import { anyLogContract } from './store-any-log.ts'
 import { changesContract } from './store-changes.ts'
 import { deviceListsContract } from './store-device-lists.ts'
 import { devicesContract } from './store-devices.ts'
@@ -9,7 +9,6 @@ import { factPiecesContract } from './store-fact-pieces.ts'
 import { factsContract } from './store-facts.ts'
 import { judgedDevicesContract } from './store-judged-devices.ts'
 import { generationsContract } from './store-generations.ts'
-import { heartbeatsContract } from './store-heartbeats.ts'
 import { hiddenDevicesContract } from './store-hidden-devices.ts'
 import { historyCountsContract } from './store-history-counts.ts'
 import { historyContract } from './store-history.ts'
@@ -17,8 +16,6 @@ import { labelsContract } from './store-labels.ts'
 import { livesContract } from './store-lives.ts'
 import { longErasuresContract } from './store-long-erasures.ts'
 import { projectionContract } from './store-projection.ts'
-import { repeatsContract } from './store-repeats.ts'
-import { spooledContract } from './store-spooled.ts'
 import { storeSuite, type OpenStore } from './store-suite.ts'
 
 /**
@@ -29,13 +26,10 @@ export function storeContract(name: string, open: OpenStore, share?: number): vo
   describe(`${name} as a Store`, () => {
     const suite = storeSuite(open, share)
     projectionContract(suite)
-    anyProjectionContract(suite)
+    anyLogContract(suite)
     changesContract(suite)
     erasuresContract(suite)
     longErasuresContract(suite)
-    spooledContract(suite)
-    heartbeatsContract(suite)
-    repeatsContract(suite)
     hiddenDevicesContract(suite)
     livesContract(suite)
     expiryContract(suite)

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
-import fc from 'fast-check'
 import { countChanges } from '../../projector/projector.ts'
 import { deviceStatus } from '../../projector/device-status.ts'
+import { telemetryOf } from '../../schemas/devices/device-readings.ts'
 import { deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { DeviceStatus } from '../../schemas/devices/read-models.ts'
 import type { ProjectionEntry } from '../../store/read-models.ts'
@@ -120,45 +120,28 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
   )
 
   promise(
-    'any sequence of reports, heartbeats and erasures, however delivered, leaves what follows the last erasure',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(step, { minLength: 1, maxLength: 40 }),
-          cuts,
-          async (steps, ends) => {
-            const accountId = newAccountId()
-            const entries = steps.map(({ device, kind, repeats }) => {
-              const named = { accountId, deviceId: `tracker-${device}` }
-              if (kind === 'erasure') return log.erase(deviceErased(named))
-              if (kind === 'seen') {
-                const receivedAt = T0 + repeats * 3_600_000
-                const sent = { receivedAt, keyId: `key-${repeats}`, battery: repeats / 10 }
-                return log.hear(deviceSeen({ ...named, ...sent }))
-              }
-              const recordId = `01KDVN9C00${String(device * 10 + repeats).padStart(16, '0')}`
-              return report({ ...named, recordId, keyId: `key-${repeats}`, battery: 0.9 })
-            })
-            let start = 0
-            const rest = { forward: entries.length, back: 3, restart: false }
-            for (const { forward, back, restart } of [...ends, rest]) {
-              if (restart) await shared.reopen()
-              const [head, ...tail] = entries.slice(Math.max(0, start - back), start + forward)
-              if (head !== undefined) await project(head, ...tail)
-              start += forward
-            }
-            const left = model(entries)
-            expect(await everything(accountId)).toEqual(left)
-            const kept = new Set(left.records.map(({ recordId }) => recordId))
-            for (const { kind, event } of entries) {
-              if (kind !== 'position') continue
-              const found = await shared.store.findPosition(event)
-              expect(found !== undefined).toBe(kept.has(event.recordId))
-            }
-          },
-        ),
-        { numRuns: 40 },
+    'signs of life from another partition than an erasure stay if they were received later',
+    async ({ accountId }) => {
+      const at = (receivedAt: number) => ({ accountId, receivedAt: T0 + receivedAt })
+      const last = positionReported({ ...at(12), timestamp: T0 + 12 })
+      const seen = (receivedAt: number, battery: number, partition = 0) =>
+        log.hear(deviceSeen({ ...at(receivedAt), battery }), partition)
+      await project(report({ ...at(1) }), seen(30, 0.9))
+      await project(
+        log.append(last, 1),
+        seen(13, 0.5, 1),
+        log.append({ ...last, ...at(14), battery: 0.4 }, 1),
       )
+      await project(log.erase(deviceErased({ accountId, erasedAt: T0 + 10 })))
+      const status = async () => (await shared.store.findDevice({ accountId, deviceId }))?.status
+      const latest = { lastSeenAt: T0 + 14, reportCount: 1 }
+      expect(await status()).toMatchObject(latest)
+      expect(telemetryOf((await status())!)).toEqual({ receivedAt: T0 + 14, battery: 0.4 })
+      await project(seen(9, 0.1, 1))
+      await project({ ...seen(9, 0.1), spooled: true })
+      expect(await status()).toMatchObject(latest)
+      await project(seen(16, 0.3, 1))
+      expect(telemetryOf((await status())!)).toEqual({ receivedAt: T0 + 16, battery: 0.3 })
     },
   )
 
@@ -175,52 +158,13 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
   }
 }
 
-const step = fc.record({
-  device: fc.nat(2),
-  kind: fc.constantFrom(...(['position', 'position', 'seen', 'erasure'] as const)),
-  repeats: fc.nat(4),
-})
-
-const cuts = fc.array(
-  fc.record({
-    forward: fc.integer({ min: 1, max: 8 }),
-    back: fc.nat(4),
-    restart: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
-  }),
-  { maxLength: 10 },
-)
-
 type PositionBatch = [PositionEntry, ...PositionEntry[]]
 
-/** The content of an account in which only these entries were reported. */
+/** The content of an account in which only these entries of a device were reported. */
 function only(...entries: PositionEntry[]) {
-  return model(entries)
-}
-
-/** The same sequence, kept in memory. */
-function model(entries: readonly ProjectionEntry[]) {
-  const devices = new Map<string, { status?: DeviceStatus; records: Map<string, PositionEntry> }>()
-  for (const entry of entries) {
-    const { deviceId } = entry.event
-    const device = devices.get(deviceId) ?? { records: new Map<string, PositionEntry>() }
-    if (entry.kind === 'erasure') {
-      devices.delete(deviceId)
-    } else if (entry.kind === 'seen') {
-      if (device.status) device.status = deviceStatus(device.status, entry)!
-    } else if (device.records.has(entry.event.recordId)) {
-      device.status = deviceStatus(device.status, { ...entry, kind: 'repeat' })!
-    } else {
-      device.records.set(entry.event.recordId, entry)
-      devices.set(deviceId, { ...device, status: deviceStatus(device.status, entry) })
-    }
-  }
-  const sorted = [...devices].sort(([a], [b]) => (a < b ? -1 : 1))
+  const status = entries.reduce<DeviceStatus | undefined>(deviceStatus, undefined)
   return {
-    statuses: sorted.flatMap(([, { status }]) => (status === undefined ? [] : [canonical(status)])),
-    records: sorted.flatMap(([, { records }]) =>
-      [...records.values()]
-        .map(({ event, origin }) => ({ ...event, origin }))
-        .sort((a, b) => a.timestamp - b.timestamp),
-    ),
+    statuses: status === undefined ? [] : [canonical(status)],
+    records: entries.map(({ event, origin }) => ({ ...event, origin })),
   }
 }

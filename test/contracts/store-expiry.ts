@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import type { PositionReported } from '../../schemas/events/position-reported.ts'
-import { deviceErased, positionReported, T0 } from '../samples.ts'
+import { deviceErased, deviceSeen, positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
 import { allDevices, allPositions, batchOf, type PositionEntry } from './store-samples.ts'
 
@@ -106,6 +106,20 @@ export function expiryContract({ alone }: StoreSuite): void {
       expect((await store.erasuresOf(asked)).size).toBe(0)
     },
   )
+
+  alone('a heartbeat keeps a device from expiring', async ({ store, log }) => {
+    const reported = (deviceId: string, receivedAt: number) =>
+      log.append(positionReported({ deviceId, receivedAt, timestamp: receivedAt }))
+    await store.project(batchOf(reported('heard', T0), reported('silent', T0)))
+    await store.project(batchOf(log.hear(deviceSeen({ deviceId: 'heard', receivedAt: T0 + 9 }))))
+    await store.expire(T0 + 5)
+    expect(await allDevices(store, 'acc-1')).toMatchObject([{ status: { deviceId: 'heard' } }])
+    await store.expire(T0 + 10)
+    await store.project(batchOf(reported('heard', T0 + 2)))
+    const [back] = await allDevices(store, 'acc-1')
+    expect(back?.status).toMatchObject({ reportCount: 1, lastSeenAt: T0 + 2 })
+    expect(back?.status).not.toHaveProperty('heartbeats')
+  })
 
   alone('retention stops early when it must, and continues in its next run', async ({ store }) => {
     const entries = [0, 1, 2].map((n) => entry(n, { deviceId: `old ${n}`, receivedAt: T0 }))
