@@ -16,26 +16,6 @@ import {
 
 export function devicesContract({ promise, shared, log }: StoreSuite): void {
   promise(
-    'devices are paged in the order of their UTF-8 bytes, each once',
-    async ({ accountId }) => {
-      await report(accountId, ODD_DEVICE_IDS)
-      const seen: string[] = []
-      for (let pages = 0; pages < 20; pages += 1) {
-        const last = seen.at(-1)
-        const page = await shared.store.pageDevices({
-          accountId,
-          limit: 5,
-          ...(last !== undefined && { after: { deviceId: last, value: null } }),
-        })
-        seen.push(...page.map(({ status }) => status.deviceId))
-        if (page.length < 5) break
-      }
-      const bytes = (id: string) => Buffer.from(id)
-      expect(seen).toEqual([...ODD_DEVICE_IDS].sort((a, b) => bytes(a).compare(bytes(b))))
-    },
-  )
-
-  promise(
     'each device is found under its very id, with its own settings',
     async ({ accountId }) => {
       await report(accountId, ODD_DEVICE_IDS)

@@ -1,7 +1,6 @@
 import { expect } from '@jest/globals'
 import type { DeviceErased } from '../../schemas/events/device-erased.ts'
-import type { DevicePlace, ProjectionEntry } from '../../store/read-models.ts'
-import type { Store } from '../../store/store.ts'
+import type { ProjectionEntry } from '../../store/read-models.ts'
 import { eventually } from '../eventually.ts'
 import { positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
@@ -104,33 +103,6 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       const after = log.append(positionReported({ accountId }))
       await project(erasedAgain, after)
       expect(await seen(accountId, after.event.recordId)).toEqual({ ways: 7 })
-    },
-  )
-
-  promise(
-    'a hidden device leaves every other device in sight, and pages as full as they were',
-    async () => {
-      const [accountId, other] = [newAccountId(), newAccountId()]
-      const names = Array.from({ length: 12 }, (_, n) => `tracker-${String(n).padStart(2, '0')}`)
-      for (const deviceId of names) {
-        await project(log.append(positionReported({ accountId, deviceId })))
-      }
-      await project(log.append(positionReported({ accountId: other, deviceId: 'tracker-00' })))
-      for (const deviceId of ['tracker-00', 'tracker-01', 'tracker-04', 'tracker-11']) {
-        await shared.store.hideErased(deviceErased({ accountId, deviceId }))
-      }
-      const wanted = ['02', '03', '05', '06', '07', '08', '09', '10'].map((n) => `tracker-${n}`)
-      for (const sort of ['deviceId', 'lastSeenAt'] as const) {
-        for (const order of ['asc', 'desc'] as const) {
-          const pages = await pagesOf(accountId, { sort, order, limit: 3 })
-          expect(pages.map((page) => page.length)).toEqual([3, 3, 2])
-          expect(pages.flat()).toEqual(order === 'asc' ? wanted : [...wanted].reverse())
-        }
-      }
-      const found = await shared.store.findDevices({ accountId, deviceIds: names })
-      expect(found.map(({ status }) => status.deviceId).sort()).toEqual(wanted)
-      expect(await allDevices(shared.store, other)).toHaveLength(1)
-      expect(await allPositions(shared.store, other, 'tracker-00')).toHaveLength(1)
     },
   )
 
@@ -252,23 +224,5 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       store.findTrackPoints({ accountId, deviceId, recordIds: [recordId] }).then((all) => all[0]),
     ])
     return { ways: found.filter((one) => one !== undefined).length }
-  }
-
-  async function pagesOf(
-    accountId: string,
-    query: Omit<Parameters<Store['pageDevices']>[0], 'accountId' | 'after'>,
-  ): Promise<string[][]> {
-    const pages: string[][] = []
-    let after: DevicePlace | undefined
-    do {
-      const page = await shared.store.pageDevices({
-        accountId,
-        ...query,
-        ...(after && { after }),
-      })
-      after = page.at(-1)?.place
-      if (page.length > 0) pages.push(page.map(({ status }) => status.deviceId))
-    } while (after !== undefined && pages.length < 50)
-    return pages
   }
 }

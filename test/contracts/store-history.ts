@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect } from '@jest/globals'
 import fc from 'fast-check'
 import { compareOrigins } from '../../schemas/geo/position-order.ts'
@@ -15,7 +14,7 @@ import {
   type PositionEntry,
 } from './store-samples.ts'
 
-export function historyContract({ promise, shared, log }: StoreSuite): void {
+export function historyContract({ promise, shared, log, runs }: StoreSuite): void {
   describe('the history of a device', () => {
     const accountId = newAccountId()
     const deviceId = 'tracker-1'
@@ -55,56 +54,6 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
       expect(times).toEqual([1, 2, 2, 2])
       expect(await shared.store.pageTrack({ ...range, accountId: newAccountId() })).toEqual([])
     })
-
-    promise(
-      'records of one time are in the order of the log, whatever their ids, pages and repeats',
-      async () => {
-        const reader = newAccountId()
-        const wanted: string[] = []
-        for (const minute of [0, 0, 0, 1, 1, 1, 1, 2]) {
-          const recordId = ulid(T0, randomBytes(10))
-          wanted.push(recordId)
-          await reportAs(reader, { recordId, timestamp: T0 + minute })
-        }
-        await reportAs(reader, { recordId: wanted[0] ?? '', timestamp: T0 })
-        for (const order of ['asc', 'desc'] as const) {
-          const ids = order === 'asc' ? wanted : [...wanted].reverse()
-          for (let limit = 1; limit <= wanted.length + 1; limit += 1) {
-            const seen: PositionRecord[] = []
-            for (let isMore = true; isMore;) {
-              const after = seen.at(-1)
-              const page = await shared.store.pagePositions({
-                accountId: reader,
-                deviceId,
-                order,
-                limit,
-                ...(after && { after }),
-              })
-              seen.push(...page)
-              isMore = page.length === limit
-            }
-            expect(seen.map(({ recordId }) => recordId)).toEqual(ids)
-          }
-        }
-        const steps = await shared.store.pageTrack({ accountId: reader, deviceId, limit: 9 })
-        expect(steps.map(({ recordId }) => recordId)).toEqual(wanted)
-        const device = await shared.store.findDevice({ accountId: reader, deviceId })
-        expect(device?.status.lastPosition.recordId).toBe(wanted.at(-1))
-      },
-    )
-
-    promise(
-      'of records of one time and receipt the last of the log is the last position',
-      async () => {
-        const reader = newAccountId()
-        const ids = Array.from({ length: 6 }, () => ulid(T0, randomBytes(10)))
-        for (const recordId of ids) {
-          await reportAs(reader, { recordId, timestamp: T0 })
-          const device = await shared.store.findDevice({ accountId: reader, deviceId })
-          expect(device?.status.lastPosition.recordId).toBe(recordId)
-        }
-      },
-    )
 
     promise(
       'of equal positions from two partitions the greater partition’s is the last, whichever comes first',
@@ -247,7 +196,7 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
             expect(seen).toEqual(order === 'asc' ? sorted : sorted.reverse())
           },
         ),
-        { numRuns: 40 },
+        { numRuns: runs(40) },
       )
     })
 
@@ -291,11 +240,6 @@ export function historyContract({ promise, shared, log }: StoreSuite): void {
         ),
       )
       await shared.store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
-    }
-
-    async function reportAs(account: string, fields: { recordId: string; timestamp: number }) {
-      const sent = { accountId: account, deviceId, receivedAt: T0 + 60_000, ...fields }
-      await shared.store.project(batchOf(log.append(positionReported(sent))))
     }
 
     async function allTimes(

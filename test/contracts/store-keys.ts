@@ -118,12 +118,6 @@ export function keysContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('a key of another account is not found', async () => {
-    const { key } = await create(await newAccount())
-    const { accountId } = await newAccount()
-    expect(await shared.store.findKey({ accountId, keyId: key.id })).toBeUndefined()
-  })
-
   promise('the named fields of a key change, null takes one away, the rest stays', async () => {
     const { accountId } = await newAccount()
     const plain = apiKey({ accountId })

@@ -1,9 +1,8 @@
 import { expect } from '@jest/globals'
-import fc from 'fast-check'
 import type { LabelCount, LabelledDevice } from '../../store/read-models.ts'
 import { deviceErased, positionReported, T0 } from '../samples.ts'
 import type { StoreSuite } from './store-suite.ts'
-import { allDevices, batchOf, ODD_DEVICE_IDS, type PositionEntry } from './store-samples.ts'
+import { allDevices, batchOf, type PositionEntry } from './store-samples.ts'
 
 /** Labels that a careless query would confuse. */
 const ODD_LABELS = [
@@ -74,30 +73,6 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     const outcomes = results.flat().map(({ outcome }) => outcome)
     expect(outcomes).toEqual(Array.from({ length: 8 }, () => 'changed'))
     expect(await labelsOf(accountId)).toEqual({ one: added, two: added })
-  })
-
-  promise('devices are found by all of the given labels, in any order', async ({ accountId }) => {
-    const labels = new Map<string, readonly string[]>()
-    for (const [n, deviceId] of ODD_DEVICE_IDS.entries()) {
-      const own = ODD_LABELS.filter((_, m) => (n * 7 + m * m) % 3 > 0)
-      labels.set(deviceId, own)
-      await shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, labels: own })
-    }
-    await report(accountId, ['plain', ...ODD_DEVICE_IDS])
-    const query = fc.record({
-      labels: fc.subarray(ODD_LABELS, { minLength: 1, maxLength: 3 }),
-      sort: fc.constantFrom('deviceId' as const, 'lastSeenAt' as const),
-    })
-    await fc.assert(
-      fc.asyncProperty(query, async (asked) => {
-        const found = await shared.store.pageDevices({ accountId, limit: 100, ...asked })
-        const expected = ODD_DEVICE_IDS.filter((id) =>
-          asked.labels.every((one) => labels.get(id)?.includes(one)),
-        )
-        expect(found.map(({ status }) => status.deviceId).sort()).toEqual(expected.sort())
-      }),
-      { numRuns: 30 },
-    )
   })
 
   promise('labels are counted by device, of listed devices too', async ({ accountId }) => {

@@ -35,22 +35,6 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise(
-    'shares are paged from the newest on, those of the account alone, also after one that is gone',
-    async ({ accountId }) => {
-      const all = [3, 1, 2, 2].map((n) => share({ accountId, createdAt: T0 + n }))
-      for (const one of all) await shared.store.createShare(one, secretHash(randomUUID()))
-      await shared.store.createShare(share({ accountId: newAccountId() }), secretHash(randomUUID()))
-      const sorted = [...all].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
-      const first = await shared.store.pageShares({ accountId, limit: 3 })
-      expect(first).toEqual(sorted.slice(0, 3))
-      const [after] = first.slice(-1) as [Share]
-      expect(await shared.store.pageShares({ accountId, limit: 3, after })).toEqual(sorted.slice(3))
-      await shared.store.deleteShare({ accountId, shareId: after.id })
-      expect(await shared.store.pageShares({ accountId, limit: 3, after })).toEqual(sorted.slice(3))
-    },
-  )
-
   promise('a share is deleted once, by its own account', async () => {
     const accountId = await withAccount()
     const token = secretHash(randomUUID())

@@ -80,19 +80,6 @@ await describeWith(['ownKafka', 'ownMongodb'], 'three services under faults', (s
     })
   })
 
-  test('the partitions of a killed projector move to another, and nothing is lost or doubled', async () => {
-    const running = load()
-    await acknowledges(running, 300)
-    await service.end('projector-1', 'SIGKILL')
-    const died = performance.now()
-    await acknowledges(running, 300)
-    await running.stop()
-    const outcome = await expectExactlyOnce(service, running)
-    const seconds = ((performance.now() - died) / 1000).toFixed(1)
-    await service.start('projector-1')
-    noteFault('one projector of two killed', { ...outcome, 'all readable after s': seconds })
-  })
-
   test(`Kafka away for ${AWAY_MS / 1000} s: no 200, 503 within 6 s, memory stays`, async () => {
     const running = load()
     await acknowledges(running, 300)

@@ -7,7 +7,6 @@ import { instancesContract } from '../../contracts/store-instances.ts'
 import { keyRotationContract } from '../../contracts/store-key-rotation.ts'
 import { keysContract } from '../../contracts/store-keys.ts'
 import { operatorChangesContract } from '../../contracts/store-operator-changes.ts'
-import { operatorsAtOnceContract } from '../../contracts/store-operators-at-once.ts'
 import { operatorsContract } from '../../contracts/store-operators.ts'
 import { outdatedContract } from '../../contracts/store-outdated.ts'
 import { rejectionsContract } from '../../contracts/store-rejections.ts'
@@ -27,7 +26,6 @@ function backOfficeContract(): void {
     keyRotationContract(suite)
     operatorsContract(suite)
     operatorChangesContract(suite)
-    operatorsAtOnceContract(suite)
     sharesContract(suite)
     auditContract(suite)
     auditErasuresContract(suite)
