@@ -27,11 +27,6 @@ export function otherEventsContract(suite: EventLogSuite): void {
   })
   otherEventContract(suite, {
     kind: 'a heartbeat',
-    make: (deviceId, receivedAt) => deviceSeen({ deviceId, receivedAt }),
-    put: (log, event) => log.append([event]),
-  })
-  otherEventContract(suite, {
-    kind: 'a heartbeat with telemetry',
     make: (deviceId, receivedAt) =>
       deviceSeen({
         deviceId,

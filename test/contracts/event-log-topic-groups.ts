@@ -6,7 +6,7 @@ import { readRejections, rejected, several } from './rejection-reader.ts'
 
 /**
  * Groups and queues are the same for all topics. Refused reports show them: theirs has the most
- * limits.
+ * limits. Groups deliver again as those of the events do, by the same code: event-log-subscribing.
  */
 export function topicGroupsContract({ promise }: EventLogSuite): void {
   promise('every field of a rejection comes back as it was appended', async ({ log }) => {
@@ -58,44 +58,6 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
       expect(after.taken).toEqual(rejections.slice(3))
       expect(other.taken).toEqual(rejections)
       await Promise.all([after.stop(), other.stop()])
-    },
-  )
-
-  promise('rejections whose batch failed are redelivered before any later ones', async (given) => {
-    const { log } = given
-    const rejections = several(3)
-    await log.rejections.append(rejections.slice(0, 2))
-    let failures = 0
-    const reader = readRejections(log, {
-      async onBatch() {
-        failures += 1
-        if (failures === 1) await log.rejections.append(rejections.slice(2))
-        if (failures <= 2) throw new Error('the store is away')
-      },
-    })
-    await eventually(() => reader.taken.length >= 3, SOON)
-    expect(reader.taken).toEqual(rejections)
-    await reader.stop()
-  })
-
-  promise(
-    'an entry that was not taken when the group ended is delivered to it again',
-    async (given) => {
-      const { log, opened } = given
-      const group = aGroup()
-      const rejections = several(2)
-      await log.rejections.append(rejections)
-      const failing = readRejections(log, {
-        group,
-        onBatch: () => Promise.reject(new Error('the store is away')),
-      })
-      await eventually(() => failing.attempts() > 0, SOON)
-      await failing.stop()
-
-      const after = readRejections(await opened.reopen(), { group })
-      await eventually(() => after.taken.length >= 2, SOON)
-      expect(after.taken).toEqual(rejections)
-      await after.stop()
     },
   )
 
@@ -259,11 +221,4 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await next.stop()
   })
 
-  promise('a subscription to rejections that is aborted beforehand gets nothing', async (given) => {
-    const { log } = given
-    await log.rejections.append(several(1))
-    const reader = readRejections(log, { signal: AbortSignal.abort() })
-    await reader.ended
-    expect(reader.attempts()).toBe(0)
-  })
 }
