@@ -220,5 +220,4 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     expect(next.taken).toEqual([second])
     await next.stop()
   })
-
 }
