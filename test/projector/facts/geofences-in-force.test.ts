@@ -36,6 +36,18 @@ test.each([
   ])
 })
 
+test('what was received before a change neither ends nor begins a visit by the changed geofence', () => {
+  const device = new JudgedDevice(
+    definitions({ geofences: [geofence({ ...depot, inForceSince: 0 })] }),
+  )
+  device.judge(at(0))
+  device.definitions = definitions({
+    geofences: [{ ...depot, shape: circle(60, 3_000), revision: 2 }],
+  })
+  expect(device.judge(at(100), at(200, { north: 3_000 }), at(300))).toEqual([])
+  expect(device.decide(at(MADE + 60))).toMatchObject([{ type: 'geofence.left', enteredAt: T0 }])
+})
+
 test('what was received before a geofence was in force, but judged later, neither begins nor ends a wait of it', () => {
   const slow = { ...depot, confirmSeconds: 60 }
   const device = new JudgedDevice(definitions({ geofences: [slow] }))
@@ -46,6 +58,42 @@ test('what was received before a geofence was in force, but judged later, neithe
   const input = { ...early, position: { ...early.position, receivedAt: T0 + (MADE + 100) * 1_000 } }
   expect(device.judge(input)).toEqual([])
   expect(device.judge(at(MADE + 110))).toEqual([`entered ${slow.id} @${MADE + 10}`])
+})
+
+test('a wait to enter does not survive that the geofence is moved away', () => {
+  const slow = geofence({ confirmSeconds: 3_600 })
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(0, { north: 500 }), at(60))
+  const away = { ...slow, shape: circle(60, 1_500_000), revision: 2, inForceSince: T0 + 100_000 }
+  device.definitions = definitions({ geofences: [away] })
+  expect(device.passTime(10_000)).toEqual([])
+  expect(device.judge(at(11_000), at(12_000, { north: 500 }))).toEqual([])
+  expect(device.inside).toEqual([])
+})
+
+test('a wait to enter ends without a fact when `confirmSeconds` is shortened: the device is inside by then', () => {
+  const slow = geofence({ confirmSeconds: 3_600 })
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(0, { north: 500 }), at(60))
+  const quick = { ...slow, confirmSeconds: 30, revision: 2, inForceSince: T0 + 100_000 }
+  device.definitions = definitions({ geofences: [quick] })
+  expect(device.judge(at(120))).toEqual([])
+  expect(device.inside).toEqual([slow.id])
+  expect(device.passTime(10_000)).toEqual([])
+  expect(device.judge(at(10_010, { north: 500 }))).toEqual([])
+  expect(device.passTime(10_050)).toEqual([`left ${slow.id} @10010`])
+})
+
+test('a wait to leave begins anew with the first position after a change, and takes the new `confirmSeconds`', () => {
+  const slow = geofence({ confirmSeconds: 3_600 })
+  const device = new JudgedDevice(definitions({ geofences: [slow] }))
+  device.judge(at(0))
+  expect(device.passTime(3_600)).toEqual([`entered ${slow.id} @0`])
+  device.judge(at(4_000, { north: 500 }))
+  const quick = { ...slow, confirmSeconds: 30, revision: 2, inForceSince: T0 + 4_100_000 }
+  device.definitions = definitions({ geofences: [quick] })
+  expect(device.judge(at(4_200, { north: 500 }))).toEqual([])
+  expect(device.passTime(4_230)).toEqual([`left ${slow.id} @4200`])
 })
 
 test('another name and other properties change nothing for a device that waits', () => {

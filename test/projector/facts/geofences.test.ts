@@ -2,7 +2,15 @@ import { expect, test } from '@jest/globals'
 import { insideAfterEach } from '../../../projector/facts/geofences.ts'
 import type { PolygonRing, GeofenceShape } from '../../../schemas/definitions/geofence.ts'
 import { T0 } from '../../samples.ts'
-import { at, definitions, DEGREE_METRES, geofence, HOME, JudgedDevice } from './judging.ts'
+import {
+  at,
+  definitions,
+  DEGREE_METRES,
+  geofence,
+  heartbeat,
+  HOME,
+  JudgedDevice,
+} from './judging.ts'
 
 function circle(radius: number, north = 0): GeofenceShape {
   const latitude = HOME.latitude + north / DEGREE_METRES
@@ -36,6 +44,12 @@ test('a device that comes and goes enters and leaves once, with the time between
     position: inputs[3]?.position,
   })
   expect(others).toEqual([])
+})
+
+test("a device's first position ever inside a geofence is an entry", () => {
+  const depot = geofence()
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  expect(device.judge(at(0))).toEqual([`entered ${depot.id} @0`])
 })
 
 test('jitter of 30 m at the edge of a circle of 60 m, accuracy 65 m: one entry, no exit', () => {
@@ -143,6 +157,48 @@ test('a passer-by, inaccurate when a small geofence was made, neither enters nor
   ])
 })
 
+test('a car that drives into a new geofence enters it', () => {
+  const device = new JudgedDevice(definitions())
+  device.judge(at(0, { north: 500 }))
+  const depot = geofence({ inForceSince: T0 + 100_000 })
+  device.definitions = definitions({ geofences: [depot] })
+  expect(device.judge(at(200))).toEqual([`entered ${depot.id} @200`])
+})
+
+test('a position from before the geofence was made, judged with it, enters without a fact', () => {
+  const depot = geofence({ inForceSince: T0 + 100_000 })
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  device.judge(at(0, { north: 500 }))
+  expect(device.judge(at(50))).toEqual([])
+  expect(device.inside).toEqual([depot.id])
+})
+
+test('a device that the change of a geofence leaves outside leaves at its next position, with its time of entry', () => {
+  const depot = geofence()
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  device.judge(at(0))
+  const moved = { ...depot, shape: circle(60, 3_000), revision: 2, inForceSince: T0 + 100_000 }
+  device.definitions = definitions({ geofences: [moved] })
+  expect(device.decide(at(200))).toMatchObject([
+    {
+      type: 'geofence.left',
+      enteredAt: T0,
+      seconds: 200,
+      geofence: { id: depot.id, revision: 2 },
+    },
+  ])
+})
+
+test('a device that the change of a geofence leaves inside keeps its time of entry', () => {
+  const depot = geofence()
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  device.judge(at(0))
+  const larger = { ...depot, shape: circle(600), revision: 2, inForceSince: T0 + 100_000 }
+  device.definitions = definitions({ geofences: [larger] })
+  expect(device.judge(at(200))).toEqual([])
+  expect(device.decide(at(300, { north: 5_000 }))).toMatchObject([{ enteredAt: T0 }])
+})
+
 test.each([
   ['disabled', { enabled: false }],
   ['of other labels', { labels: ['night'] }],
@@ -199,6 +255,48 @@ test('a side that must be confirmed counts from its first position, and ends wit
   expect(device.judge(at(240, { north: 500 }), at(400, { north: 510 }))).toEqual([
     `left ${depot.id} @240`,
   ])
+})
+
+test('a visit shorter than confirmSeconds is not a visit', () => {
+  const depot = geofence({ confirmSeconds: 120 })
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  expect(device.judge(at(0, { north: 500 }), at(60), at(150, { north: 500 }))).toEqual([])
+  expect(device.passTime(10_000)).toEqual([])
+  expect(device.judge(at(11_000))).toEqual([])
+})
+
+test('a position that ends the wait is then judged itself: entered, and a new wait for the exit', () => {
+  const depot = geofence({ confirmSeconds: 120 })
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  device.judge(at(0, { north: 500 }), at(60))
+  expect(device.judge(at(180, { north: 500 }))).toEqual([`entered ${depot.id} @60`])
+  expect(device.judge(at(250, { north: 500 }))).toEqual([])
+  expect(device.judge(at(300, { north: 500 }))).toEqual([`left ${depot.id} @180`])
+})
+
+test('without another position, the wait ends by the receipt of the one that began it', () => {
+  const depot = geofence({ confirmSeconds: 120 })
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  device.judge(at(0, { north: 500 }), at(60, { received: 90 }))
+  expect(device.due).toBe(T0 + 210_000)
+  expect(device.passTime(209)).toEqual([])
+  expect(device.passTime(210)).toEqual([`entered ${depot.id} @60`])
+  expect(device.due).toBeNull()
+})
+
+test('late positions, repeats and heartbeats do not move a device in or out', () => {
+  const device = new JudgedDevice(definitions({ geofences: [geofence()] }))
+  device.judge(at(100, { north: 500 }))
+  const late = { ...at(50), isLate: true }
+  const repeat = { ...at(100), isRepeat: true }
+  expect(device.judge(late, repeat, heartbeat(200))).toEqual([])
+  expect(device.inside).toEqual([])
+})
+
+test('a timestamp in the future counts as the time of receipt', () => {
+  const depot = geofence()
+  const device = new JudgedDevice(definitions({ geofences: [depot] }))
+  expect(device.judge(at(5_000, { received: 10 }))).toEqual([`entered ${depot.id} @10`])
 })
 
 test('the parts of a multipolygon are one geofence', () => {

@@ -32,6 +32,11 @@ function heartbeat(
   return entry({ kind: 'seen', event: deviceSeen({ receivedAt: T0 + receivedAt, ...changes }) })
 }
 
+function repeat(of: JudgedEntry, receivedAt: number): JudgedEntry {
+  if (of.kind === 'seen') throw new Error('a heartbeat has no repeats')
+  return entry({ kind: 'repeat', event: { ...of.event, receivedAt: T0 + receivedAt } })
+}
+
 function entry(of: { kind: string; event: object }): JudgedEntry {
   offset += 1
   return { ...of, origin: { partition: 0, offset } } as JudgedEntry
@@ -69,6 +74,108 @@ test('the first report of a device brings it online, with its position', () => {
     { type: 'device.online', previous: null, sequence: 1, at: T0, inside: [] },
   ])
   expect(judged([first])[0]?.position?.recordId).toBe((first.event as PositionReported).recordId)
+})
+
+test('a device is offline once its limit has passed, at the deadline, and online with its next sign of life', () => {
+  const facts = judged([report(0), 59 * MINUTE, 61 * MINUTE, heartbeat(90 * MINUTE)])
+  expect(told(facts)).toEqual([
+    ['device.online', 0],
+    ['device.offline', 60],
+    ['device.online', 90],
+  ])
+  expect(facts[2]).toMatchObject({ previous: 'offline', sequence: 3 })
+})
+
+test('a report received before the deadline counts, however late it is judged; at the deadline, the device is offline first', () => {
+  expect(told(judged([report(0), report(HOUR - 1)]))).toEqual([['device.online', 0]])
+  expect(told(judged([report(0), report(HOUR)]))).toEqual([
+    ['device.online', 0],
+    ['device.offline', 60],
+    ['device.online', 60],
+  ])
+})
+
+test('the sweep may run late or never: facts and ids are the same', () => {
+  const entries = [report(0), heartbeat(10 * MINUTE), report(2 * HOUR), report(5 * HOUR)]
+  const [a, b, c, d] = entries as [JudgedEntry, JudgedEntry, JudgedEntry, JudgedEntry]
+  const swept = judged([a, b, 30 * MINUTE, 75 * MINUTE, c, 3 * HOUR, 4 * HOUR, d])
+  expect(judged(entries)).toEqual(swept)
+  expect(swept.map(({ type }) => type)).toEqual([
+    'device.online',
+    'device.offline',
+    'device.online',
+    'device.offline',
+    'device.online',
+  ])
+})
+
+test('entries that were judged already change nothing', () => {
+  const entries = [report(0, sos), report(MINUTE)]
+  const once = judgeEntries(undefined, entries, usual)
+  expect(judgeEntries(once.state, entries, usual)).toEqual({ state: once.state, facts: [] })
+})
+
+test('a phone offline at 11:00 that sends at 11:30 what it recorded from 10:05 is online at 11:30', () => {
+  const before = report(0)
+  const backlog = [5, 20, 85].map((minute) =>
+    report(90 * MINUTE, { timestamp: T0 + minute * MINUTE }),
+  )
+  expect(told(judged([before, 61 * MINUTE, ...backlog]))).toEqual([
+    ['device.online', 0],
+    ['device.offline', 60],
+    ['device.online', 90],
+  ])
+})
+
+test('late reports, repeats and heartbeats are signs of life', () => {
+  const first = report(0)
+  const signs = [
+    report(50 * MINUTE, { timestamp: T0 - HOUR }),
+    repeat(first, 100 * MINUTE),
+    heartbeat(150 * MINUTE),
+  ]
+  expect(told(judged([first, ...signs, 200 * MINUTE]))).toEqual([['device.online', 0]])
+})
+
+test('a heartbeat before the first position has no effect', () => {
+  expect(judged([heartbeat(0, sos)])).toMatchObject([])
+})
+
+test('a report from before the device was found to be offline does not bring it back', () => {
+  const [before, drained, after] = [report(0), report(30 * MINUTE), report(70 * MINUTE)]
+  expect(told(judged([before, 61 * MINUTE, drained, after]))).toEqual([
+    ['device.online', 0],
+    ['device.offline', 60],
+    ['device.online', 70],
+  ])
+})
+
+test('a disabled device, or one of a suspended account, never becomes offline', () => {
+  const unwatched = {
+    ...usual,
+    definitions: definitions({ offlineAfterMs: HOUR, isWatched: false }),
+  }
+  expect(told(judged([report(0), 3 * HOUR, report(5 * HOUR)], unwatched))).toEqual([
+    ['device.online', 0],
+  ])
+})
+
+test('a device that is enabled, or whose account is resumed, counts as heard then, without a fact of its own', () => {
+  const enabled = { ...usual, definitions: { ...usual.definitions, watchedSince: T0 + 5 * HOUR } }
+  expect(told(judged([report(0), 359 * MINUTE], enabled))).toEqual([['device.online', 0]])
+  expect(told(judged([report(0), 360 * MINUTE], enabled))).toEqual([
+    ['device.online', 0],
+    ['device.offline', 360],
+  ])
+})
+
+test('a device that was offline when it was disabled is offline when it is enabled', () => {
+  const offline = judgeEntries(undefined, [report(0)], usual).state
+  const { state } = judgeTime(offline, T0 + 2 * HOUR, usual)
+  const enabled = { ...usual, definitions: { ...usual.definitions, watchedSince: T0 + 5 * HOUR } }
+  const later = judgeTime({ ...state, due: T0 + 5 * HOUR }, T0 + 9 * HOUR, enabled)
+  expect(later.facts).toEqual([])
+  expect(later.state.liveness).toMatchObject({ offlineAt: T0 + HOUR })
 })
 
 test('a rule about silence sees a device of which nothing has arrived since it was seeded', () => {
@@ -128,6 +235,54 @@ test('an alarm is one fact per name, with the position that reported it', () => 
   expect(facts[0]?.position).toMatchObject({ latitude: expect.any(Number) })
 })
 
+test('reports of the same alarm within five minutes of the last one are one run and one fact', () => {
+  const steps = [0, 4, 8, 14].map((minute) => report(minute * MINUTE, sos))
+  expect(told(judged(steps)).filter(([type]) => type === 'alarm.reported')).toEqual([
+    ['alarm.reported', 0, 'sos', false],
+    ['alarm.reported', 14, 'sos', false],
+  ])
+})
+
+test('a panic button pressed twice, hours apart, on a device that sends nothing else: two alarms', () => {
+  const facts = judged([report(0), heartbeat(2 * HOUR, sos), heartbeat(5 * HOUR, sos)])
+  expect(told(facts).filter(([type]) => type === 'alarm.reported')).toEqual([
+    ['alarm.reported', 120, 'sos', false],
+    ['alarm.reported', 300, 'sos', false],
+  ])
+})
+
+test('a report with an alarm retried after ten minutes: one alarm', () => {
+  const pressed = report(0, sos)
+  const facts = judged([pressed, repeat(pressed, 10 * MINUTE)])
+  expect(told(facts).filter(([type]) => type === 'alarm.reported')).toHaveLength(1)
+})
+
+test('a late alarm is reported as late, in runs of its own', () => {
+  const late = (minute: number) => report(2 * HOUR, { timestamp: T0 + minute * MINUTE, ...sos })
+  const facts = judged([report(118 * MINUTE, sos), late(10), late(14), late(60)])
+  expect(told(facts).filter(([type]) => type === 'alarm.reported')).toEqual([
+    ['alarm.reported', 118, 'sos', false],
+    ['alarm.reported', 10, 'sos', true],
+    ['alarm.reported', 60, 'sos', true],
+  ])
+})
+
+test('alarms of other kinds between two reports of one alarm do not end its run, on time or late', () => {
+  const fall = { attributes: { alarm: 'fall' } }
+  const before = (minute: number, alarm: object) =>
+    report(90 * MINUTE, { timestamp: T0 + minute * MINUTE, ...alarm })
+  const kept = [before(0, sos), heartbeat(90 * MINUTE, fall), before(1, sos)]
+  const again = heartbeat(91 * MINUTE, fall)
+  const late = [before(-60, sos), before(-30, fall), before(-59, sos)]
+  const alarms = judged([...kept, again, ...late]).filter(({ type }) => type === 'alarm.reported')
+  expect(told(alarms)).toEqual([
+    ['alarm.reported', 0, 'sos', false],
+    ['alarm.reported', 90, 'fall', false],
+    ['alarm.reported', -60, 'sos', true],
+    ['alarm.reported', -30, 'fall', true],
+  ])
+})
+
 test('names of alarms are compared without case, and shown as sent', () => {
   const alarms = ['SOS,sos,Sos', 'sos'].map((alarm, n) => report(n, { attributes: { alarm } }))
   expect(told(judged(alarms)).flatMap((fact) => fact[2] ?? [])).toEqual(['SOS'])
@@ -147,6 +302,14 @@ test('however many alarms a device invents, its state keeps sixteen', () => {
     state = judgeEntries(state, [state === undefined ? report(0, sos) : invented], usual).state
   }
   expect(Object.keys(state?.alarms?.onTime ?? {})).toHaveLength(16)
+})
+
+test('a timestamp in the future counts as the time of receipt', () => {
+  const ahead = report(0, { timestamp: T0 + 10 * HOUR, ...sos })
+  expect(told(judged([ahead, report(MINUTE, { ...sos })]))).toEqual([
+    ['alarm.reported', 0, 'sos', false],
+    ['device.online', 0],
+  ])
 })
 
 test('what trackers send where there is no alarm is none, as text, number or boolean; other values are its name', () => {

@@ -326,3 +326,32 @@ test('entries judged again after a crash decide nothing by a rule with a label t
   expect(device.judge(at(50, { speed: 40 }), at(60, { speed: 0 }))).toEqual([])
   expect(device.judge(at(110, { speed: 40 }))).toEqual([`raised ${fast.id} @110`])
 })
+
+test('silence is not judged while reports cannot be received, and afterwards has its true deadline', () => {
+  const silent = rule({ when: { silent: true }, forSeconds: 120 })
+  const device = new JudgedDevice(definitions({ rules: [silent] }))
+  device.judge(at(0))
+  device.hearing = { since: Infinity, graceMs: 600_000 }
+  expect(device.passTime(1_000)).toEqual([])
+  device.hearing = { since: T0 + 2_000_000, graceMs: 600_000 }
+  expect(device.passTime(2_119)).toEqual([])
+  expect(device.passTime(2_120)).toEqual([`raised ${silent.id} @120`])
+})
+
+test('a disabled device, and one of a suspended account, never becomes silent', () => {
+  const silent = rule({ when: { silent: true }, forSeconds: 120 })
+  const device = new JudgedDevice(definitions({ rules: [silent], isWatched: false }))
+  device.judge(at(0))
+  expect(device.passTime(10_000)).toEqual([])
+})
+
+test('a device counts as heard when it is enabled or its account resumed', () => {
+  const silent = rule({ when: { silent: true }, forSeconds: 120 })
+  const device = new JudgedDevice(definitions({ rules: [silent], isWatched: false }))
+  device.judge(at(0))
+  expect(device.passTime(1_000)).toEqual([])
+  device.definitions = { ...definitions({ rules: [silent] }), watchedSince: T0 + 1_000_000 }
+  device.lookAgain(1_004)
+  expect(device.passTime(1_119)).toEqual([])
+  expect(device.passTime(1_120)).toEqual([`raised ${silent.id} @1120`])
+})
