@@ -16,6 +16,7 @@ const DIALOGS = [
   ['/devices/dialog-1', ['I lost this device'], 'I lost this device'],
   ['/devices/dialog-1', ['Settings', 'Edit'], 'Edit device'],
   ['/devices/dialog-1', ['Settings', 'Erase…'], 'Erase device'],
+  ['/events', ['Close: dialog-2'], 'Close the alarm'],
   ['/shares', ['New link'], 'New link'],
   ['/shares', ['Actions Customer', 'Revoke Customer'], 'Revoke link'],
   ['/keys', ['New key'], 'New key'],
@@ -69,7 +70,9 @@ describeConsole('every dialog', () => {
   beforeAll(async () => {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
     const place = { latitude: 48.2, longitude: 16.4 }
-    await suite.report({ deviceId: 'dialog-1', ...place }, { deviceId: 'dialog-2', ...place })
+    const alarm = { attributes: { alarm: 'powerCut' } }
+    await suite.report({ deviceId: 'dialog-1', ...place })
+    await suite.report({ deviceId: 'dialog-2', ...place, ...alarm })
     await eventually(async () => (await suite.call('GET', '/devices/dialog-2')).status === 200)
     const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
     await suite.made('/shares', { deviceIds: ['dialog-1'], name: 'Customer', expiresAt })
