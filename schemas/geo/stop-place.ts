@@ -4,9 +4,19 @@ import { metresApart, type TripRecord } from './open-trip.ts'
 /** The place by which it is decided whether a device is still at a stop. */
 export type StopPlace = {
   readonly middle: EarthPoint
-  /** The extent of the records since the stop was found, until it has settled. */
-  readonly since?: { readonly at: number; readonly low: EarthPoint; readonly high: EarthPoint }
+  /** Where the device has been since the stop was found, until it has settled. */
+  readonly since?: Stay
   readonly isSettled?: true
+}
+
+type Stay = {
+  readonly at: number
+  readonly low: EarthPoint
+  readonly high: EarthPoint
+  /** The mean over time until the last record: each place counts until the next is known. */
+  readonly mean: EarthPoint
+  readonly last: EarthPoint
+  readonly until: number
 }
 
 type PlaceRules = { readonly stopMs: number; readonly stopMetres: number }
@@ -15,7 +25,8 @@ type PlaceRules = { readonly stopMs: number; readonly stopMetres: number }
  * The place of the stop with one more record; undefined if the device has left it.
  *
  * The first records of a stop may be those of the way there, and their middle beside the place. So a stop settles once:
- * a device that seems to have left, but has stayed around one place for `stopMs` since, is still at the stop.
+ * a device that seems to have left, but has stayed around one place for `stopMs` since, is still at the stop. The settled
+ * middle is where it was for most of the time: the record by which it leaves moves it little.
  */
 export function stayAt(
   { middle, since, isSettled }: StopPlace,
@@ -25,16 +36,9 @@ export function stayAt(
   const isHere = metresApart(middle, record.place) <= record.radius
   if (isSettled) return isHere ? { middle, isSettled } : undefined
   const { place: at, radius, timestamp } = record
-  // An inaccurate record says nothing of an extent.
-  const extent =
-    radius > rules.stopMetres
-      ? since
-      : {
-          at: since?.at ?? timestamp,
-          low: combine(Math.min, since?.low ?? at, at),
-          high: combine(Math.max, since?.high ?? at, at),
-        }
-  const place = { middle, ...(extent && { since: extent }) }
+  // An inaccurate record says nothing of where the device rests.
+  const stay = radius > rules.stopMetres ? since : extendStay(since, at, timestamp)
+  const place = { middle, ...(stay && { since: stay }) }
   return isHere ? place : settleStop(place, timestamp, rules)
 }
 
@@ -45,10 +49,27 @@ export function settleStop(
   { stopMs, stopMetres }: PlaceRules,
 ): StopPlace | undefined {
   if (since === undefined || until - since.at < stopMs) return undefined
-  const { low, high } = since
-  if (metresApart(low, high) > stopMetres) return undefined
-  const middle = atSurface(combine((a, b) => (a + b) / 2, low, high))
+  if (metresApart(since.low, since.high) > stopMetres) return undefined
+  const middle = atSurface(since.mean)
   return middle && { middle, isSettled: true }
+}
+
+function extendStay(stay: Stay | undefined, place: EarthPoint, timestamp: number): Stay {
+  const { at, low, high, mean, last, until } = stay ?? stayOf(place, timestamp)
+  // The share of the time since `at` that the device was where it was last seen.
+  const share = timestamp > at ? (timestamp - until) / (timestamp - at) : 0
+  return {
+    at,
+    low: combine(Math.min, low, place),
+    high: combine(Math.max, high, place),
+    mean: combine((a, b) => a + (b - a) * share, mean, last),
+    last: place,
+    until: timestamp,
+  }
+}
+
+function stayOf(place: EarthPoint, at: number): Stay {
+  return { at, low: place, high: place, mean: place, last: place, until: at }
 }
 
 function combine(of: (a: number, b: number) => number, a: EarthPoint, b: EarthPoint): EarthPoint {

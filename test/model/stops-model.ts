@@ -10,8 +10,9 @@ export type Place = {
 
 /**
  * A stop: all of five minutes within 100 m of a middle; then all that is within 100 m of the same middle. The first place
- * beyond it moves the middle, once, to that of all places since the stop was found, the last of the five minutes and
- * itself included, if they are of five minutes and no wider than 100 m; else it ends the stop.
+ * beyond it moves the middle, once, if all places since the stop was found, the last of the five minutes and itself
+ * included, are of five minutes and no wider than 100 m; else it ends the stop. The new middle is the mean of these places,
+ * each weighted by the time until the next.
  */
 const [STOP_SECONDS, METRES] = [300, 100]
 /** A device seen at a place for this long is there until it is seen elsewhere. */
@@ -48,7 +49,7 @@ export function stopNews(places: readonly Place[], end: number): StopNews[] {
       const all = [...since, place]
       const rests = place.at - all[0]!.at >= STOP_SECONDS && widthOf(all) <= METRES
       if (isHere) stop = { ...stop, since: all }
-      else if (rests) stop = { ...stop, middle: middleOf(all), since: undefined }
+      else if (rests) stop = { ...stop, middle: meanOf(all), since: undefined }
     }
     if (stop !== undefined && Math.abs(place.north - stop.middle) <= METRES) {
       stop.places.push(place)
@@ -119,6 +120,14 @@ type OpenStop = {
 function middleOf(places: readonly Place[]): number {
   const norths = places.map(({ north }) => north)
   return (Math.max(...norths) + Math.min(...norths)) / 2
+}
+
+function meanOf(places: readonly Place[]): number {
+  let sum = 0
+  for (const [index, { at, north }] of places.entries()) {
+    sum += north * ((places[index + 1]?.at ?? at) - at)
+  }
+  return sum / (places.at(-1)!.at - places[0]!.at)
 }
 
 function positionsOf(places: readonly Place[]): Place[] {

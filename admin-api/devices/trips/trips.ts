@@ -122,8 +122,8 @@ Without \`from\` the range is the 31 days before \`to\`; it may have ${MOST_DAYS
 hour, or where a step is faster than 300 m/s; the time until the next record is then unknown, unless the
 device is in the same place after it: then it has stopped there. A single record that leaps out and is back at the
 next is left out. The first records of a stop may be those of the way there, so a stop settles once: a device that seems to have left, but
-has stayed within \`stopMetres\` for \`stopSeconds\` since the stop was found, is still at the stop, whose \`position\` is then the middle of
-those records. Stops that follow one another within \`stopMetres\` are one, and records between them that show no movement
+has stayed within \`stopMetres\` for \`stopSeconds\` since the stop was found, is still at the stop, whose \`position\` is then the mean of
+those records over time. Stops that follow one another within \`stopMetres\` are one, and records between them that show no movement
 belong to them. Between two stops further apart than their records may be off there is a trip, however short: only where the path is
 unknown is there nothing between two items. Very many records at one place, 90 000, are a stop even in a shorter time.
 

@@ -108,7 +108,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
         logger: {
           ...silent,
           warn(fields, message) {
-            if (message.startsWith('topic has')) warnings.push(fields)
+            if (message.startsWith('topic settings')) warnings.push(fields)
           },
         },
       }),

@@ -333,3 +333,9 @@ test('a hop between two stops is a trip, also where two inaccurate records could
   const vague = hop.map((step) => ({ ...step, accuracy: 200 }))
   expect(find(vague).map(({ kind }) => kind)).toEqual(['stop'])
 })
+
+test('the middle of a stop is where the device rested, not between that and where it left', () => {
+  const [stop] = find(journey({ minutes: 20 }, { minutes: 10, speed: 9 }))
+  const rested = placeOf(52, 13)
+  expect(stop?.kind === 'stop' && metresApart(stop.middle, rested)).toBeLessThan(2)
+})
