@@ -41,7 +41,8 @@ export function handleFactRoutes(deps: HandlingDeps): AdminRoute[] {
   const described = <Call extends HandlingCall>(call: Call) => ({
     method: 'POST' as const,
     path: `/facts/:id/${call}`,
-    ...CALLS[call],
+    summary: CALLS[call].summary,
+    description: CALLS[call].description,
     needs: 'dispatcher' as const,
     answer: { data: HANDLED_FACT },
     errors: ['CONFLICT'] as const,
@@ -91,7 +92,7 @@ async function handle(
     if (handling === undefined) throw noSuchFact()
     const subject = { kind: 'device', id: deviceId } as const
     const details = { factId: fact.id, ...aboutOf(fact), ...(note !== undefined && { note }) }
-    const action = `fact.${handling.state}`
+    const { action } = CALLS[call]
     await recordAction(ctx, caller, { action, subject, details, lives }, { store, clock })
   }
   succeed(ctx, handledFactView(fact, handling))
@@ -121,14 +122,17 @@ function noSuchFact(): ApiError {
 
 const CALLS = {
   take: {
+    action: 'fact.taken',
     summary: 'Takes an alarm or a raised rule: the caller deals with it',
     description: 'A 409 names who has taken or closed it. Repeating the call changes nothing.',
   },
   release: {
+    action: 'fact.released',
     summary: 'Gives back an alarm or a raised rule, or opens a closed one again',
     description: 'Admins may release what others have taken.',
   },
   close: {
+    action: 'fact.closed',
     summary: 'Closes an alarm or a raised rule, with a note',
     description: 'It need not have been taken. A 409 names who has taken or closed it.',
   },

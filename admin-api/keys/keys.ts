@@ -86,7 +86,6 @@ export function keyRoutes({
       needs: 'viewer',
       query: KEY_PARAMETERS,
       answer: { data: pageOf(keys.schema) },
-      compressed: true,
       handle: list,
     }),
     keys.show({ summary: 'Returns an API key' }),

@@ -162,7 +162,7 @@ export const DEVICE_REFUSALS: readonly Refusal[] = [
     'GET /devices/tug/trips?stopMetres=1&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z',
   ],
   [
-    'events must be one or more of position, device-status, fact, rejection, device-erased, separated by commas',
+    'events must be one or more of position, device-status, fact, fact-handling, rejection, device-erased, separated by commas',
     'GET /stream?events=all',
   ],
   [

@@ -87,6 +87,7 @@ test('no answer, audit entry or log line has a secret, a header, a token or the 
 })
 
 test.each<[string, object, string, RegExp | string]>([
+  ['another source', { source: 'x' }, 'source', 'source must be facts or positions'],
   [
     'this machine',
     { target: { ...HOOK, url: 'https://10.0.0.1/' } },

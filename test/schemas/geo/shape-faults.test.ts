@@ -14,7 +14,12 @@ const SQUARE: PolygonRing = ring('0 0, 10 0, 10 10, 0 10, 0 0')
 const fault = (...rings: readonly PolygonRing[]) => faultsOfPolygons([{ field: FIELD, rings }])
 
 test.each<[string, readonly PolygonRing[], string, RegExp]>([
-  ['an open ring', [ring('0 0, 10 0, 10 10')], '[0][2]', /must be closed/],
+  [
+    'an open ring',
+    [ring('0 0, 10 0, 10 10')],
+    '[0][2]',
+    /must be closed: its last position is the first one again/,
+  ],
   ['an empty ring', [[]], '[0][0]', /must be closed/],
   [
     'a ring of two places',

@@ -117,7 +117,9 @@ test('an export reads the store no further once the client has disconnected', as
   const waiting = await beginEndless()
   const read = await reachRest()
   waiting.destroy()
-  await eventually(() => harness.logged.filter((line) => line.includes('has gone')).length === 2)
+  await eventually(
+    () => harness.logged.filter((line) => line.includes('client disconnected')).length === 2,
+  )
   expect(await reachRest()).toBe(read)
   expect(harness.logged.join()).not.toContain('response aborted')
 })

@@ -129,7 +129,7 @@ test('every action that the admin API records has its words', () => {
     .flatMap((text) => text.match(/'\w+\.[\w-]+'/g) ?? [])
     .map((text) => text.slice(1, -1))
     .filter((text) =>
-      /^(account|devices?|geofences?|import|key|operator|rule|session|share|subscription)\.[a-z-]+$/.test(
+      /^(account|devices?|fact|geofences?|import|key|operator|rule|session|share|subscription)\.[a-z-]+$/.test(
         text,
       ),
     )
