@@ -9,6 +9,7 @@ import { Menu } from '../ui/menu.tsx'
 import {
   clockHours,
   lengthUnit,
+  localZone,
   sosSound,
   speedUnit,
   theme,
@@ -86,10 +87,9 @@ const SoundChoice = choice('sos-sound', 'Sound on SOS', sosSound, SOUNDS)
 const ClockChoice = choice('clock', 'Clock', clockHours, CLOCKS)
 
 function ZoneChoice() {
-  const local = Intl.DateTimeFormat().resolvedOptions().timeZone
   const names = Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC')
   const options: Choices = [
-    ['local', `This device (${local})`],
+    ['local', `This device (${localZone})`],
     ['UTC', 'UTC'],
     ...names.map((name) => [name, name.replaceAll('_', ' ')] as const),
   ]

@@ -30,6 +30,10 @@ export function clockTime24(text: string): string {
   return isClock ? hours + (rest === '' ? ':00' : rest.replaceAll('.', ':')) : text
 }
 
+/** Made once: making one takes longer than a thousand words. */
+const weekdays = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' })
+const months = new Intl.DateTimeFormat('en', { month: 'short', timeZone: 'UTC' })
+
 /** A day in words: `Sun 22 Nov`, with its year where that is not the one of `today`. */
 export function dayText(day: string, today: string, locale?: string): string {
   return `${weekdayText(day)} ${dateText(day, today, locale)}`
@@ -37,7 +41,7 @@ export function dayText(day: string, today: string, locale?: string): string {
 
 /** `Sun`. */
 export function weekdayText(day: string): string {
-  return inWords(day, { weekday: 'short' })
+  return weekdays.format(Date.parse(day))
 }
 
 /** A date: `22 Nov` or `Nov 22`, with its year where that is not the one of `today`. */
@@ -60,7 +64,7 @@ export function datesText(first: string, last: string, today: string, locale?: s
 
 /** `Nov`. */
 export function shortMonth(day: string): string {
-  return inWords(day, { month: 'short' })
+  return months.format(Date.parse(day))
 }
 
 /** `Wed 25 Nov 14:05`, or with seconds. */
@@ -95,10 +99,6 @@ export function momentText(ms: number, words: Parameters<typeof dateTime>[1]): s
   const apart = [-1, 0, 1].find((by) => nextDay(today, by) === day)
   if (apart === undefined) return dateTime(ms, words)
   return `${nearDays.format(apart, 'day')} ${clockText(ms, zone, clock, false)}`
-}
-
-function inWords(day: string, part: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat('en', { ...part, timeZone: 'UTC' }).format(Date.parse(day))
 }
 
 function inOrder(day: string, month: string, locale: string | undefined): string {

@@ -14,10 +14,13 @@ export const clockHours = keptChoice('clock', CLOCKS, usualClock())
 /** `local`, `UTC` or a name such as `Europe/Vienna`. */
 export const zoneChoice = keptPreference('zone', 'local', (text) => (isZone(text) ? text : 'local'))
 
+/** Read once: each row of a list calls for it, and asking the browser takes long. */
+export const localZone = Intl.DateTimeFormat().resolvedOptions().timeZone
+
 /** The IANA name of the time zone in which times are shown. */
 export function shownZone(): string {
   const { value } = zoneChoice
-  return value === 'local' ? Intl.DateTimeFormat().resolvedOptions().timeZone : value
+  return value === 'local' ? localZone : value
 }
 
 /**

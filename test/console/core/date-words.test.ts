@@ -1,4 +1,4 @@
-import { expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import {
   clockText,
   clockTime24,
@@ -13,6 +13,15 @@ test('a day in words has its year only where it is another than today’s', () =
   expect(dayText('2026-11-22', '2026-11-25', 'en-GB')).toBe('Sun 22 Nov')
   expect(dateText('2026-11-02', '2026-11-25', 'en-GB')).toBe('2 Nov')
   expect(dayText('2025-11-22', '2026-11-25', 'en-GB')).toBe('Sat 22 Nov 2025')
+})
+
+test('days in words need no new formatter', () => {
+  const words = () => dayText('2026-11-22', '2026-11-25', 'en-GB')
+  words()
+  const making = jest.spyOn(Intl, 'DateTimeFormat')
+  words()
+  expect(making).not.toHaveBeenCalled()
+  making.mockRestore()
 })
 
 test.each([
