@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { api } from '../../api/client.ts'
 import { addressOf } from '../../core/address.ts'
 import { ownSentence, type ApiFact } from '../../core/device-facts.ts'
@@ -10,6 +10,8 @@ import { useLoad } from '../../ui/use-load.ts'
 import type { DeviceRange } from './track-data.ts'
 
 const MOST = 1_000
+/** Rows drawn, and as many more on each request. */
+const ROWS = 50
 const NONE: readonly ApiFact[] = []
 
 /** The events of the device in the range, the latest first; live. */
@@ -45,12 +47,13 @@ export function DeviceEvents({
   clock: (at: number) => string
   onMove: (at: number) => void
 }) {
+  const [rows, setRows] = useState(ROWS)
   if (facts.length === 0) return null
   return (
     <section class="card box stack some" aria-labelledby="device-events">
       <h2 id="device-events">Events</h2>
       <ol class="events-of-day" role="list" aria-labelledby="device-events">
-        {facts.map((fact) => (
+        {facts.slice(0, rows).map((fact) => (
           <li key={fact.id}>
             <button type="button" class="plain" onClick={() => onMove(Date.parse(fact.at))}>
               <FactIcon type={fact.type} />
@@ -60,6 +63,13 @@ export function DeviceEvents({
           </li>
         ))}
       </ol>
+      {facts.length > rows && (
+        <p class="more">
+          <button type="button" class="small" onClick={() => setRows(rows + ROWS)}>
+            Show more
+          </button>
+        </p>
+      )}
       <a href={addressOf(`/events?deviceId=${encodeURIComponent(deviceId)}`)}>Show all</a>
     </section>
   )

@@ -1,6 +1,6 @@
 import './time-cursor.css'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { momentInAddress, momentOf } from '../../core/moment.ts'
 import type { Span } from '../../core/span.ts'
 import { useKeys } from '../../ui/keys.tsx'
@@ -84,6 +84,18 @@ export function TimeStrip({
     const part = Math.max(0, Math.min(1, (clientX - left) / width))
     onMove(first + part * (last - first))
   }
+  const drawnMarks = useMemo(
+    () =>
+      marks.map((fact) => (
+        <span
+          key={fact.id}
+          class={`time-mark ${fact.type.replace('.', ' ')}`}
+          style={{ left: percent(share(Date.parse(fact.at))) }}
+          title={ownSentence(fact)}
+        />
+      )),
+    [marks, first, last],
+  )
   const { left, right } = PLOT_INSET
   const slider = useRef<HTMLInputElement>(null)
   useKeys(
@@ -116,14 +128,7 @@ export function TimeStrip({
           <span key={band.from} class="time-band" style={extent(band)} />
         ))}
         {selected !== undefined && <span class="time-band selected" style={extent(selected)} />}
-        {marks.map((fact) => (
-          <span
-            key={fact.id}
-            class={`time-mark ${fact.type.replace('.', ' ')}`}
-            style={{ left: percent(share(Date.parse(fact.at))) }}
-            title={ownSentence(fact)}
-          />
-        ))}
+        {drawnMarks}
         <span class="time-cursor" style={{ left: percent(share(at)) }} />
       </div>
     </div>

@@ -108,6 +108,32 @@ export function TrackView({
     ArrowRight: { label: 'Previous or next report', run: () => onStep(1) },
   })
 
+  // Live reports and a replay render this component many times; these lists are long.
+  const trips = useMemo(
+    () => (
+      <Trips
+        of={hasTrips ? episodes : undefined}
+        deviceId={deviceId}
+        span={span}
+        today={today}
+        zone={zone}
+        totals={totals}
+        selected={selected}
+        facts={facts}
+        stays={places}
+        onMove={choose}
+        onSelect={(episode) => {
+          select(episode)
+          choose(Math.max(from, episode.from))
+        }}
+      />
+    ),
+    [
+      ...[hasTrips, episodes.data, episodes.failure, episodes.isLoading, totals, selected],
+      ...[deviceId, span, today, zone, facts, places],
+    ],
+  )
+
   const shown = { at, onMove: choose }
   const isNow = chosen === undefined && endsToday
   return (
@@ -196,24 +222,7 @@ export function TrackView({
           />
         )}
         {silence}
-        {data !== undefined && data.points.length > 0 && (
-          <Trips
-            of={hasTrips ? episodes : undefined}
-            deviceId={deviceId}
-            span={span}
-            today={today}
-            zone={zone}
-            totals={totals}
-            selected={selected}
-            facts={facts}
-            stays={places}
-            onMove={choose}
-            onSelect={(episode) => {
-              select(episode)
-              choose(Math.max(from, episode.from))
-            }}
-          />
-        )}
+        {data !== undefined && data.points.length > 0 && trips}
         {children}
         {data !== undefined && data.points.length > 0 && <Exports range={range} />}
       </div>

@@ -101,7 +101,13 @@ export function Trips({
         <Places of={stays} />
         {(loaded === undefined || loaded.data !== undefined) && <Distances {...page} />}
       </section>
-      <DeviceEvents of={facts} deviceId={deviceId} clock={clock} onMove={onMove} />
+      <DeviceEvents
+        key={spanQuery(span, today, null)}
+        of={facts}
+        deviceId={deviceId}
+        clock={clock}
+        onMove={onMove}
+      />
     </>
   )
 }
