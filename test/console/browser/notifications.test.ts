@@ -262,6 +262,8 @@ describeConsole('the page of notifications', () => {
     await failed.first().getByText('What was sent').click()
     await failed.first().getByText('Rendered again now').waitFor()
     await failed.first().getByText('"type": "device.online"').waitFor()
+    const below = async (text: string) => (await failed.first().getByText(text).boundingBox())?.y
+    expect(await below('Answered 500')).toBeLessThan((await below('What was sent')) ?? 0)
     expect(await page.content()).not.toContain('500/erp')
     await page.getByText(/^Tries again in /).waitFor()
     const before = requests('500/erp').length
