@@ -57,6 +57,7 @@ export function openMap(
     }),
   })
   const closing = new AbortController()
+  map.on('change:size', () => refits.get(map)?.())
   const restyle = effect(() => {
     // Without the base map everything would look like sea.
     const isSea = worldState.value === 'shown' && !isWorldHidden.value
@@ -107,7 +108,13 @@ async function addWorld(map: OlMap, closing: AbortSignal, areNamesAbove: boolean
   closing.addEventListener('abort', hiding)
 }
 
-/** Moves the view so that it contains all the points, across 180° where that is shorter. */
+/** By map: fits it again to what it was fitted to last. */
+const refits = new WeakMap<OlMap, () => void>()
+
+/**
+ * Moves the view so that it contains all the points, across 180° where that is shorter; again when the map
+ * becomes higher or lower, until somebody moves the view.
+ */
 export function fitPoints(
   map: OlMap,
   points: Iterable<MapPoint>,
@@ -115,8 +122,7 @@ export function fitPoints(
     animated = isAnimated(),
     // A single place means nothing without the towns around it.
     aloneZoom = 10,
-    // Names are to the right of devices, below the buttons.
-    padding = [60, 110, 60, 60],
+    padding,
   }: { animated?: boolean; aloneZoom?: number; padding?: number[] } = {},
 ): void {
   const box = boundsOf(points)
@@ -124,11 +130,40 @@ export function fitPoints(
   const [west, south] = toMap({ x: box.west, y: box.south })
   const [east, north] = toMap({ x: box.east, y: box.north })
   const isOnePlace = box.west === box.east && box.north === box.south
-  map.getView().fit([west, south, east, north], {
-    padding,
-    maxZoom: isOnePlace ? aloneZoom : 16,
-    duration: animated ? 250 : 0,
+  const view = map.getView()
+  const placeOf = () => `${view.getCenter()} ${view.getResolution()}`
+  /** Where the last run left the view; undefined while it moves there. */
+  let left: string | undefined
+  let runs = 0
+  function fit(duration: number) {
+    const run = (runs += 1)
+    left = undefined
+    view.cancelAnimations()
+    view.fit([west, south, east, north], {
+      // The view learns of a new size later.
+      size: map.getSize(),
+      padding: padding ?? paddingOf(map),
+      maxZoom: isOnePlace ? aloneZoom : 16,
+      duration,
+      callback: (isDone) => {
+        if (run === runs) left = isDone ? placeOf() : ''
+      },
+    })
+  }
+  fit(animated ? 250 : 0)
+  refits.set(map, () => {
+    if (left === undefined || left === placeOf()) fit(0)
   })
+}
+
+/** The room for buttons, for credits, and for names to the right of devices. */
+function paddingOf(map: OlMap): number[] {
+  const part = (name: string) => map.getTargetElement()?.parentElement?.querySelector(name)
+  const [buttons, foot] = [part('.map-buttons'), part('.map-foot')] as (HTMLElement | null)[]
+  const { offsetTop = 0, offsetWidth = 0, offsetHeight = 0 } = buttons ?? {}
+  // In a low map the buttons are a row.
+  const top = offsetWidth > offsetHeight ? offsetTop + offsetHeight + 10 : 60
+  return [top, 110, Math.max(60, (foot?.offsetHeight ?? 0) + 10), 60]
 }
 
 const STREET_ZOOM = 16

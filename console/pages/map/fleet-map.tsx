@@ -14,7 +14,6 @@ import { announce } from '../../ui/announcements.tsx'
 import { now } from '../../ui/clock.ts'
 import { IconButton } from '../../ui/icon.tsx'
 import { palette } from '../../ui/palette.ts'
-import { isPhone } from '../../ui/phone.ts'
 import { sortDevices } from '../../core/choose-devices.ts'
 import { sosDevices } from '../../live/alarms.ts'
 import { alarmAt, alarmId, chosenDevices, listOrder, select, showsGeofences } from './map-state.ts'
@@ -44,7 +43,7 @@ type FleetMapProps = {
   readonly onEnter: () => void
 }
 
-/** The map of all devices. Only the operator moves its view. */
+/** The map of all devices. Once fitted, only the operator moves its view. */
 export function FleetMap(props: FleetMapProps) {
   const latest = useRef(props)
   latest.current = props
@@ -108,8 +107,7 @@ export function FleetMap(props: FleetMapProps) {
         if (called !== undefined && calling !== undefined && fitted.current !== alarmId.value) {
           fitted.current = alarmId.value
           lastView ??= { center: [], zoom: 0 }
-          // On a phone the buttons are above, and the map is low.
-          fitPoints(map, [called, calling], isPhone.peek() ? { padding: [110, 110, 50, 40] } : {})
+          fitPoints(map, [called, calling])
         }
         if (lastView === undefined && lister.isListed.value && devices().length > 0) {
           lastView = { center: [], zoom: 0 }

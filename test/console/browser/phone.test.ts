@@ -37,6 +37,20 @@ const DOT_IS_THERE = `new Promise((resolve) => {
   look()
 })`
 
+/** The highest and the lowest pixel of devices that are online, in the window. */
+const DOTS = `(() => {
+  const found = []
+  for (const canvas of document.querySelectorAll('.fleet-canvas')) {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    const { top, height } = canvas.getBoundingClientRect()
+    for (let at = 0; at < data.length; at += 4) {
+      if (data[at] === 0x17 && data[at + 1] === 0x80 && data[at + 2] === 0x3f)
+        found.push(top + (Math.floor(at / 4 / canvas.width) * height) / canvas.height)
+    }
+  }
+  return [found[0], found.at(-1)]
+})()`
+
 const SCROLLED = `document.querySelector('#content').scrollTop`
 
 describeConsole('the console on a phone', () => {
@@ -149,6 +163,25 @@ describeConsole('the console on a phone', () => {
     expect(await page.getByRole('group', { name: 'Show only' }).isVisible()).toBe(false)
   })
 
+  test('a banner that makes the map lower hides no device below its edge, its buttons or its credits', async () => {
+    await suite.report({ deviceId: 'north', latitude: 49, longitude: 16 })
+    await suite.report({ deviceId: 'south', latitude: 46, longitude: 16 })
+    const page = await suite.signedIn('/', { ...PHONE, colorScheme: 'light' })
+    for (const name of ['north', 'south']) await deviceRow(page, name).waitFor()
+    await page.getByRole('button', { name: 'Fit all' }).click()
+    await suite.pause(500)
+    await page.evaluate(`document.querySelector('.banners').style.paddingBlockStart = '120px'`)
+    await eventually(async () => {
+      const [highest = NaN, lowest = NaN] = await page.evaluate<number[]>(DOTS)
+      const buttons = await boxOf(page.getByRole('button', { name: 'Fit all' }))
+      const credits = await boxOf(page.locator('.map-credits'))
+      return highest > buttons.y + buttons.height && lowest < credits.y
+    })
+    const map = await boxOf(page.locator('.map'))
+    const layers = await boxOf(page.getByRole('button', { name: 'Layers' }))
+    expect(layers.y + layers.height).toBeLessThan(map.y + map.height)
+  })
+
   test('a chosen device is a sheet of its own below the map', async () => {
     await suite.report({ deviceId: 'sheet', latitude: 48, longitude: 16 })
     const page = await suite.signedIn('/?device=sheet', PHONE)
@@ -176,6 +209,8 @@ describeConsole('the console on a phone', () => {
     await map.waitFor()
     const before = await boxOf(map)
     expect(Math.round(before.height)).toBe(Math.round(0.4 * PHONE.viewport.height))
+    await page.evaluate(`document.querySelector('.banners').append(document.createElement('hr'))`)
+    expect((await boxOf(map)).height).toBe(before.height)
     await page.mouse.move(180, 600)
     await page.mouse.wheel(0, 900)
     await eventually(async () => (await page.evaluate<number>(SCROLLED)) > 300)
