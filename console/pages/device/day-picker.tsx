@@ -49,6 +49,8 @@ export function DayPicker({ deviceId, span, today, zone, totals }: DeviceDays) {
   return (
     <div class="day-picker row" role="group" aria-label="Day">
       <h2 class="day-words">{spanText(span, today)}</h2>
+      {/* Paper is read in other years, too. */}
+      <h2 class="on-paper-only">{spanText(span, '')}</h2>
       <ol ref={strip} class="day-strip">
         {Array.from({ length: DAYS }, (_, index) => nextDay(first, index)).map((one) => {
           const count = activity?.get(one)?.count ?? 0

@@ -131,7 +131,7 @@ describeConsole('replaying and printing a day', () => {
     await page.emulateMedia({ media: 'print' })
     for (const [selector, isShown] of [
       ['h1', true],
-      ['.day-words', true],
+      ['.day-picker > .on-paper-only', true],
       ['.track-map', true],
       ['.trips-head', true],
       ['.trip', true],
