@@ -20,7 +20,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'geofence.changed': 'changed the geofence',
   'geofence.created': 'created the geofence',
   'geofence.deleted': 'deleted the geofence',
-  'geofences.imported': 'imported geofences of',
+  'geofences.imported': 'imported geofences',
   'import.begun': 'began an import with the key',
   'import.ended': 'ended the import with the key',
   'key.changed': 'changed the key',
@@ -48,7 +48,7 @@ export const ACTIONS: Readonly<Record<string, string>> = {
   'subscription.tested': 'sent a test to the notification',
 }
 
-const WITHOUT_SUBJECT = ['operator.password-changed', 'session.created']
+const WITHOUT_SUBJECT = ['geofences.imported', 'operator.password-changed', 'session.created']
 const ENDS = ['device.erased', 'operator.deleted', 'share.revoked']
 
 /** The devices that a sentence names; the raw entry has the others. */

@@ -48,6 +48,10 @@ test.each<[sentence: string, entry: Entry]>([
     'replaced the secret of the key Vans: the old one works for 7 d more',
     entry('key.rotated', KEY, { graceSeconds: 604_800 }),
   ],
+  [
+    'imported geofences',
+    entry('geofences.imported', { kind: 'geofences', id: 'default' }, { created: 3, refused: 0 }),
+  ],
   ['revoked the key key-9', entry('key.revoked', { kind: 'key', id: 'key-9' })],
   ['disabled the device van/1', entry('device.changed', DEVICE, { disabled: true })],
   ['enabled the device van/1', entry('device.changed', DEVICE, { disabled: false })],
