@@ -1,14 +1,15 @@
 import { circlesOf, type StayedPlace } from '../core/places.ts'
+import { duration } from '../core/times.ts'
 import { palette } from '../ui/palette.ts'
 import { LABEL_FONT } from './draw-label.ts'
 
 export type PaintedPlace = Pick<StayedPlace, 'position' | 'ms'>
 
-const HOUR_MS = 3_600_000
-/** Smaller circles have no room for their hours. */
+const HALF_HOUR_MS = 1_800_000
+/** Smaller circles have no room for their time. */
 const LABELLED_RADIUS = 13
 
-/** A circle for each place with its hours. */
+/** A circle for each place with the time spent there. */
 export function drawPlaces(
   context: CanvasRenderingContext2D,
   places: readonly PaintedPlace[],
@@ -34,12 +35,12 @@ export function drawPlaces(
     context.strokeStyle = accent
     context.lineWidth = 1.5
     context.stroke()
-    const hours = Math.round(ms / HOUR_MS)
-    if (radius < LABELLED_RADIUS || hours === 0) continue
+    if (radius < LABELLED_RADIUS || ms < HALF_HOUR_MS) continue
+    const lasted = duration(ms)
     context.strokeStyle = ring
     context.lineWidth = 3
-    context.strokeText(`${hours} h`, x, y)
+    context.strokeText(lasted, x, y)
     context.fillStyle = text
-    context.fillText(`${hours} h`, x, y)
+    context.fillText(lasted, x, y)
   }
 }
