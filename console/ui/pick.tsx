@@ -176,10 +176,12 @@ export function PickMany({
   wordsOf,
   set,
   placeholder = 'Name',
+  hint,
   ...field
 }: {
   name: string
   label: string
+  /** Shown while nothing is chosen. */
   hint?: string
   placeholder?: string
   find: FindOptions
@@ -191,7 +193,7 @@ export function PickMany({
     (await find(typed, signal)).filter(({ value }) => !chosen.includes(value))
   return (
     <div class="stack tight">
-      <Field {...field}>
+      <Field {...field} hint={chosen.length === 0 ? hint : undefined}>
         {(attributes) => (
           <PickInput
             attributes={attributes}
