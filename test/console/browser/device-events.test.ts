@@ -74,6 +74,24 @@ describeConsole('events on the page of a device', () => {
     await page.getByRole('heading', { name: `At ${at(12).slice(11, 19)}` }).waitFor()
   })
 
+  test('of many events 50 are drawn, and more on request', async () => {
+    await visit('van-6')
+    const page = await open('van-6')
+    await page.route(/\/facts\?/, async (route) => {
+      const response = await route.fetch()
+      const { data } = (await response.json()) as { data: { items: object[] } }
+      const items = Array.from({ length: 60 }, (_, id) => ({ ...data.items[0], id: String(id) }))
+      await route.fulfill({ response, json: { data: { ...data, items } } })
+    })
+    await page.reload()
+    const more = page.getByRole('button', { name: 'Show more' })
+    await more.waitFor()
+    expect(await events(page).count()).toBe(50)
+    await more.click()
+    await events(page).nth(59).waitFor()
+    expect(await more.count()).toBe(0)
+  })
+
   test('the day’s stops have the visits with their durations', async () => {
     await visit('van-2')
     const page = await open('van-2')
