@@ -131,7 +131,7 @@ export function fitPoints(
   const [east, north] = toMap({ x: box.east, y: box.north })
   const isOnePlace = box.west === box.east && box.north === box.south
   const view = map.getView()
-  const placeOf = () => `${view.getCenter()} ${view.getResolution()}`
+  const placeOf = () => JSON.stringify([view.getCenter(), view.getResolution()])
   /** Where the last run left the view; undefined while it moves there. */
   let left: string | undefined
   let runs = 0
