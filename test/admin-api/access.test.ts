@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
 })
 
-test('the table of this test has every route, and nothing else', () => {
+test('the table of this test lists every route, and nothing else', () => {
   const { store, eventLog, clock, metrics, stopping } = admins.harness
   const logger = pino({ level: 'silent' })
   const routes = adminRoutes({
@@ -66,7 +66,7 @@ function byCall<Row extends { call: string }>(rows: readonly Row[]): Row[] {
 const withoutShares = Object.entries(EXPECTED).filter(([, { needs }]) => needs !== 'share')
 const ofShares = Object.entries(EXPECTED).filter(([, { needs }]) => needs === 'share')
 
-test.each(ofShares)('%s is for the token of a share and nothing else', async (call) => {
+test.each(ofShares)('%s accepts share tokens only', async (call) => {
   const { harness } = admins
   const path = call.split(' ')[1] ?? ''
   const token = newShareToken()
@@ -121,12 +121,12 @@ describe.each(withoutShares)('%s', (call, expected) => {
     })
   }
 
-  test('an admin may make it, except calls for platform operators', async () => {
+  test('an admin may call it, unless it is for platform operators', async () => {
     const answer = await ask(admins.harness, await admins.harness.createSession())
     expect(answer.status).toBe(needs === 'platform' ? 403 : ok)
   })
 
-  test('an admin of another account, by session and by key, sees nothing of this one', async () => {
+  test('an admin of another account sees nothing of this one, by session or by key', async () => {
     const { harness } = strangers
     const { secret } = await harness.createKey({ accountId: 'acc-2' })
     const session = await ask(harness, await harness.createSession())
@@ -136,7 +136,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     for (const { text } of [session, key]) expect(text).not.toMatch(/of-acc-1|Account acc-1/)
   })
 
-  test('a call without credentials gets 401 with a challenge that says nothing of a token', async () => {
+  test('a call without credentials gets 401 with a challenge that mentions no token', async () => {
     const answer = await ask(admins.harness, {})
     expect(answer.status).toBe(401)
     if (!open) expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="gps"')
@@ -177,7 +177,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
   })
 
   test.each(SCOPES)(
-    'a key with the scope %s alone may make it only where that scope is enough',
+    'a key with only the scope %s may call it only where that scope is enough',
     async (own) => {
       const { secret } = await admins.harness.createKey({ scopes: [own] })
       const answer = await ask(admins.harness, bearer(secret))
@@ -191,7 +191,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     },
   )
 
-  test('a viewer may make it only where viewers may', async () => {
+  test('a viewer may call it only where viewers may', async () => {
     const answer = await ask(viewers.harness, await viewers.harness.createSession())
     const forAll = open || needs === 'viewer' || needs === 'session'
     expect(answer.status).toBe(forAll ? ok : 403)
@@ -202,7 +202,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('a dispatcher may make it only where dispatchers may', async () => {
+  test('a dispatcher may call it only where dispatchers may', async () => {
     const answer = await ask(dispatchers.harness, await dispatchers.harness.createSession())
     const isForThem = ['nobody', 'session', 'viewer', 'dispatcher', 'dispatcher session'].includes(
       needs,
@@ -213,7 +213,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('an operator who must change the password may make only the session’s calls', async () => {
+  test('an operator who must change the password may only call the session’s routes', async () => {
     const { harness } = platforms
     const { id } = await harness.createOperator({
       role: 'admin',
@@ -226,14 +226,14 @@ describe.each(withoutShares)('%s', (call, expected) => {
     if (!isOfSession) expect(answer.body.message).toContain('choose your own password first')
   })
 
-  test('an operator of the platform may make it, and a key of the account where keys may', async () => {
+  test('a platform operator may call it, and an account’s key only where keys may', async () => {
     const { harness } = platforms
     const { secret } = await harness.createKey({ scopes: SCOPES })
     expect((await ask(harness, await harness.createSession())).status).toBe(ok)
     expect((await ask(harness, bearer(secret))).status).toBe(isForKeys || open ? ok : 403)
   })
 
-  test('an admin’s request that another site may have caused is refused if it changes something', async () => {
+  test('a request that another site may have sent with an admin’s cookie is refused if it changes something', async () => {
     for (const headers of [{}, { 'X-Requested-With': 'XMLHttpRequest' }]) {
       const { Cookie } = await entitled.harness.createSession()
       const answer = await ask(entitled.harness, { Cookie, ...headers })
@@ -241,7 +241,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     }
   })
 
-  test('a key of a suspended account gets 403, and a session of it ends', async () => {
+  test('keys of a suspended account get 403, and its sessions end', async () => {
     const { harness } = admins
     const { secret } = await harness.createKey()
     const session = await harness.createSession()
@@ -264,7 +264,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     ])
   })
 
-  test('no cache keeps the answer', async () => {
+  test('the response must not be cached', async () => {
     const { harness } = entitled
     const answer = await ask(harness, await harness.createSession())
     expect(answer.headers.get('cache-control')).toBe('no-store')

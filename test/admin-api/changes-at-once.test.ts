@@ -31,7 +31,7 @@ for (const kind of ['geofences', 'rules', 'subscriptions'] as const) {
     return (body: object) => ask('PATCH', path, body)
   }
 
-  test(`the second of two operators who change one of the ${kind} hears which fields the first has changed`, async () => {
+  test(`when two operators change one of the ${kind}, the second learns which fields the first changed`, async () => {
     const change = await make()
     const first = await change({ name: 'Main yard', labels: ['a'], revision: 1 })
     expect(first.body.data).toMatchObject({ name: 'Main yard', revision: 2 })
@@ -65,7 +65,7 @@ for (const kind of ['geofences', 'rules', 'subscriptions'] as const) {
     expect(audit.body.data?.items).toHaveLength(1)
   })
 
-  test(`a revision alone is no change of ${kind}, and one that never was is refused`, async () => {
+  test(`a revision alone does not change ${kind}, and an unknown revision is refused`, async () => {
     const change = await make()
     expect((await change({ revision: 1 })).status).toBe(400)
     expect((await change({ name: 'x', revision: 0 })).body.message).toBe(
@@ -77,7 +77,7 @@ for (const kind of ['geofences', 'rules', 'subscriptions'] as const) {
   })
 }
 
-test('a new secret of a receiver is a change of its target, although no answer shows it', async () => {
+test('a receiver’s new secret counts as a change of its target, although no response shows it', async () => {
   const made = await ask('POST', '/subscriptions', KINDS.subscriptions)
   const path = `/subscriptions/${String(made.body.data?.['id'])}`
   const target = { ...HOOK, headers: { 'x-a': 'c' } }
@@ -88,7 +88,7 @@ test('a new secret of a receiver is a change of its target, although no answer s
   ])
 })
 
-test('a PUT takes the revision as well', async () => {
+test('a PUT accepts the revision too', async () => {
   const path = '/geofences/by-external-id/put-1'
   expect((await ask('PUT', path, { ...KINDS.geofences, revision: 1 })).status).toBe(409)
   await ask('PUT', path, KINDS.geofences)

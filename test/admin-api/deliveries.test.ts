@@ -78,7 +78,7 @@ test('a delivery is rendered again from its ids: sentences, headers without secr
   expect(text).not.toContain('signature')
 })
 
-test('what has been erased since is absent from what was sent', async () => {
+test('a delivery rendered again leaves out what has been erased since', async () => {
   const id = await subscribe({ ...HOOK, batch: 10 })
   const [kept, gone] = [await alarmOf('kept'), await alarmOf('gone')]
   await deliver(id, 1, [gone.id])
@@ -98,7 +98,7 @@ test('what has been erased since is absent from what was sent', async () => {
   for (const item of items!) expect(item).not.toHaveProperty('text')
 })
 
-test('a position, a test and a chat are rendered as they are sent', async () => {
+test('positions, tests and chat messages are rendered as they are sent', async () => {
   const positions = await subscribe(HOOK, { source: 'positions' })
   const [record] = await harness.project({ deviceId: 'boat' })
   const recordId = String((record as unknown as { recordId: string }).recordId)
@@ -135,7 +135,7 @@ test('failed deliveries are found among the others, page by page', async () => {
   expect(wrong.body.message).toBe('outcome must be failed')
 })
 
-test('a delivery that never was, or no longer is kept, is not found', async () => {
+test('an unknown or expired delivery is not found', async () => {
   const id = await subscribe()
   await deliver(id, 1, ['x'])
   const message = 'there is no delivery with this number, or no longer'

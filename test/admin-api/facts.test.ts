@@ -70,7 +70,7 @@ test('facts come newest first, as they were decided', async () => {
   expect(first).not.toHaveProperty('accountId')
 })
 
-test('facts can be those of a type, a device or a time', async () => {
+test('facts can be filtered by type, device and time', async () => {
   expect((await find('type=alarm.reported')).ids).toEqual(
     idsNewestFirst(({ type }) => type === 'alarm.reported'),
   )
@@ -110,7 +110,7 @@ test('a key that is bound to devices sees only their facts', async () => {
   expect((await find('deviceId=%3Dvan', bearer(key.secret))).ids).toEqual([])
 })
 
-test('the whole range is a CSV file, in which nothing is a formula', async () => {
+test('the whole range is available as CSV, in which nothing is a formula', async () => {
   const answer = await fetch(`${harness.url}/api/v1/facts?format=csv&type=alarm.reported`, {
     headers,
   })
@@ -125,7 +125,7 @@ test('the whole range is a CSV file, in which nothing is a formula', async () =>
   expect(rows[0]).toContain(',sos,false,')
 })
 
-test('facts can be those of the devices that have a label now', async () => {
+test('facts can be filtered by a label that devices have now', async () => {
   await harness.project({ deviceId: 'van-1' }, { deviceId: 'van-2' })
   const label = (deviceId: string, labels: readonly string[]) =>
     harness.api('PATCH', `/devices/${deviceId}`, { headers, body: { labels } })

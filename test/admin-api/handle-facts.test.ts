@@ -45,7 +45,7 @@ async function listed(id: string) {
   return items.find((one) => one.id === id)
 }
 
-test('an alarm that is taken says by whom and since when, to everybody who reads it', async () => {
+test('everybody who reads a taken alarm sees who took it and when', async () => {
   const id = await decide()
   expect(await listed(id)).not.toHaveProperty('handling')
   const { status, body } = await call('take', id, ana)
@@ -89,7 +89,7 @@ test('a repeat is a 200 that changes nothing, and leaves one entry in the audit'
   ])
 })
 
-test('closing keeps a note; releasing opens it again for others', async () => {
+test('closing stores a note; releasing reopens the alarm for others', async () => {
   const id = await decide()
   const closed = await call('close', id, ana, { note: 'False alarm' })
   expect(closed.body.data).toMatchObject({ handling: { state: 'closed', note: 'False alarm' } })
@@ -105,7 +105,7 @@ test('closing keeps a note; releasing opens it again for others', async () => {
   ])
 })
 
-test('only alarms and raised rules are handled', async () => {
+test('only alarms and raised rules can be handled', async () => {
   const online = await decide({ type: 'device.online', previous: null })
   const { status, body } = await call('take', online, ana)
   expect([status, body.message]).toEqual([
@@ -117,7 +117,7 @@ test('only alarms and raised rules are handled', async () => {
   expect((await call('take', raised, ana)).status).toBe(200)
 })
 
-test('viewers, other accounts and keys of other devices handle nothing', async () => {
+test('viewers, other accounts and keys of other devices cannot handle facts', async () => {
   const id = await decide()
   const viewer = await session('viewer@example.org', 'viewer')
   expect((await call('take', id, viewer)).status).toBe(403)

@@ -40,11 +40,11 @@ test.each([
   ['user@evil.example', 'http://localhost:8080'],
   ['evil.example/path', 'http://localhost:8080'],
   ['a"><script>', 'http://localhost:8080'],
-])('asked under %j an ingest API on every address is at %s', (asked, told) => {
+])('requested under %j, an ingest API on every address is at %s', (asked, told) => {
   expect(ingestAddresses({ ...usual, host: '0.0.0.0' }, undefined).forSenders(asked)).toBe(told)
 })
 
-test('loopback is what only this machine reaches', () => {
+test('loopback addresses are reachable only from this machine', () => {
   const urls = ['http://localhost:1', 'http://a.localhost', 'http://127.8.0.1', 'http://[::1]:2']
   expect(urls.map(isLoopback)).toEqual(urls.map(() => true))
   const others = ['http://192.168.1.2', 'https://localhost.example', 'http://[2001:db8::1]']

@@ -105,7 +105,7 @@ test('a revoked link says that it shows nothing', async () => {
   expect(answer).toMatchObject({ message: 'the link shows nothing any more' })
 })
 
-test('too many calls and too many failed sign-ins get the time of the next try', async () => {
+test('after too many calls or failed sign-ins the message says when to retry', async () => {
   const limited = await startAdmin({ callLimit: { points: 1, seconds: 60 } })
   const session = await limited.createSession()
   const devices = () => limited.api('GET', '/devices', { headers: session })

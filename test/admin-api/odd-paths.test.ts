@@ -20,7 +20,7 @@ test('odd forms of every path are answered in the envelope, never with a 500', a
   expect(levels.filter((level) => level >= 40)).toEqual([])
 })
 
-test('the case of a path counts', async () => {
+test('paths are case-sensitive', async () => {
   const { secret } = await harness.createKey()
   const headers = { Authorization: `Bearer ${secret}` }
   expect((await fetch(`${harness.url}/api/v1/devices`, { headers })).status).toBe(200)

@@ -40,7 +40,7 @@ test('the document is valid', async () => {
   expect(await problemsOf(document)).toEqual([])
 })
 
-test('no property that may be absent has a fixed value, for which generators write faulty Python', () => {
+test('no optional property is a constant, because generators write faulty Python for it', () => {
   expect(optionalConstantsIn(document)).toEqual([])
 })
 
@@ -60,7 +60,7 @@ test('the OpenAPI document has exactly the calls that are served', () => {
   expect(callsToldBy(document).length).toBeGreaterThan(20)
 })
 
-test('every call has a name of its own, a verb and a noun', () => {
+test('every call has a unique name, a verb and a noun', () => {
   const names = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))
     .map(({ operationId }) => operationId)
@@ -84,7 +84,7 @@ test.each([
   expect(operationIdOf({ method, path, answer })).toBe(name)
 })
 
-test('no schema is one that generators of clients stumble over', () => {
+test('no schema contains anything that client generators fail on', () => {
   const bad: string[] = []
   const look = (part: unknown, place: string, inChoice = false): void => {
     if (typeof part !== 'object' || part === null) return
@@ -109,13 +109,13 @@ test.each([
   ['post', '/keys/{id}/revoke', [401, 403, 404, 429]],
   ['post', '/session', [401, 403, 413, 415, 429]],
   ['post', '/operators', [401, 403, 409, 413, 415, 429]],
-])('%s %s may fail as anything may, and with %j', (method, path, others) => {
+])('%s %s documents the common errors, and %j', (method, path, others) => {
   const statuses = Object.keys(told(method, path).responses).map(Number)
   const errors = statuses.filter((status) => status >= 400)
   expect(errors).toEqual([...always, ...others].sort((a, b) => a - b))
 })
 
-test('the errors of a call are those of the one table, each with its identifier', () => {
+test('each error of a call is in the table of errors, with its identifier', () => {
   const { responses = {} } = document.components
   for (const [identifier, response] of Object.entries(responses)) {
     const schema = document.components['schemas']?.[identifier] as {
@@ -136,7 +136,7 @@ test('the errors of a call are those of the one table, each with its identifier'
   expect(Object.keys(document['x-unmatched'] as object)).toEqual(['404', '405'])
 })
 
-test('every body has an example where Postman looks for it, as its schema says', () => {
+test('every body has an example where Postman looks for it, valid by its schema', () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   const bodies = Object.values(document.paths).flatMap((operations) =>
     Object.values(operations as Readonly<Record<string, Told>>).flatMap(
@@ -159,7 +159,7 @@ test.each([
   ['get', '/accounts', [{ session: [] }]],
   ['get', '/devices', [{ apiKey: [] }, { session: [] }]],
   ['post', '/keys', [{ apiKey: [] }, { session: [] }]],
-])('%s %s takes the credentials %j', (method, path, security) => {
+])('%s %s accepts the credentials %j', (method, path, security) => {
   expect(told(method, path).security).toEqual(security)
 })
 
@@ -193,7 +193,7 @@ test('a body is required unless the call says otherwise', () => {
   expect(told('post', '/keys/{id}/revoke').requestBody).toBeUndefined()
 })
 
-test('a change without any field is not valid by the document', () => {
+test('by the document, a change without any field is invalid', () => {
   const schema = (method: string, path: string) =>
     told(method, path).requestBody?.content['application/json'].schema
   expect(schema('patch', '/devices/{deviceId}')).toMatchObject({ minProperties: 1 })
@@ -221,7 +221,7 @@ test('a route whose path belongs to no tag cannot be documented', () => {
   expect(() => adminDocument([boats], { prefix: PREFIX })).toThrow('/boats')
 })
 
-test('answers outside the envelope are documented beside it, or alone', () => {
+test('responses outside the envelope are documented beside it, or alone', () => {
   const file = { content: { 'text/csv': { type: 'string' } } }
   const list = (answer: AdminRoute['answer']) =>
     adminDocument([{ ...route, answer }], { prefix: PREFIX }).paths['/api/v1/devices']?.['get']

@@ -83,7 +83,7 @@ test('refused reports are filtered by key, device, or both', async () => {
   }
 })
 
-test('refused reports come in pages, each once; their cursors belong to the filter', async () => {
+test('refused reports are paged, each once; a cursor is valid only with its filter', async () => {
   const seen = await harness.allPages('/rejections?keyId=key-b&limit=3', { headers })
   const ids = seen.map(({ rejectionId }) => rejectionId)
   expect(ids).toEqual(newestFirst(({ keyId }) => keyId === 'key-b'))
@@ -106,7 +106,7 @@ test.each([
   ['cursor', 'cursor=W10.x'],
   ['error', 'error=NOT_FOUND'],
   ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-])('the refused reports refuse a fault in %s: %s', async (field, query) => {
+])('the list of refused reports rejects an invalid %s: %s', async (field, query) => {
   const answer = await find(query)
   expect(answer.status).toBe(400)
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
@@ -125,7 +125,7 @@ test('refused reports are filtered by error and time', async () => {
   expect((await find('error=FORBIDDEN')).ids).toEqual([])
 })
 
-test('the refused reports are summed up by error, key and device, the most frequent first', async () => {
+test('refused reports are counted by error, key and device, the most frequent first', async () => {
   const answer = await harness.api('GET', '/rejections/summary', { headers })
   expect(answer.body.data).toEqual({
     total: 11 + 731,

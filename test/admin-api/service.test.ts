@@ -113,7 +113,7 @@ test('pipelined requests of a client are handled one after the other', async () 
   await eventLog.close()
 })
 
-test('while the log is read for erasures nothing is shown, but the process is healthy', async () => {
+test('while the log is read for erasures no data are served, but the process is healthy', async () => {
   const directory = await ownDirectory()
   const logger = createLogger({ level: 'silent', name: 'test' })
   const lifecycle = new Lifecycle({ logger, deadlineMs: 10_000 })

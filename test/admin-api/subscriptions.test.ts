@@ -28,7 +28,7 @@ const stored = async (id: string) => {
   return found
 }
 
-test('a subscription is made, read, listed, changed and deleted, and each change is audited', async () => {
+test('a subscription is created, read, listed, changed and deleted, and each change is audited', async () => {
   const hours = { days: [1, 7], from: '22:00', to: '06:00', zone: 'Europe/Berlin' }
   const fields = { types: ['device.offline'], labels: ['vans'], hours, maxAgeSeconds: 60 }
   const answer = await create(fields)
@@ -67,7 +67,7 @@ test('a subscription is made, read, listed, changed and deleted, and each change
   expect([gone.status, gone.body.message]).toEqual([404, 'there is no subscription with this id'])
 })
 
-test('no answer, audit entry or log line has a secret, a header, a token or the path of a URL', async () => {
+test('no response, audit entry or log line contains a secret, a header, a token or the path of a URL', async () => {
   const bot = { kind: 'telegram', token: '12345:s3cret_token_of_a_bot_x', chatId: '-42' }
   const ids = [idOf(await create()), idOf(await create({ target: bot }))]
   for (const id of ids) {
@@ -179,7 +179,7 @@ test('mails go to operators of the account', async () => {
   expect([status, body.data?.['secret']]).toEqual([201, undefined])
 })
 
-test('addresses of operators are whole for dispatchers and admins alone', async () => {
+test('only dispatchers and admins see operators’ full addresses', async () => {
   const id = idOf(await create({ target: { kind: 'email', to: ['ana@example.org'] } }))
   const lastError = (address: string) => `${address} was refused: 550 <${address}> unknown`
   await harness.store.changeProgress({ accountId: 'acc-1', id }, (progress) => ({
@@ -210,7 +210,7 @@ test('addresses of operators are whole for dispatchers and admins alone', async 
   }
 })
 
-test('a subscription begins at the requested place, and can be moved to another', async () => {
+test('a subscription starts where requested, and can be moved', async () => {
   const id = idOf(await create({ start: 'start' }))
   const { mark } = (await stored(id)).progress
   const moved = await ask('POST', `/subscriptions/${id}/rewind`, { to: mark })
@@ -237,7 +237,7 @@ test.each([
 })
 
 test.each([7, '7'])(
-  'the topic %j of a chat, and the zone of times, are kept and shown',
+  'the topic %j of a chat, and the time zone, are stored and returned',
   async (threadId) => {
     const target = { kind: 'telegram', token: BOT, chatId: '-7', threadId }
     const answer = await create({ target, zone: 'Asia/Tokyo' })
@@ -250,7 +250,7 @@ test.each([7, '7'])(
   },
 )
 
-test('a new secret signs beside the one before for a while; chats have none', async () => {
+test('for a while the new and the previous secret both sign; chats have no secret', async () => {
   const made = await create()
   const id = idOf(made)
   const rotated = await ask('POST', `/subscriptions/${id}/rotate`, { graceSeconds: 60 })
@@ -281,7 +281,7 @@ test('secrets that another key encrypted are neither rotated nor kept under a ne
   expect((await ask('DELETE', `/subscriptions/${id}`)).status).toBe(200)
 })
 
-test('a disabled subscription is enabled where it ended', async () => {
+test('a disabled subscription continues where it stopped when it is enabled', async () => {
   const id = idOf(await create())
   const { mark } = (await stored(id)).progress
   const failure = { failingSince: 1, lastError: 'status 410', disabledAt: 2 }
@@ -296,7 +296,7 @@ test('a disabled subscription is enabled where it ended', async () => {
   expect((await stored(id)).progress).not.toHaveProperty('failingSince')
 })
 
-test('the number of items that wait for a failing receiver is shown until the mark or the filters change', async () => {
+test('the number of items waiting for a failing receiver is shown until the mark or the filters change', async () => {
   const id = idOf(await create())
   const { mark } = (await stored(id)).progress
   const wait = () =>
@@ -326,7 +326,7 @@ test('the number of items that wait for a failing receiver is shown until the ma
   expect(enabled.body.data).toMatchObject({ waiting })
 })
 
-test('items to send again wait in order, those of the largest delivery at most', async () => {
+test('items to resend wait in order, at most as many as the largest delivery has', async () => {
   const id = idOf(await create())
   const ids = (from: number, count: number) =>
     Array.from({ length: count }, (_, n) => `item-${String(from + n).padStart(3, '0')}`)
@@ -343,7 +343,7 @@ test('items to send again wait in order, those of the largest delivery at most',
   expect(refused.body.message).toMatch(/^at most 500 items wait to be sent again: try later/)
 })
 
-test('a test answers with what the receiver answered the deliverer', async () => {
+test('a test returns the receiver’s response to the deliverer', async () => {
   const id = idOf(await create())
   const asked = ask('POST', `/subscriptions/${id}/test`)
   const outcome = { status: 500, milliseconds: 12, answer: 'oh no' }
@@ -358,7 +358,7 @@ test('a test answers with what the receiver answered the deliverer', async () =>
   expect((await asked).body.data).toEqual(outcome)
 })
 
-test('an erased device is not found in what receivers have answered, nor before it is removed', async () => {
+test('an erased device is absent from receivers’ stored responses, even before it is removed', async () => {
   const id = idOf(await create())
   const [position] = await harness.project({ deviceId: 'echoed' })
   const delivery = { accountId: 'acc-1', subscriptionId: id, ids: ['item'], attempt: 1 }
@@ -400,7 +400,7 @@ test('deliveries are listed page by page, the newest first', async () => {
   expect(all[0]).toMatchObject({ attempt: 1, error: 'no such host', milliseconds: 3 })
 })
 
-describe('without what it needs', () => {
+describe('without the required variables', () => {
   let without: AdminHarness
   let own: Record<string, string>
   adminForAllTests(

@@ -93,7 +93,7 @@ test('rates are summed, the lag is the newest one reported, and ended instances 
   })
 })
 
-test('spools are summed up over the ingest APIs, and the oldest event is that of all', async () => {
+test('spools are summed over all ingest APIs, with the oldest event of any', async () => {
   const spool = { events: 3, bytes: 700, oldestSeconds: 12.5 }
   await report('ingest-api', 'a', 5, { spool })
   await report('ingest-api', 'b', 5, { spool: { events: 4, bytes: 1000, oldestSeconds: 2 } })

@@ -47,7 +47,7 @@ async function send(body: unknown, headers?: Record<string, string>) {
 
 const writing = () => harness.createKey({ scopes: ['positions:write'] })
 
-test('a test report is a report like any other, and its answer is given back', async () => {
+test('a test report is a report like any other, and its response is passed on', async () => {
   const ingest = await startBoth()
   const { id, secret } = await writing()
   const { body, status } = await send({ key: secret, report: REPORT })
@@ -100,7 +100,7 @@ test('a test report with a key that is not in force is a 401 without being sent'
   expect(asked).toBe(0)
 })
 
-test('a test report is taken from an address whose other clients send unknown keys all the time', async () => {
+test('a test report is accepted from an address whose other clients keep sending unknown keys', async () => {
   const ingest = await startBoth({ points: 3, seconds: 60 })
   const statuses = []
   for (let n = 0; n < 4; n += 1) statuses.push((await ingest.submit(REPORT, { key: 'x' })).status)
@@ -109,7 +109,7 @@ test('a test report is taken from an address whose other clients send unknown ke
   expect((await send({ key: secret, report: REPORT })).body.data).toMatchObject({ status: 200 })
 })
 
-test('a test report with a key of another account, or none, is a 404 and goes nowhere', async () => {
+test('a test report with a key of another account, or none, is a 404 and is not sent', async () => {
   let asked = 0
   const url = await somebodyElse((_, response) => {
     asked += 1
@@ -167,7 +167,7 @@ test.each([
   },
 )
 
-test('a test report is a 503 that says what to set where nothing tells the address', async () => {
+test('a test report is a 503 that says what to set where the address is unknown', async () => {
   harness = await startAt(undefined)
   const { secret } = await writing()
   const answer = await send({ key: secret, report: REPORT })

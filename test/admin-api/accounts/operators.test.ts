@@ -34,7 +34,7 @@ async function isSignedIn(session: Record<string, string>): Promise<boolean> {
   return (await harness.api('GET', '/session', { headers: session })).status === 200
 }
 
-test('a new operator signs in with the password, of which only a hash is kept', async () => {
+test('a new operator signs in with the password, which is stored only as a hash', async () => {
   const answer = await create({ email: 'Bo@example.org', password: NEXT, role: 'viewer' })
   expect(answer.status).toBe(201)
   const { id, ...rest } = answer.body.data as { id: string }
@@ -68,7 +68,7 @@ test('no key can create, change or remove an operator, with any scope', async ()
   expect((await create(body)).body.data).toMatchObject({ role: 'admin', platform: false })
 })
 
-test('a new operator may have an e-mail like that of the first one, admin@localhost', async () => {
+test('a new operator may have an e-mail like the first operator’s, admin@localhost', async () => {
   const body = { email: 'second@localhost', password: NEXT, role: 'viewer' }
   expect((await create(body)).status).toBe(201)
 })
@@ -97,7 +97,7 @@ test.each([
   ['password', { password: 'x'.repeat(1025) }],
   ['password', { password: '\ud800'.repeat(12) }],
   ['password', { password: '🚢'.repeat(11) }],
-])('a new operator is refused for a fault in %s: %j', async (field, fault) => {
+])('a new operator is refused for an invalid %s: %j', async (field, fault) => {
   const good = { email: 'new@example.org', password: NEXT, role: 'viewer' }
   const answer = await create(
     field === 'email' ? { ...good, email: undefined, ...fault } : { ...good, ...fault },
@@ -114,7 +114,7 @@ test.each([12, 1024])('a new operator may have a password of %i characters', asy
   expect(await signIn(email, 'ä'.repeat(length))).toBe(200)
 })
 
-test('changing an operator gives another role, in force with the next request of the session', async () => {
+test('a changed role takes effect with the next request of the operator’s session', async () => {
   const { id } = await harness.createOperator()
   const session = await harness.createSession(id)
   const list = () => harness.api('GET', '/operators', { headers: session })
@@ -126,7 +126,7 @@ test('changing an operator gives another role, in force with the next request of
   expect((await list()).status).toBe(403)
 })
 
-test('changing an operator gives another password, which ends all sessions of that operator and nobody else’s', async () => {
+test('changing an operator’s password ends all sessions of that operator and nobody else’s', async () => {
   const { id, email } = await harness.createOperator()
   const { id: other } = await harness.createOperator()
   const sessions = [await harness.createSession(id), await harness.createSession(id)]
@@ -145,7 +145,7 @@ test('changing an operator without a new password ends no session', async () => 
   expect(await isSignedIn(session)).toBe(true)
 })
 
-test('changing an operator leaves the e-mail as it is', async () => {
+test('changing an operator does not change the e-mail', async () => {
   const { id } = await harness.createOperator()
   const answer = await change(id, { email: 'new@example.org' })
   expect(answer.body.details?.map((fault) => fault.field)).toEqual(['email'])
@@ -176,7 +176,7 @@ test('the last admin of an account cannot be removed', async () => {
   expect((await own.api('GET', '/session', { headers: session })).status).toBe(401)
 })
 
-test('an operator of the platform is made, changed and removed only by another, never by an admin or a key', async () => {
+test('only a platform operator can create, change or remove another, never an admin or a key', async () => {
   const { id: root } = await harness.createOperator({ role: 'admin', platform: true })
   const { id: target, email } = await harness.createOperator({ platform: true })
   const { id: plain } = await harness.createOperator()
@@ -212,7 +212,7 @@ test('an operator of the platform is made, changed and removed only by another, 
   expect((await remove(plain, session)).status).toBe(200)
 })
 
-test('only the service changes operators of the platform', async () => {
+test('only the service changes platform operators', async () => {
   const own = await startAdmin({ operator: { platform: true } })
   const session = await own.createSession()
   await own.createOperator({ role: 'admin' })
@@ -224,7 +224,7 @@ test('only the service changes operators of the platform', async () => {
   expect((await own.api('PATCH', path, stepDown)).status).toBe(200)
 })
 
-test('the list has the operators of the account and no others, oldest first, page by page', async () => {
+test('the list has only the operators of the account, oldest first, page by page', async () => {
   const own = await startAdmin()
   const session = await own.createSession()
   const made = ['op-1']
@@ -235,7 +235,7 @@ test('the list has the operators of the account and no others, oldest first, pag
   expect(seen.map(({ id }) => id)).toEqual(made)
 })
 
-test('operators of another account are 404 to all calls, and stay as they are', async () => {
+test('calls for another account’s operators get a 404 and change nothing', async () => {
   const far = await harness.createOperator({ accountId: 'acc-2', role: 'admin' })
   const root = await harness.createOperator({ role: 'admin', platform: true })
   for (const caller of [headers, await harness.createSession(root.id)]) {

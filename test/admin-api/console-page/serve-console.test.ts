@@ -89,7 +89,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
 
 describe('the page', () => {
   test.each(['/', '/keys', '/devices/a%2Fb', '/devices/%E0%A4', '/no/such/page'])(
-    'the page is what a browser gets at %s',
+    'a browser gets the page at %s',
     async (path) => {
       const answer = await get(path, { Accept: BROWSER })
       expect(answer.status).toBe(200)
@@ -132,7 +132,7 @@ describe('the page', () => {
   })
 
   test.each(['*/*', 'application/json', ''])(
-    'the page is not for programs that accept %p',
+    'a client that accepts %p does not get the page',
     async (accept) => {
       const answer = await get('/', accept === '' ? {} : { Accept: accept })
       expect(answer.headers.get('vary')).toContain('Accept')
@@ -149,7 +149,7 @@ describe('the page', () => {
     },
   )
 
-  test('the page is sent once as long as it stays the same', async () => {
+  test('the page is sent only once while it is unchanged', async () => {
     const etag = (await get('/', { Accept: BROWSER })).headers.get('etag') ?? ''
     // fetch would add Cache-Control: no-cache.
     const headers = { Accept: BROWSER, 'Accept-Encoding': 'gzip', 'If-None-Match': etag }
@@ -158,7 +158,7 @@ describe('the page', () => {
     expect(again.statusCode).toBe(304)
   })
 
-  test('the page is only read, never written', async () => {
+  test('a POST does not get the page', async () => {
     expect((await get('/keys', { Accept: BROWSER }, 'POST')).status).toBe(404)
   })
 
@@ -183,7 +183,7 @@ describe('the page', () => {
     expect(headers.get('referrer-policy')).toBe('strict-origin-when-cross-origin')
   })
 
-  test('the page shares neither its window nor its files with pages of others, and asks for no devices', async () => {
+  test('the page shares neither its window nor its files with other sites, and asks for no devices', async () => {
     const { headers } = await get('/', { Accept: BROWSER })
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
     expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
@@ -204,7 +204,7 @@ describe('the page', () => {
 })
 
 describe('files of the page', () => {
-  test('the page’s files are kept for ever, because another content has another name', async () => {
+  test('the page’s files are cached for ever, because changed content gets another name', async () => {
     const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'identity' })
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
@@ -213,7 +213,7 @@ describe('files of the page', () => {
     expect(await answer.text()).toBe(SCRIPT)
   })
 
-  test('the page’s files come compressed to browsers that take gzip', async () => {
+  test('browsers that accept gzip get the page’s files compressed', async () => {
     const answer = await get('/assets/main-x1.js', { 'Accept-Encoding': 'gzip, br' })
     expect(answer.headers.get('content-encoding')).toBe('gzip')
     expect(answer.headers.get('vary')).toContain('Accept-Encoding')
@@ -223,7 +223,7 @@ describe('files of the page', () => {
 })
 
 describe('maps', () => {
-  test('a map is read in ranges', async () => {
+  test('a map can be read in ranges', async () => {
     const part = await get('/map/world.pmtiles', { Range: 'bytes=2-4' })
     expect(part.status).toBe(206)
     expect(part.headers.get('content-range')).toBe('bytes 2-4/10')
@@ -234,7 +234,7 @@ describe('maps', () => {
     expect(await (await get('/map/world.pmtiles', { Range: 'bytes=8-99' })).text()).toBe('89')
   })
 
-  test('a map comes whole without a range, with several, or with a range of another version', async () => {
+  test('a map is sent whole without a range, with several, or with a range of another version', async () => {
     const whole = await get('/map/world.pmtiles')
     expect(whole.headers.get('accept-ranges')).toBe('bytes')
     for (const headers of [{}, { Range: 'bytes=0-1,3-4' }, { Range: 'lines=1-2' }]) {
@@ -277,7 +277,7 @@ describe('maps', () => {
     writeFileSync(join(folder, 'large.pmtiles'), LARGE_MAP)
   })
 
-  test('a directory or a pipe in the place of a map is a 404, and holds up no other file', async () => {
+  test('a directory or a pipe instead of a map is a 404, and delays no other file', async () => {
     const later = join(folder, 'later.pmtiles')
     mkdirSync(later)
     expect((await get('/map/later.pmtiles')).status).toBe(404)
@@ -300,7 +300,7 @@ describe('maps', () => {
     for (const name of ['ETag', 'Accept-Ranges']) expect(answer.headers.get(name)).toBeNull()
   })
 
-  test('a map that is not made yet is a 404, and is there once it is', async () => {
+  test('a map that is not built yet is a 404, and is served once it is', async () => {
     expect((await get('/map/later.pmtiles')).status).toBe(404)
     writeFileSync(join(folder, 'later.pmtiles'), 'now')
     expect(await (await get('/map/later.pmtiles')).text()).toBe('now')
@@ -321,7 +321,7 @@ test('below a path the page states its base, and the map’s files are named bel
   expect(below?.links.get('/')).toContain('</gps/assets/map-x1.js>; rel=modulepreload')
 })
 
-test('without a built console every path is the API’s', () => {
+test('without a built console the API serves every path', () => {
   expect(readSite(join(folder, 'nowhere'))).toBeUndefined()
 })
 

@@ -142,7 +142,7 @@ test.each([
   },
 )
 
-test('the list of devices reads their places in one query', async () => {
+test('a page of the list of devices is read in one query', async () => {
   expect((await find('limit=3&sort=lastSeenAt&bbox=-180,-90,180,90')).ids).toHaveLength(3)
   expect(pages.map(({ limit }) => limit)).toEqual([4])
 })
@@ -179,7 +179,7 @@ test.each([
   ['sort', 'sort=%2BdeviceId'],
   ['limit', 'limit=10001'],
   ['cursor', 'cursor=x'],
-])('the list of devices refuses a fault in %s: %s', async (field, query) => {
+])('the list of devices rejects an invalid %s: %s', async (field, query) => {
   const answer = await find(query)
   expect(answer.status).toBe(400)
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
@@ -245,7 +245,7 @@ describe('a search with few matches', () => {
   })
 })
 
-test('the list of devices with a keyId contains the devices that reported with that key last', async () => {
+test('the list of devices with a keyId contains the devices whose last report used that key', async () => {
   await harness.project({ deviceId: 'z-two keys', keyId: 'old', receivedAt: T0 })
   await harness.project({ deviceId: 'z-two keys', keyId: 'new', receivedAt: T0 + 1 })
   expect((await find('keyId=new')).items).toMatchObject([

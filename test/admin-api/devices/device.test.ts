@@ -55,7 +55,7 @@ test('a device is shown with its status, computed when read', async () => {
   harness.clock.time = receivedAt
 })
 
-test('a device that sends its last position again is online, with the battery of now, in every answer', async () => {
+test('a device that sends its last position again is online, with its current battery, in every response', async () => {
   const first = {
     deviceId: 'phone',
     recordId: '01KDVN9C0A0000000000000001',
@@ -178,7 +178,7 @@ test.each([1, 31_622_400])(
   },
 )
 
-test('a dispatcher names, labels and times a device, and only an admin disables it', async () => {
+test('a dispatcher can name and label a device and set its interval; only an admin can disable it', async () => {
   const { id } = await harness.createOperator({ role: 'dispatcher' })
   const dispatcher = await harness.createSession(id)
   const change = (body: object) =>
@@ -206,7 +206,7 @@ test.each([
   ['expectedIntervalSeconds', { expectedIntervalSeconds: 0 }],
   ['expectedIntervalSeconds', { expectedIntervalSeconds: 0.999 }],
   ['expectedIntervalSeconds', { expectedIntervalSeconds: 31_622_401 }],
-])('changing a device refuses a fault in %s: %j', async (field, body) => {
+])('changing a device rejects an invalid %s: %j', async (field, body) => {
   const answer = await harness.api('PATCH', path('truck'), { headers, body })
   expect(answer.status).toBe(400)
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])

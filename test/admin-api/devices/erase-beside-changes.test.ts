@@ -174,7 +174,7 @@ test.each(Object.entries(CHANGES))(
   },
 )
 
-test.each(Object.entries(CHANGES))('%s beside an erasure does not outlive it', async (_, one) => {
+test.each(Object.entries(CHANGES))('%s concurrent with an erasure does not outlive it', async (_, one) => {
   mostTurns = 10
   for (let round = 0; round < 10; round += 1) {
     const devices = Array.from({ length: AT_ONCE / 2 }, (_, n) => `van-${round}-${n}`)

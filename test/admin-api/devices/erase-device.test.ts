@@ -96,7 +96,7 @@ test('erasing a device removes its name and labels from the audit, which keeps w
   ])
 })
 
-test('erasing a device takes its name out of what is recorded on a revoked link, and leaves the labels of others', async () => {
+test('erasing a device removes its name from entries about a revoked link, and keeps other devices’ labels', async () => {
   await harness.project({ deviceId: 'of Ana' }, { deviceId: 'shared' })
   const expiresAt = new Date(harness.clock.time + 60_000).toISOString()
   const shared = { name: 'Ana is here', deviceIds: ['of Ana'], expiresAt }
@@ -130,7 +130,7 @@ test('erasing a device removes its refused reports', async () => {
   expect(body.data?.items).toMatchObject([{ deviceId: 'other' }])
 })
 
-test('erasing a device leaves no trace of the device, and everything of the others', async () => {
+test('erasing a device leaves no trace of it, and keeps everything of other devices', async () => {
   const [record, other] = await harness.project(
     { deviceId: 'gone' },
     { deviceId: 'stays' },

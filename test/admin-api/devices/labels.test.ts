@@ -62,7 +62,7 @@ test('labels of a device are replaced as a whole, sorted, and an empty list remo
   expect((await audited(tug))[0]).toEqual(['device.changed', { labels: [] }])
 })
 
-test('labels of a device stay when something else of it is changed', async () => {
+test('labels of a device stay when another of its settings changes', async () => {
   const [tug] = await fleet()
   await change(tug, { name: 'Tug', disabled: true })
   expect(await labelsOf(tug)).toEqual([harbour(), 'night'])
@@ -88,13 +88,13 @@ test.each([
   ])
 })
 
-test('labels of a device may be 16 of 64 characters each, in any language', async () => {
+test('a device may have 16 labels of 64 characters each, in any language', async () => {
   const [tug] = await fleet()
   const labels = Array.from({ length: 16 }, (_, n) => `${'é'.repeat(62)}${n + 10}`)
   expect((await change(tug, { labels })).body.data).toMatchObject({ labels })
 })
 
-test('the list of devices is filtered by each label that is given, together with the rest', async () => {
+test('the list of devices combines several labels with the other filters', async () => {
   const [tug, ferry] = await fleet()
   const query = `label=${encodeURIComponent(harbour())}`
   expect(await found(query)).toEqual([ferry, tug])
@@ -156,7 +156,7 @@ test('many devices are labelled in one call, which returns a result for each', a
   expect(await audited('none')).toEqual([])
 })
 
-test('labelling many devices is one entry of the audit, which each of the changed devices finds', async () => {
+test('labelling many devices is one audit entry, found by each changed device', async () => {
   const fleet = Array.from({ length: 100 }, (_, n) => `many-${n}`)
   for (const deviceId of fleet) await harness.project({ deviceId })
   const before = (await harness.store.pageAudit({ accountId: 'acc-1', limit: 1_000 })).entries
@@ -177,7 +177,7 @@ test('labelling many devices is one entry of the audit, which each of the change
   }
 })
 
-test('labels are taken off many devices in one call', async () => {
+test('one call removes labels from many devices', async () => {
   const [tug, ferry, buoy] = await fleet()
   const answer = await changeMany({ deviceIds: [tug, ferry, buoy], remove: [harbour()] })
   expect(answer.body.data).toMatchObject({ changed: 2, refused: 0 })
@@ -194,7 +194,7 @@ test.each([
   ['add', { deviceIds: ['x'], add: [''] }],
   ['remove', { deviceIds: ['x'], remove: [' a'] }],
   ['remove', { deviceIds: ['x'], add: ['a', 'b'], remove: ['b'] }],
-])('labelling many devices refuses a fault in %s: %#', async (field, body) => {
+])('labelling many devices rejects an invalid %s: %#', async (field, body) => {
   const answer = await changeMany(body)
   expect(answer.status).toBe(400)
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])

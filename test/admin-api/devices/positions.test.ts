@@ -34,7 +34,7 @@ async function allPages(query: string, between?: () => Promise<unknown>) {
   return records.map(({ recordId }) => recordId)
 }
 
-test('a record is flat, and the same in the history and by its id', async () => {
+test('a record is flat, and the same in the history and when read by its id', async () => {
   const [event] = await harness.project({ deviceId: 'flat/1', speed: 0, heading: 359.5 })
   const view = {
     recordId: event?.recordId,
@@ -87,7 +87,7 @@ test('points of one minute keep their order in history, track, trips and exports
   expect(status.body.data).toMatchObject({ lastPosition: { latitude: sent.at(-1)?.latitude } })
 })
 
-test('a cursor of an earlier version is a 400 that says to begin again', async () => {
+test('a cursor of an earlier version is a 400 that says to start again', async () => {
   const filter = { deviceId: 'tug', order: 'asc' }
   const list = { name: 'positions', accountId: 'acc-1', filter }
   const cursor = writeCursor(list, [T0, events[3]?.recordId ?? ''])
@@ -166,7 +166,7 @@ test.each([
   ['limit', '?limit=1001'],
   ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
   ['cursor', '?cursor=abc'],
-])('a history refuses a fault in %s: %s', async (field, query) => {
+])('a history rejects an invalid %s: %s', async (field, query) => {
   const answer = await page(query)
   expect(answer.status).toBe(400)
   const [fault] = answer.body.details ?? []

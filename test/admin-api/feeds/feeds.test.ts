@@ -66,7 +66,7 @@ async function read(path: string, as = headers) {
   return { ...answer, items, mark: String(mark), end, gap }
 }
 
-test('facts come whole, as they are listed, the oldest first', async () => {
+test('the feed has complete facts, as the list shows them, oldest first', async () => {
   const facts = await decide()
   const { items, end, gap } = await read('facts?limit=1000')
   expect(items.map(({ id }) => id)).toEqual(facts.map(({ id }) => id))
@@ -77,7 +77,7 @@ test('facts come whole, as they are listed, the oldest first', async () => {
   expect([...items].sort(byId)).toEqual([...(listed.body.data?.items ?? [])].sort(byId))
 })
 
-test('page after page, each fact comes once, and the last mark waits for the next', async () => {
+test('each fact is on exactly one page, and the last mark waits for the next fact', async () => {
   const facts = await decide()
   const found: unknown[] = []
   let after = 'start'
@@ -92,7 +92,7 @@ test('page after page, each fact comes once, and the last mark waits for the nex
   expect((await waiting).items[0]).toMatchObject({ id: next!.id })
 })
 
-test('positions are records, without imported ones', async () => {
+test('the feed of positions has records, without imported ones', async () => {
   const first = await report({ speed: 3 })
   await report({ imported: true })
   const { items, end } = await read('positions')
@@ -109,7 +109,7 @@ test('positions are records, without imported ones', async () => {
   })
 })
 
-test('a feed can begin at the end, or at a time', async () => {
+test('a feed can start at the end, or at a time', async () => {
   await decide()
   const { items, end, mark } = await read('facts?after=end')
   expect({ items, end }).toEqual({ items: [], end: true })
@@ -120,7 +120,7 @@ test('a feed can begin at the end, or at a time', async () => {
   expect(from.items.length).toBeGreaterThan(0)
 })
 
-test('items can be those of a type or a device', async () => {
+test('items can be filtered by type or device', async () => {
   await decide('van-1')
   await decide('van-2')
   const alarms = await read('facts?type=alarm.reported')
@@ -129,7 +129,7 @@ test('items can be those of a type or a device', async () => {
   expect(new Set(own.items.map(({ deviceId }) => deviceId))).toEqual(new Set(['van-2']))
 })
 
-test('a key that is bound to devices gets their items alone', async () => {
+test('a key bound to devices gets only their items', async () => {
   await decide('van-1')
   await decide('lorry')
   await report({ deviceId: 'van-1' })
@@ -142,7 +142,7 @@ test('a key that is bound to devices gets their items alone', async () => {
   }
 })
 
-test('nothing of another account comes', async () => {
+test('other accounts’ events never appear', async () => {
   await decide()
   await report()
   const stranger = bearer((await harness.createKey({ accountId: 'acc-2' })).secret)
@@ -199,13 +199,13 @@ test.each([
   expect(body.details?.map((one) => one.field)).toEqual([field])
 })
 
-test('a mark of one feed is no mark of the other', async () => {
+test('the mark of one feed is invalid in the other', async () => {
   const [facts, positions] = [await read('facts'), await read('positions')]
   expect((await read(`facts?after=${positions.mark}`)).status).toBe(400)
   expect((await read(`positions?after=${facts.mark}`)).status).toBe(400)
 })
 
-test('where retention has passed the mark, the page says so', async () => {
+test('if retention has passed the mark, the page says so', async () => {
   const before = await read('facts')
   await decide()
   const [left] = await decide('van-2', { decidedAt: T0 + 2 * 86_400_000 })

@@ -40,7 +40,7 @@ async function judged(deviceId: string, definitions: DefinitionsState): Promise<
 const since = new Date(T0 + 1).toISOString()
 const raisedSince = new Date(T0 + 5).toISOString()
 
-test('the devices in a geofence, and those for which a rule is raised, have names and times', async () => {
+test('devices in a geofence or with a raised rule are listed with names and times', async () => {
   const first = await ask('GET', `/geofences/${depot}/devices?limit=1`)
   expect(first.body.data?.items).toEqual([{ deviceId: 'ferry', name: null, since: null }])
   const all = await harness.allPages(`/geofences/${depot}/devices?limit=1`, { headers })
@@ -53,7 +53,7 @@ test('the devices in a geofence, and those for which a rule is raised, have name
   }
 })
 
-test('a device has the names of its geofences and rules; in lists their ids', async () => {
+test('a device shows the names of its geofences and rules, and in lists their ids', async () => {
   expect((await ask('GET', '/devices/tug')).body.data).toMatchObject({
     inside: [{ id: depot, name: 'Depot', since }],
     raised: [{ id: fast, name: 'Fast', since: raisedSince }],
@@ -75,7 +75,7 @@ test('devices are filtered by geofence and rule, in pages and in any order', asy
   expect(pages.map(({ deviceId }) => deviceId)).toEqual(['ferry', 'tug'])
 })
 
-test('a key that is bound to devices sees no others in a geofence', async () => {
+test('a key bound to devices sees no other devices in a geofence', async () => {
   const { secret } = await harness.createKey({ scopes: ['devices:read'], deviceIds: ['tug'] })
   const bound = { headers: bearer(secret) }
   for (const path of [`/geofences/${depot}/devices`, `/devices?geofenceId=${depot}`]) {

@@ -18,7 +18,7 @@ const create = (fields: object = {}) =>
 const made = async (fields: object = {}) => (await create(fields)).body.data as { id: string }
 const lastAudit = async () => (await ask('GET', '/audit?limit=1')).body.data?.items?.[0]
 
-test('a geofence is made, read, listed, changed and deleted, and each change is audited', async () => {
+test('a geofence is created, read, listed, changed and deleted, and each change is audited', async () => {
   const fields = {
     name: 'Depot',
     externalId: 'depot-1',
@@ -64,7 +64,7 @@ test('a geofence is made, read, listed, changed and deleted, and each change is 
   expect(gone.body.message).toBe('there is no geofence with this id')
 })
 
-test('longitudes beyond ±180 are the same places within it; beyond ±360 they are refused', async () => {
+test('longitudes beyond ±180 are wrapped; beyond ±360 they are refused', async () => {
   const across = { type: 'Polygon', coordinates: [ring('178 1, 182.5 1, 182.5 2, 178 1')] }
   const stored = await made({ shape: across })
   expect(stored).toMatchObject({
@@ -82,7 +82,7 @@ test('longitudes beyond ±180 are the same places within it; beyond ±360 they a
   expect(polygon.body.message).toMatch(/shape.coordinates\[0\]\[0\] must be .* from -360 to 360/)
 })
 
-test('a new geofence shows how far devices have been looked for in it, until that has ended', async () => {
+test('a new geofence shows the progress of the search for devices inside, until it has finished', async () => {
   const { id, accountId } = { ...(await made()), accountId: 'acc-1' }
   harness.clock.time += 1
   const other = await made()
@@ -115,7 +115,7 @@ test('the names of all geofences are one list without shapes, however many there
   for (const { index, id } of results) expect(names.get(id)).toEqual({ id, name: `Stop ${index}` })
 })
 
-test('PUT makes the geofence with an external id, or replaces it whole; repeating it changes nothing', async () => {
+test('PUT creates the geofence with an external id, or replaces it whole; repeating it changes nothing', async () => {
   const path = '/geofences/by-external-id/site%2F7'
   const content = { name: 'Site', shape: CIRCLE, properties: { a: 'b' } }
   const first = await ask('PUT', path, content)
@@ -135,14 +135,14 @@ test('PUT makes the geofence with an external id, or replaces it whole; repeatin
   ])
 })
 
-test('two concurrent PUTs of one external id both succeed, and make one geofence', async () => {
+test('two concurrent PUTs of one external id both succeed, and create one geofence', async () => {
   const put = () => ask('PUT', '/geofences/by-external-id/twin', { name: 'Twin', shape: CIRCLE })
   const answers = await Promise.all([put(), put(), put()])
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200])
   expect(new Set(answers.map(({ body }) => body.data?.['id'])).size).toBe(1)
 })
 
-test('an external id that is taken is a 409, for creating and for changing', async () => {
+test('creating or changing a geofence with an external id that is taken is a 409', async () => {
   await made({ externalId: 'taken' })
   const { id } = await made()
   for (const answer of [
@@ -154,7 +154,7 @@ test('an external id that is taken is a 409, for creating and for changing', asy
   }
 })
 
-test('a geofence that a rule names is a 409 when it is deleted', async () => {
+test('deleting a geofence that a rule names is a 409', async () => {
   const { id } = await made()
   const rule = await ask('POST', '/rules', { name: 'Long "visit"', when: { inside: id } })
   const answer = await ask('DELETE', `/geofences/${id}`)
@@ -263,7 +263,7 @@ test('a key that is bound to devices sees geofences, but no other devices in the
   expect(file.text).not.toContain('ferry')
 })
 
-test('an erased device leaves geofences, rules and their audit', async () => {
+test('an erased device disappears from geofences, rules and their audit', async () => {
   await harness.project({ deviceId: 'barge' })
   const { id } = await made({ name: 'Barge harbour', deviceIds: ['barge', 'tug'] })
   const rule = await ask('POST', '/rules', {

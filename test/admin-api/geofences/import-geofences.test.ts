@@ -21,7 +21,7 @@ const importAll = (features: unknown, others: object = {}) =>
     body: { type: 'FeatureCollection', features, ...others },
   })
 
-test('each feature is made or refused, in its order, and the import is audited once', async () => {
+test('each feature is created or refused, in order, and the import is audited once', async () => {
   const point = { type: 'Point', coordinates: [13.7, 45.27] }
   const answer = await importAll(
     [
@@ -126,7 +126,7 @@ describe('files of other programs', () => {
     expect(Object.keys(stored.body.data?.['shape'] as object)).toEqual(['type', 'coordinates'])
   })
 
-  test('what a geofence cannot have is left out and named: nested, long or more than ten', async () => {
+  test('properties that a geofence cannot have are left out and named: nested, long or more than ten', async () => {
     const tags = Object.fromEntries(Array.from({ length: 12 }, (_, n) => [`tag:${n}`, 'x']))
     const odd = { tags: { a: 1 }, long: 'x'.repeat(257), list: [1], ['n'.repeat(65)]: 'x' }
     const answer = await importAll([
@@ -144,7 +144,7 @@ describe('files of other programs', () => {
     expect(stored.body.data).toMatchObject({ externalId: '5' })
   })
 
-  test('a file that is imported again makes nothing twice', async () => {
+  test('importing a file again creates no duplicates', async () => {
     const again = [{ ...feature({ name: 'Once' }), id: 'way/1' }]
     await importAll(again)
     const answer = await importAll(again)
@@ -181,7 +181,7 @@ test.each([
   }
 })
 
-test('an export of one account is imported unchanged by another', async () => {
+test('another account can import an export unchanged', async () => {
   const fields = [
     {
       name: 'A',
@@ -225,7 +225,7 @@ test.each([[[]], [7], [Array.from({ length: 1_001 }, () => feature({}))]])(
   },
 )
 
-test('1000 geofences come in one call', async () => {
+test('one call can import 1000 geofences', async () => {
   const answer = await importAll(
     Array.from({ length: 1_000 }, (_, n) => feature({ name: `F${n}` })),
   )

@@ -76,7 +76,7 @@ test('a long list is the same as a short one in all but its length, compressed t
 })
 
 test.each(['identity', 'gzip'])(
-  'a long list (%s) is read no further than its caller takes it, and no more once the caller is gone',
+  'a long list (%s) is read only as fast as its client takes it, and no further once the client is gone',
   async (encoding) => {
     const response = (await begin(encoding)).pause()
     // Calls of others are answered meanwhile.
@@ -89,7 +89,7 @@ test.each(['identity', 'gzip'])(
   },
 )
 
-test('a long list whose reading fails is cut, and a failure at its beginning is a 500', async () => {
+test('a read failure cuts a long list off, and at its beginning is a 500', async () => {
   for (const encoding of ['identity', 'gzip']) {
     failsAt = reads + 5
     const response = await begin(encoding)

@@ -28,7 +28,7 @@ test.each([
   expect(answer.body.details?.[0]?.field).toBe('body')
 })
 
-test('a body that is deep in a field is a 400 that names the field', async () => {
+test('a body with a field nested too deeply is a 400 that names the field', async () => {
   const answer = await post(`{"name":${'['.repeat(7000)}${']'.repeat(7000)}}`)
   expect(answer.status).toBe(400)
   expect(answer.body.details?.[0]?.field).toBe('name')
@@ -44,7 +44,7 @@ test('a body cannot set inherited properties', async () => {
   expect(Object.prototype).not.toHaveProperty('polluted')
 })
 
-test('a body with a field of fields is a 400 that names the inner one', async () => {
+test('a fault in a nested field is a 400 that names the inner field', async () => {
   const admin = `"email":"new@example.org","password":"${PASSWORD}"`
   const deep = `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`
   for (const [sent, fields] of [
@@ -75,7 +75,7 @@ test('a body over 16 KiB, declared or not, gets a 413, and the connection stays 
   expect((await post({ name: 'after' })).status).toBe(201)
 })
 
-test('a body that is too long does not hold up what follows on the connection', async () => {
+test('a body that is too long does not delay later requests on the connection', async () => {
   const head = (length: number) =>
     [
       'POST /api/v1/keys HTTP/1.1',
@@ -95,7 +95,7 @@ test('a body that is too long does not hold up what follows on the connection', 
 })
 
 test.each([200_000, 5_000_000_000, 2 ** 32 + 1])(
-  'a body that is declared as %d bytes is a 413 before any of it has come',
+  'a body declared as %d bytes is a 413 before any of it arrives',
   async (length) => {
     const lines = [
       'POST /api/v1/session HTTP/1.1',
@@ -109,7 +109,7 @@ test.each([200_000, 5_000_000_000, 2 ** 32 + 1])(
   },
 )
 
-test('a body of 16 KiB is read', async () => {
+test('a body of 16 KiB is accepted', async () => {
   const body = JSON.stringify({ name: 'x' })
   expect((await post(body + ' '.repeat(16 * 1024 - body.length))).status).toBe(201)
   expect((await post(body + ' '.repeat(16 * 1024 + 1 - body.length))).status).toBe(413)
@@ -138,7 +138,7 @@ test('a body that is compressed is a 415', async () => {
   expect(answer.body.error).toBe('UNSUPPORTED_MEDIA_TYPE')
 })
 
-test('a call without a body needs none and reads none', async () => {
+test('a call that has no body neither requires nor reads one', async () => {
   const { id } = await harness.createKey()
   const path = `/keys/${id}/revoke`
   expect((await harness.api('POST', path, { headers })).status).toBe(200)

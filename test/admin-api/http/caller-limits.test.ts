@@ -46,7 +46,7 @@ test.each([
   ['key', 'operator'],
   ['operator', 'key'],
 ] as const)(
-  'one %s may have 8 calls under way and 32 waiting, in whichever session; the next is a 429. Six are worked on at once, so others of its account are served',
+  'one %s may have 8 calls in progress and 32 waiting, over all its sessions; the next is a 429. Six are processed at once, so others of its account are served',
   async (kind, otherKind) => {
     const { held, release } = await startHeldUp()
     const own = await callersHeaders(kind)
@@ -75,7 +75,7 @@ test.each([
   },
 )
 
-test('eight calls of an account are worked on at a time, whatever its number of keys and operators; calls of the session and other accounts do not wait', async () => {
+test('eight calls of an account are processed at a time, however many keys and operators it has; calls of the session and other accounts do not wait', async () => {
   const { held, release } = await startHeldUp()
   const headers = await harness.createSession()
   const callers = [headers, ...(await Promise.all([1, 2, 3, 4, 5].map(() => keyHeaders())))]
@@ -93,7 +93,7 @@ test('eight calls of an account are worked on at a time, whatever its number of 
 })
 
 test.each(['key', 'operator'] as const)(
-  'one %s may make so many calls in a time, in whichever session and whatever comes of them',
+  'calls of one %s are rate-limited, over all its sessions and regardless of their outcome',
   async (kind) => {
     harness = await startAdmin({ callLimit: { points: 3, seconds: 60 } })
     const own = await callersHeaders(kind)
@@ -144,7 +144,7 @@ async function startWithFile() {
   return { secret, path, pages: () => pages }
 }
 
-test('a file counts as a call until the client has read it or gone', async () => {
+test('a file counts as a call until the client has read it or disconnected', async () => {
   const { secret, path } = await startWithFile()
   const files: IncomingMessage[] = []
   while (files.length < 6) files.push(await begin(harness.url + path, bearer(secret)))
@@ -163,7 +163,7 @@ test('a file counts as a call until the client has read it or gone', async () =>
   for (const file of files) file.destroy()
 })
 
-test('files that wait for earlier answers are closed with their connection', async () => {
+test('files that wait for earlier responses are closed with their connection', async () => {
   const { secret, path, pages } = await startWithFile()
   const { port } = new URL(harness.url)
   const socket = connect(Number(port), '127.0.0.1')

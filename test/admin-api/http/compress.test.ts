@@ -55,19 +55,19 @@ test.each(['/devices', '/devices?limit=50', '/devices/tug-1/activity'])(
 )
 
 test.each([undefined, 'identity', 'gzip;q=0', 'br', ''])(
-  'lists come plain to a client that takes %j',
+  'a client that accepts %j gets lists uncompressed',
   async (encoding) => {
     expect((await ask('/devices', encoding)).headers['content-encoding']).toBeUndefined()
   },
 )
 
-test('lists are not compressed where they are small', async () => {
+test('small lists are not compressed', async () => {
   const response = await ask('/devices?limit=1', 'gzip')
   expect(response.headers['content-encoding']).toBeUndefined()
   expect(response.headers.vary).toBe('Accept-Encoding')
 })
 
-test('answers that hold secrets are never compressed', async () => {
+test('responses with secrets are never compressed', async () => {
   const headers = { ...bearer(secret), 'Accept-Encoding': 'gzip' }
   const deviceIds = Array.from({ length: 500 }, (_, n) => `tug-${n}`)
   const key = await harness.api('POST', '/keys', { headers, body: { name: 'k', deviceIds } })

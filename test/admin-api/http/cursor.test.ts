@@ -7,7 +7,7 @@ import { anyText } from '../../any-text.ts'
 
 const list = { name: 'positions', accountId: 'acc-1', filter: { deviceId: 'tug', order: 'asc' } }
 
-test('a cursor leads back to its place with any values', () => {
+test('a cursor with any values leads back to its row', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), anyText(), (time, id) => {
       const cursor = writeCursor(list, [time, id])
@@ -39,7 +39,7 @@ test('a truncated cursor, or one with trailing text, is refused', () => {
   }
 })
 
-test('a cursor of any other text is refused', () => {
+test('any other text is refused as a cursor', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(() => readCursor(text, list, ['text'])).toThrow(ApiError)
@@ -85,6 +85,6 @@ test('a forged cursor can contain only values of the expected shapes', () => {
   expect(() => readCursor(forged('["a","b"]'), list, ['text'])).toThrow(ApiError)
 })
 
-test('no cursor is the first page', () => {
+test('without a cursor the list starts with the first page', () => {
   expect(readCursor(undefined, list, ['text'])).toBeUndefined()
 })

@@ -15,7 +15,7 @@ test.each(HIDDEN)('a name with an API key %s is refused', (_how, hide) => {
   expect(rule.check(harmless, where)).toEqual({ made: harmless })
 })
 
-test('a key is bound to no device whose id contains an API key, not even percent-encoded', () => {
+test('a key cannot be bound to a device whose id contains an API key, even percent-encoded', () => {
   const where = { field: 'deviceIds', now: T0 }
   for (const deviceId of [newApiKey(), `van-${newApiKey()}`, newApiKey().replace('_', '%5F')]) {
     expect(NEW_KEY.deviceIds.check(['van', deviceId], where)).toHaveProperty('faults')

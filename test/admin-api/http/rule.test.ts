@@ -143,7 +143,7 @@ describe.each(calls)('%s', (call, expected: Expected) => {
       }
     })
 
-    test('refuses fields that its body does not have, by name, and one that says nothing', async () => {
+    test('refuses fields that its body does not have, by name, and an empty change', async () => {
       // Other programs write members of their own into GeoJSON files.
       const areIgnored = call === 'POST /geofences/import'
       expect(schema.additionalProperties).toBe(areIgnored ? undefined : false)

@@ -66,7 +66,7 @@ function at(minute: number) {
   return { deviceId: 'phone', timestamp: T0 - minute * 60_000 }
 }
 
-test('the end of an import revokes its key, and what is sent later is refused', async () => {
+test('ending an import revokes its key, and later requests are refused', async () => {
   await startBoth()
   const headers = await harness.createSession()
   const id = await begin(headers)
@@ -81,7 +81,7 @@ test('the end of an import revokes its key, and what is sent later is refused', 
   expect(audit).not.toContain('gps_')
 })
 
-test('an import belongs to the session that began it', async () => {
+test('an import belongs to the session that started it', async () => {
   await startBoth()
   const id = await begin(await harness.createSession())
   const other = await harness.createSession()
@@ -120,7 +120,7 @@ test('an ingest API that does not answer is a 503, and the import can be continu
   expect((await keyOf(id))?.revokedAt).toBeUndefined()
 })
 
-test('an account has at most 20 imports under way; another one ends one that nobody has used for five minutes', async () => {
+test('an account has at most 20 imports in progress; starting another ends one unused for five minutes', async () => {
   await startBoth()
   const headers = await harness.createSession()
   const begins = await Promise.all(

@@ -13,7 +13,7 @@ describe('identifying a key by its secret', () => {
 
   const identify = (body: unknown) => harness.api('POST', '/keys/identify', { headers, body })
 
-  test('identifying a key answers with the key as GET /keys shows it, without the secret', async () => {
+  test('identifying a key returns the key as GET /keys shows it, without the secret', async () => {
     const { id, secret } = await harness.createKey({ scopes: ['positions:write'] })
     const answer = await identify({ key: secret })
     expect(answer.status).toBe(200)

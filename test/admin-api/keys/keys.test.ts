@@ -10,7 +10,7 @@ function create(body: object) {
   return harness.api('POST', '/keys', { body, headers })
 }
 
-test('making a key shows the secret once, and stores only its hash', async () => {
+test('creating a key shows the secret once, and stores only its hash', async () => {
   const answer = await create({ name: 'gateway' })
   expect(answer.status).toBe(201)
   const { id, key: secret, ...rest } = answer.body.data as { id: string; key: string }
@@ -35,7 +35,7 @@ test('making a key shows the secret once, and stores only its hash', async () =>
   expect((await harness.store.findGrant(secretHash(secret)))?.key.id).toBe(id)
 })
 
-test('making a key accepts every limit of a key', async () => {
+test('creating a key accepts every limit of a key', async () => {
   const wanted = {
     name: '<b>Ünïcode</b> & co',
     scopes: ['positions:read', 'devices:read'],
@@ -46,7 +46,7 @@ test('making a key accepts every limit of a key', async () => {
   expect(answer.body.data).toMatchObject({ ...wanted, expiresAt: '2026-02-01T00:00:00.000Z' })
 })
 
-test('making a key accepts null for optional fields', async () => {
+test('creating a key accepts null for optional fields', async () => {
   const answer = await create({
     name: 'x',
     scopes: null,
@@ -68,7 +68,7 @@ test.each([
   ['expiresAt', { name: 'x', expiresAt: '2025-12-31T00:00:00Z' }],
   ['deviceIds', { name: 'x', deviceIds: ['\ud800'] }],
   ['rateLimit', { name: 'x', rateLimit: 0 }],
-])('making a key refuses a fault in %s: %j', async (field, body) => {
+])('creating a key is refused for an invalid %s: %j', async (field, body) => {
   const answer = await create(body)
   expect(answer.body).toMatchObject({ code: 400, error: 'INVALID_PARAMS' })
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
@@ -85,7 +85,7 @@ test('creating a key reports all faults together', async () => {
   ])
 })
 
-test('revoking a key twice is the same as once, and afterwards the key opens nothing', async () => {
+test('revoking a key twice is the same as once, and the key no longer works', async () => {
   const { id, secret } = await harness.createKey()
   const list = () => harness.api('GET', '/keys', { headers: bearer(secret) })
   expect((await list()).status).toBe(200)
@@ -110,7 +110,7 @@ test('the use of a key appears in the list', async () => {
   expect(read.body.data?.['lastUsedAt']).toBe(new Date(harness.clock.now()).toISOString())
 })
 
-test('pages contain all keys, newest first, even while new ones are made', async () => {
+test('pages contain all keys, newest first, even while new ones are created', async () => {
   const other = await startAdmin()
   const session = await other.createSession()
   for (let key = 0; key < 7; key += 1) await other.createKey()
@@ -120,7 +120,7 @@ test('pages contain all keys, newest first, even while new ones are made', async
   expect(ids).toEqual(['key-8', 'key-7', 'key-6', 'key-5', 'key-4', 'key-3', 'key-2'])
 })
 
-test('keys are found by words of their names, or their hint, sorted, and filtered by status', async () => {
+test('keys can be searched by name or hint, sorted, and filtered by status', async () => {
   const other = await startAdmin()
   const session = await other.createSession()
   const make = async (name: string) => {
@@ -146,7 +146,7 @@ test('keys are found by words of their names, or their hint, sorted, and filtere
   expect((await found('q=van&sort=-lastUsedAt'))[0]).toBe(ten.id)
 })
 
-test('a search for keys without a meaning says what there is', async () => {
+test('an invalid search for keys gets an error that lists the valid values', async () => {
   const asked = async (query: string) =>
     (await harness.api('GET', `/keys?${query}`, { headers })).body.message
   expect(await asked('sort=hint')).toBe(

@@ -67,7 +67,7 @@ async function placeOf(accountId: string) {
   return { name: smallest?.geofence.name, read }
 }
 
-test('changes of one account cost the places of others nothing, and its own a look at what has changed', async () => {
+test('changes of one account cost others nothing, and the account itself rereads only what has changed', async () => {
   await make('acc-1', 3)
   await make('acc-2', 3)
   await placeOf('acc-1')
@@ -80,7 +80,7 @@ test('changes of one account cost the places of others nothing, and its own a lo
   }
 })
 
-test('the geofences of a large account that change all the time are read after pauses, in turns', async () => {
+test('constantly changing geofences of a large account are read after pauses, in turns', async () => {
   await make('acc-1', 1_500)
   const counter = countTurns()
   await placeOf('acc-1')
@@ -102,7 +102,7 @@ test('the geofences of a large account that change all the time are read after p
   expect((await placeOf('acc-1')).name).toBe('gate 50')
 })
 
-test('callers who ask at the same time share one read', async () => {
+test('concurrent callers share one read', async () => {
   await make('acc-1', 300)
   read = []
   await Promise.all([1, 2, 3, 4].map(() => geofences.of('acc-1')))

@@ -9,7 +9,7 @@ test('the gazetteer knows 135 000 towns in less than 8 MB, and is read once', as
   expect(await gazetteer()).toBe(towns)
 })
 
-test('no town is nearer than the one that is found', async () => {
+test('the town found is the nearest', async () => {
   const towns = await gazetteer()
   const all: Coordinates[] = []
   await readTowns(({ latitude, longitude }) => all.push({ latitude, longitude }))

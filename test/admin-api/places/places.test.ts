@@ -27,7 +27,7 @@ const makeGeofence = (name: string, radius: number, changes = {}) =>
     },
   })
 
-test('places are named in the order asked, sections of a city with the city, and nothing far from every town', async () => {
+test('places are named in the order requested, sections of a city with the city, and nothing far from every town', async () => {
   const { body } = await find('52.539,13.42', '0,-30', '45.0811,13.6387', '52.539,13.42')
   const section = {
     name: 'Prenzlauer Berg',
@@ -48,7 +48,7 @@ test('the nearest town is found across the 180th meridian and around the poles',
   expect(north).toMatchObject({ name: 'Longyearbyen', country: 'SJ' })
 })
 
-test('a place inside a geofence has the name of the smallest, as soon as it is made, changed or deleted', async () => {
+test('a place has the name of the smallest geofence around it, as soon as one is created, changed or deleted', async () => {
   const at = '52.5388,13.4244'
   expect(await namesAt(at)).toEqual(['Prenzlauer Berg'])
   const depot = await makeGeofence('Depot', 200)
@@ -104,13 +104,13 @@ test.each(Object.entries(BORDERS))(
   },
 )
 
-test('far from the towns of other countries the country is named, and in the middle of a town', async () => {
+test('the country is named far from other countries’ towns, and in the middle of a town', async () => {
   const { body } = await find('1.29,103.85', '52.27,8.05', '39.8,-98.5', '-33.87,151.2')
   const countries = body.data?.items?.map((item) => (item as { country?: string }).country)
   expect(countries).toEqual(['SG', 'DE', 'US', 'AU'])
 })
 
-test('a geofence near a border has its name, and the country of nobody', async () => {
+test('a place in a geofence near a border has the geofence’s name, and no country', async () => {
   for (const [latitude, longitude] of [
     [1.4465, 103.768],
     [46.601255, 10.422899],
@@ -124,7 +124,7 @@ test('a geofence near a border has its name, and the country of nobody', async (
   }
 })
 
-test('a geofence that is larger than a town hides none, and names what is far from every town', async () => {
+test('a geofence larger than a town does not hide the town, and names places far from every town', async () => {
   const around = (name: string, latitude: number, longitude: number, radius: number) =>
     makeGeofence(name, radius, { shape: { type: 'circle', latitude, longitude, radius } })
   await around('The whole country', 47.5, 14, 300_000)
@@ -135,7 +135,7 @@ test('a geofence that is larger than a town hides none, and names what is far fr
   expect(await namesAt('0,-30')).toEqual(['Fishing grounds'])
 })
 
-test('trips have the names of their ends, and stops that of their place', async () => {
+test('trips name both their ends, and stops their place', async () => {
   await makeGeofence('Yard', 100, {
     shape: { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 200 },
   })

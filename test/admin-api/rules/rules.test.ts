@@ -15,7 +15,7 @@ beforeAll(async () => {
   depot = String(answer.body.data?.['id'])
 })
 
-test('a rule is made, read, listed, changed and deleted, and each change is audited', async () => {
+test('a rule is created, read, listed, changed and deleted, and each change is audited', async () => {
   const when = { field: 'speed', above: 36, clear: 33 }
   const fields = { name: 'Fast', when, forSeconds: 60, labels: ['night'], geofenceIds: [depot] }
   const answer = await ask('POST', '/rules', fields)
@@ -163,7 +163,7 @@ test.each<[keyof typeof UNITS, object, string]>([
   },
 )
 
-test('the first and last thresholds that a field can pass are taken, and any of an attribute', async () => {
+test('the lowest and highest thresholds that a field can pass are accepted, and any threshold of an attribute', async () => {
   for (const when of [
     { field: 'battery', above: 0, clear: 0 },
     { field: 'battery', below: 1, clear: 1 },

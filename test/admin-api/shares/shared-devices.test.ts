@@ -66,7 +66,7 @@ test('late reports never add a second last known position to a share', async () 
   expect(await itemsOf(empty)).toEqual([])
 })
 
-test('a share shows nothing received before it was made, although its tracker’s clock is ahead', async () => {
+test('a share shows nothing received before its creation, even if the tracker’s clock is ahead', async () => {
   await startWithDevices()
   const ahead = (ms: number, minutes = 100) => {
     const receivedAt = harness.clock.now() + ms
@@ -125,7 +125,7 @@ test('a share has a trail of its minutes, and nothing from before its creation',
   expect(await items()).toMatchObject([{ trail }])
 })
 
-test('a trail leaves out a single place that a receiver without a fix reports', async () => {
+test('a trail leaves out a single position that a receiver without a fix reports', async () => {
   await startWithDevices()
   const token = await newToken({ deviceIds: ['tug'], trailMinutes: 60, showsNow: false }, 0)
   const begun = harness.clock.now()

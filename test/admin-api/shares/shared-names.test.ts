@@ -29,7 +29,7 @@ test('a link can name a device whose id is a property of every object', async ()
   }
 })
 
-test('a share that was made without a name shows those of its devices as its own', async () => {
+test('a share created without a name shows its devices’ names as its own', async () => {
   await startWithDevices()
   const title = async (body: object) => {
     const token = await newToken({ name: null, ...body })

@@ -122,7 +122,7 @@ test.each(ENDINGS)('the stream ends when its share %s', async (_, end) => {
   if (end === ENDINGS[0]?.[1] || end === ENDINGS[2]?.[1]) expect(other.hasEnded()).toBe(false)
 })
 
-test('the links of an account share its places for links, and take none from its operators', async () => {
+test('links of an account share its stream limit for links, and take no streams from its operators', async () => {
   const headers = await start({ stream: { readersPerAccount: 3, readersPerCaller: 2 } })
   const [one, other] = [await share(headers), await share(headers)]
   const sources = [await open(one.token), await open(other.token), await open(one.token)]

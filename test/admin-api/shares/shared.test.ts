@@ -51,7 +51,7 @@ test('a share shows name, place and time of its devices, and no ids', async () =
   expect(new Set([...refs, ...others]).size).toBe(4)
 })
 
-test('a share offers maps that others see only if it was made to show streets', async () => {
+test('a share offers maps from other servers only if it was created to show streets', async () => {
   const tiles = { kind: 'tiles', url: 'https://tiles.example.com/{z}/{x}/{y}.png' } as const
   const [own, streets] = [
     { name: 'Own', ...tiles },
@@ -100,7 +100,7 @@ test('an erased device leaves its shares permanently, even if it reports again',
   expect(items?.[0]).toMatchObject({ deviceIds: ['ferry'] })
 })
 
-test('an address that sends unknown tokens all the time is refused, except with a good one', async () => {
+test('an address that keeps sending unknown tokens is refused, except with a valid one', async () => {
   await startWithDevices({ authLimit: { points: 3, seconds: 60 } })
   const [known, fresh] = [await newToken(), await newToken()]
   expect((await shared(known)).status).toBe(200)
@@ -127,7 +127,7 @@ test('an IPv6 address is counted by its first 64 bits, for unknown tokens and fo
   expect((await shared(token, from(9))).status).toBe(429)
 })
 
-test('an address may ask for a share as often as a key may call', async () => {
+test('an address may request a share as often as a key may call', async () => {
   await startWithDevices({ callLimit: { points: 3, seconds: 60 } })
   const [one, other] = [await newToken(), await newToken()]
   const statuses = []

@@ -14,7 +14,7 @@ import {
 
 beforeAll(() => startWithDevices())
 
-test('making a share shows the token this once and stores only its hash', async () => {
+test('creating a share shows the token once and stores only its hash', async () => {
   const answer = await create({ ...usual(), trailMinutes: 30 })
   expect(answer.status).toBe(201)
   const { token, ...view } = answer.body.data ?? {}
@@ -81,13 +81,13 @@ test.each([
   ['trailMinutes', { trailMinutes: 1_441 }],
   ['showsNow', { showsNow: 'yes' }],
   ['showsStreets', { showsStreets: 1 }],
-])('making a share refuses a fault in %s: %j', async (field, fields) => {
+])('creating a share is refused for an invalid %s: %j', async (field, fields) => {
   const answer = await create({ ...usual(), ...fields })
   expect(answer.status).toBe(400)
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])
 })
 
-test('the list of shares continues after one that was revoked meanwhile', async () => {
+test('the list of shares continues after a share revoked meanwhile', async () => {
   for (let made = 0; made < 3; made += 1) await create(usual())
   const page = async (cursor = '') => {
     const answer = await harness.api('GET', `/shares?limit=1${cursor}`, { headers })

@@ -30,7 +30,7 @@ test('the first operator is generated with a valid password and key', () =>
     expect(await store.findAccount('default')).toMatchObject({ name: 'default' })
   }))
 
-test('the first operator is the configured one, if any, and then nothing is generated', () =>
+test('a configured first operator is used, and nothing is generated', () =>
   withEmptyStore(async (store) => {
     const configured = { email: 'Ops@example.org', password: 'correct horse' }
     expect(await ensureFirstOperator({ store, clock, configured, generate: true })).toBeUndefined()
@@ -46,7 +46,7 @@ test('no first operator is created if none is requested', () =>
     expect(await store.findAccount('default')).toBeUndefined()
   }))
 
-test('the first operator is made once, and left as it is by later starts', () =>
+test('the first operator is created once, and later starts do not change it', () =>
   withEmptyStore(async (store) => {
     await ensureFirstOperator({ store, clock, generate: true })
     const before = await store.findOperatorByEmail('admin@localhost')

@@ -28,7 +28,7 @@ async function signIn(email: string, password = ''): Promise<Record<string, stri
   return { Cookie: cookie.split(';')[0] ?? '', 'X-Requested-With': 'console' }
 }
 
-test('an operator created without a password gets one, which only this answer shows', async () => {
+test('an operator created without a password gets one, shown only in this response', async () => {
   const { email, status, operator } = await createOperator()
   expect(status).toBe(201)
   expect(operator).toMatchObject({ email, mustChangePassword: true })
@@ -43,7 +43,7 @@ test('an operator created without a password gets one, which only this answer sh
   }
 })
 
-test('an operator created with a password keeps it, and no answer shows it', async () => {
+test('an operator created with a password keeps it, and no response shows it', async () => {
   const { email, operator } = await createOperator({ password: NEXT })
   expect(operator).toMatchObject({ email, mustChangePassword: false })
   expect(operator).not.toHaveProperty('password')
@@ -51,7 +51,7 @@ test('an operator created with a password keeps it, and no answer shows it', asy
   expect((await harness.api('GET', '/devices', { headers: own })).status).toBe(200)
 })
 
-test('until a made password is changed, only the calls of the session answer', async () => {
+test('until a generated password is changed, only session calls are allowed', async () => {
   const { email, operator } = await createOperator()
   const own = await signIn(email, operator.password)
   const session = await harness.api('GET', '/session', { headers: own })
@@ -77,7 +77,7 @@ test('until a made password is changed, only the calls of the session answer', a
   expect(after.body.data).toMatchObject({ operator: { mustChangePassword: false } })
 })
 
-test('a made password stays to be changed when an admin sets the same one again', async () => {
+test('a generated password must still be changed after an admin sets the same one again', async () => {
   const { email, operator } = await createOperator()
   const { id, password } = operator
   const path = `/operators/${id}`
@@ -90,7 +90,7 @@ test('a made password stays to be changed when an admin sets the same one again'
   expect((await harness.api('GET', '/devices', { headers: own })).status).toBe(403)
 })
 
-test('a made password stays to be changed when an admin changes the role, not the password', async () => {
+test('a generated password must still be changed after an admin changes the role, not the password', async () => {
   const { email, operator } = await createOperator()
   const path = `/operators/${operator.id}`
   const roles = await harness.api('PATCH', path, { headers, body: { role: 'dispatcher' } })

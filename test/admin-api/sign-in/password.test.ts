@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { hashPassword, NOBODYS_HASH, verifyPassword } from '../../../admin-api/sign-in/password.ts'
 
-test('a password is verified, and no other one', async () => {
+test('only the right password is accepted', async () => {
   const hash = await hashPassword('correct horse')
   expect(await verifyPassword('correct horse', hash)).toBe(true)
   for (const other of ['correct horse ', 'Correct horse', '', 'correct hors']) {
@@ -9,7 +9,7 @@ test('a password is verified, and no other one', async () => {
   }
 })
 
-test('the same password is kept differently each time, with its cost', async () => {
+test('the same password gets a different hash each time, with its cost', async () => {
   const [one, other] = await Promise.all([hashPassword('same'), hashPassword('same')])
   expect(one).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
   expect(one).not.toBe(other)
@@ -28,7 +28,7 @@ test('a hash of another cost is checked at that cost', async () => {
   expect(await verifyPassword('passwort', hash)).toBe(false)
 })
 
-test('no password is right for an unknown operator, and checking costs as much', async () => {
+test('no password is right for an unknown operator, and the check costs as much', async () => {
   expect(await verifyPassword('', NOBODYS_HASH)).toBe(false)
   expect(NOBODYS_HASH).toMatch(/^\$scrypt\$ln=15,r=8,p=1\$[\w+/]{22}\$[\w+/]{43}$/)
 })

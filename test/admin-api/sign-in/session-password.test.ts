@@ -24,7 +24,7 @@ async function isSignedIn(session: Record<string, string>): Promise<boolean> {
   return (await harness.api('GET', '/session', { headers: session })).status === 200
 }
 
-test('a changed password is the one to sign in with, and other sessions end', async () => {
+test('after a password change only the new password signs in, and other sessions end', async () => {
   const elsewhere = await harness.createSession()
   const colleague = await harness.createSession((await harness.createOperator()).id)
   const answer = await change({ current: PASSWORD, next: NEXT })
@@ -56,7 +56,7 @@ test('guesses are counted together with failed sign-ins', async () => {
   expect(await signIn(PASSWORD)).toBe(429)
 })
 
-test('the current password is not taken as a new one: a 400 names next, and nothing changes', async () => {
+test('the current password is not accepted as the new one: a 400 names next, and nothing changes', async () => {
   const current = 'café au lait, long'
   const passwordHash = await hashPassword(current)
   const operator = await harness.createOperator({ passwordHash, mustChangePassword: true })

@@ -53,11 +53,11 @@ test('signing in returns the operator and sets a cookie that scripts and other s
   expect(me.body.data).toEqual(answer.body.data)
 })
 
-test('signing in takes the e-mail in any case', async () => {
+test('signing in accepts the e-mail in any case', async () => {
   expect((await signIn({ email: 'ANA@Example.ORG' })).status).toBe(200)
 })
 
-test('signing in answers the same to a wrong password, an unknown e-mail and a suspended account', async () => {
+test('signing in gives the same response to a wrong password, an unknown e-mail and a suspended account', async () => {
   const wrong = await signIn({ password: 'wrong' })
   const unknown = await signIn({ email: 'nobody@example.org' })
   await harness.store.suspendAccount({ accountId: 'acc-1', suspended: true })
@@ -94,7 +94,7 @@ test('signing in gives a new secret each time and ends the session it replaces',
   expect((await harness.api('GET', '/session', { headers: { Cookie: second } })).status).toBe(200)
 })
 
-test('a cookie is Secure where a proxy that is trusted says that it speaks TLS', async () => {
+test('a cookie is Secure where a trusted proxy reports TLS', async () => {
   const https = { 'X-Forwarded-Proto': 'https' }
   expect((await signIn({}, https)).headers.getSetCookie()[0]).not.toMatch(/secure/i)
   const behindProxy = await startAdmin({ trustProxy: 1 })
@@ -183,7 +183,7 @@ test('a session ends after 12 hours even when it is used all the time', async ()
   expect((await harness.api('GET', '/session', { headers })).status).toBe(401)
 })
 
-test('no session begins with a password that was changed while it was checked', async () => {
+test('no session starts with a password that was changed while it was checked', async () => {
   const overtaken = await startAdmin({
     wrapStore: (store) => ({
       ...store,

@@ -43,7 +43,7 @@ test('the number of counters is limited; the oldest are dropped first', async ()
   await expect(throttle.attempt(at(4), right)).rejects.toMatchObject({ status: 429 })
 })
 
-test('a check that fails because of an internal error is no failed sign-in', async () => {
+test('a check that fails because of an internal error does not count as a failed sign-in', async () => {
   const throttle = new SignInThrottle({ failures: 1 })
   const who = { client: '192.0.2.1', email: 'a@example.org', isKnown: true }
   const broken = async () => Promise.reject(new Error('broken'))
@@ -90,7 +90,7 @@ describe('addresses that have failed too often', () => {
     expect(await throttle.attempt(other, wrong)).toBeUndefined()
   })
 
-  test('unknown e-mails cause as many password checks as those of operators, below and beyond every limit', async () => {
+  test('unknown e-mails cause as many password checks as operators’ e-mails, below and beyond every limit', async () => {
     const [unknown, known] = await Promise.all(
       [false, true].map(async (isKnown) => {
         const throttle = new SignInThrottle({ failuresOfClient: 3, answersAfterMs: 1 })
@@ -134,7 +134,7 @@ describe('addresses that have failed too often', () => {
     expect({ unknown, known }).toEqual({ unknown: 60, known: 60 })
   })
 
-  test('a check that takes longer than the answer may delays no answer', async () => {
+  test('a check that takes longer than the response may take delays no response', async () => {
     const throttle = await failed(false)
     const endless = () => new Promise<undefined>(() => undefined)
     const refused = [true, false, true].map((isKnown, n) =>
@@ -145,7 +145,7 @@ describe('addresses that have failed too often', () => {
     await Promise.all(refused)
   })
 
-  test('an address that has failed too often is refused after the same time, whether there is such an operator or not', async () => {
+  test('an address that has failed too often is refused after the same time, whether the operator exists or not', async () => {
     const throttle = await failed(false)
     for (const isKnown of [false, true]) {
       const began = performance.now()
@@ -184,7 +184,7 @@ describe('addresses that have failed too often', () => {
     await expect(throttle.attempt(at('a@example.org', true), right)).rejects.toMatchObject(tooMany)
   })
 
-  test('many concurrent successful sign-ins count as no failures of their address', async () => {
+  test('many concurrent successful sign-ins do not count as failures of their address', async () => {
     const throttle = new SignInThrottle({ failuresOfClient: 3, answersAfterMs: 100 })
     const good = Array.from({ length: 9 }, (_, n) => throttle.attempt(at(`${n}@x`, true), right))
     await Promise.allSettled(good)

@@ -40,7 +40,7 @@ function rejected(changes: Partial<ReportRejected> = {}): ReportRejected {
 const FACTS = { query: '?events=fact' }
 
 describe('facts on the stream', () => {
-  test('facts on the stream come as in the list, without an id, and only to readers that ask', async () => {
+  test('facts on the stream are as in the list, without an id, and only for readers that asked for them', async () => {
     const { listen, api, createKey } = await start()
     const source = await listen(FACTS)
     const usual = await listen()
@@ -56,7 +56,7 @@ describe('facts on the stream', () => {
     expect(usual.events).toEqual([])
   })
 
-  test('facts from before the reader are left to the list, except those of just now', async () => {
+  test('facts from before the reader connected are left to the list, except very recent ones', async () => {
     const { listen, clock } = await start()
     const now = clock.now()
     await decide({ deviceId: 'old', decidedAt: now - 2_001 })
@@ -66,7 +66,7 @@ describe('facts on the stream', () => {
     expect(source.of('fact').map(({ data }) => data['id'])).toEqual(recent.map(({ id }) => id))
   })
 
-  test('facts are those of the asked device, and of the devices of the key', async () => {
+  test('facts are only of the requested device, and of the key’s devices', async () => {
     const { listen, createKey } = await start()
     const { secret } = await createKey({ scopes: ['positions:read'], deviceIds: ['van-*'] })
     const bound = await listen({ ...FACTS, headers: bearer(secret) })
@@ -80,7 +80,7 @@ describe('facts on the stream', () => {
     )
   })
 
-  test('facts of a device whose erasure is under way do not come', async () => {
+  test('facts of a device being erased are not sent', async () => {
     const { listen, erase, store } = await start()
     const origin = { partition: 0, offset: 1 }
     const event = positionReported({ deviceId: 'gone' })
@@ -97,7 +97,7 @@ describe('facts on the stream', () => {
 describe('handling of facts on the stream', () => {
   const HANDLING = { query: '?events=fact-handling' }
 
-  test('who takes an alarm is known at once, each change once, to the readers of its account alone', async () => {
+  test('each change of an alarm’s handling is sent immediately and once, and only to readers of its account', async () => {
     const { listen, api, createKey } = await start()
     const { secret } = await createKey({ name: 'Control room' })
     const bound = await createKey({ scopes: ['positions:read'], deviceIds: ['bus'] })
@@ -142,7 +142,7 @@ async function decide({
 const REJECTIONS = { query: '?events=rejection' }
 
 describe('rejections on the stream', () => {
-  test('rejections on the stream come as in the list, without an id, once each, and only to readers that ask', async () => {
+  test('rejections on the stream are as in the list, without an id, once each, and only for readers that asked for them', async () => {
     const { createKey, listen, api, store } = await start()
     const { secret } = await createKey()
     const source = await listen({ headers: bearer(secret), ...REJECTIONS })
@@ -184,7 +184,7 @@ describe('rejections on the stream', () => {
     ])
   })
 
-  test('rejections on the stream can be those of one device', async () => {
+  test('rejections on the stream can be limited to one device', async () => {
     const { createKey, listen, store } = await start()
     const { secret } = await createKey()
     const query = '?events=rejection&deviceId=tug'
@@ -261,7 +261,7 @@ describe('erasures on the stream', () => {
     ['from the ring', 1_000],
     ['from the log', 2],
   ])(
-    'erasures on the stream are replayed %s to a reader that comes back, in their order',
+    'erasures on the stream are replayed %s to a resuming reader, in order',
     async (_, ringEntries) => {
       const { erase, eventLog, listen, project } = await start({ stream: { ringEntries } })
       project()
@@ -287,7 +287,7 @@ describe('erasures on the stream', () => {
 })
 
 describe('choices of events', () => {
-  test('a choice of events leaves out what was not chosen', async () => {
+  test('a reader that chooses events gets no others', async () => {
     const { eventLog, listen, project } = await start()
     project()
     const statuses = await listen({ query: '?events=device-status' })

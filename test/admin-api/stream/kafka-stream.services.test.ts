@@ -66,7 +66,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     }
   })
 
-  test('readers get a gap after the topic was made again, and miss nothing new', async () => {
+  test('readers get a gap after the topic was recreated, and miss nothing new', async () => {
     const { eventLog, listen } = await start({ heartbeatMs: 50, gatherMs: 0 })
     const running = await listen()
     await eventLog.append(some(60))

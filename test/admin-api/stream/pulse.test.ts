@@ -9,7 +9,7 @@ afterEach(() => {
   jest.useRealTimers()
 })
 
-test('a client that gives up after 5 s without a byte stays with a quiet stream', () => {
+test('a client that gives up after 5 s without a byte stays connected to a quiet stream', () => {
   jest.useFakeTimers()
   const { heartbeatMs } = STREAM_OPTIONS
   const pulse = startPulse({ heartbeatMs, mark: () => 'here', signal: ending.signal })

@@ -17,7 +17,7 @@ afterEach(() => harness.close())
 
 const SMALL = { ringEntries: 50, chunkBytes: 1024, gatherMs: 0 }
 
-describe('readers that come back', () => {
+describe('resuming readers', () => {
   test('a resuming reader continues from the ring', async () => {
     const { eventLog, listen } = await start({ stream: { catchingUp: 0 } })
     const first = await listen()
@@ -83,7 +83,7 @@ describe('readers that come back', () => {
     expect(again.recordIds()).toEqual(ids(events))
   })
 
-  test('a resuming reader gets a gap where retention was faster, then all that is left', async () => {
+  test('a resuming reader gets a gap where retention was faster, then everything left', async () => {
     const { eventLog, listen } = await start({ stream: SMALL })
     const begin = (await listen()).lastEventId()
     const old = some(100, { receivedAt: T0 })
@@ -119,7 +119,7 @@ describe('readers that come back', () => {
     ['as far as the ring reaches', { stream: {} }, 20],
     ['however far back', { stream: SMALL }, 400],
   ])(
-    'a reader that comes back to a restored log is told of the gap though its offsets have come again, %s',
+    'a reader resuming on a restored log gets a gap although its offsets exist again, %s',
     async (_name, options, since) => {
       const kept = some(20, { receivedAt: T0 })
       const before = await start(options)
@@ -150,7 +150,7 @@ describe('readers that come back', () => {
     },
   )
 
-  test('a resuming reader gets a 503 while too many others read the past, unless the ring has its place', async () => {
+  test('a resuming reader gets a 503 while too many others read the past, unless the ring reaches back to its mark', async () => {
     const { eventLog, listen, open } = await start({ stream: { ...SMALL, catchingUp: 0 } })
     const live = await listen()
     const begin = live.lastEventId()
@@ -167,7 +167,7 @@ describe('readers that come back', () => {
     await eventually(() => again.events.length === 29)
   })
 
-  test('a resuming reader gives up its turn at the past once it has reached the ring', async () => {
+  test('a resuming reader frees its slot for the past once it has reached the ring', async () => {
     const { eventLog, listen, open } = await start({
       stream: { ...SMALL, catchingUp: 1, heartbeatMs: 5 },
     })

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { sharedTurns } from '../../../admin-api/stream/seats.ts'
 import { endOfTurn } from '../../../runtime/end-of-turn.ts'
 
-test('a few readers work in one turn of the event loop, in their order', async () => {
+test('a few readers work in one turn of the event loop, in order', async () => {
   const nextTurn = sharedTurns(3)
   const worked: number[] = []
   const readers = Array.from({ length: 8 }, async (_, reader) => {

@@ -49,7 +49,7 @@ test('a reader that is too slow is cut off, and loses nothing when it resumes', 
   expect([...slow.recordIds(), ...again.recordIds()]).toEqual(recordIds)
 })
 
-test('a reader that takes nothing at all does not keep its place', async () => {
+test('a reader that reads nothing at all loses its slot', async () => {
   const { listen, metric } = await start({ stream: { ringEntries: 600, stalledMs: 200 } })
   const stuck = await listen()
   stuck.pause()
@@ -58,7 +58,7 @@ test('a reader that takes nothing at all does not keep its place', async () => {
   expect(await metric('gps_stream_cut_off_total')).toBe(1)
 })
 
-test('readers of the past that read nothing leave turns to other accounts, and soon to their own', async () => {
+test('readers of the past that read nothing give up their slots to other accounts, and soon to their own account', async () => {
   const { listen, open, metric, createKey } = await start({
     stream: {
       ringEntries: 600,
@@ -86,7 +86,7 @@ test('readers of the past that read nothing leave turns to other accounts, and s
   await eventually(async () => (await open({ lastEventId: begin })).status === 200)
 })
 
-test('a reader of the past that takes a little now and then keeps its turn, unlike those that take nothing', async () => {
+test('a reader of the past that reads a little now and then keeps its slot, unlike readers that read nothing', async () => {
   const { listen, open, metric } = await start({
     stream: { ringEntries: 600, stalledCatchingUpMs: 2_000 },
   })

@@ -45,7 +45,7 @@ async function nextLooks(): Promise<void> {
   await eventually(() => looks > before + 3)
 }
 
-test('no device of 1200 with an interval of its own is read again before its status can change, then all are', async () => {
+test('none of 1200 devices with their own intervals is read again before its status can change, then all are', async () => {
   const { clock, source, ids } = await startWithMany()
   await eventually(() => statuses(source).length === ids.length)
   await nextLooks()

@@ -29,7 +29,7 @@ async function beat(deviceId: string, changes: Parameters<typeof deviceSeen>[0] 
   await harness.eventLog.append([heartbeat])
 }
 
-test('a device that has reported is shown as by the call for it, without an id', async () => {
+test('a status event equals the response to GET for its device, and has no id', async () => {
   const { clock, createKey, listen, project, request } = await start()
   const { secret } = await createKey()
   const source = await listen()
@@ -65,7 +65,7 @@ test('a report that changes neither the last position nor the status causes no s
   expect(statuses(source)).toEqual(['tug online', 'other online'])
 })
 
-test('a heartbeat makes a device online again, and each moves when it was last seen', async () => {
+test('a heartbeat puts a device online again, and each heartbeat updates when it was last seen', async () => {
   const { clock, listen, project } = await start()
   const source = await listen()
   project()
@@ -97,7 +97,7 @@ test('a heartbeat makes a device online again, and each moves when it was last s
   expect(source.of('position')).toHaveLength(2)
 })
 
-test('telemetry of repeats and heartbeats is on the stream, and a repeat makes a device online again', async () => {
+test('telemetry of repeats and heartbeats is on the stream, and a repeat puts a device online again', async () => {
   const { clock, listen, project } = await start()
   const source = await listen()
   project()
@@ -159,7 +159,7 @@ test('silence makes a device idle, then offline, with one status event each', as
   expect(statuses(source).slice(5)).toEqual(['other offline'])
 })
 
-test('a device with an expected interval changes by that, and when the interval changes', async () => {
+test('the status of a device follows its expected interval, and changes of that interval', async () => {
   const { clock, listen, project, store } = await start()
   const device = { accountId: 'acc-1', deviceId: 'buoy', changedAt: clock.now() }
   await store.changeDeviceSettings({ ...device, expectedIntervalSeconds: 3_600 })
@@ -227,7 +227,7 @@ test('a device whose report is not projected yet is read again until it is', asy
   expect(source.of('device-status')[1]?.data).toMatchObject({ lastPosition: { recordId } })
 })
 
-test('an account gets statuses of its own devices only, and with a filter of that device only', async () => {
+test('an account gets statuses of its own devices only, and with a filter only of the filtered device', async () => {
   const { createKey, listen, project } = await start()
   const { secret } = await createKey({ accountId: 'acc-2' })
   const all = await listen()

@@ -16,7 +16,7 @@ async function start(options: Parameters<typeof startStreaming>[0] = {}) {
 afterEach(() => harness.close())
 
 describe('events of the stream', () => {
-  test('a position is the record as everywhere, with an id', async () => {
+  test('a position is sent as its record, with an id', async () => {
     const { eventLog, listen, store, request, createKey } = await start()
     const { secret } = await createKey()
     const source = await listen()
@@ -36,7 +36,7 @@ describe('events of the stream', () => {
     expect(source.events[0]?.hasId).toBe(true)
   })
 
-  test('imported positions are not sent, neither live nor from the past', async () => {
+  test('imported positions are sent neither live nor from the past', async () => {
     const { eventLog, listen } = await start({ stream: { ringEntries: 2 } })
     const source = await listen()
     const live: string[] = []
@@ -53,7 +53,7 @@ describe('events of the stream', () => {
     expect(resumed.recordIds()).toEqual(live.slice(1))
   })
 
-  test('positions come in the order of the log, each once', async () => {
+  test('positions are sent in the order of the log, each once', async () => {
     const { eventLog, listen } = await start()
     const source = await listen()
     const events = Array.from({ length: 3_000 }, (_, index) =>
@@ -79,7 +79,7 @@ describe('events of the stream', () => {
     expect(later.recordIds()).toEqual([third.recordId])
   })
 
-  test('events soon after another come together', async () => {
+  test('events in quick succession are sent together', async () => {
     const gatherMs = 500
     const { eventLog, listen } = await start({ stream: { gatherMs, heartbeatMs: 60_000 } })
     const source = await listen()
@@ -101,7 +101,7 @@ describe('events of the stream', () => {
     expect(round.pieces).toBe(1)
   })
 
-  test('a device id that looks like parts of a stream stays a text in the data', async () => {
+  test('a device id that looks like stream syntax stays text in the data', async () => {
     const { eventLog, listen } = await start()
     const source = await listen()
     const deviceId = 'a\u2028b"\\ data: x <script>'
@@ -153,7 +153,7 @@ describe('events of the stream', () => {
   })
 })
 
-describe('for whom', () => {
+describe('access to the stream', () => {
   test('each account has its own positions only', async () => {
     const { eventLog, listen, createKey } = await start()
     const { secret } = await createKey({ accountId: 'acc-2', scopes: ['positions:read'] })
@@ -168,7 +168,7 @@ describe('for whom', () => {
     expect(theirs.recordIds()).toEqual(of('acc-2'))
   })
 
-  test('an id of another account shows nothing of it', async () => {
+  test('an event id of another account reveals nothing about it', async () => {
     const { eventLog, listen, createKey } = await start({ stream: { ringEntries: 4 } })
     const { secret } = await createKey({ accountId: 'acc-2', scopes: ['positions:read'] })
     const begin = (await listen()).lastEventId()
@@ -180,7 +180,7 @@ describe('for whom', () => {
     expect(theirs.recordIds()).toEqual([own.recordId])
   })
 
-  test('a filter takes one device, byte for byte', async () => {
+  test('a filter matches one device, byte for byte', async () => {
     const { eventLog, listen } = await start()
     const source = await listen({ query: '?deviceId=caf%C3%A9' })
     const ids = ['cafe\u0301', 'CAFÉ', 'café', 'caf', 'café ']
@@ -192,7 +192,7 @@ describe('for whom', () => {
   })
 })
 
-describe('what is refused', () => {
+describe('refused requests', () => {
   test.each([
     ['an empty deviceId', '?deviceId='],
     ['a deviceId given twice', '?deviceId=a&deviceId=b'],
@@ -230,7 +230,7 @@ describe('what is refused', () => {
     }
   })
 
-  test('more readers than an account may have are a 429 until one goes', async () => {
+  test('readers beyond an account’s limit get a 429 until one disconnects', async () => {
     const { open, listen, createKey } = await start({ stream: { readersPerAccount: 2 } })
     const { secret } = await createKey({ accountId: 'acc-2' })
     const first = await listen()
@@ -244,7 +244,7 @@ describe('what is refused', () => {
     await eventually(async () => (await open()).status === 200)
   })
 
-  test('more readers than a key or session may have are a 429, others of the account come in', async () => {
+  test('readers beyond the limit of a key or session get a 429; others of the account are accepted', async () => {
     const { open, createKey, createSession } = await start({ stream: { readersPerCaller: 2 } })
     const { secret } = await createKey()
     const session = await createSession()
@@ -255,7 +255,7 @@ describe('what is refused', () => {
     }
   })
 
-  test('more readers than the process may have are a 429', async () => {
+  test('readers beyond the limit of the process get a 429', async () => {
     const { open, listen, createKey } = await start({ stream: { readers: 1 } })
     const { secret } = await createKey({ accountId: 'acc-2' })
     const first = await listen()

@@ -60,7 +60,7 @@ describe('the name and labels of a device', () => {
     expect(children.filter((name) => name !== '#text')).toEqual(['metadata', 'trk'])
   })
 
-  test('are left out where the device has none, and one without the other', async () => {
+  test('are each left out where the device has none', async () => {
     await namedDevice('only name', { name: 'Tug' })
     await namedDevice('only label', { labels: ['x'] })
     const [named, labelled] = await Promise.all(
@@ -82,7 +82,7 @@ describe('the name and labels of a device', () => {
     expect((await file('gpx', 'neither')).text).not.toContain('metadata')
   })
 
-  test.each(FORMATS)('change nothing of what an import reads from %s', async (format) => {
+  test.each(FORMATS)('do not change what an import reads from %s', async (format) => {
     await harness.project({ deviceId: `plain ${format}`, attributes: { alarm: '=1' } })
     const read = async () => {
       const { text } = await file(format, `plain ${format}`)

@@ -68,7 +68,7 @@ describe('the whole history as a file', () => {
     })
   })
 
-  test('a history in GPX is one track in the order of time', async () => {
+  test('a history in GPX is one track in chronological order', async () => {
     const answer = await file('gpx')
     expect(answer.headers.get('content-type')).toBe('application/gpx+xml')
     const { tracks } = ofGpx(answer.text)
@@ -165,7 +165,7 @@ describe('the whole history as a file', () => {
     ['limit,cursor', 'geojson', '&cursor=abc&limit=100'],
     ['format', 'kml', ''],
     ['from', 'ndjson', '&from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-  ])('an export refuses a fault in %s', async (fields, format, query) => {
+  ])('an export rejects an invalid %s', async (fields, format, query) => {
     const answer = await file(format, query)
     expect(answer.status).toBe(400)
     expect(answer.body.details?.map(({ field }) => field).join()).toBe(fields)
@@ -243,7 +243,7 @@ describe('texts that a device controls', () => {
 })
 
 test.each(['=1+1', 'a;=1+1', "a;'=1", '"; -- <b>&'])(
-  'an attribute with the text %s is read from every format as it was, and no formula anywhere',
+  'an attribute with the text %s survives every format unchanged, and is a formula in none',
   async (alarm) => {
     const deviceId = `alarm ${alarm.length}`
     const attributes = { alarm, constructor: 1.5, motion: false, 'x.y-z_1': 'é' }

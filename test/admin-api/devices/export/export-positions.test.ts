@@ -107,7 +107,7 @@ test('an export reads the store no faster than the client takes the file', async
   await reachRest()
 })
 
-test('an export reads the store no further once the client has disconnected', async () => {
+test('an export stops reading the store once the client has disconnected', async () => {
   harness.logged.length = 0
   const reading = await beginEndless()
   reading.resume()
@@ -124,7 +124,7 @@ test('an export reads the store no further once the client has disconnected', as
   expect(harness.logged.join()).not.toContain('response aborted')
 })
 
-test('an export reads the store only as far as the first page for a HEAD', async () => {
+test('for a HEAD, an export reads only the first page from the store', async () => {
   const path = '/api/v1/devices/tug/positions?format=geojson'
   const answer = await harness.request('HEAD', path, { headers })
   expect([answer.status, answer.text]).toEqual([200, ''])
@@ -132,7 +132,7 @@ test('an export reads the store only as far as the first page for a HEAD', async
   expect(await reachRest()).toBe(1)
 })
 
-test('an export reads the store in turns with all other work, however fast the client is', async () => {
+test('an export takes turns with all other work, however fast the client is', async () => {
   pages.endless = true
   const request = new IncomingMessage(new Socket())
   const ctx = new Koa().createContext(request, new ServerResponse(request)) as AdminContext

@@ -168,7 +168,7 @@ describe.each(['geojson', 'gpx', 'csv', 'ndjson'])('an export as %s', (format) =
   })
 })
 
-test('attributes named like elements of a GPX point leave its time, speed and place as they are', async () => {
+test('attributes named like elements of a GPX point do not change its time, speed or position', async () => {
   const attributes = { alarm: '7', ele: '9', hdop: 'x', lat: 1, speed: 99, time: '12.5' }
   const fields = {
     deviceId: 'odd',

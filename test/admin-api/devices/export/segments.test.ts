@@ -63,7 +63,7 @@ test('a GPX file has a new segment after each gap of the track, and nowhere else
   )
 })
 
-test('a GPX file has the same segments backwards, and by the interval expected of the device', async () => {
+test('a GPX file in reverse order has the same segments, which depend on the device’s expected interval', async () => {
   const reports: Report[] = [0, 60, 120, 1_500, 1_560, 9_000].map((at) => [at, 50])
   const deviceId = await reported(reports)
   const there = await segmentsOf(deviceId)
@@ -75,7 +75,7 @@ test('a GPX file has the same segments backwards, and by the interval expected o
   expect((await segmentsOf(deviceId)).map(({ length }) => length)).toEqual([5, 1])
 })
 
-test('a GPX file of a long track has its segments across the pages that are read', async () => {
+test('the segments of a long GPX track continue across the pages read', async () => {
   const reports = Array.from({ length: 2_500 }, (_, n): Report => [
     n + (n >= 1_000 ? 7_200 : 0),
     50,

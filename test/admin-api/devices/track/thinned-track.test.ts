@@ -58,7 +58,7 @@ const drive = fc
     })
   })
 
-test('a thinned track is never further from any record at its time than its tolerance states', () => {
+test('at each record’s time, a thinned track is no further from it than the tolerance', () => {
   fc.assert(
     fc.property(drive, fc.integer({ min: 2, max: 60 }), (records, limit) => {
       const track = thin(records, limit)
@@ -74,7 +74,7 @@ test('a thinned track is never further from any record at its time than its tole
   )
 })
 
-test('a thinned track keeps the corners of a path, and no further points', () => {
+test('a thinned track keeps the corners of a path, and no other points', () => {
   const corners = [
     [0, 0],
     [0.1, 0],
@@ -94,7 +94,7 @@ test('a thinned track keeps the corners of a path, and no further points', () =>
   expect(track.tolerance).toBeLessThan(1)
 })
 
-test('a thinned track shows a stop on a straight path, because a clock would show it elsewhere', () => {
+test('a thinned track keeps a stop on a straight path, or the device would be elsewhere at that time', () => {
   const driven = Array.from({ length: 300 }, (_, n) => {
     const moved = n < 100 ? n : n < 200 ? 100 : n - 100
     return record(T0 + n * 1_000, 0, moved / 1_000)
@@ -132,7 +132,7 @@ test('a thinned track keeps both ends of a leap, however short the leap is', () 
   )
 })
 
-test('a thinned track processes a day at 1 Hz in little time and little memory', () => {
+test('thinning a day at 1 Hz takes little time and memory', () => {
   const track = new ThinnedTrack<PositionRecord>({ limit: 2_000, gapMs: Infinity })
   for (let second = 0; second < 86_400; second += 1) {
     const turn = second / 700

@@ -55,7 +55,7 @@ test('the track of a device is thinned out to the requested number of points, wi
   expect(times.indexOf(iso(1_800_000))).toBe(times.indexOf(iso(1_199_000)) + 1)
 })
 
-test('the part of a track within bounds is finer, with the totals of the whole, and says where the track was elsewhere', async () => {
+test('the part of a track within bounds is finer, has the totals of the whole, and says where the track left the bounds', async () => {
   // Out for 40 km and back, zigzagging by metres, twice.
   const zigzag = Array.from({ length: 8_000 }, (_, n) => {
     const away = Math.abs((n % 4_000) - 2_000) / 2_000
@@ -173,7 +173,7 @@ test.each([
   ['points', '?points=99'],
   ['points', '?points=10001'],
   ['from', '?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-])('the track of a device refuses a fault in %s: %s', async (field, query) => {
+])('the track of a device rejects an invalid %s: %s', async (field, query) => {
   const answer = await find(query)
   expect(answer.status).toBe(400)
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
@@ -210,7 +210,7 @@ test.each([
   ['tz', 'tz=Mars/Base'],
   ['from', 'from=2000-01-01T00:00:00Z'],
   ['from', 'from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z'],
-])('the activity of a device refuses a fault in %s: %s', async (field, query) => {
+])('the activity of a device rejects an invalid %s: %s', async (field, query) => {
   const answer = await activity(query)
   expect(answer.status).toBe(400)
   expect(answer.body.details?.map((fault) => fault.field)).toEqual([field])

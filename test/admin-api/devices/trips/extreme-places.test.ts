@@ -18,7 +18,7 @@ function find(steps: readonly TrackStep[]): TripOrStop[] {
   return items
 }
 
-test('a drive whose accuracy is the greatest number of a sender has the trips of one without accuracy', () => {
+test('a drive with the largest accuracy that a sender can report has the same trips as one without accuracy', () => {
   const plain = journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 20 })
   const vague = plain.map((step): TrackStep => ({ ...step, accuracy: 3.4028234663852886e38 }))
   expect(find(vague)).toEqual(find(plain))
@@ -26,7 +26,7 @@ test('a drive whose accuracy is the greatest number of a sender has the trips of
 })
 
 test.each([90, -90, 90 - 1e-7, -90 + 1e-9, 89.9999999999])(
-  'a stop at or near a pole has a place: latitude %d',
+  'a stop at or near a pole has a position: latitude %d',
   (latitude) => {
     const steps = Array.from({ length: 60 }, (_, n): TrackStep => {
       return trackStep({ timestamp: T0 + n * MINUTE, latitude, longitude: (n * 47) % 180 }, n)
@@ -48,7 +48,7 @@ const extreme = fc.record({
   accuracy: fc.constantFrom(null, 0, 5e-324, 5_000, 1e7, 2e7, 2.1e7, 3.4e38, Number.MAX_VALUE),
 })
 
-test('any places, speeds and accuracies give trips and stops of finite numbers that hold no record twice', () => {
+test('any positions, speeds and accuracies give trips and stops with finite numbers and no record twice', () => {
   fc.assert(
     fc.property(fc.array(extreme, { maxLength: 60 }), (fields) => {
       let time = T0

@@ -131,7 +131,7 @@ test('adjoining ranges join without a seam, wherever they meet', async () => {
   )
 })
 
-test('the totals of adjoining ranges add up to those of one, wherever they meet', async () => {
+test('the totals of adjoining ranges add up to those of the whole, wherever they meet', async () => {
   const bounds = fc.array(fc.integer({ min: -5, max: 900 }), { minLength: 3, maxLength: 3 })
   await fc.assert(
     fc.asyncProperty(fc.oneof(legs, drifts), bounds, async (driven, times) => {
@@ -154,7 +154,7 @@ test('the totals of adjoining ranges add up to those of one, wherever they meet'
   )
 })
 
-test('a day inside a stop of three days has a day of it, and a trip counts on both sides of midnight', async () => {
+test('a day inside a three-day stop has one day of it, and a trip across midnight counts on both days', async () => {
   const day = 24 * 60
   const drive = { minutes: 60, speed: 20 }
   const deviceId = await stored(journey({ minutes: 3 * day }, drive, { minutes: 3 * day }))
@@ -172,7 +172,7 @@ test('a day inside a stop of three days has a day of it, and a trip counts on bo
   expect([before.movingSeconds, after.movingSeconds]).toEqual([15 * 60, 45 * 60])
 })
 
-test('a record before the range and one in it share their step by its time', async () => {
+test('the step from a record before the range to one in it is divided in proportion to time', async () => {
   const steps = journey({ minutes: 60, speed: 15, everyMs: 600_000 })
   const deviceId = await stored(steps)
   const { totals } = await readPage(deviceId, { from: 15, to: 18 })
@@ -180,7 +180,7 @@ test('a record before the range and one in it share their step by its time', asy
   expect(totals!.distanceMetres).toBeCloseTo(180 * 15, -1)
 })
 
-test('pages of any size hold what one page holds, and the first has the totals of all', async () => {
+test('pages of any size together equal a single page, and the first has the overall totals', async () => {
   const times = fc.tuple(fc.integer({ min: -5, max: 500 }), fc.integer({ min: 0, max: 900 }))
   const limits = fc.integer({ min: 1, max: 5 })
   await fc.assert(
@@ -208,7 +208,7 @@ test('pages continue after a stop that began more than 31 days before the range'
   expect((await readPages(deviceId, range, 1)).items).toEqual(whole)
 })
 
-test('a later page is read from about where the page before it ended', async () => {
+test('reading a later page starts near the end of the previous one', async () => {
   const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
   const deviceId = await stored(journey(...driven.flat()))
   const range = { from: 0, to: 6_000 }
@@ -267,7 +267,7 @@ test('stops of a device that drifts all day do not depend on where a range begin
   }
 })
 
-test('a range is read no further than to the end of the last item that began in it', async () => {
+test('reading stops at the end of the last item that began in the range', async () => {
   const driven = Array.from({ length: 300 }, () => [{ minutes: 10 }, { minutes: 10, speed: 15 }])
   const deviceId = await stored(journey(...driven.flat()))
   const counted = countedStore()
@@ -283,7 +283,7 @@ test('a range is read no further than to the end of the last item that began in 
   expect(counted.pages).toBe(1)
 })
 
-test('once retention has removed records, the trips are those of the records left', async () => {
+test('once retention has removed records, trips come from the remaining records', async () => {
   const steps = journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 20 })
   const gone = 25 * 6
   const [kept, whole] = [await stored(steps.slice(gone)), await stored(steps, { isLate: false })]
@@ -297,7 +297,7 @@ test('once retention has removed records, the trips are those of the records lef
   expect(left).toEqual(told(await read(kept, range)))
 })
 
-test('records that come in any order give the same trips', async () => {
+test('records arriving in any order give the same trips', async () => {
   const shuffled = legs.chain((driven) => {
     const steps = journey(...driven)
     return fc.tuple(
@@ -352,7 +352,7 @@ test('a stop is whole if it began up to 31 days before the range, and ends up to
   expect(Math.abs(minutes(early?.to) - 33 * day)).toBeLessThanOrEqual(60)
 })
 
-test('a call whose client has gone ends early', async () => {
+test('a call ends early once its client has disconnected', async () => {
   const deviceId = await stored(journey({ minutes: 600 }))
   const counted = countedStore()
   const range = { from: T0, to: T0 + 600 * MINUTE }

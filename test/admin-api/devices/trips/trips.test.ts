@@ -42,7 +42,7 @@ const kinds = (data: { items?: readonly Record<string, unknown>[] } | undefined)
 
 const inGermany = expect.objectContaining({ country: 'DE' })
 
-test('the trips of a device are between its stops, with totals of all', async () => {
+test('the trips of a device are between its stops, with overall totals', async () => {
   const { data } = (await find()).body
   const [start, end] = [iso(20 * MINUTE), iso(50 * MINUTE - 10_000)]
   expect(kinds(data)).toEqual([
@@ -114,13 +114,13 @@ test('a trip or stop that begins or ends at the edge of the range is not marked'
   expect(kinds(inside)).toEqual([['stop', 'both']])
 })
 
-test('imported positions make trips like others', async () => {
+test('imported positions form trips like all others', async () => {
   const steps = journey({ minutes: 20 }, { minutes: 30, speed: 15 }, { minutes: 10 })
   await project('history', steps, { imported: true, receivedAt: T0 + 90 * 24 * 60 * MINUTE })
   expect((await find('', 'history')).body.data).toEqual((await find()).body.data)
 })
 
-test('the trips of an erased device are a 404, and then those of what it has reported since', async () => {
+test('the trips of an erased device are a 404 until it reports again, then only new trips', async () => {
   await project('lorry', journey({ minutes: 20 }, { minutes: 30, speed: 15 }))
   expect(kinds((await find('', 'lorry')).body.data)).toHaveLength(2)
   const erasure = deviceErased({ deviceId: 'lorry', erasedAt: harness.clock.time })
@@ -145,7 +145,7 @@ test('a range without records has no trips', async () => {
   })
 })
 
-test('the trips are those of the 31 days before the end unless a beginning is given', async () => {
+test('without a beginning, the trips cover the 31 days before the end', async () => {
   const day = 24 * 60 * MINUTE
   const drive = journey({ minutes: 30, speed: 15 })
   const shifted = (days: number) =>
@@ -172,7 +172,7 @@ test.each([
   ['from', '?from=2024-01-01T00:00:00Z&to=2025-02-04T00:00:00.001Z'],
   ['limit', '?limit=2001'],
   ['cursor', '?cursor=x'],
-])('a call for trips refuses a fault in %s: %s', async (field, query) => {
+])('a call for trips rejects an invalid %s: %s', async (field, query) => {
   const answer = await find(query)
   expect(answer.status).toBe(400)
   expect(answer.body.details).toEqual([{ field, message: expect.stringContaining(field) }])
@@ -183,7 +183,7 @@ test('a range of 400 days is accepted, and so is none', async () => {
   expect((await find()).status).toBe(200)
 })
 
-test('trips come in pages, which together are one page; the first has the totals of all', async () => {
+test('pages of trips together equal a single page; the first has the overall totals', async () => {
   const whole = (await find()).body.data
   const pages = []
   for (let cursor = ''; ;) {
@@ -207,7 +207,7 @@ test('a cursor is refused with other parameters', async () => {
   expect((await find(`?limit=1${cursor}`, 'history')).status).toBe(400)
 })
 
-test('trips of one moment, as in a history of minutes, are all on some page', async () => {
+test('trips that begin at the same time, as in a history of minutes, are all on some page', async () => {
   const north = [0, 250, 1_000, 1_250, 2_000, 2_250]
   const steps = north.map((metres, n): TrackStep => {
     const latitude = 50 + metres * METRE
@@ -251,7 +251,7 @@ test('a page has at most 2000 items, however many the range has', async () => {
   expect(new Set(begins).size).toBe(2_100)
 })
 
-test('the least and the greatest rules of a stop are accepted', async () => {
+test('the smallest and the largest stop settings are accepted', async () => {
   expect((await find('?stopSeconds=60&stopMetres=20')).status).toBe(200)
   const { data } = (await find('?stopSeconds=86400&stopMetres=5000')).body
   expect(kinds(data)).toEqual([['trip', null]])
