@@ -33,7 +33,7 @@ describeConsole('the pages of admins', () => {
     expect(marks.filter((text) => /^\d*\.\d/.test(text))).toEqual([])
   })
 
-  test('elapsed times are English as a whole in a browser of another language', async () => {
+  test('elapsed times are entirely in English in a browser of another language', async () => {
     const page = await suite.signedIn('/system', { locale: 'de-DE' })
     const processes = page.getByRole('table', { name: 'Processes' })
     await processes
@@ -43,7 +43,7 @@ describeConsole('the pages of admins', () => {
     expect(await processes.getByText(/(Sek|Min|Std)\./).count()).toBe(0)
   })
 
-  test('System says what is wrong and what to do, and leads to the rejections', async () => {
+  test('System shows what is wrong and what to do, and links to the rejections', async () => {
     const page = await suite.signedIn()
     await page.route('**/api/v1/system', async (route) => {
       const answer = await route.fetch()
@@ -61,7 +61,7 @@ describeConsole('the pages of admins', () => {
     await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor()
   })
 
-  test('System says that nothing has been backed up a day after the first receipt, not for an old history', async () => {
+  test('System warns of a missing backup a day after the first receipt, but not because of an old history', async () => {
     const { key } = await suite.made('/keys', { name: 'History', scopes: ['positions:import'] })
     const old = { deviceId: 'van-of-old', latitude: 48, longitude: 16 }
     const answer = await fetch(`${suite.ingestUrl}/api/v1/gps/import`, {
@@ -89,7 +89,7 @@ describeConsole('the pages of admins', () => {
     await page.getByText('No backup has been made yet.').waitFor()
   })
 
-  test('an operator is made, becomes an admin, and is removed and signed out', async () => {
+  test('an operator is created, becomes an admin, and is removed and signed out', async () => {
     const email = 'olga@example.org'
     const page = await suite.signedIn('/operators')
     const rows = page.getByRole('table', { name: 'Operators' }).getByRole('row')
@@ -135,7 +135,7 @@ describeConsole('the pages of admins', () => {
     await theirs.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 
-  test('a colleague is added with at most four clicks and the typing of an address', async () => {
+  test('adding a colleague takes at most four clicks and typing an address', async () => {
     const page = await suite.signedIn()
     const clicks = await countClicks(page)
     await follow(page, 'Operators')
@@ -172,7 +172,7 @@ describeConsole('the pages of admins', () => {
     expect(sent).toEqual([{ password: PASSWORD }])
   })
 
-  test('an account is made, suspended and resumed, and nobody suspends their own', async () => {
+  test('an account is created, suspended and resumed, and nobody can suspend their own', async () => {
     const page = await suite.signedIn('/accounts')
     const rows = page.getByRole('table', { name: 'Accounts' }).getByRole('row')
     await rows.filter({ hasText: 'default yours' }).waitFor()
@@ -204,7 +204,7 @@ describeConsole('the pages of admins', () => {
     await row.getByText('Active').waitFor()
   })
 
-  test('names that run to the left are isolated in options, titles and labels of buttons', async () => {
+  test('right-to-left names are isolated in options, titles and labels of buttons', async () => {
     await suite.made('/keys', { name: HEBREW })
     await suite.report({ deviceId: HEBREW, latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn('/rejections')
@@ -221,7 +221,7 @@ describeConsole('the pages of admins', () => {
     expect(await page.title()).toBe(`\u2068${HEBREW}\u2069 · GPS console`)
   })
 
-  test('the audit is searched by operator and time', async () => {
+  test('the audit can be searched by operator and time', async () => {
     const helper = { email: 'hal@example.org', password: 'another admin of this', role: 'admin' }
     const { id } = await suite.made('/operators', helper)
     const page = await suite.signedIn('/audit')

@@ -61,7 +61,7 @@ describeConsole('every page', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'every page is in order for assistive technology: %s',
+    'every page is accessible: %s',
     async (theme) => {
       await suite.report({
         deviceId: 'van-1',
@@ -82,7 +82,7 @@ describeConsole('every page', () => {
     },
   )
 
-  test('every page has the names by which tests from outside find their way', async () => {
+  test('every page has the names that external tests rely on', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const phone = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }
     const page = await (await suite.open(phone)).newPage()
@@ -115,7 +115,7 @@ describeConsole('every page', () => {
     await page.getByRole('region', { name: 'Arrival' }).getByText('arrived').waitFor()
   })
 
-  test('a page is in the chosen theme before its scripts have come', async () => {
+  test('a page has the chosen theme before its scripts load', async () => {
     const page = await suite.signedIn()
     await page.getByRole('button', { name: 'Your account' }).click()
     await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark')
@@ -126,7 +126,7 @@ describeConsole('every page', () => {
     expect(scheme).toBe('dark')
   })
 
-  test('a wide screen shows every place in words, in three groups', async () => {
+  test('a wide screen shows every link of the navigation in words, in three groups', async () => {
     const page = await suite.signedIn()
     for (const [name, places] of Object.entries(GROUPS)) {
       const links = page.getByRole('group', { name }).getByRole('link')
@@ -134,7 +134,7 @@ describeConsole('every page', () => {
     }
   })
 
-  test('a menu in a row opens beside its button and gives the focus back', async () => {
+  test('a menu in a row opens beside its button and returns the focus', async () => {
     const page = await suite.signedIn('/keys')
     const opener = page.getByRole('button', { name: 'Actions Gateway' })
     await opener.focus()
@@ -199,7 +199,7 @@ describeConsole('every page', () => {
     expect(wide).toEqual([])
   })
 
-  test('every page fits a phone: nothing scrolls sideways, every place is as large as a finger', async () => {
+  test('every page fits a phone: nothing scrolls sideways, every link is as large as a finger', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn('/', {
       viewport: { width: 360, height: 740 },

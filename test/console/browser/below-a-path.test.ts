@@ -142,7 +142,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       expect(await page.locator('.servers option').textContent()).toBe('/gps')
     })
 
-    test('the address of a guide reports through it', async () => {
+    test('a report to a guide’s address arrives through it', async () => {
       const page = await signedIn('/gps/connect')
       const key = await keyOf(page, 'phone', 'OwnTracks (Android)')
       await page.getByRole('img', { name: 'QR code that sets up OwnTracks' }).waitFor()
@@ -171,7 +171,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       await status.waitFor()
     })
 
-    test('a share link leads through it', async () => {
+    test('a share link works through it', async () => {
       const page = await signedIn('/gps/connect')
       await submit(await keyOf(page, 'shared'), 'shared')
       await page.goto(`${host}/gps/shares?device=shared`)

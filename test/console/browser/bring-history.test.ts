@@ -70,7 +70,7 @@ describeConsole('bringing a history', () => {
     expect(own.map(({ status }) => status)).toEqual(['revoked'])
   })
 
-  test('takes the devices that CSV and GeoJSON name, and says what it leaves out', async () => {
+  test('takes the devices named in CSV and GeoJSON, and says what it leaves out', async () => {
     const page = await opened('')
     await choose(page, file('a.csv', csv), file('b.geojson', geoJson), file('c.gpx', gpx(2)))
     await page.getByText('5 positions found').waitFor()
@@ -101,7 +101,7 @@ describeConsole('bringing a history', () => {
     await page.getByText('it is a workbook: save it as CSV').waitFor()
   })
 
-  test('can be cancelled while it sends, and started again without doubling anything', async () => {
+  test('can be cancelled while sending, and started again without duplicates', async () => {
     const page = await opened('phone-2')
     let isHeld = true
     await page.route('**/imports/*/positions', async (route) => {

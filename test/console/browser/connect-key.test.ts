@@ -3,10 +3,10 @@ import { describeConsole } from './chromium.ts'
 import { connecting, nameWithId, secretOf } from './connecting.ts'
 import { consoleSuite, follow } from './console-harness.ts'
 
-describeConsole('the key of a device that is connected', () => {
+describeConsole('the key of a device being connected', () => {
   const suite = consoleSuite()
 
-  test('a key is made only once its guide says which id the device reports with', async () => {
+  test('a key is created only once its guide says which id the device reports with', async () => {
     const page = await suite.signedIn()
     let letCome = () => {}
     const isHeld = new Promise<void>((resolve) => (letCome = resolve))
@@ -23,7 +23,7 @@ describeConsole('the key of a device that is connected', () => {
     await page.getByText('can send reports of owntracks/slow phone only').waitFor()
   })
 
-  test('another name for the device makes no second key', async () => {
+  test('renaming the device creates no second key', async () => {
     const page = await connecting(suite, 'one name')
     const key = await secretOf(page)
     await page.getByRole('textbox', { name: 'Device id' }).fill('other name')
@@ -70,7 +70,7 @@ describeConsole('the key of a device that is connected', () => {
     expect(await page.getByRole('textbox', { name: 'Device id' }).inputValue()).toBe('phone')
   })
 
-  test('a key of another account that a link brings is used only after a question', async () => {
+  test('a link’s key of another account is used only after a confirmation', async () => {
     const admin = { email: 'mallory@example.org', password: 'a foreign correct horse' }
     await suite.made('/accounts', { name: 'Foreign', admin })
     const foreign = await (await suite.open()).newPage()

@@ -29,7 +29,7 @@ describeConsole('connecting a device', () => {
 
   const arrival = (page: Page) => page.getByRole('region', { name: 'Arrival' })
 
-  test('goes from signing in to a tick, and from there to the device on the map', async () => {
+  test('leads from signing in to a tick, and from there to the device on the map', async () => {
     const page = await connecting(suite, 'first van')
     await page.getByRole('button', { name: 'Send a test report' }).click()
     await arrival(page).getByText('arrived').waitFor()
@@ -37,7 +37,7 @@ describeConsole('connecting a device', () => {
     await deviceRow(page, 'first van').waitFor()
   })
 
-  test('what is copied from the page is what a device needs', async () => {
+  test('the copied text is what a device needs', async () => {
     const page = await connecting(suite, 'copied')
     const key = await secretOf(page)
     const command = await page.getByLabel('Command', { exact: true }).textContent()
@@ -48,7 +48,7 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByText('arrived').waitFor()
   })
 
-  test('its history comes in by a command under the id that it reports with', async () => {
+  test('a command imports its history under the id that it reports with', async () => {
     const page = await connecting(suite, "jane's")
     await page.getByText('Bring a history').click()
     const command = await page.getByLabel('Import', { exact: true }).textContent()
@@ -82,7 +82,7 @@ describeConsole('connecting a device', () => {
     expect(await arrival(page).getByRole('button', { name: 'Yes' }).count()).toBe(0)
   })
 
-  test('every guide is shown with the address and the key, and what to do when nothing arrives', async () => {
+  test('every guide shows the address and the key, and what to do when nothing arrives', async () => {
     const page = await connecting(suite, 'any')
     const key = await secretOf(page)
     for (const { name } of GUIDES.flatMap(({ guides }) => guides)) {
@@ -138,7 +138,7 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByText(`${MARKUP} has arrived`).waitFor()
   })
 
-  test('a phone is connected with four clicks and the scan of its code', async () => {
+  test('connecting a phone takes four clicks and scanning a code', async () => {
     const page = await suite.signedIn()
     const clicks = await countClicks(page)
     await follow(page, 'Connect a device')
@@ -151,7 +151,7 @@ describeConsole('connecting a device', () => {
     expect(await clicks()).toBeLessThanOrEqual(4)
   })
 
-  test('a device has the name that it was asked for once it has arrived, seen beside the QR code; a name removed stays removed', async () => {
+  test('a device gets its chosen name once it has arrived, as shown beside the QR code; a removed name stays removed', async () => {
     const page = await suite.signedIn('/connect')
     await page.getByLabel('OwnTracks (Android)').check()
     await page.getByLabel('What is it called?').fill('Anna’s phone')
@@ -188,7 +188,7 @@ describeConsole('connecting a device', () => {
     expect(await name()).toBeNull()
   })
 
-  test('a name whose id is taken says so', async () => {
+  test('a name whose id is taken shows a warning', async () => {
     const { key } = await suite.made('/keys', { name: 'History', scopes: ['positions:import'] })
     const answer = await fetch(`${suite.ingestUrl}/api/v1/gps/import`, {
       method: 'POST',
@@ -206,7 +206,7 @@ describeConsole('connecting a device', () => {
     await page.getByText('A device reports with this id already').waitFor()
   })
 
-  test('a test report says that it makes a device, and can be removed', async () => {
+  test('a test report says that it creates a device, which can be removed', async () => {
     const page = await connecting(suite, 'only tried')
     await page.getByText('It puts only tried on the map').waitFor()
     await page.getByRole('button', { name: 'Send a test report' }).click()
@@ -223,7 +223,7 @@ describeConsole('connecting a device', () => {
     await arrival(page).getByText('Latitude must be').waitFor()
   })
 
-  test('an arrived report stays shown when the session is renewed, and few calls ask for it', async () => {
+  test('an arrived report stays on the page when the session is renewed, and few calls poll for it', async () => {
     const page = await suite.signedIn('/connect')
     await page.getByLabel('curl').check()
     await nameWithId(page, 'my-device')

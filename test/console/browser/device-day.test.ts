@@ -52,7 +52,7 @@ describeConsole('a day of a device', () => {
     expect(await day.inputValue()).toBe(dayOf(Date.now()))
   })
 
-  test('a typed moment is in the address, and the same for everybody who opens it', async () => {
+  test('a typed time is in the address, and the same for everybody who opens it', async () => {
     await drive('van-1', { count: 61, step: 60 })
     const page = await suite.signedIn(`/devices/van-1?day=${YESTERDAY}&at=00:05`, UTC)
     await heading(page, '00:05:00')
@@ -79,7 +79,7 @@ describeConsole('a day of a device', () => {
     expect(await google?.getAttribute('href')).toContain('query=0,10.666')
   })
 
-  test('while a day is read, only opacities and transforms move, which costs the main thread nothing', async () => {
+  test('while a day loads, only opacities and transforms are animated, which costs the main thread nothing', async () => {
     await drive('van-read', { count: 5, step: 60 })
     const page = await suite.signedIn(`/devices/van-read?day=${dayOf(TODAY - 2 * DAY_MS)}`, UTC)
     await page.getByText('No reports on this day').waitFor()
@@ -115,7 +115,7 @@ describeConsole('a day of a device', () => {
     await moment.getByText('19 kn').waitFor()
   })
 
-  test('arrow keys go from report to report, also to those that the line leaves out', async () => {
+  test('arrow keys go from report to report, including reports that the line leaves out', async () => {
     await drive('van-2', { count: 3_000, step: 1 })
     const page = await suite.signedIn(`/devices/van-2?day=${YESTERDAY}&at=00:10`, UTC)
     await page.getByTitle(/^Points left out/).waitFor()
@@ -194,7 +194,7 @@ describeConsole('a day of a device', () => {
     await page.getByRole('heading', { name: /^At 00:3\d/ }).waitFor()
   })
 
-  test('the marker of another moment is not in the colour of a connection', async () => {
+  test('the marker of a past moment does not have the colour of a connection state', async () => {
     await drive('van-4', { count: 10, step: 2, begin: Date.now() - 30_000 })
     const page = await suite.signedIn('/devices/van-4', UTC)
     const greenPixels = () =>
@@ -212,7 +212,7 @@ describeConsole('a day of a device', () => {
     await eventually(async () => (await greenPixels()) === 0)
   })
 
-  test('a day without reports shows the last known place, when that was, and the way there', async () => {
+  test('a day without reports shows the last known position, its time, and a link there', async () => {
     await drive('van-5', { count: 2, step: 60, begin: Date.parse('2026-01-05T10:00:00Z') })
     const page = await suite.signedIn('/devices/van-5?day=2026-01-07', UTC)
     await page

@@ -59,7 +59,7 @@ describeConsole('events on the page of a device', () => {
 
   const events = (page: Page) => page.getByRole('list', { name: 'Events' }).getByRole('button')
 
-  test('they are listed with their times and marked on the axis, and a click goes to their moment', async () => {
+  test('they are listed with their times and marked on the axis, and a click goes to their time', async () => {
     await visit('van-1')
     const page = await open('van-1')
     await events(page).nth(3).waitFor()
@@ -103,7 +103,7 @@ describeConsole('events on the page of a device', () => {
     await stops.and(page.getByRole('button', { name: name(`${clock(32)} – now`) })).waitFor()
   })
 
-  test('header and card say in which geofences it is and which rules are raised, and follow changes', async () => {
+  test('header and card show its geofences and raised rules, and follow changes', async () => {
     await visit('van-3')
     const page = await open('van-3')
     const standings = page.getByRole('list', { name: 'Raised rules and geofences' })
@@ -145,7 +145,7 @@ describeConsole('events on the page of a device', () => {
     ['light', 1_400],
     ['dark', 390],
   ] as const)(
-    'it is in order for assistive technology, %s at %d px',
+    'it is accessible, %s at %d px',
     async (colorScheme, width) => {
       await visit('van-5')
       const page = await open('van-5', { colorScheme, viewport: { width, height: 900 } })

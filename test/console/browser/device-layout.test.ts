@@ -19,7 +19,7 @@ describeConsole('the layout of a device’s page', () => {
     [900, 600],
     [600, 420],
   ])(
-    'the map goes first: in a window of %i px it has %i, and the strip 132',
+    'the map has priority: in a window of %i px it gets %i, and the strip 132',
     async (window, map) => {
       const begin = Date.parse(`${DAY}T08:00:00Z`)
       await suite.report(
@@ -101,7 +101,7 @@ describeConsole('the layout of a device’s page', () => {
     },
   )
 
-  test('trips are rows of 44 px below a head that stays, and one stop of the Tab key', async () => {
+  test('trips are rows of 44 px below a fixed header, and one stop of the Tab key', async () => {
     const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, { timezoneId: 'UTC' })
     const trips = page.getByRole('region', { name: 'Trips' })
     const head = trips.locator('.trips-head')
@@ -118,7 +118,7 @@ describeConsole('the layout of a device’s page', () => {
     expect(position).toBe('sticky')
   })
 
-  test('no time of a trip breaks on the 12-hour clock, also with its day, at any width', async () => {
+  test('no time of a trip wraps on the 12-hour clock, even with its day, at any width', async () => {
     const late = Date.parse(`${DAY}T23:40:00Z`)
     await suite.report(
       ...Array.from({ length: 30 }, (_, minute) => ({
@@ -165,7 +165,7 @@ describeConsole('the layout of a device’s page', () => {
     expect(await calendar.locator('rect[aria-current]').count()).toBe(0)
   })
 
-  test('until a moment is chosen the page says how the device is now, then how it was', async () => {
+  test('until a time is chosen, the page describes the device now, afterwards at that time', async () => {
     await suite.report({ deviceId: 'van-2', latitude: 46, longitude: 14, speed: 10 })
     const page = await suite.signedIn('/devices/van-2')
     await page.getByRole('region', { name: 'Now' }).getByText('46.00000, 14.00000').waitFor()

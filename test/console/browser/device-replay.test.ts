@@ -42,7 +42,7 @@ describeConsole('replaying and printing a day', () => {
       return count
     })()`)
 
-  test('play begins with the first trip, skips stops, and says so', async () => {
+  test('play starts with the first trip, skips stops, and says so', async () => {
     await report('van-1')
     const page = await suite.signedIn(`/devices/van-1?day=${DAY}`, UTC)
     await page
@@ -80,7 +80,7 @@ describeConsole('replaying and printing a day', () => {
     await eventually(async () => (await solidPixels(page)) > 500)
   })
 
-  test('other devices are replayed with it, as the address says', async () => {
+  test('other devices named in the address are replayed with it', async () => {
     await report('van-3')
     await report('van-4', 46.1)
     const page = await suite.signedIn(`/devices/van-3?day=${DAY}`, UTC)
@@ -163,7 +163,7 @@ describeConsole('replaying and printing a day', () => {
     expect(await page.locator('.rail').isVisible()).toBe(false)
   })
 
-  test('the places of a week are circles with their hours, and a list', async () => {
+  test('the places of a week are shown as circles with their hours, and as a list', async () => {
     await report('van-6')
     const page = await suite.signedIn('/devices/van-6?from=2026-11-16&to=2026-11-22', UTC)
     const places = page.getByRole('list', { name: 'Places' }).getByRole('listitem')

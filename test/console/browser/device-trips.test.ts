@@ -53,7 +53,7 @@ describeConsole('trips of a device', () => {
     expect(await pressed.textContent()).toContain('08:30 – 08:50')
   })
 
-  test('a silence has the same words at its moment and in the list of trips', async () => {
+  test('a silence has the same wording on the time axis and in the list of trips', async () => {
     const begin = Date.parse(`${DAY}T08:00:00Z`)
     const minutes = Array.from({ length: 11 }, (_, n) => [n, 130 + n, 300 + n]).flat()
     await suite.report(
@@ -75,7 +75,7 @@ describeConsole('trips of a device', () => {
     await page.getByText(/^Gap: location/).waitFor()
   })
 
-  test('a trip continues through a silence of less than an hour, on the map, in words and in totals', async () => {
+  test('a trip continues through a silence of less than an hour: on the map, in text and in totals', async () => {
     const begin = Date.parse(`${DAY}T08:00:00Z`)
     const minutes = Array.from({ length: 60 }, (_, n) => n).filter((n) => n <= 20 || n >= 47)
     await suite.report(
@@ -107,7 +107,7 @@ describeConsole('trips of a device', () => {
     ])
   })
 
-  test('days of up to a month have their trips listed with their days; a year has only distances', async () => {
+  test('for up to a month, trips are listed with their days; a year has only distances', async () => {
     await report('van-5')
     await report('van-5', '2026-11-18')
     const page = await suite.signedIn('/devices/van-5?from=2026-11-01&to=2026-11-30', UTC)
@@ -121,7 +121,7 @@ describeConsole('trips of a device', () => {
     expect(await trips.getByRole('button').count()).toBe(0)
   })
 
-  test('the week of a day is seen at a glance, and leads to its other days', async () => {
+  test('the week of a day is visible at a glance, and links to its other days', async () => {
     await report('van-3')
     await report('van-3', '2026-11-18')
     const page = await suite.signedIn(`/devices/van-3?day=${DAY}`, UTC)

@@ -44,7 +44,7 @@ describeConsole('a year of a device', () => {
     await page.getByRole('heading', { name: 'Mon 20 Jul' }).waitFor()
   })
 
-  test('the calendar names no number of reports before they are counted', async () => {
+  test('the calendar shows no number of reports before they are counted', async () => {
     await report('van-20', '2026-03-02')
     const page = await suite.signedIn('/devices/van-20?day=2026-03-02', UTC)
     await page.getByRole('button', { name: 'Calendar' }).waitFor()
@@ -126,7 +126,7 @@ describeConsole('a year of a device', () => {
     expect(await reports()).toMatch(/ · 8 reports$/)
   })
 
-  test('more than a month has its distances by month, read one at a time, the latest first', async () => {
+  test('more than a month shows distances by month, loaded one at a time, latest first', async () => {
     await report('van-4', '2026-04-30', '2026-05-02', '2026-05-20', '2026-07-10')
     const page = await suite.signedIn('/keys', UTC)
     const asked: string[] = []
@@ -155,7 +155,7 @@ describeConsole('a year of a device', () => {
     await trips.getByRole('link', { name: 'Wed 20 May' }).waitFor()
   })
 
-  test('the calendar shows distances in place of reports on request, and remembers it', async () => {
+  test('the calendar shows distances instead of reports on request, and remembers the choice', async () => {
     await report('van-5', '2026-05-02', '2026-07-10')
     await suite.report({
       deviceId: 'van-5',

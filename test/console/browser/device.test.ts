@@ -57,7 +57,7 @@ describeConsole('the page of a device', () => {
     expect(await card.getByRole('term').allTextContents()).toEqual(['Time', 'Delay'])
   })
 
-  test('a device’s page has the focus on its heading on arrival, and so has the map after Back', async () => {
+  test('a device’s page focuses its heading on arrival, and so does the map after Back', async () => {
     await suite.report({ deviceId: 'van-8', latitude: 48.3, longitude: 16.5 })
     const page = await suite.signedIn('/?device=van-8')
     const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()')
@@ -165,7 +165,7 @@ describeConsole('the page of a device', () => {
     await eventually(async () => Number(await cursor.inputValue()) > Number(before))
   })
 
-  test('the marks of a plot differ although the speed hardly does', async () => {
+  test('the marks of a plot differ even if the speed hardly changes', async () => {
     const reports = Array.from({ length: 60 }, (_, index) => ({
       deviceId: 'van-12',
       latitude: 48 + index / 1_000,
@@ -256,7 +256,7 @@ describeConsole('the page of a device', () => {
     expect(await page.locator('.map-credits').textContent()).toContain('© OpenStreetMap contrib')
   })
 
-  test('a device’s page has no control that changes anything for a viewer', async () => {
+  test('a device’s page shows a viewer no control that changes anything', async () => {
     const viewer = { email: 'vera@example.org', password: 'another correct horse', role: 'viewer' }
     await suite.made('/operators', viewer)
     await suite.report({ deviceId: 'van-5', latitude: 1, longitude: 2 })

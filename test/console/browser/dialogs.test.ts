@@ -129,7 +129,7 @@ describeConsole('every dialog', () => {
       .and(page.getByRole('button', { name, exact: true }))
       .waitFor()
 
-  test('Tab stays in it, and Esc closes it and gives the focus back', async () => {
+  test('Tab stays in it, and Esc closes it and returns the focus', async () => {
     const page = await suite.signedIn('/')
     for (const [path, buttons, title] of DIALOGS) {
       if (!page.url().endsWith(path)) await page.goto(suite.url + path)
@@ -188,7 +188,7 @@ describeConsole('every dialog', () => {
     await opens(page, 'Labels of 2 devices')
   })
 
-  test('the devices at one place open by a key, and one of them is chosen', async () => {
+  test('a key opens the list of devices at one place, and one of them is chosen', async () => {
     const page = await suite.signedIn('/?device=dialog-1')
     await page.getByRole('heading', { name: 'dialog-1' }).waitFor()
     await page.locator('.map-target').press('s')
@@ -198,7 +198,7 @@ describeConsole('every dialog', () => {
     await page.locator('.map-target:focus').waitFor()
   })
 
-  test('signing in again gives the focus back', async () => {
+  test('signing in again returns the focus', async () => {
     const page = await suite.signedIn('/audit')
     const action = page.getByRole('combobox', { name: 'Action', exact: true })
     await action.focus()
@@ -212,7 +212,7 @@ describeConsole('every dialog', () => {
   })
 
   test.each(SECRETS)(
-    'a secret closes by its button alone, and gives the focus back: %s, %s',
+    'only its button closes a secret, and the focus returns: %s, %s',
     async (path, openers, fields, button, title) => {
       const page = await suite.signedIn(path)
       for (const name of openers) {
@@ -236,7 +236,7 @@ describeConsole('every dialog', () => {
     },
   )
 
-  test('what a new notification shows keeps the focus, and gives it back', async () => {
+  test('the dialog after a new notification keeps the focus, and returns it', async () => {
     const page = await suite.signedIn('/notifications')
     for (const kind of ['A phone, by ntfy', 'A program, by webhook']) {
       await page.getByRole('button', { name: 'New notification' }).press('Enter')

@@ -9,7 +9,7 @@ import { consoleSuite } from './console-harness.ts'
 const CIRCLE = { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 200 }
 const MINUTE_MS = 60_000
 
-describeConsole('the page of events', () => {
+describeConsole('the events page', () => {
   const suite = consoleSuite()
 
   const events = (page: Page) => page.getByRole('list', { name: 'Events' }).getByRole('listitem')
@@ -58,7 +58,7 @@ describeConsole('the page of events', () => {
     expect(new Set(boxes.map((box) => box?.y)).size).toBe(1)
   })
 
-  test('a filter that is being typed stays when the names of geofences arrive', async () => {
+  test('a filter being typed stays when the names of geofences arrive', async () => {
     const { id } = await suite.made('/geofences', { name: 'Late', shape: CIRCLE })
     let answer = () => {}
     const asked = new Promise<void>((resolve) => (answer = resolve))
@@ -86,7 +86,7 @@ describeConsole('the page of events', () => {
     expect(await events(page).allTextContents()).not.toContainEqual(expect.stringMatching('bus-2'))
   })
 
-  test('the filters are in the address; no event is about both a geofence and a rule, so they are one filter', async () => {
+  test('the filters are in the address; geofence and rule share a filter, as no event is about both', async () => {
     const { id: geofenceId } = await suite.made('/geofences', { name: 'Harbour', shape: CIRCLE })
     const when = { field: 'speed', above: 10 }
     const { id: ruleId } = await suite.made('/rules', { name: 'Too fast', when })
@@ -106,7 +106,7 @@ describeConsole('the page of events', () => {
     await page.waitForURL((url) => url.search === '')
   })
 
-  test('the value that raised a rule has the operator’s unit, and its line begins as all do', async () => {
+  test('the value that raised a rule has the operator’s unit, and its line starts like all others', async () => {
     const when = { field: 'speed', above: 20 }
     const { id } = await suite.made('/rules', { name: 'Over 72', when })
     let tries = 0
@@ -125,7 +125,7 @@ describeConsole('the page of events', () => {
     expect(new Set(boxes.map((box) => box?.x)).size).toBe(1)
   })
 
-  test('the events of the filters are saved as CSV', async () => {
+  test('the filtered events are saved as CSV', async () => {
     await report('csv-1', { latitude: 50 })
     await eventually(async () => (await facts('deviceId=csv-1')).length === 1)
     const page = await suite.signedIn('/events?deviceId=csv-1')
@@ -138,7 +138,7 @@ describeConsole('the page of events', () => {
     ])
   })
 
-  test('a device is found by its name, and devices by a label, as one types', async () => {
+  test('typing finds a device by its name, and devices by a label', async () => {
     await report('found-12', { latitude: 52 })
     await eventually(async () => (await facts('deviceId=found-12')).length === 1)
     await suite.call('PATCH', '/devices/found-12', { name: 'Lorry Twelve', labels: ['heavy'] })
@@ -174,7 +174,7 @@ describeConsole('the page of events', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'it is in order for assistive technology, by keyboard and on a phone: %s',
+    'it is accessible, by keyboard and on a phone: %s',
     async (colorScheme) => {
       await report('van-9', { attributes: { alarm: 'sos' } })
       const page = await suite.signedIn('/events', {

@@ -22,7 +22,7 @@ describeConsole('finding a device', () => {
     )
   })
 
-  test('a van is found with one click and typing, and the map flies there', async () => {
+  test('finding a van takes one click and typing, and the map flies there', async () => {
     const page = await suite.signedIn()
     await deviceRow(page, 'van-00').waitFor()
     const clicks = await countClicks(page)
@@ -39,7 +39,7 @@ describeConsole('finding a device', () => {
     await scale(page, '5 km').waitFor()
   })
 
-  test('the map flies to a device chosen in the list, with the towns around it or as close as it was', async () => {
+  test('the map flies to a device chosen in the list, showing the towns around it, or stays as close as it was', async () => {
     const page = await suite.signedIn('/?q=van')
     await deviceRow(page, 'van-05').getByRole('button').click()
     await eventually(() => inTheMiddle(page, 'van-05'))
@@ -74,7 +74,7 @@ describeConsole('finding a device', () => {
     await card(page).getByRole('heading', { name: 'van-02' }).waitFor()
   })
 
-  test('the list is one stop of the Tab key, and the row that was left is it', async () => {
+  test('the list is one stop of the Tab key, at the row last focused', async () => {
     const page = await suite.signedIn('/?q=van&sort=name')
     await deviceRow(page, 'van-05').waitFor()
     const isAt = (selector: string) =>
@@ -103,7 +103,7 @@ describeConsole('finding a device', () => {
     expect(await isAt('[data-device="van-58"]')).toBe(true)
   })
 
-  test('the counts above the list are of what the search finds', async () => {
+  test('the counts above the list cover the search results', async () => {
     await suite.report({ deviceId: 'lorry-1', latitude: 40, longitude: 10 })
     const page = await suite.signedIn('/?q=lorry')
     const online = page.getByRole('button', { name: 'Online' })
@@ -150,7 +150,7 @@ describeConsole('finding a device', () => {
     }
   })
 
-  test('a list under a resting pointer is put in order again', async () => {
+  test('a list under a resting pointer is sorted again', async () => {
     await suite.report(
       { deviceId: 'rest-a', latitude: 1, longitude: 1, speed: 20 },
       { deviceId: 'rest-b', latitude: 1, longitude: 1, speed: 10 },

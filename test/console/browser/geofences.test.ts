@@ -29,7 +29,7 @@ const SQUARE = {
   ],
 }
 
-describeConsole('the page of geofences', () => {
+describeConsole('the geofences page', () => {
   const suite = consoleSuite()
 
   const items = (page: Page) => page.getByRole('list', { name: 'Geofences' }).getByRole('listitem')
@@ -131,7 +131,7 @@ describeConsole('the page of geofences', () => {
     ])
   })
 
-  test('without a mouse, numbers make a circle and a polygon', async () => {
+  test('without a mouse, a circle and a polygon are entered as numbers', async () => {
     const page = await suite.signedIn('/geofences')
     await page.getByRole('button', { name: 'New geofence' }).press('Enter')
     await form(page).getByRole('button', { name: 'Draw a circle' }).press('Enter')
@@ -156,7 +156,7 @@ describeConsole('the page of geofences', () => {
     await card(page).getByText('3 corners').waitFor()
   })
 
-  test('a radius that is being typed stays when labels arrive', async () => {
+  test('a radius being typed stays when labels arrive', async () => {
     await suite.report({ deviceId: 'van-8', latitude: 48, longitude: 16 })
     await eventually(async () => (await suite.call('GET', '/devices/van-8')).status === 200)
     await suite.call('PATCH', '/devices/van-8', { labels: ['late'] })
@@ -210,7 +210,7 @@ describeConsole('the page of geofences', () => {
     })
   })
 
-  test('two dispatchers who change one geofence keep what the other has changed', async () => {
+  test('two dispatchers who change one geofence keep each other’s changes', async () => {
     const { id } = await suite.made('/geofences', { name: 'Shared yard', shape: CIRCLE })
     const page = await suite.signedIn(`/geofences?geofence=${id}`)
     await card(page).getByRole('button', { name: 'Change' }).click()
@@ -251,7 +251,7 @@ describeConsole('the page of geofences', () => {
     await page.getByRole('heading', { name: 'Keys', exact: true }).waitFor()
   })
 
-  test('a polygon that crosses itself is refused by its corners, not by coordinates', async () => {
+  test('the error for a polygon that crosses itself names corners, not coordinates', async () => {
     const page = await suite.signedIn('/geofences?new=1')
     await page.getByRole('button', { name: 'Draw a polygon' }).click()
     await form(page).getByLabel('Corners').fill('0, 0\n1, 1\n0, 1\n1, 0')
@@ -260,7 +260,7 @@ describeConsole('the page of geofences', () => {
     await form(page).getByText('The edges after corner 1 and after corner 3 cross').waitFor()
   })
 
-  test('a notification about a geofence begins with its form filled in', async () => {
+  test('a notification about a geofence starts with its form filled in', async () => {
     const { id } = await suite.made('/geofences', { name: 'Told', shape: CIRCLE })
     const page = await suite.signedIn(`/geofences?geofence=${id}`)
     await card(page).getByRole('link', { name: 'Notify me …' }).click()
@@ -285,7 +285,7 @@ describeConsole('the page of geofences', () => {
     await inside.getByRole('link', { name: 'van-8' }).waitFor()
   })
 
-  test('one that a rule names is not deleted, and the dialog says why', async () => {
+  test('a geofence named by a rule is not deleted, and the dialog says why', async () => {
     const { id } = await suite.made('/geofences', { name: 'Named', shape: CIRCLE })
     const rule = await suite.made('/rules', { name: 'Too long', when: { inside: id } })
     const page = await suite.signedIn(`/geofences?geofence=${id}`)
@@ -299,7 +299,7 @@ describeConsole('the page of geofences', () => {
     expect((await suite.call('GET', `/geofences/${id}`)).status).toBe(404)
   })
 
-  test('a file makes geofences, with a result for each feature, and all are saved as a file', async () => {
+  test('a file creates geofences, with a result for each feature, and all can be saved as a file', async () => {
     const page = await suite.signedIn('/geofences')
     await page.getByRole('button', { name: 'From a file' }).click()
     const dialog = page.getByRole('dialog', { name: 'Geofences from a file' })
@@ -369,7 +369,7 @@ describeConsole('the page of geofences', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'it is in order for assistive technology and fits a phone: %s',
+    'it is accessible and fits a phone: %s',
     async (colorScheme) => {
       const { id } = await suite.made('/geofences', { name: 'W'.repeat(64), shape: CIRCLE })
       const viewport = { width: 390, height: 800 }

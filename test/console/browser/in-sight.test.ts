@@ -4,10 +4,10 @@ import { connecting } from './connecting.ts'
 import { consoleSuite } from './console-harness.ts'
 import { fillMoment } from './fill-moment.ts'
 
-describeConsole('what people look for is in sight', () => {
+describeConsole('important content is in sight', () => {
   const suite = consoleSuite()
 
-  test('the arrival of a device is in a bar of 56 px beside every step, also beside the QR code', async () => {
+  test('a bar of 56 px beside every step, even the QR code, shows the arrival of a device', async () => {
     const page = await connecting(suite, 'phone-anna', 'OwnTracks (Android)')
     const bar = page.getByRole('region', { name: 'Arrival' })
     await bar.getByText('Waiting for the first report').waitFor()
@@ -26,7 +26,7 @@ describeConsole('what people look for is in sight', () => {
   test.each([
     ['en-US', 'It ends tomorrow 2:05 pm', '2:05 pm', /[A-Z][a-z]{2} \d+ – /],
     ['de', 'It ends tomorrow 14:05', '14:05', /\d+ (– \d+ )?[A-Z][a-z]{2}/],
-  ])('a browser in %s has its clock and its order of dates', async (locale, ends, time, week) => {
+  ])('a browser in %s gets its clock and its order of dates', async (locale, ends, time, week) => {
     await suite.report({ deviceId: 'clocked', latitude: 48, longitude: 16 })
     const page = await suite.signedIn('/shares?device=clocked', { locale, timezoneId: 'UTC' })
     const dialog = page.getByRole('dialog', { name: 'New link' })
@@ -44,7 +44,7 @@ describeConsole('what people look for is in sight', () => {
     expect(await page.locator('.day-words').textContent()).toMatch(week)
   })
 
-  test('the time of an audit entry is whole in a window of 1024 px: the clock, and the date below it', async () => {
+  test('the time of an audit entry is complete in a window of 1024 px: the clock, and the date below it', async () => {
     const page = await suite.signedIn('/audit', { viewport: { width: 1024, height: 768 } })
     const time = page.getByRole('table', { name: 'Audit' }).getByRole('time').first()
     await time.waitFor()

@@ -9,7 +9,7 @@ const MARKUP = '<img src=x onerror=alert(1)>'
 describeConsole('keys', () => {
   const suite = consoleSuite()
 
-  test('a message that comes while a dialog is open appears in it', async () => {
+  test('a message that arrives while a dialog is open appears in it', async () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('Announced')
@@ -92,7 +92,7 @@ describeConsole('keys', () => {
     await page.getByRole('heading', { name: 'You have no permission' }).waitFor()
   })
 
-  test('one of thousands of keys is found by its name, filtered and sorted, and named where it is refused', async () => {
+  test('one of thousands of keys is found by name, filtered and sorted, and named in its rejections', async () => {
     const { id } = await suite.made('/keys', { name: 'Needle 07' })
     for (let one = 0; one < 101; one += 1) await suite.made('/keys', { name: `Hay ${one}` })
     const page = await suite.signedIn('/keys')

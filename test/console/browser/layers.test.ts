@@ -28,7 +28,7 @@ describeConsole('the layers of a map', () => {
   const streets = (page: Page) =>
     page.getByRole('radio', { name: 'Streets (OpenStreetMap)', exact: true })
 
-  test('streets are requested only once they are chosen, and stay chosen until another layer is', async () => {
+  test('streets are requested only once chosen, and stay chosen until another layer is', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn()
     const tiles = await standIn(page)
@@ -90,7 +90,7 @@ describeConsole('the layers of a map', () => {
     expect(without.tiles.asked).toBe(0)
   })
 
-  test('close to the ground the base map says that it shows no streets, and leads to the layers', async () => {
+  test('zoomed in, the base map says that it shows no streets, and links to the layers', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn()
     await page.getByText('Natural Earth').waitFor()

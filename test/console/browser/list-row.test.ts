@@ -19,7 +19,7 @@ describeConsole('a row of the list', () => {
         return [style['fontSize'], style['fontWeight'], style['fontVariantNumeric']]
       })
 
-  test('is a sentence of 52 px: name in full, age to the right, and below what the device does', async () => {
+  test('is a sentence 52 px high: full name, age to the right, and the device’s state below', async () => {
     const name = 'Service Berlin-Mitte, spare vehicle'
     await suite.report({ deviceId: 'row-1', latitude: 52.5, longitude: 13.4, speed: 8.6 })
     await eventually(async () => (await suite.call('GET', '/devices/row-1')).status === 200)
@@ -44,7 +44,7 @@ describeConsole('a row of the list', () => {
     expect(inner).toBe(outer)
   })
 
-  test('has amber words only for exceptions', async () => {
+  test('has amber text only for exceptions', async () => {
     await suite.report(
       { deviceId: 'amber low', latitude: 52.5, longitude: 13.4, speed: 8.6, battery: 0.08 },
       { deviceId: 'amber full', latitude: 52.5, longitude: 13.4, speed: 8.6, battery: 0.8 },

@@ -6,7 +6,7 @@ import { consoleSuite } from './console-harness.ts'
 
 const KEYS = 120
 
-describeConsole('a list in pages', () => {
+describeConsole('a paged list', () => {
   const suite = consoleSuite()
   let isFilled = false
 
@@ -45,7 +45,7 @@ describeConsole('a list in pages', () => {
     expect(await top()).toBe(0)
   })
 
-  test('the next page of a list does not come into another one', async () => {
+  test('the next page of a list does not appear in another list', async () => {
     const page = await audit()
     let held: Route | undefined
     await page.route(nextPage, (route) => void (held = route))
@@ -67,7 +67,7 @@ describeConsole('a list in pages', () => {
     expect(await rows(page).filter({ hasText: 'key.created' }).count()).toBe(0)
   })
 
-  test('a next page that failed is tried again, and its failure disappears', async () => {
+  test('a next page that failed can be retried, and the error disappears', async () => {
     const page = await audit()
     await page.route(nextPage, (route) => route.fulfill({ status: 503 }))
     await more(page).click()
@@ -78,7 +78,7 @@ describeConsole('a list in pages', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('the head of a table does not cover what Shift+Tab goes up to', async () => {
+  test('the header of a table does not cover the target of Shift+Tab', async () => {
     await audit()
     const page = await suite.signedIn('/keys')
     const actions = page.getByRole('button', { name: /^Actions Key / })
@@ -95,7 +95,7 @@ describeConsole('a list in pages', () => {
     }
   })
 
-  test('an answer that takes longer than the refresh interval is shown', async () => {
+  test('a response that takes longer than the refresh interval is shown', async () => {
     const page = await suite.signedIn('/audit')
     await page.clock.install()
     const held: Route[] = []
@@ -112,7 +112,7 @@ describeConsole('a list in pages', () => {
     await page.getByText('Dead letters').first().waitFor()
   })
 
-  test('a fault of the console is named as one', async () => {
+  test('a fault of the console is reported as one', async () => {
     const page = await suite.signedIn('/keys')
     const json = { status: 200, data: { items: [null], nextCursor: null } }
     await page.route('**/api/v1/audit', (route) => route.fulfill({ json }))

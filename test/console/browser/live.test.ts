@@ -18,7 +18,7 @@ const STREAM_BY_HAND = `const ask = window.fetch
     return Promise.resolve(new Response(body))
   }`
 
-describeConsole('what is live', () => {
+describeConsole('live updates', () => {
   const suite = consoleSuite()
   const connection = (page: Page) => page.getByRole('status', { name: 'Connection' })
   const isStream = (url: string) => url.includes('/api/v1/stream')
@@ -80,7 +80,7 @@ describeConsole('what is live', () => {
     expect(lists).toBe(1)
   })
 
-  test('only visible tabs have a stream, and a tab misses nothing while it is hidden', async () => {
+  test('only visible tabs have a stream, and a hidden tab misses nothing', async () => {
     const page = await suite.signedIn()
     await connection(page).getByText('live').waitFor()
     const ended = page.waitForEvent('requestfailed', (request) => isStream(request.url()))
@@ -93,7 +93,7 @@ describeConsole('what is live', () => {
     await deviceRow(page, 'while-hidden').waitFor()
   })
 
-  test('two visible windows are live, each with a stream of its own', async () => {
+  test('two visible windows are live, each with its own stream', async () => {
     const first = await suite.signedIn()
     const second = await first.context().newPage()
     await second.goto(suite.url)
@@ -102,7 +102,7 @@ describeConsole('what is live', () => {
     for (const page of [first, second]) await deviceRow(page, 'in-both').waitFor()
   })
 
-  test('while the first list is being read, the page counts nothing', async () => {
+  test('while the first list loads, the page shows no counts', async () => {
     await suite.report({ deviceId: 'counted', latitude: 1, longitude: 1 })
     const page = await suite.signedIn('/keys')
     let letCome = () => {}
@@ -119,7 +119,7 @@ describeConsole('what is live', () => {
     await counts.getByText(/[1-9]/).first().waitFor()
   })
 
-  test('a page opened without the service or the network is there once they are back', async () => {
+  test('a page opened without the service or the network loads once they are back', async () => {
     await suite.report({ deviceId: 'back', latitude: 1, longitude: 1 })
     const page = await suite.signedIn('/keys')
     await page.route('**/api/v1/session', (route) => route.abort())
@@ -136,7 +136,7 @@ describeConsole('what is live', () => {
     await page.getByRole('heading', { name: 'Shared links', level: 1 }).waitFor()
   })
 
-  test('a page first opened while the service restarts is there once it is back', async () => {
+  test('a page first opened while the service restarts loads once it is back', async () => {
     const page = await suite.signedIn('/keys')
     let isUp = false
     // As a service that is away: no `online` event of the browser comes.
@@ -147,7 +147,7 @@ describeConsole('what is live', () => {
     await page.getByRole('heading', { name: 'Shared links', level: 1 }).waitFor()
   })
 
-  test('the card reads again what a busy service has not answered', async () => {
+  test('the card retries a request that a busy service has not answered', async () => {
     const shape = { type: 'circle', latitude: 33, longitude: 3, radius: 200 }
     await suite.made('/geofences', { name: 'Depot', shape })
     await suite.report({ deviceId: 'unanswered', latitude: 33, longitude: 3 })
@@ -167,7 +167,7 @@ describeConsole('what is live', () => {
     expect(refusals).toBe(2)
   })
 
-  test('what is loaded ahead is used: the browser has nothing to warn of', async () => {
+  test('every preloaded file is used: the browser gives no warning', async () => {
     const page = await suite.signedIn('/keys')
     const warnings: string[] = []
     page.on('console', (message) => {
@@ -179,7 +179,7 @@ describeConsole('what is live', () => {
     expect(warnings).toEqual([])
   })
 
-  test('a list that cannot be read says why, and is read once it is tried again', async () => {
+  test('a list that cannot be loaded says why, and loads on a retry', async () => {
     await suite.report({ deviceId: 'listed', latitude: 1, longitude: 1 })
     const page = await suite.signedIn('/keys')
     const answer = { status: 503, json: { error: 'SERVICE_UNAVAILABLE', message: 'no store' } }

@@ -12,7 +12,7 @@ describeConsole('a lost device', () => {
   const keyCard = (page: Page) => page.getByRole('region', { name: 'Key', exact: true })
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'I lost this device' })
 
-  test('its key is revoked with at most four clicks from the map, if no other device uses it', async () => {
+  test('revoking its key takes at most four clicks from the map, if no other device uses it', async () => {
     const { key } = await suite.made('/keys', { name: 'Phone of Ana' })
     expect(await suite.submit(key, at('lost-1'))).toBe(200)
     const page = await suite.signedIn()
@@ -44,7 +44,7 @@ describeConsole('a lost device', () => {
     expect(await suite.submit(key, at('other-van'))).toBe(200)
   })
 
-  test('the device says which key it reports with, and leads to that key, which lists its devices', async () => {
+  test('the device shows its key, and links to that key, which lists its devices', async () => {
     const { key } = await suite.made('/keys', { name: 'Bicycle' })
     expect(await suite.submit(key, at('bike'))).toBe(200)
     await eventually(async () => (await suite.call('GET', '/devices/bike')).status === 200)

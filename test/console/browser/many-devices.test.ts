@@ -25,7 +25,7 @@ describeConsole('many devices at once', () => {
     await page.getByRole('button', { name: choice }).click()
   }
 
-  test('labels are given to many devices, and the list and the map show those with one', async () => {
+  test('labels are added to many devices, and the list and the map can be limited to a label', async () => {
     const page = await suite.signedIn('/?q=van')
     await deviceRow(page, 'van-3').waitFor()
     await openList(page, 'Select devices')
@@ -50,7 +50,7 @@ describeConsole('many devices at once', () => {
     await card.getByRole('list', { name: 'Labels' }).getByText('Night shift').waitFor()
   })
 
-  test('a label is taken away on the page of the device', async () => {
+  test('a label is removed on the page of the device', async () => {
     await suite.call('PATCH', '/devices/van-3', { labels: ['Spare', 'South'] })
     const page = await suite.signedIn('/devices/van-3')
     await page.getByRole('button', { name: 'Label', exact: true }).click()
@@ -101,7 +101,7 @@ describeConsole('many devices at once', () => {
     await page.waitForURL(/\/shares\?device=van-1&device=van-3$/)
   })
 
-  test('the list shows the columns that are chosen, and its address keeps them', async () => {
+  test('the list shows the chosen columns, and its address keeps them', async () => {
     const page = await suite.signedIn()
     await deviceRow(page, 'lorry-1').waitFor()
     await page.getByRole('button', { name: 'List options' }).click()

@@ -21,7 +21,7 @@ describeConsole('geofences and rules on the map page', () => {
 
   const rows = (page: Page) => page.getByRole('list', { name: 'Devices' }).getByRole('listitem')
 
-  test('a switch shows geofences on the map, and stays as it is', async () => {
+  test('a switch shows geofences on the map, and remembers its state', async () => {
     await suite.made('/geofences', { name: 'Big yard', shape: CIRCLE })
     await report('van-1')
     const page = await suite.signedIn('/')
@@ -59,7 +59,7 @@ describeConsole('geofences and rules on the map page', () => {
     await deviceRow(page, 'tractor-1').waitFor({ state: 'detached' })
   })
 
-  test('an open rule marks the row as it is raised and cleared, and the list has only such devices', async () => {
+  test('a raised rule marks the row until it is cleared, and the list can show only such devices', async () => {
     const when = { field: 'temperature', above: 30 }
     const { id } = await suite.made('/rules', { name: 'Hot', when })
     const heat = (deviceId: string, temperature: number) =>

@@ -93,7 +93,7 @@ describeConsole('the view of the map', () => {
     expect(name.x).toBeGreaterThan(others.x)
   })
 
-  test('the map holds the poles, 180° and (0, 0), and an arrow for heading 0', async () => {
+  test('the map shows the poles, 180° and (0, 0), and an arrow for heading 0', async () => {
     await suite.report(
       { deviceId: 'edge east', latitude: 0, longitude: 180 },
       { deviceId: 'edge west', latitude: 30, longitude: -180 },
@@ -126,7 +126,7 @@ describeConsole('the view of the map', () => {
     }
   })
 
-  test('devices on both sides of 180° are one number, on the copy of the world in view', async () => {
+  test('devices on both sides of 180° are one cluster, on the copy of the world in view', async () => {
     await suite.report(
       { deviceId: 'fiji east', latitude: -17, longitude: 179.99 },
       { deviceId: 'fiji west', latitude: -17, longitude: -179.99 },

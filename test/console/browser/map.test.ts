@@ -13,7 +13,7 @@ const HOSTILE = [
 describeConsole('the map', () => {
   const suite = consoleSuite()
 
-  test('the map shows a report without a reload, and how the connection is', async () => {
+  test('the map shows a report without a reload, and the state of the connection', async () => {
     const page = await suite.signedIn()
     await page.getByRole('status', { name: 'Connection' }).getByText('live').waitFor()
     await page.getByText('No device has reported yet').waitFor()
@@ -23,7 +23,7 @@ describeConsole('the map', () => {
     expect(await row.textContent()).toMatch(/^van-1 Online (now|\d s ago) Moving 36 km\/h$/)
   })
 
-  test('a device that already stood when the page was opened shows for how long', async () => {
+  test('a device already stationary when the page opens shows for how long', async () => {
     const parked = { deviceId: 'parked', latitude: 52.5, longitude: 13.4, speed: 0 }
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
     await suite.report(
@@ -75,7 +75,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'to-erase').waitFor({ state: 'hidden' })
   })
 
-  test('the map is worked by the keyboard alone', async () => {
+  test('the map can be used by the keyboard alone', async () => {
     const page = await suite.signedIn()
     await deviceRow(page, 'van-1').waitFor()
     await page.keyboard.press('/')
@@ -120,7 +120,7 @@ describeConsole('the map', () => {
     expect(await deviceRow(page, 'erased-while-lost').count()).toBe(0)
   })
 
-  test('the map shows devices while the stream is not open yet, and what has happened since', async () => {
+  test('the map shows devices before the stream opens, and then what has happened since', async () => {
     await suite.report(
       { deviceId: 'moves-before-stream', latitude: 3, longitude: 3 },
       { deviceId: 'erased-before-stream', latitude: 3, longitude: 3 },
@@ -145,7 +145,7 @@ describeConsole('the map', () => {
     await deviceRow(page, 'erased-before-stream').waitFor({ state: 'hidden' })
   })
 
-  test('only the visible one of eight tabs has a stream, and each is current once it is shown', async () => {
+  test('of eight tabs only the visible one has a stream, and each is current once visible', async () => {
     const first = await suite.signedIn()
     const connection = (page: Page) => page.getByRole('status', { name: 'Connection' })
     await connection(first).getByText('live').waitFor()
@@ -170,7 +170,7 @@ describeConsole('the map', () => {
     expect(streams).toBe(1)
   })
 
-  test('the map is whole on a phone: links in sight, nothing sideways, the list in three heights', async () => {
+  test('the map works on a phone: links in sight, no sideways scrolling, the list in three heights', async () => {
     const page = await suite.signedIn('/', {
       viewport: { width: 360, height: 740 },
       hasTouch: true,

@@ -92,7 +92,7 @@ describeConsole('markers and labels of the map', () => {
     }
   })
 
-  test('labels are pills of the surface, and cover neither each other, nor markers, nor controls', async () => {
+  test('labels are pills in the surface colour, and cover neither each other, nor markers, nor controls', async () => {
     await suite.report(
       ...Array.from({ length: 40 }, (_, index) => ({
         deviceId: `crowd ${index}`,
@@ -131,7 +131,7 @@ describeConsole('markers and labels of the map', () => {
     expect(covered).toEqual([])
   })
 
-  test('a label hides the name of a town beneath it, and no other', async () => {
+  test('a label hides the name of a town beneath it, and no other name', async () => {
     await suite.report({ deviceId: 'here', ...VIENNA })
     const page = await opened('/?q=here', 'here')
     await deviceAt(page, 'here')
@@ -147,7 +147,7 @@ describeConsole('markers and labels of the map', () => {
     await eventually(async () => (await seen()).includes('Vienna'))
   })
 
-  test('a label has a second line when its device is selected, or from zoom 14', async () => {
+  test('a label has a second line if its device is selected, or from zoom 14', async () => {
     await suite.report({ deviceId: 'note', latitude: 46, longitude: 14, speed: 10 })
     const page = await opened('/?q=note', 'note')
     await deviceAt(page, 'note')

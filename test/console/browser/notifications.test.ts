@@ -34,7 +34,7 @@ async function startReceiver() {
   return { received, server, host: `127.0.0.1:${port}` }
 }
 
-describeConsole('the page of notifications', () => {
+describeConsole('the notifications page', () => {
   let receiver: Awaited<ReturnType<typeof startReceiver>>
   const suite = consoleSuite({ env: () => ({ WEBHOOK_ALLOW_NETWORKS: '127.0.0.0/8' }) })
   let ruleId = ''
@@ -81,7 +81,7 @@ describeConsole('the page of notifications', () => {
   const deleted = (...ids: readonly string[]) =>
     Promise.all(ids.map((id) => suite.call('DELETE', `/subscriptions/${id}`)))
 
-  test('a webhook is made, its secret shown once, and a test shows what the receiver answers', async () => {
+  test('a webhook is created, its secret is shown once, and a test shows the receiver’s response', async () => {
     const page = await suite.signedIn('/')
     await follow(page, 'Notifications')
     await page.getByRole('button', { name: 'New notification' }).click()
@@ -129,7 +129,7 @@ describeConsole('the page of notifications', () => {
     await deleted((await stored('Device came online'))?.id ?? '')
   })
 
-  test('rules, devices and hours are chosen in words, and changed', async () => {
+  test('rules, devices and hours are chosen in plain words, and changed', async () => {
     const page = await suite.signedIn('/notifications', { timezoneId: 'Europe/Berlin' })
     await page.getByRole('button', { name: 'New notification' }).click()
     await form(page).getByLabel('When').selectOption('One of these rules is raised …')
@@ -200,7 +200,7 @@ describeConsole('the page of notifications', () => {
     expect(await stored('Night desk')).toBeUndefined()
   })
 
-  test('positions go to a webhook, at most so often', async () => {
+  test('positions go to a webhook, with a limited frequency', async () => {
     const page = await suite.signedIn('/notifications')
     await page.getByRole('button', { name: 'New notification' }).click()
     await form(page).getByLabel('When').selectOption('A position arrives')
@@ -223,7 +223,7 @@ describeConsole('the page of notifications', () => {
     await deleted(made?.id ?? '')
   })
 
-  test('hours without a day are those of every day, and none are chosen by themselves', async () => {
+  test('hours without a day apply to every day, and none are preselected', async () => {
     const page = await suite.signedIn('/notifications', { timezoneId: 'UTC' })
     const make = async (name: string, from: string, to: string) => {
       await page.getByRole('button', { name: 'New notification' }).click()
@@ -246,7 +246,7 @@ describeConsole('the page of notifications', () => {
     await deleted(night?.id ?? '', always?.id ?? '')
   })
 
-  test('one that fails says so in words and on every page, and continues once it has a new receiver', async () => {
+  test('a failing notification says so on its page and on every other, and continues once it has a new receiver', async () => {
     const { id } = await subscribed('Old ERP', '500/erp')
     await happen()
     await eventually(async () => (await stored('Old ERP'))?.state === 'failing')
@@ -313,7 +313,7 @@ describeConsole('the page of notifications', () => {
     await deleted(id)
   })
 
-  test('an answer of 410 disables a notification; once enabled, it continues where it stopped', async () => {
+  test('a 410 response disables a notification; once enabled, it continues where it stopped', async () => {
     const { id } = await subscribed('Gone', '410/gone')
     await happen()
     await eventually(async () => (await stored('Gone'))?.state === 'disabled')
@@ -334,7 +334,7 @@ describeConsole('the page of notifications', () => {
     await banner(page).waitFor({ state: 'detached' })
   })
 
-  test('sent and refused items can be sent again, and a rewind sends all of them', async () => {
+  test('sent and refused items can be resent, and a rewind resends all of them', async () => {
     const { id } = await subscribed('Again', '200/again')
     const strict = await subscribed('Strict', '422/strict')
     const many = await subscribed('Many', '503/many', {
@@ -394,7 +394,7 @@ describeConsole('the page of notifications', () => {
     await deleted(id, strict.id, many.id)
   })
 
-  test('a viewer sees notifications, and neither controls nor what was sent', async () => {
+  test('a viewer sees notifications, but neither controls nor sent content', async () => {
     const { id } = await subscribed('Seen', '500/seen')
     await happen()
     await eventually(async () => (await stored('Seen'))?.state === 'failing')
@@ -422,7 +422,7 @@ describeConsole('the page of notifications', () => {
     ['light', 1_024],
     ['dark', 1_400],
   ] as const)(
-    'it is in order for assistive technology and fits: %s at %d px',
+    'it is accessible and fits: %s at %d px',
     async (colorScheme, width) => {
       const made = [
         await subscribed('W'.repeat(64), '500/wide'),

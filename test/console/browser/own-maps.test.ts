@@ -13,7 +13,7 @@ import { paintedText } from './painted.ts'
 
 const CREDIT = 'A town that does not exist'
 
-describeConsole('maps of one’s own', () => {
+describeConsole('your own maps', () => {
   let directory: Awaited<ReturnType<typeof temporaryDirectory>>
   let server: Awaited<ReturnType<typeof startMapServer>>
   beforeAll(async () => {
@@ -34,7 +34,7 @@ describeConsole('maps of one’s own', () => {
 
   const layer = (page: Page, name: string) => page.getByRole('radio', { name, exact: true })
 
-  test('a file of streets is drawn with names without being chosen, and says its credit', async () => {
+  test('a file of streets is drawn with names by default, and shows its credit', async () => {
     await suite.report({ deviceId: 'van-1', ...MIDDLE })
     await suite.report({ deviceId: 'van-2', ...MIDDLE, latitude: MIDDLE.latitude + 0.02 })
     const page = await suite.signedIn()
@@ -47,7 +47,7 @@ describeConsole('maps of one’s own', () => {
     expect(server.asked).toEqual([])
   })
 
-  test('a file on another server is read in parts, once it is chosen', async () => {
+  test('a file on another server is read in parts, once chosen', async () => {
     const page = await suite.signedIn()
     await page.getByRole('button', { name: 'Layers' }).click()
     await layer(page, 'Elsewhere').check()
@@ -56,7 +56,7 @@ describeConsole('maps of one’s own', () => {
     expect(new Set(server.asked.map(({ path }) => path))).toEqual(new Set(['/town.pmtiles']))
   })
 
-  test('people with a shared link have the layers too', async () => {
+  test('viewers of a shared link have the layers too', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
     const share = {
       name: 'Today',
@@ -75,7 +75,7 @@ describeConsole('maps of one’s own', () => {
     expect(await layer(page, 'Streets (OpenStreetMap)').isChecked()).toBe(false)
   })
 
-  test('where a file does not reach, the map says so above the built-in map; at its edge both are there', async () => {
+  test('outside a file’s area, the map says so above the built-in map; at its edge both are shown', async () => {
     await suite.report({ deviceId: 'far', latitude: 40.3, longitude: -3.72 })
     const page = await suite.signedIn('/?device=van-1')
     const outside = page.getByText('Town does not reach here; this is the built-in map.')
@@ -102,7 +102,7 @@ describeConsole('maps of one’s own', () => {
   })
 })
 
-describeConsole('tiles of one’s own', () => {
+describeConsole('your own tiles', () => {
   let server: Awaited<ReturnType<typeof startMapServer>>
   beforeAll(async () => {
     server = await startMapServer(town())
@@ -116,7 +116,7 @@ describeConsole('tiles of one’s own', () => {
     origins: () => [server.url],
   })
 
-  test('tiles of your own server are loaded, and it learns the site but never the page', async () => {
+  test('tiles of your own server are loaded, and the server learns the site but never the page', async () => {
     await suite.report({ deviceId: 'van-1', ...MIDDLE })
     const page = await suite.signedIn('/devices/van-1')
     await page.getByText('© Somebody').waitFor()

@@ -83,7 +83,7 @@ describeConsole('a page of another origin', () => {
     expect(await fetched(page, `${suite.url}/api/v1/devices`, { headers })).toBe('blocked')
   })
 
-  test('a page of another origin gains nothing from the cookie of an operator, and no session', async () => {
+  test('a page of another origin gets neither access by an operator’s cookie, nor a session', async () => {
     const page = await pageAt(origins[0])
     const credentials = 'include'
     expect(await fetched(page, `${suite.url}/api/v1/session`, { credentials })).toBe('blocked')

@@ -56,7 +56,7 @@ const SCROLLED = `document.querySelector('#content').scrollTop`
 describeConsole('the console on a phone', () => {
   const suite = consoleSuite()
 
-  test('it can be put on the home screen', async () => {
+  test('it can be installed on the home screen', async () => {
     const page = await suite.signedIn('/keys', PHONE)
     const devtools = await page.context().newCDPSession(page)
     const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors')
@@ -101,7 +101,7 @@ describeConsole('the console on a phone', () => {
     expect(await quickest(3_000, shownAfterMs)).toBeLessThanOrEqual(3_000)
   })
 
-  test('over a map the buttons are one column, and legend, scale and credits cover nothing', async () => {
+  test('over a map the buttons form one column, and legend, scale and credits cover nothing', async () => {
     const from = Date.now() - 3_600_000
     const drive = Array.from({ length: 20 }, (_, index) => ({
       deviceId: 'phone-drive',
@@ -146,7 +146,7 @@ describeConsole('the console on a phone', () => {
     expect([y >= 0, y + height <= window.height]).toEqual([true, true])
   })
 
-  test('the list has the room that its filters leave; one button opens them and counts those in use', async () => {
+  test('the list gets the space left by its filters; one button opens them and shows how many are active', async () => {
     for (let n = 0; n < 9; n += 1) {
       await suite.report({ deviceId: `room-${n}`, latitude: 48 + n / 10, longitude: 16 })
     }
@@ -193,7 +193,7 @@ describeConsole('the console on a phone', () => {
     await page.getByRole('searchbox').waitFor()
   })
 
-  test('on a page of a device the map stays in sight while the rest scrolls, so a chosen trip is seen', async () => {
+  test('on a device’s page the map stays in sight while the rest scrolls, so a chosen trip is visible', async () => {
     const from = Date.now() - 2 * 3_600_000
     const day = new Date(from).toISOString().slice(0, 10)
     await suite.report(
@@ -223,7 +223,7 @@ describeConsole('the console on a phone', () => {
     expect(await accessFaults(page)).toEqual([])
   })
 
-  test('the menu of a card is beside its name, and no gap is below folded filters', async () => {
+  test('the menu of a card is beside its name, and folded filters leave no gap below', async () => {
     await suite.made('/keys', { name: 'Phone' })
     const page = await suite.signedIn('/keys', PHONE)
     const card = page.getByRole('row').filter({ hasText: 'Phone' })

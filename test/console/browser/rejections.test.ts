@@ -8,7 +8,7 @@ const MARKUP = '<img src=x onerror=alert(1)>'
 describeConsole('rejections', () => {
   const suite = consoleSuite()
 
-  test('a rejection appears on its page without a reload, and stays text', async () => {
+  test('a rejection appears on its page without a reload, as plain text', async () => {
     const { key } = await suite.made('/keys', { name: `Key ${MARKUP}` })
     const page = await suite.signedIn('/rejections')
     await page.getByText('When a report is rejected').or(page.getByRole('table')).first().waitFor()
@@ -20,7 +20,7 @@ describeConsole('rejections', () => {
     await row.getByText(`Key ${MARKUP}`).waitFor()
   })
 
-  test('rejections are counted, and searched by cause, device, key and time', async () => {
+  test('rejections are counted, and can be searched by cause, device, key and time', async () => {
     const { key } = await suite.made('/keys', { name: 'Trackers' })
     for (const latitude of [91, 92])
       await suite.submit(key, { deviceId: 'faulty', latitude, longitude: 1 })

@@ -3,7 +3,7 @@ import { eventually } from '../../eventually.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 
-describeConsole('a phone at rest that pings', () => {
+describeConsole('a phone at rest that sends pings', () => {
   const suite = consoleSuite()
 
   /** A message of OwnTracks at a time some seconds ago. */
@@ -19,7 +19,7 @@ describeConsole('a phone at rest that pings', () => {
     expect(status).toBe(200)
   }
 
-  test('has the battery of its newest ping on its page, in the list and on its card, live and read again', async () => {
+  test('shows the battery of its newest ping on its page, in the list and on its card, live and after a reload', async () => {
     const { key } = await suite.made('/keys', { name: 'Phone' })
     const tst = Math.floor(Date.now() / 1_000) - 120
     await ping(key, tst, { batt: 80, bs: 1 })

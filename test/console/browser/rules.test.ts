@@ -7,7 +7,7 @@ import { chooseAction, consoleSuite, PASSWORD } from './console-harness.ts'
 
 const CIRCLE = { type: 'circle', latitude: 48.2, longitude: 16.4, radius: 200 }
 
-describeConsole('the page of rules', () => {
+describeConsole('the rules page', () => {
   const suite = consoleSuite()
 
   const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text })
@@ -134,7 +134,7 @@ describeConsole('the page of rules', () => {
     await events.filter({ hasText: 'lorry-1: Hot · 40 °C' }).waitFor()
   })
 
-  test('a viewer sees rules with their whole names, and changes none', async () => {
+  test('a viewer sees rules with their full names, and changes none', async () => {
     await suite.made('/rules', { name: 'Seen', when: { field: 'speed', above: 20 } })
     const long = 'Longer than 120 minutes away from the northern depot'
     await suite.made('/rules', { name: long, when: { field: 'speed', above: 20 } })
@@ -155,7 +155,7 @@ describeConsole('the page of rules', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'it is in order for assistive technology and fits a phone: %s',
+    'it is accessible and fits a phone: %s',
     async (colorScheme) => {
       await suite.made('/rules', { name: 'W'.repeat(64), when: { field: 'speed', above: 20 } })
       const viewport = { width: 390, height: 800 }

@@ -53,7 +53,7 @@ describeConsole('pictures', () => {
     }
   }
 
-  test('every page has its picture', async () => {
+  test('every page has a screenshot', async () => {
     await suite.report(...fleet(), ...track())
     const { key } = await suite.made('/keys', { name: 'Trackers of the northern depot' })
     await refusedReports(key)

@@ -34,7 +34,7 @@ describeConsole('the dialog that shares devices', () => {
     return ((await answer.json()) as { data: object }).data
   }
 
-  test('Enter right after typing adds the device that was typed, not the first of the list before', async () => {
+  test('Enter right after typing adds the device that was typed, not the first of the previous list', async () => {
     await device('pick-1')
     await device('pick-2')
     const page = await suite.signedIn('/shares')
@@ -48,7 +48,7 @@ describeConsole('the dialog that shares devices', () => {
     expect(await removes.allTextContents()).toEqual([expect.stringContaining('pick-2')])
   })
 
-  test('no link is created while a device is typed and not yet added', async () => {
+  test('no link is created while a typed device is not yet added', async () => {
     await device('typed-1')
     await device('typed-2')
     const page = await suite.signedIn('/shares?device=typed-1')
@@ -96,7 +96,7 @@ describeConsole('the dialog that shares devices', () => {
     expect(await page.getByRole('link', { name: 'Operators' }).count()).toBe(0)
   })
 
-  test('it shows what viewers will read, and devices get names for the link', async () => {
+  test('it shows what viewers will see, and devices get names for the link', async () => {
     await device('tanker-1', 'Tanker of the north')
     await device('tanker-2')
     const page = await suite.signedIn('/shares?device=tanker-1&device=tanker-2')
@@ -133,7 +133,7 @@ describeConsole('the dialog that shares devices', () => {
     expect(await shared(link)).toMatchObject({ name: 'Oil for Ebensee', trailMinutes: 60 })
   })
 
-  test('a link to a parked van opens with its last known place, as the dialog promised', async () => {
+  test('a link to a parked van opens with its last known position, as the dialog promised', async () => {
     const timestamp = new Date(Date.now() - 3 * 3_600_000).toISOString()
     await device('parked', 'Parked van', { timestamp })
     const page = await suite.signedIn('/shares?device=parked')
@@ -154,7 +154,7 @@ describeConsole('the dialog that shares devices', () => {
     await guest.getByText('It may have no network').waitFor()
   })
 
-  test('a link that does not show the current place is empty until the next report, as the dialog said', async () => {
+  test('a link without the current position is empty until the next report, as the dialog said', async () => {
     await device('secret-yard', 'Van of the yard')
     const page = await suite.signedIn('/shares?device=secret-yard')
     await preview(page).getByText('Updated just now').waitFor()
@@ -171,7 +171,7 @@ describeConsole('the dialog that shares devices', () => {
     await guest.getByText(/Updated \d\d:\d\d/).waitFor()
   })
 
-  test('two hours of a link are two clicks from a device, and its address says that phones do not reach it', async () => {
+  test('a link for two hours takes two clicks from a device, and says that phones cannot reach its address', async () => {
     await device('friend', 'Friend')
     const page = await suite.signedIn('/?device=friend')
     const card = page.getByRole('region', { name: 'Selected device' })

@@ -59,7 +59,7 @@ describeConsole('sharing', () => {
     await guest.getByRole('heading', { name: 'This link shows nothing' }).waitFor()
   })
 
-  test('a device leads to a link of its own, and the link ends while it is looked at', async () => {
+  test('the card of a device creates a link to it, and the link ends while a viewer has it open', async () => {
     await suite.report({ deviceId: 'van', latitude: 48.2, longitude: 16.4 })
     await stored('van')
     const page = await suite.signedIn('/?device=van')
@@ -139,7 +139,7 @@ describeConsole('sharing', () => {
   const firstDevice = (page: Page) =>
     page.getByRole('list', { name: 'Devices' }).getByText('Device 1')
 
-  test('a link shows its devices although the service was busy when it was opened', async () => {
+  test('a link shows its devices even if the service was busy when it was opened', async () => {
     const { page, link } = await sharedPage('busy')
     const busy = { status: 503, headers: { 'Retry-After': '1' }, body: '' }
     await page.route('**/api/v1/shared', (route) => route.fulfill(busy), { times: 1 })
@@ -149,7 +149,7 @@ describeConsole('sharing', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('a link shows its devices although its stream is refused, and that it is not live', async () => {
+  test('a link shows its devices even if its stream is refused, and says that it is not live', async () => {
     const { page, link } = await sharedPage('refused')
     const busy = { status: 503, headers: { 'Retry-After': '60' }, body: '' }
     await page.route('**/api/v1/shared/stream', (route) => route.fulfill(busy))
@@ -159,7 +159,7 @@ describeConsole('sharing', () => {
     expect(await connection.textContent()).toBe('disconnected, reconnecting')
   })
 
-  test('a report that comes while a link is first read is shown', async () => {
+  test('a report that arrives while a link loads is shown', async () => {
     const { page, link } = await sharedPage('early')
     const timestamp = new Date(Date.now() + 1_000).toISOString()
     await page.route(
@@ -179,7 +179,7 @@ describeConsole('sharing', () => {
     expect(await time.getAttribute('datetime')).toBe(timestamp)
   })
 
-  test('a report that is stored only after a link was first read is shown soon', async () => {
+  test('a report that is stored only after a link has loaded is shown soon', async () => {
     const { page, link } = await sharedPage('stored-late')
     await page.route(
       '**/api/v1/shared',
@@ -195,7 +195,7 @@ describeConsole('sharing', () => {
     await firstDevice(page).waitFor({ timeout: 40_000 })
   })
 
-  test('a device that falls silent does not stay online on the map of a link', async () => {
+  test('a device that stops reporting does not stay online on the map of a link', async () => {
     const { page, link } = await sharedPage('silent')
     const painted = (colour: readonly number[]) =>
       page.evaluate<boolean>(`(() => {
@@ -225,7 +225,7 @@ describeConsole('sharing', () => {
   })
 
   test.each([-1, 1])(
-    'a phone whose clock is wrong by %i hour says when a device was last heard',
+    'a phone whose clock is wrong by %i hour shows when a device last reported',
     async (hours) => {
       const { page, link } = await sharedPage(`clock${hours}`)
       await passTime(page, 6 * 60_000, hours * 3_600_000)
@@ -283,7 +283,7 @@ describeConsole('sharing', () => {
   })
 
   test.each(['/share', '/share#nonsense', '/share#%'])(
-    '%s says that it shows nothing',
+    '%s says that it has nothing to show',
     async (path) => {
       const page = await (await suite.open()).newPage()
       await page.goto(suite.url + path)

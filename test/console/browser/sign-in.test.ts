@@ -7,7 +7,7 @@ import { consoleSuite, deviceRow, EMAIL, PASSWORD } from './console-harness.ts'
 describeConsole('signing in', () => {
   const suite = consoleSuite()
 
-  test('the world map is behind the form, and asks for nothing that needs a session', async () => {
+  test('the world map is behind the form, and requests nothing that needs a session', async () => {
     const page = await (await suite.open()).newPage()
     const refused: string[] = []
     page.on('response', (response) => {
@@ -32,7 +32,7 @@ describeConsole('signing in', () => {
     expect(refused).toEqual(['/api/v1/session'])
   })
 
-  test('signing in leads to the page that was asked for, and signing out back', async () => {
+  test('signing in leads to the requested page, and signing out back', async () => {
     const page = await suite.signedIn('/audit', { byForm: true })
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Audit')
@@ -45,7 +45,7 @@ describeConsole('signing in', () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('once the map is there after signing in, at most 180 kB of scripts and styles have come', async () => {
+  test('after signing in, the map appears with at most 180 kB of scripts and styles loaded', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn('/', { byForm: true })
     await deviceRow(page, 'van-1').waitFor()
@@ -72,7 +72,7 @@ describeConsole('signing in', () => {
     expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe(EMAIL)
   })
 
-  test('signing in with an empty form shows the faults at the fields', async () => {
+  test('signing in with an empty form shows errors at the fields', async () => {
     const context = await suite.open()
     const page = await context.newPage()
     await page.goto(suite.url)
@@ -102,7 +102,7 @@ describeConsole('signing in', () => {
     expect(await page.getByRole('alert').count()).toBe(0)
   })
 
-  test('signing in again resumes a half-done change', async () => {
+  test('signing in again resumes an unfinished change', async () => {
     const page = await suite.signedIn('/keys')
     await page.getByRole('button', { name: 'New key' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('half done')
@@ -151,7 +151,7 @@ describeConsole('signing in', () => {
     await other.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  test('signing in again cannot be left unanswered by pressing Esc', async () => {
+  test('Esc does not close the dialog to sign in again', async () => {
     const page = await suite.signedIn('/audit')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
     const refresh = page.getByRole('button', { name: 'Refresh' })
@@ -168,7 +168,7 @@ describeConsole('signing in', () => {
     await page.getByText('session.created').first().waitFor()
   })
 
-  test('signing in with another account shows nothing of the one before, not its pins either', async () => {
+  test('signing in with another account shows nothing of the previous one, not even its pins', async () => {
     await suite.report(
       { deviceId: 'van-of-a', latitude: 48.2, longitude: 16.4 },
       { deviceId: 'lorry-of-a', latitude: 48.2, longitude: 16.4 },

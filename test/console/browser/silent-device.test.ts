@@ -100,7 +100,7 @@ describeConsole('the page of a silent device', () => {
     expect(new URL(page.url()).searchParams.get('deviceId')).toBe('silent-2')
   })
 
-  test('says that it is disabled, and enables it', async () => {
+  test('says that it is disabled, and offers to enable it', async () => {
     const { path } = await silent('silent-3', { battery: 0.04 })
     expect((await suite.call('PATCH', path, { disabled: true })).status).toBe(200)
     const page = await suite.signedIn(path)
@@ -170,7 +170,7 @@ describeConsole('the page of a silent device', () => {
   })
 
   test.each(['online', 'disabled'])(
-    'says of a clock that is years behind what to do: %s',
+    'says what to do about a clock that is years behind: %s',
     async (status) => {
       const { key } = await suite.made('/keys', { name: 'Tracker' })
       const [deviceId, path] = [`rollover-${status}`, `/devices/rollover-${status}`]
@@ -211,7 +211,7 @@ describeConsole('the page of a silent device', () => {
   })
 
   test.each(['light', 'dark'] as const)(
-    'is in order for assistive technology and on a phone: %s',
+    'is accessible and fits a phone: %s',
     async (colorScheme) => {
       const deviceId = `silent-${colorScheme}`
       const { path } = await ended(deviceId, { battery: 0.04 })

@@ -63,7 +63,7 @@ describeConsole('an SOS', () => {
 
   beforeEach(closeAll)
 
-  test('it is shown on every page until somebody has closed it, to everybody with who has taken it', async () => {
+  test('everybody sees it on every page until it is closed, with who has taken it', async () => {
     await callForHelp('walker-1')
     await eventually(async () => (await suite.call('GET', '/devices/walker-1')).status === 200)
     await suite.call('PATCH', '/devices/walker-1', { name: 'Lone walker' })
@@ -96,7 +96,7 @@ describeConsole('an SOS', () => {
     await row.getByText('False alarm').waitFor()
   })
 
-  test('two who take it at once learn who was first', async () => {
+  test('two operators who take it at the same time learn who was first', async () => {
     await callForHelp('walker-9')
     const page = await signedIn('late@example.org', '/keys')
     await button(page, 'Take: SOS of walker-9').waitFor()
@@ -111,7 +111,7 @@ describeConsole('an SOS', () => {
       .waitFor()
   })
 
-  test('the map shows where it called and where it is, with a ring, and its row on top', async () => {
+  test('the map shows where the SOS was sent and where the device is, with a ring, and its row on top', async () => {
     await suite.report({ deviceId: 'aaa', latitude: 48.3, longitude: 16.3 })
     await callForHelp('walker-map')
     await suite.report({ deviceId: 'walker-map', latitude: 48.21, longitude: 16.42 })
@@ -132,14 +132,14 @@ describeConsole('an SOS', () => {
     await eventually(async () => (await redPixels(page)) === 0)
   })
 
-  test('a viewer reads who has it, and is offered nothing', async () => {
+  test('a viewer sees who has taken it, and is offered no action', async () => {
     await callForHelp('walker-10')
     const page = await signedIn('viewer@example.org', '/keys', 'viewer')
     await banner(page).waitFor()
     expect(await banner(page).getByRole('button').count()).toBe(0)
   })
 
-  test('one that arrives late, and one while the page is open, are shown too; a low battery is not an SOS', async () => {
+  test('an SOS that arrives late or while the page is open is shown too; a low battery is not an SOS', async () => {
     const page = await signedIn('two@example.org', '/connect')
     const timestamp = new Date(Date.now() - 3 * 3_600_000).toISOString()
     await suite.report({ deviceId: 'walker-2', latitude: 48, longitude: 16 })
@@ -154,7 +154,7 @@ describeConsole('an SOS', () => {
     expect(await banner(page).textContent()).not.toContain('walker-3')
   })
 
-  test('several are closed with one click', async () => {
+  test('one click closes several', async () => {
     for (const n of [4, 5, 6, 7]) await callForHelp(`walker-${n}`)
     const page = await signedIn('three@example.org', '/keys')
     await banner(page)
@@ -164,7 +164,7 @@ describeConsole('an SOS', () => {
     await banner(page).waitFor({ state: 'detached' })
   })
 
-  test('it rings only where the operator has switched the sound on, until somebody has taken it', async () => {
+  test('it rings only if the operator has switched the sound on, until somebody takes it', async () => {
     await callForHelp('walker-8')
     const page = await signedIn('four@example.org', '/keys')
     const tones = () => page.evaluate<number>('window.tones')
@@ -187,7 +187,7 @@ describeConsole('an SOS', () => {
     ['light', 1_024],
     ['dark', 1_400],
   ] as const)(
-    'it is in order for assistive technology, %s at %d px',
+    'it is accessible, %s at %d px',
     async (colorScheme, width) => {
       // A device that calls again within 5 minutes makes no other fact.
       await callForHelp(`${'W'.repeat(52)}-${colorScheme}-${width}`)

@@ -24,7 +24,7 @@ describeConsole('streets on the map', () => {
     await page.getByRole('img', { name: `Scale: ${scale}`, exact: true }).waitFor()
   }
 
-  test('are asked about once, in a card above the lower edge; until then and without them nothing goes closer than towns', async () => {
+  test('are offered once, in a card above the lower edge; until then and without them the zoom stops at towns', async () => {
     await suite.report({ deviceId: 'van-1', latitude: 48.2, longitude: 16.4 })
     const page = await suite.signedIn('/', { asksForStreets: true })
     let asked = 0
@@ -55,7 +55,7 @@ describeConsole('streets on the map', () => {
     expect(button?.height).toBeGreaterThanOrEqual(44)
   })
 
-  test('are loaded once they are wanted, and then a chosen device is shown in its street', async () => {
+  test('load once they are accepted, and then a chosen device is shown in its street', async () => {
     const page = await suite.signedIn('/', { asksForStreets: true })
     await standIn(page)
     await card(page).getByRole('button', { name: 'Show streets' }).click()
@@ -66,7 +66,7 @@ describeConsole('streets on the map', () => {
     expect(await card(page).count()).toBe(0)
   })
 
-  test('that cannot be loaded are reported above the built-in map, and appear after Retry', async () => {
+  test('that fail to load are reported above the built-in map, and appear after Retry', async () => {
     const page = await suite.signedIn('/', { asksForStreets: true })
     let isUp = false
     await page.route(`${OSM}/**`, (route) =>
@@ -88,7 +88,7 @@ describeConsole('streets on the map', () => {
     await failed(page).waitFor({ state: 'hidden' })
   })
 
-  test('whose server does not answer are reported as missing', async () => {
+  test('whose server does not respond are reported as missing', async () => {
     const page = await suite.signedIn('/', { asksForStreets: true })
     await page.route(`${OSM}/**`, () => undefined)
     await card(page).getByRole('button', { name: 'Show streets' }).click()

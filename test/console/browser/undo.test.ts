@@ -5,7 +5,7 @@ import { accessFaults } from './access-faults.ts'
 import { describeConsole } from './chromium.ts'
 import { consoleSuite, deviceRow } from './console-harness.ts'
 
-describeConsole('taking back', () => {
+describeConsole('undoing changes', () => {
   const suite = consoleSuite()
   const bar = (page: Page) => page.getByRole('group', { name: 'Many devices' })
   const undo = (page: Page) => page.getByRole('button', { name: 'Undo' })
@@ -68,7 +68,7 @@ describeConsole('taking back', () => {
     expect((await device('tram-1')).disabled).toBe(false)
   })
 
-  test('a device that was disabled before stays so when the disabling of many is taken back', async () => {
+  test('a device already disabled stays disabled when disabling many is undone', async () => {
     await suite.call('PATCH', '/devices/bus-1', { disabled: true })
     const page = await suite.signedIn('/?q=bus')
     await deviceRow(page, 'bus-3').waitFor()
@@ -89,7 +89,7 @@ describeConsole('taking back', () => {
     await eventually(async () => (await device('bus-1')).disabled)
   })
 
-  test('a device that somebody else has disabled meanwhile stays so when the disabling is taken back', async () => {
+  test('a device that somebody else has disabled meanwhile stays disabled when the change is undone', async () => {
     const page = await suite.signedIn('/?q=rail')
     await deviceRow(page, 'rail-2').waitFor()
     await selectAll(page)
@@ -106,7 +106,7 @@ describeConsole('taking back', () => {
     await deviceRow(page, 'rail-1').getByText('Disabled').waitFor()
   })
 
-  test('labels that many devices lost and got are taken back, each as it was', async () => {
+  test('undoing restores the labels of many devices, each as before', async () => {
     const before = { 'cab-1': ['Day', 'Old'], 'cab-2': ['Old'], 'cab-3': ['Day'] }
     for (const [deviceId, labels] of Object.entries(before)) {
       await suite.call('PATCH', `/devices/${deviceId}`, { labels })
@@ -130,7 +130,7 @@ describeConsole('taking back', () => {
     }
   })
 
-  test('selected devices that a filter hides are counted and left alone', async () => {
+  test('selected devices hidden by a filter are counted and not changed', async () => {
     const page = await suite.signedIn('/?q=tram')
     await deviceRow(page, 'tram-2').waitFor()
     await selectAll(page)
@@ -144,7 +144,7 @@ describeConsole('taking back', () => {
     expect((await device('tram-1')).disabled).toBe(false)
   })
 
-  test('Undo is reached by keyboard, stays while it has the focus, and gives the focus back', async () => {
+  test('Undo can be reached by keyboard, stays while it has the focus, and returns the focus', async () => {
     const page = await suite.signedIn('/devices/van-1')
     await page.clock.install()
     await page.reload()

@@ -11,14 +11,14 @@ test.each([
   expect(addresses.pathAt(address)).toBe(path)
 })
 
-test('an address outside the console has no path in it', () => {
+test('an address outside the console has no console path', () => {
   const addresses = addressesBelow('https://fleet.example.org/gps/')
   for (const address of ['/', '/gps', '/gpsx/keys', '/other/gps/']) {
     expect(addresses.pathAt(address)).toBeUndefined()
   }
 })
 
-test('a path gives its parameters', () => {
+test('a path yields its parameters', () => {
   expect(matchPath('/', '/')).toEqual({})
   expect(matchPath('/keys', '/keys')).toEqual({})
   expect(matchPath('/keys', '/keys/')).toEqual({})

@@ -19,7 +19,7 @@ function by(operator: string, state: ApiHandling['state'] = 'taken', minute = 20
 const fact = (type: ApiFact['type'], alarm?: string) =>
   ({ type, ...(alarm !== undefined && { alarm }) }) as ApiFact
 
-test('of what the list and the stream say, the later counts', () => {
+test('between the list and the stream, the later state wins', () => {
   const [first, second] = [by('ana'), by('ana', 'closed', 21)]
   expect(laterHandling(first, second)).toBe(second)
   expect(laterHandling(second, first)).toBe(second)
@@ -28,7 +28,7 @@ test('of what the list and the stream say, the later counts', () => {
   expect(laterHandling(undefined, undefined)).toBeUndefined()
 })
 
-test('an SOS is open until it is closed, whoever has taken it; other alarms call nobody', () => {
+test('an SOS is open until it is closed, even if taken; other alarms alert nobody', () => {
   const sos = fact('alarm.reported', 'SOS')
   expect(isOpenSos(sos)).toBe(true)
   expect(isOpenSos(sos, by('ana'))).toBe(true)
@@ -37,13 +37,13 @@ test('an SOS is open until it is closed, whoever has taken it; other alarms call
   expect(isOpenSos(fact('alarm.reported', 'lowBattery'))).toBe(false)
 })
 
-test('alarms and raised rules are handled, and nothing else', () => {
+test('only alarms and raised rules can be handled', () => {
   expect(isHandled(fact('alarm.reported', 'lowBattery'))).toBe(true)
   expect(isHandled(fact('rule.raised'))).toBe(true)
   expect(isHandled(fact('rule.cleared'))).toBe(false)
 })
 
-test('nobody is offered what the service refuses', () => {
+test('no action is offered that the service refuses', () => {
   expect(handlingCalls(undefined, ANA)).toEqual(['take', 'close'])
   expect(handlingCalls(by('ben@example.org', 'released'), ANA)).toEqual(['take', 'close'])
   expect(handlingCalls(by(ANA.email), ANA)).toEqual(['close', 'release'])
@@ -52,7 +52,7 @@ test('nobody is offered what the service refuses', () => {
   expect(handlingCalls(by('ben@example.org'), CHIEF)).toEqual(['release'])
 })
 
-test('everybody reads who has it', () => {
+test('everybody sees who has taken it', () => {
   expect(handlingText(by('ben@example.org'), ANA.email)).toBe('Taken by ben@example.org')
   expect(handlingText(by(ANA.email, 'closed'), ANA.email)).toBe('Closed by you')
   expect(handlingText(by(ANA.email, 'released'), ANA.email)).toBeUndefined()

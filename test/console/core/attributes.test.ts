@@ -20,7 +20,7 @@ test.each([
   expect([attributeName(name), attributeTitle(name, ENGLISH)]).toEqual([called, title])
 })
 
-test('ways are plotted in kilometres or miles', () => {
+test('distances are plotted in kilometres or miles', () => {
   const miles: Units = { ...ENGLISH, length: 'feet' }
   expect([attributeTitle('odometer', ENGLISH), attributeTitle('odometer', miles)]).toEqual([
     'Odometer, km',

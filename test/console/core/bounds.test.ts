@@ -8,21 +8,21 @@ const places = fc.record({
   latitude: fc.double({ min: -90, max: 90, noNaN: true }),
 })
 
-describe('one spot', () => {
-  test('devices that no zoom tells apart are one spot', () => {
+describe('a single spot', () => {
+  test('devices that no zoom separates form a single spot', () => {
     expect(isOneSpot([toMercator(10, 50), toMercator(10, 50)], { maxZoom: 19 })).toBe(true)
     expect(isOneSpot([toMercator(10, 50), toMercator(10.001, 50)], { maxZoom: 19 })).toBe(false)
   })
 })
 
-describe('the part of the world that holds all', () => {
+describe('bounds that contain all points', () => {
   test('the bounds go across 180° where that is shorter', () => {
     const box = boundsOf([toMercator(179, 10), toMercator(-179, -10)])
     expect(box?.west).toBeCloseTo(toMercator(179, 0).x)
     expect(box?.east).toBeCloseTo(toMercator(-179, 0).x + 1)
   })
 
-  test('the bounds are the point itself for one, and nothing for none', () => {
+  test('the bounds of a single point are that point; without points there are none', () => {
     const { x, y } = toMercator(10, 50)
     expect(boundsOf([{ x, y }])).toEqual({ west: x, east: x, north: y, south: y })
     expect(boundsOf([])).toBeUndefined()

@@ -50,7 +50,7 @@ describe('which devices are listed', () => {
     device('truck-07', { name: 'Van of Ana' }),
   ]
 
-  test('every word is found in name or id; that name comes first, then whole words', () => {
+  test('every word must occur in name or id; the exact name comes first, then whole words', () => {
     const words = searchWords('van 7')
     const found = chooseDevices(fleet, { statuses: new Set(), label: '', words })
     expect(ids(sortDevices(found, { sort: ascending('match'), pinned: none, words }))).toEqual([
@@ -61,7 +61,7 @@ describe('which devices are listed', () => {
     ])
   })
 
-  test('a word that many share leaves the order of their names, whatever their lengths', () => {
+  test('devices that share a word are in the order of their names, whatever the lengths', () => {
     const names = ['Van 10', 'Van 2 of Anastasia', 'Van 1 of Eva', 'Van 3']
     const vans = names.map((name, index) => device(`d-${index}`, { name }))
     const words = searchWords('van')
@@ -71,7 +71,7 @@ describe('which devices are listed', () => {
     ])
   })
 
-  test('a status excludes the others, and all are counted', () => {
+  test('a status filter excludes other statuses, and all are counted', () => {
     expect(
       ids(chooseDevices(fleet, { statuses: new Set(['idle']), label: '', words: [] })),
     ).toEqual(['van-07'])
@@ -79,7 +79,7 @@ describe('which devices are listed', () => {
   })
 })
 
-test('a label excludes the devices without it, and each is counted', () => {
+test('a label filter excludes devices without it, and each label is counted', () => {
   const labelled = (deviceId: string, ...labels: string[]) => ({ ...device(deviceId), labels })
   const fleet = [labelled('a', 'Night', 'South'), labelled('b', 'South'), labelled('c')]
   const chosen = chooseDevices(fleet, { statuses: new Set(), label: 'South', words: [] })
@@ -132,7 +132,7 @@ describe('the order of the list', () => {
     expect([sorted(ascending(by)), sorted(descending(by))]).toEqual([up, down])
   })
 
-  test('numbers in names order equal devices', () => {
+  test('devices with equal values are ordered by the numbers in their names', () => {
     const vans = ['van 25', 'van 7', 'van 10', 'van 1', 'van 3'].map((name, index) =>
       device(`veh-${index}`, { name }),
     )
@@ -145,7 +145,7 @@ describe('the order of the list', () => {
     }
   })
 
-  test('equal devices are in the order of their ids, whichever way it is sorted', () => {
+  test('devices with equal values are in the order of their ids, in both directions', () => {
     const equal = () => [device('b'), device('a'), device('c')]
     for (const sort of [ascending('reports'), descending('reports')]) {
       expect(ids(sortDevices(equal(), { sort, pinned: none }))).toEqual(['a', 'b', 'c'])
@@ -157,17 +157,17 @@ describe('the order of the list', () => {
     expect(ids(sorted)).toEqual(['c-10', 'a', 'b', 'c-9'])
   })
 
-  test('devices that call for help are before pinned ones', () => {
+  test('devices with an SOS come before pinned devices', () => {
     const order = { sort: ascending('name'), pinned: new Set(['a']), sos: new Set(['c-10']) }
     expect(ids(sortDevices(fleet(), order))).toEqual(['c-10', 'a', 'b', 'c-9'])
   })
 
-  test('a kept order loses erased devices and gets new ones last', () => {
+  test('a frozen order drops erased devices and adds new ones at the end', () => {
     const [b, a, ten, nine] = fleet() as [LiveDevice, LiveDevice, LiveDevice, LiveDevice]
     expect(ids(keepOrder([a, nine, ten], [b, ten, a]))).toEqual(['c-10', 'a', 'c-9'])
   })
 
-  test('an address names every order; without one a search is sorted by what fits best', () => {
+  test('the address can name every order; without one, search results are sorted by relevance', () => {
     for (const { id } of COLUMNS) {
       for (const sort of [ascending(id), descending(id)]) {
         expect(readSort(writeSort(sort), { words: [] })).toEqual(sort)

@@ -14,7 +14,7 @@ function report(minutesAgo: number, daysBehind: number, imported?: true) {
   }
 }
 
-test('reports dated 1024 weeks before they arrive are a GPS week rollover', () => {
+test('reports dated 1024 weeks before they arrive mean a GPS week rollover', () => {
   const error = clockError(report(30, 0), [report(20, 7168), report(10, 7168), report(40, 7168)])
   expect(error).toEqual({
     kind: 'clock-behind',
@@ -25,12 +25,12 @@ test('reports dated 1024 weeks before they arrive are a GPS week rollover', () =
   })
 })
 
-test('reports dated years before they arrive are a clock that is behind, also as the last position', () => {
+test('reports dated years before they arrive mean a clock that is behind, also as the last position', () => {
   expect(clockError(report(30, 0), [report(10, 3_000)])).toMatchObject({ isRollover: false })
   expect(clockError(report(10, 3_000), [])).toMatchObject({ isRollover: false, isLast: true })
 })
 
-test('reports dated minutes after they arrive are a clock that is ahead, but not imported ones', () => {
+test('reports dated minutes after they arrive mean a clock that is ahead, unless imported', () => {
   expect(clockError(report(10, -0.125), [])).toEqual({
     kind: 'clock-ahead',
     receivedMs: NOW - 600_000,
@@ -44,7 +44,7 @@ test('a clock is right again once a report with the right date arrives', () => {
   expect(clockError(report(5, 0), [report(10, 7168)])).toBeUndefined()
 })
 
-test('imported history and reports that waited for months say nothing of a clock', () => {
+test('imported history and reports that waited for months say nothing about a clock', () => {
   expect(clockError(report(30, 0), [report(10, 7168, true), report(10, 170)])).toBeUndefined()
   expect(clockError(report(10, 7168, true), [])).toBeUndefined()
 })

@@ -36,7 +36,7 @@ function pixelsBetween(one: MapPoint, other: MapPoint, zoom: number): number {
 }
 
 describe('clusters', () => {
-  test('clusters hold each device once, in their middle', () => {
+  test('each device is in one cluster, drawn at the middle of its devices', () => {
     fc.assert(
       fc.property(fc.array(places), fc.double({ min: 0, max: 20, noNaN: true }), (all, zoom) => {
         const devices = all.map(({ longitude, latitude }) => toMercator(longitude, latitude))
@@ -58,7 +58,7 @@ describe('clusters', () => {
     )
   })
 
-  test('no cluster covers the ring of another one', () => {
+  test('no cluster covers the ring of another', () => {
     fc.assert(
       fc.property(
         fc.array(vans, { minLength: 50, maxLength: 300 }),
@@ -79,7 +79,7 @@ describe('clusters', () => {
     )
   })
 
-  test('two devices are a cluster wherever they are near each other, and nowhere else', () => {
+  test('two devices form a cluster wherever they are near each other, and nowhere else', () => {
     const pixels = fc.double({ min: 0, max: 60, noNaN: true })
     fc.assert(
       fc.property(fc.oneof(vans, places, atTheEdge), pixels, (place, away) => {
@@ -92,7 +92,7 @@ describe('clusters', () => {
     )
   })
 
-  test('devices on both sides of 180° are one cluster between them', () => {
+  test('devices on both sides of 180° form one cluster between them', () => {
     const devices = [toMercator(179.9, -17), toMercator(-179.9, -17), toMercator(-179.8, -17)]
     const found = clusters(devices, { zoom: 5 })
     expect(found.map((one) => one.devices.length)).toEqual([3])
@@ -100,7 +100,7 @@ describe('clusters', () => {
     for (const one of found) expect(pixelsBetween(one, middle, 5)).toBeLessThan(0.01)
   })
 
-  test('clusters stay the same while the zoom is between two whole ones', () => {
+  test('clusters stay the same between two whole zoom levels', () => {
     const devices = [toMercator(10, 50), toMercator(10.01, 50), toMercator(12, 51)]
     const shape = (zoom: number) => clusters(devices, { zoom }).map((one) => one.devices.length)
     expect(shape(6).sort()).toEqual([1, 2])
@@ -108,7 +108,7 @@ describe('clusters', () => {
     expect(shape(17)).toEqual([1, 1, 1])
   })
 
-  test('clusters leave the selected device alone, above the others', () => {
+  test('clusters exclude the selected device, which is drawn above the others', () => {
     const devices = Array.from({ length: 50 }, () => toMercator(10, 50))
     const alone = devices[7]
     const found = clusters(devices, { zoom: 18, alone })
@@ -116,7 +116,7 @@ describe('clusters', () => {
     expect(found.at(-1)?.devices).toEqual([alone])
   })
 
-  test('clusters take the poles, (0, 0) and 180°, which is one place to the east and the west', () => {
+  test('clusters work at the poles, (0, 0) and 180°, which is the same from east and west', () => {
     const devices = [
       ...[toMercator(0, 90), toMercator(0, -90), toMercator(180, 0), toMercator(-180, 0)],
       toMercator(0, 0),
@@ -129,7 +129,7 @@ const statuses = fc.constantFrom('online', 'idle', 'offline', 'disabled' as cons
 const devices = (...all: readonly ('online' | 'idle' | 'offline' | 'disabled')[]) =>
   all.map((status) => ({ status }))
 
-test('a ring is whole, shows every status that a device has, and no other', () => {
+test('a ring is complete, and shows exactly the statuses of its devices', () => {
   fc.assert(
     fc.property(fc.array(statuses, { minLength: 1, maxLength: 500 }), (all) => {
       const ring = statusRing(devices(...all))
@@ -140,7 +140,7 @@ test('a ring is whole, shows every status that a device has, and no other', () =
   )
 })
 
-test('the parts of a ring are as large as the shares of the statuses', () => {
+test('the parts of a ring are proportional to the statuses', () => {
   fc.assert(
     fc.property(fc.array(statuses, { minLength: 48, maxLength: 500 }), (all) => {
       for (const { status, steps } of statusRing(devices(...all))) {
@@ -151,7 +151,7 @@ test('the parts of a ring are as large as the shares of the statuses', () => {
   )
 })
 
-test('one device offline among many online is seen', () => {
+test('one device offline among many online is visible', () => {
   const all = [...Array.from({ length: 999 }, () => 'online' as const), 'offline' as const]
   expect(statusRing(devices(...all))).toEqual([
     { status: 'online', steps: RING_STEPS - 1 },

@@ -5,7 +5,7 @@ import { newDevice, rename } from '../../../console/core/live-device.ts'
 const AT = '2026-01-31T12:00:00.000Z'
 const position = { recordId: 'r', latitude: 52.5, longitude: -13.4, timestamp: AT, receivedAt: AT }
 
-test('a list of devices is a CSV file in the units and with the names of the API', () => {
+test('a list of devices is exported as CSV with the units and names of the API', () => {
   const van = newDevice('van-1', { ...position, speed: 8.5, battery: 0.5 })
   van.labels = ['Night', 'South']
   rename(van, 'Van "One", red')

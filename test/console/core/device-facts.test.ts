@@ -15,7 +15,7 @@ function fact(id: string, at: string, more: Partial<ApiFact> = {}): ApiFact {
 const NOON = '2026-11-22T12:00:00.000Z'
 const yard = { id: 'yard', name: 'Yard', revision: 1 }
 
-test('a fact leads to its moment in the operator’s zone', () => {
+test('a fact links to its time in the operator’s zone', () => {
   const path = factPath(fact('1', '2026-11-22T23:30:05.000Z'), 'Europe/Vienna')
   expect(path).toBe('/devices/van%207?day=2026-11-23&at=00%3A30%3A05')
 })
@@ -35,7 +35,7 @@ test.each([
   expect(isFactOf(left, filter)).toBe(isListed)
 })
 
-test('on the page of its device, a sentence is without the device', () => {
+test('on the page of its device, a sentence does not name the device', () => {
   const left = fact('1', NOON, { type: 'geofence.left', geofence: yard, seconds: 7_800 })
   expect(ownSentence(left)).toBe('Left Yard after 2 h 10 min')
   const rule = { id: 'fast', name: 'too fast', revision: 1 }
@@ -43,7 +43,7 @@ test('on the page of its device, a sentence is without the device', () => {
   expect(ownSentence(fact('1', NOON))).toBe('Went offline')
 })
 
-test('facts that come late and twice are in order and once', () => {
+test('late and repeated facts are in order, each once', () => {
   const [late, first, second] = [
     fact('a', '2026-11-22T11:00:00.000Z'),
     fact('b', NOON),

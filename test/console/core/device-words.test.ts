@@ -28,7 +28,7 @@ const POSITION = {
   receivedAt: new Date(NOW).toISOString(),
 }
 
-describe('the words about a device', () => {
+describe('the description of a device', () => {
   test('its connection is Online, Quiet or Offline, and how long ago', () => {
     const words = (['online', 'idle', 'offline', 'disabled'] as const).map((status) =>
       connectionText({ status, lastSeenMs: NOW - 4 * MINUTE }, NOW),
@@ -41,7 +41,7 @@ describe('the words about a device', () => {
     ])
   })
 
-  test('it moves or stands, and stands since when, where that is known', () => {
+  test('it moves or is stationary, and since when, if known', () => {
     expect(text({ speed: 8.6 })).toBe('Moving 31 km/h')
     expect(text({ sinceMs: NOW - 12 * MINUTE })).toBe('Stopped 12 min')
     expect(text({ sinceMs: NOW - 100 * MINUTE })).toBe('Stopped 1 h 40 min')
@@ -50,13 +50,13 @@ describe('the words about a device', () => {
     expect(text({ speed: undefined })).toBeUndefined()
   })
 
-  test('a clock that is ahead is said, whether it moves or not', () => {
+  test('a clock that is ahead is mentioned, whether it moves or not', () => {
     expect(text({ speed: 8.6 }, { clockMs: 180 * MINUTE })).toBe('Moving 31 km/h · clock 3 h ahead')
     expect(text({ speed: undefined }, { clockMs: 5 * MINUTE })).toBe('clock 5 min ahead')
     expect(text({ speed: undefined }, { clockMs: MINUTE })).toBeUndefined()
   })
 
-  test('a device that is not online has no words about now', () => {
+  test('a device that is not online has no description of now', () => {
     const quiet = { status: 'idle', lastSeenMs: NOW - 20 * MINUTE } as const
     const atMs = quiet.lastSeenMs
     expect(text({ speed: 8.6, atMs }, quiet)).toBe('Was moving 31 km/h')
@@ -69,7 +69,7 @@ describe('the words about a device', () => {
     expect(text({ speed: 8.6, atMs: NOW - 8 * MINUTE }, seen)).toBe('Moving 31 km/h')
   })
 
-  test('exceptions are a silence, raised rules and a low battery; an online device has none', () => {
+  test('exceptions are silence, raised rules and a low battery; a healthy device has none', () => {
     const position = newDevice('van', {
       recordId: 'r',
       latitude: 0,

@@ -25,7 +25,7 @@ const FACTS = [
   },
 ] as unknown as ApiFact[]
 
-test('a file of events has names, the zone and the units of its reader', () => {
+test('a file of events has the reader’s names, time zone and units', () => {
   const csv = factsCsv(FACTS, {
     nameOf: ({ deviceId }) => (deviceId === 'van-12' ? 'Van 12' : deviceId),
     rules: [{ id: 'fast', when: { field: 'speed', above: 25 } }],

@@ -7,7 +7,7 @@ test('the page says what to do when the service cannot be reached', () => {
   )
 })
 
-test('the page says the status of an answer that is not one of the service', () => {
+test('the page shows the status of a response that is not from the service', () => {
   const { message, error } = failureOf({ status: 502, headers: new Headers() }, undefined)
   expect({ message, error }).toEqual({ message: 'the service answered 502', error: 'HTTP_502' })
 })
@@ -17,7 +17,7 @@ test.each([
   ['E-mail', 'Enter an e-mail.'],
   ['Device id', 'Enter a device id.'],
   ['API key', 'Enter an API key.'],
-])('an empty field %s says what to do', (label, words) => {
+])('an empty field %s gets a message that says what to do', (label, words) => {
   expect(faultText({ field: 'x', message: 'x must be a text' }, label, true)).toBe(words)
 })
 
@@ -33,7 +33,7 @@ test('the page’s own message at an empty field stays', () => {
   expect(faultText({ field: 'deviceIds', message }, 'Devices', true)).toBe(message)
 })
 
-test('a message about something else stays, as a sentence', () => {
+test('any other message stays, as a sentence', () => {
   const message = 'one of the devices is not yours'
   expect(faultText({ field: 'deviceIds[0]', message }, 'Devices', false)).toBe(
     'One of the devices is not yours.',

@@ -45,7 +45,7 @@ const record = (deviceId: string, seconds: number, more: Partial<ApiPosition> = 
 })
 
 describe('a list and the stream that was opened before it', () => {
-  test('a position that came before the list is not undone by it', () => {
+  test('the list does not undo a position that arrived before it', () => {
     const fleet = new Fleet()
     const list = fleet.list()
     fleet.position(record('a', 10), NOW)
@@ -90,7 +90,7 @@ describe('a list and the stream that was opened before it', () => {
     expect([...fleet.devices.keys()]).toEqual(['a'])
   })
 
-  test('if there are more devices than the console holds, those that reported least recently go', () => {
+  test('beyond the console’s limit, the devices that reported least recently are dropped', () => {
     const fleet = new Fleet()
     for (const seconds of [3, 1, 2]) fleet.position(record(`at ${seconds}`, seconds), NOW)
     fleet.trim(2)
@@ -99,7 +99,7 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.size).toBe(2)
   })
 
-  test('a list that breaks off removes nothing', () => {
+  test('an incomplete list removes nothing', () => {
     const fleet = new Fleet()
     const first = fleet.list()
     first.page([device('a', 0), device('b', 0)], NOW)
@@ -108,7 +108,7 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.size).toBe(2)
   })
 
-  test('a device erased while the list is read does not come back, unless it reports again', () => {
+  test('a device erased while the list loads does not come back, unless it reports again', () => {
     const fleet = new Fleet()
     const list = fleet.list()
     fleet.erased('a')
@@ -129,7 +129,7 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.get('a')?.position.recordId).toBe('record-2')
   })
 
-  test('settings changed on this page outlive a list requested, and a status read, before them', () => {
+  test('settings changed on this page outlive a list or status requested before them', () => {
     const fleet = new Fleet()
     fleet.status(device('a', 1), NOW)
     const list = fleet.list()
@@ -148,7 +148,7 @@ describe('a list and the stream that was opened before it', () => {
     expect(fleet.devices.get('a')).toMatchObject({ labels: ['Spare'], status: 'online' })
   })
 
-  test('events in any order, also repeated, lead to the same last position', () => {
+  test('events in any order, even repeated, lead to the same last position', () => {
     const events = fc.array(
       fc.record({
         seconds: fc.integer({ min: -50, max: 50 }),
@@ -180,7 +180,7 @@ describe('a list and the stream that was opened before it', () => {
 describe('standing', () => {
   const parked = { latitude: 52, longitude: 13, speed: 0 }
 
-  test('a device that the stream saw arrive stands since then, one that a list brought does not', () => {
+  test('a device seen arriving on the stream is stationary since then, one from a list is not', () => {
     const fleet = new Fleet()
     fleet.position(record('a', 0), NOW)
     fleet.position(record('a', 5, parked), NOW)
@@ -209,7 +209,7 @@ describe('the order of last positions', () => {
 })
 
 describe('a status', () => {
-  test('a status ages by itself, by the rule of the API', () => {
+  test('a status ages by itself, by the API’s rule', () => {
     const fleet = new Fleet()
     fleet.status(device('a', 0), NOW)
     fleet.status(device('b', 0, { expectedIntervalSeconds: 10 }), NOW)
@@ -238,7 +238,7 @@ describe('a device that sends its last position again', () => {
     return fleet
   }
 
-  test('is online, stays where it is, and has the current battery: from the stream of positions', () => {
+  test('is online, does not move, and has the current battery: from the stream of positions', () => {
     const fleet = listed(device('a', 0, { lastPosition: first }))
     expect(shownTelemetry(fleet.devices.get('a')!)).toEqual(first)
     fleet.position({ deviceId: 'a', ...again }, NOW + 900_000)
@@ -261,7 +261,7 @@ describe('a device that sends its last position again', () => {
     expect(fleet.devices.get('a')).toMatchObject({ position: first, telemetry })
   })
 
-  test('shows the record itself although the stream had only its repeat', () => {
+  test('shows the record itself even if the stream had only its repeat', () => {
     const fleet = new Fleet()
     const list = fleet.list()
     fleet.position({ deviceId: 'a', ...again }, NOW + 900_000)
@@ -293,7 +293,7 @@ describe('a device in geofences and with raised rules', () => {
     return fleet
   }
 
-  test('follows the facts of the stream, and statuses do not undo them', () => {
+  test('follows the facts on the stream, and statuses do not undo them', () => {
     const fleet = listed()
     fleet.fact(of('geofence.entered', { geofence }))
     fleet.fact(of('rule.raised', { rule }))
@@ -321,7 +321,7 @@ describe('a device in geofences and with raised rules', () => {
     expect(fleet.devices.get('a')?.raised).toEqual(['hot', 'fast'])
   })
 
-  test('keeps what a fact older than the list says nothing about', () => {
+  test('keeps everything that a fact older than the list does not mention', () => {
     const fleet = listed()
     fleet.fact(of('device.online', { inside: [] }))
     expect(fleet.devices.get('a')).toMatchObject({ inside: ['port'], raised: ['hot'] })
@@ -329,7 +329,7 @@ describe('a device in geofences and with raised rules', () => {
     expect(fleet.devices.size).toBe(1)
   })
 
-  test('comes from a list although a status was faster, and a fact since the list began counts', () => {
+  test('comes from a list even if a status arrived first, and facts since the list was requested count', () => {
     const fleet = new Fleet()
     const list = fleet.list()
     fleet.status(device('a', 1), NOW)

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { inChunks, labelChanges, undoLabels } from '../../../console/core/label-changes.ts'
 
-test('only labels that are not yet as chosen are added and removed', () => {
+test('only labels that differ from the choice are added and removed', () => {
   const devices = [{ labels: ['a', 'b'] }, { labels: ['a', 'c'] }]
   const choices = new Map([
     ['a', 'all'],
@@ -12,7 +12,7 @@ test('only labels that are not yet as chosen are added and removed', () => {
   expect(labelChanges(devices, choices)).toEqual({ add: ['b'], remove: ['c'] })
 })
 
-test('taking a change back leaves a label that a device had before, and returns only what it lost', () => {
+test('undoing a change leaves labels that a device had before, and restores only the lost ones', () => {
   const before = [
     { deviceId: 'both', labels: ['new', 'old'] },
     { deviceId: 'lost', labels: ['old'] },

@@ -4,7 +4,7 @@ import { labelPlace, overlap } from '../../../console/core/label-place.ts'
 const label = { width: 50, height: 20, obstacles: [], boxes: [], viewWidth: 360 }
 const right = { left: 117, top: 90, right: 167, bottom: 110 }
 
-describe('the place of a label', () => {
+describe('the position of a label', () => {
   test('is to the right of the device, or to the left of one at the right edge', () => {
     expect(labelPlace({ x: 100, y: 100 }, label)).toEqual(right)
     expect(labelPlace({ x: 340, y: 100 }, label)).toMatchObject({ left: 273, right: 323 })
@@ -15,13 +15,13 @@ describe('the place of a label', () => {
     expect(labelPlace({ x: 100, y: 100 }, { ...label, boxes })).toMatchObject({ right: 83 })
   })
 
-  test('is below a device at the left edge that has another one to its right, and in view', () => {
+  test('is below a device at the left edge with another one to its right, and in view', () => {
     const obstacles = [{ x: 70, y: 100, radius: 20 }]
     const place = labelPlace({ x: 10, y: 100 }, { ...label, obstacles })
     expect(place).toMatchObject({ left: 4, top: 117, bottom: 137 })
   })
 
-  test('is above it where another one is below, too, with room for both lines', () => {
+  test('is above it if another label is below, too, with room for both lines', () => {
     const obstacles = [
       { x: 70, y: 100, radius: 20 },
       { x: 30, y: 140, radius: 7 },
@@ -30,18 +30,18 @@ describe('the place of a label', () => {
     expect(place).toMatchObject({ left: 4, top: 49, bottom: 83 })
   })
 
-  test('does not exist where every side is taken, unless the label is wanted', () => {
+  test('is absent if every side is taken, unless the label is required', () => {
     const boxes = [{ left: 0, top: 0, right: 360, bottom: 360 }]
     expect(labelPlace({ x: 100, y: 100 }, { ...label, boxes })).toBeUndefined()
     expect(labelPlace({ x: 100, y: 100 }, { ...label, boxes }, { isWanted: true })).toEqual(right)
   })
 
-  test('is whole: a device out of view has a label only where that is in view', () => {
+  test('is complete: a device out of view has a label only if all of it is in view', () => {
     expect(labelPlace({ x: -13, y: 100 }, label)).toMatchObject({ left: 4 })
     expect(labelPlace({ x: -30, y: 100 }, label)).toBeUndefined()
   })
 
-  test('may touch another one, but not cover it', () => {
+  test('may touch another label, but not cover it', () => {
     const beside = { ...right, left: right.right, right: right.right + 50 }
     expect([overlap(right, beside), overlap(right, { ...beside, left: 166 })]).toEqual([
       false,

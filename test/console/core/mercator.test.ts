@@ -7,7 +7,7 @@ const places = fc.record({
   latitude: fc.double({ min: -90, max: 90, noNaN: true }),
 })
 
-test('a place comes back from Web Mercator unchanged', () => {
+test('a position comes back from Web Mercator unchanged', () => {
   fc.assert(
     fc.property(places, ({ longitude, latitude }) => {
       const back = fromMercator(toMercator(longitude, latitude))
@@ -17,7 +17,7 @@ test('a place comes back from Web Mercator unchanged', () => {
   )
 })
 
-test('a metre is longer on Web Mercator away from the equator', () => {
+test('a metre gets longer on Web Mercator away from the equator', () => {
   expect(metre(toMercator(0, 0))).toBeCloseTo(1 / 40_075_016.7, 12)
   expect(metre(toMercator(0, 60)) / metre(toMercator(0, 0))).toBeCloseTo(2, 3)
 })

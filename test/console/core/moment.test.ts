@@ -17,13 +17,13 @@ test.each([
 })
 
 test.each(['', '24:00', '1:05', '14:60', 'noon', '14:05:55.5', '2026-02-30T10:00'])(
-  '%p is no moment',
+  '%p is not a time',
   (text) => {
     expect(momentOf(text, '2026-11-22', 'UTC')).toBeUndefined()
   },
 )
 
-test('a moment has its day only where several days are shown', () => {
+test('a time has its day only if several days are shown', () => {
   const at = Date.parse('2026-11-22T23:30:05Z')
   const [day, other] = ['2026-11-22', '2026-11-23']
   expect(momentInAddress(at, { first: day, last: day }, 'UTC')).toBe('23:30:05')
@@ -32,7 +32,7 @@ test('a moment has its day only where several days are shown', () => {
   )
 })
 
-test('both moments that clocks set back show alike have an address, and can be typed and told apart', () => {
+test('both times of a repeated hour have an address, can be typed, and differ in the display', () => {
   const day = '2026-10-25'
   const span = { first: day, last: day }
   const [first, second] = ['00:35', '01:35'].map((utc) => Date.parse(`${day}T${utc}:07Z`))

@@ -22,13 +22,13 @@ function after(...steps: readonly Step[]): Motion | undefined {
   return motion
 }
 
-describe('moving or standing', () => {
-  test('a single position says how fast it is, but not since when', () => {
+describe('moving or stationary', () => {
+  test('a single position gives the speed, but not since when', () => {
     expect(after({ atMs: 0, speed: 8.6 })).toMatchObject({ speed: 8.6, sinceMs: undefined })
     expect(after({ atMs: 0 })).toMatchObject({ speed: undefined, sinceMs: undefined })
   })
 
-  test('a device stands since the first of its positions at the place', () => {
+  test('a device is stationary since its first position at the place', () => {
     const steps = [
       { atMs: 0, metres: -2_000, speed: 12 },
       { atMs: MINUTE, metres: 5, speed: 0 },
@@ -38,11 +38,11 @@ describe('moving or standing', () => {
     expect(after(...steps)).toMatchObject({ speed: 0, sinceMs: MINUTE })
   })
 
-  test('since when it stands is not known of a device that stood from the beginning', () => {
+  test('since when is unknown for a device that was stationary from the beginning', () => {
     expect(after({ atMs: 0, speed: 0 }, { atMs: MINUTE, speed: 0 })?.sinceMs).toBeUndefined()
   })
 
-  test('since when it stands is not known where positions are missing before', () => {
+  test('since when is unknown if earlier positions are missing', () => {
     const steps = [
       { atMs: 0, metres: -2_000, speed: 12 },
       { atMs: 60 * MINUTE, speed: 0, isNext: false },
@@ -51,7 +51,7 @@ describe('moving or standing', () => {
     expect(after(...steps)?.sinceMs).toBeUndefined()
   })
 
-  test('a drive around the block ends the time that it stood', () => {
+  test('a drive around the block ends the stationary time', () => {
     const steps = [
       { atMs: 0, metres: -2_000, speed: 12 },
       { atMs: MINUTE, speed: 0 },
@@ -61,7 +61,7 @@ describe('moving or standing', () => {
     expect(after(...steps)?.sinceMs).toBe(10 * MINUTE)
   })
 
-  test('without a reported speed it follows from two positions, unless they are far apart in time', () => {
+  test('without a reported speed, two positions decide, unless they are far apart in time', () => {
     const drive = after({ atMs: 0 }, { atMs: MINUTE, metres: 600 })
     expect(drive?.speed).toBeCloseTo(10, 1)
     expect(after({ atMs: 0 }, { atMs: 6 * MINUTE, metres: 600 })?.speed).toBeUndefined()
@@ -69,7 +69,7 @@ describe('moving or standing', () => {
     expect(after({ atMs: 0 }, { atMs: MINUTE, metres: 40 })?.speed).toBe(0)
   })
 
-  test('an inaccurate position some way off does not end the time that it stands', () => {
+  test('an inaccurate position some way off does not end the stationary time', () => {
     const steps = [
       { atMs: 0, metres: -2_000 },
       { atMs: MINUTE, metres: 0, speed: 0 },
@@ -78,7 +78,7 @@ describe('moving or standing', () => {
     expect(after(...steps)).toMatchObject({ speed: 0, sinceMs: MINUTE })
   })
 
-  test('the jitter of a parked device is not moving, a walk is', () => {
+  test('the jitter of a parked device does not count as moving, a walk does', () => {
     expect([0.4, 1.3, undefined].map((speed) => isMoving({ speed }))).toEqual([false, true, false])
   })
 })

@@ -13,7 +13,7 @@ const marks = fc.array(
   }),
 )
 
-test('the nearest overlapping mark is found among those that are left, on either way around', () => {
+test('the nearest overlapping mark is found among the remaining ones, on either way around', () => {
   fc.assert(
     fc.property(marks, (all) => {
       const near = nearMarks({ most: all.length, around: AROUND, cell: CELL })

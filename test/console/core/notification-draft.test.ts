@@ -41,7 +41,7 @@ test.each([
   expect(eventFields(subject)).toEqual({ ...NONE, ...fields })
 })
 
-test('positions have no events, rules and geofences', () => {
+test('a notification about positions has no events, rules or geofences', () => {
   const subject = subjectOf({ source: 'positions' })
   expect(subject.about).toBe('positions')
   expect(eventFields({ ...subject, types: ['alarm.reported'], ruleIds: ['fast'] })).toEqual(NONE)
@@ -53,7 +53,7 @@ test('events and rules must be chosen', () => {
   expect(faultyField(() => eventFields({ ...subject, about: 'rules' }))).toBe('ruleIds')
 })
 
-test('hours without a day apply to every day, days without times are whole ones, and nothing is at any time', () => {
+test('hours without a day apply to every day, days without times are whole days, and an empty form means any time', () => {
   const everyDay = [1, 2, 3, 4, 5, 6, 7]
   const night = { 'hours.from': '20:00', 'hours.to': '6:00 am', zone: ' UTC ' }
   expect(hoursOf([], night)).toEqual({ days: everyDay, from: '20:00', to: '06:00', zone: 'UTC' })
@@ -111,7 +111,7 @@ test.each([
   expect(faultyField(work)).toBe(field)
 })
 
-test('an empty pause is none', () => {
+test('an empty field for the pause means no pause', () => {
   expect(everySecondsOf({ everySeconds: ' ' })).toBe(0)
   expect(everySecondsOf({ everySeconds: '60' })).toBe(60)
 })
@@ -128,7 +128,7 @@ test.each([
   expect(maxAgeSecondsOf({ maxAgeSeconds: text, maxAgeUnit: unit })).toBe(seconds)
 })
 
-test('an empty age is the usual one', () => {
+test('an empty age means the default', () => {
   expect(enteredAge(undefined).text).toBe('')
   expect(maxAgeSecondsOf({ maxAgeSeconds: ' ', maxAgeUnit: 'hours' })).toBeNull()
 })

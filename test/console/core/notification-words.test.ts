@@ -45,7 +45,7 @@ test.each<[Partial<ApiSubscription>, string]>([
   [{ types: ['rule.raised', 'rule.cleared'], ruleIds: ['fast'] }, 'Rule Too fast raised or ended'],
   [{ types: ['rule.cleared'], ruleIds: ['fast'] }, 'Rule ended, Too fast'],
   [{ ruleIds: ['fast'], geofenceIds: ['yard'] }, 'Any event, Too fast, Yard'],
-])('%j tells of: %s', (changes, text) => {
+])('%j sends: %s', (changes, text) => {
   expect(whatText(subscription(changes), names)).toBe(text)
 })
 
@@ -122,7 +122,7 @@ test.each<[Partial<ApiSubscription>, string]>([
   expect(stateText(subscription(changes), when)).toBe(text)
 })
 
-test('an outcome says what was answered, or why nothing was', () => {
+test('an outcome shows the response, or why there was none', () => {
   const outcome = { milliseconds: 12, answer: '' }
   expect(outcomeText({ ...outcome, status: 200 })).toBe('Answered 200 in 12 ms')
   expect(outcomeText({ ...outcome, status: 250, error: 'bo@x.org was refused: 550 gone' })).toBe(

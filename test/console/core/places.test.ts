@@ -4,7 +4,7 @@ import { circlesOf, placesOf } from '../../../console/core/places.ts'
 const METRE = 1 / 111_195
 const at = (north: number) => ({ latitude: 48 + north * METRE, longitude: 16 })
 
-test('stops near each other are one place, with the middle and the name of the longest, by their hours', () => {
+test('stops near each other form one place at the middle and with the name of the longest, sorted by hours', () => {
   const places = placesOf([
     { position: at(0), name: 'Customer', ms: 50 },
     { position: at(5_120), name: 'Town', ms: 10 },
@@ -16,7 +16,7 @@ test('stops near each other are one place, with the middle and the name of the l
   ])
 })
 
-test('areas of circles are as their times, and one within another is added to it', () => {
+test('circle areas are proportional to time, and a circle inside another is added to it', () => {
   const circles = circlesOf([
     { x: 100, y: 0, ms: 25 },
     { x: 3, y: 4, ms: 10 },

@@ -9,7 +9,7 @@ const DRIVES = [
   { from: 7.5 * HOUR, to: 8.5 * HOUR },
 ]
 
-test('a replay goes on at once while anything moves, else with the next trip', () => {
+test('a replay continues immediately while anything moves, otherwise with the next trip', () => {
   expect(skipRest(DRIVES, 0)).toBe(7 * HOUR)
   expect(skipRest(DRIVES, 7 * HOUR)).toBe(7 * HOUR)
   expect(skipRest(DRIVES, 8.2 * HOUR)).toBe(8.2 * HOUR)
@@ -17,14 +17,14 @@ test('a replay goes on at once while anything moves, else with the next trip', (
   expect(skipRest(DRIVES, 10 * HOUR)).toBe(Infinity)
 })
 
-test('its speed is chosen so that all driving takes about a minute', () => {
+test('its speed makes all driving take about a minute', () => {
   expect(replaySpeed(DRIVES)).toBe(180)
   expect(replaySpeed([{ from: 0, to: 20 * HOUR }])).toBe(600)
   expect(replaySpeed([{ from: 0, to: 30_000 }])).toBe(1)
   expect(replaySpeed([])).toBe(60)
 })
 
-test('the address names the other devices of a replay, whatever their ids have', () => {
+test('the address names the other devices of a replay, with any characters in their ids', () => {
   const path = replayPath(['van 1', 'a,b', 'c&d'])
   const { pathname, searchParams } = new URL(path, 'http://console')
   expect(pathname).toBe('/devices/van%201')

@@ -44,14 +44,14 @@ test.each(CASES)('the form %j makes the condition %j', (form, when) => {
   expect(whenOf(form, METRIC)).toEqual(when)
 })
 
-test.each(CASES)('a rule that is opened shows the form %j again', (form, when) => {
+test.each(CASES)('opening a rule shows the form %j again', (form, when) => {
   const rule = { when, forSeconds: 0 } as ApiRule
   const shown = { ...form, value: form.value.replace(',', '.') }
   const isIgnition = form.preset === 'ignition'
   expect(draftOf(rule, METRIC)).toEqual({ ...shown, ...(isIgnition && { value: 'true' }) })
 })
 
-test('a speed keeps its number in each unit', () => {
+test('a speed keeps its value in each unit', () => {
   for (const speed of ['km/h', 'mph', 'knots'] as const) {
     const units = { ...METRIC, speed }
     const when = whenOf(draft('speed', { value: '55' }), units)

@@ -28,13 +28,13 @@ function service(stored: Record<string, unknown> & { revision: number }) {
   }
 }
 
-test('only what differs is a change; a missing value and null are the same, and so is another order', () => {
+test('only differences are changes; a missing value equals null, and order does not matter', () => {
   expect(changedValues(YARD, ENTERED)).toEqual({})
   expect(changedValues({ when: { a: 1, b: 2 } }, { when: { b: 2, a: 1 } })).toEqual({})
   expect(changedValues(YARD, { ...ENTERED, labels: null })).toEqual({ labels: null })
 })
 
-test('a form keeps what somebody else has changed in other fields', async () => {
+test('a form keeps somebody else’s changes in other fields', async () => {
   const { sent, changedByOthers, ...calls } = service(YARD)
   const save = changeSaver(YARD, calls)
   changedByOthers({ name: 'Main yard' })
@@ -44,7 +44,7 @@ test('a form keeps what somebody else has changed in other fields', async () => 
   expect(sent.at(-1)).toEqual({ confirmSeconds: 30, revision: 2 })
 })
 
-test('of the same field the second operator hears what the first has entered, and may replace it', async () => {
+test('for the same field, the second operator sees what the first has entered, and may replace it', async () => {
   const { sent, changedByOthers, ...calls } = service(YARD)
   const save = changeSaver(YARD, calls)
   changedByOthers({ name: 'Main yard' })

@@ -43,7 +43,7 @@ test('the console knows the roles of the API', () => {
   expect(ROLE_NAMES).toEqual(ROLES_OF_API)
 })
 
-test.each(Object.entries(CALLS))('the right %s is that of the calls %j', (right, calls) => {
+test.each(Object.entries(CALLS))('the right %s matches the calls %j', (right, calls) => {
   const may = ROLE_NAMES.filter((role) => roleMay(role, right as Right))
   for (const call of calls) {
     const needs = EXPECTED[call]?.needs.replace(' session', '')

@@ -15,13 +15,13 @@ test('edges that cross are named by their corners', () => {
   )
 })
 
-test('a point of a file without a radius hears what it needs', () => {
+test('a point without a radius in a file gets a message that says what it needs', () => {
   expect(faultOf({ type: 'circle', latitude: 1, longitude: 1 })).toBe(
     'A point needs a property radius: a number of metres, from 10 to 1,000,000.',
   )
 })
 
-test('no other fault of a shape has the words of the API', () => {
+test('every fault of a shape is reworded for the console', () => {
   const narrow = ring('0 0, 1 0, 0 0, 0 0')
   expect(faultOf({ type: 'Polygon', coordinates: [narrow] })).toBe(
     'The outline must have three different positions at least.',

@@ -28,14 +28,14 @@ function minutesFrom(first: number, accepted: readonly (number | null)[]) {
 }
 
 describe('the reasons for a silence', () => {
-  test('are none if nothing is known', () => {
+  test('are empty if nothing is known', () => {
     expect(reasons({})).toEqual([])
     expect(
       reasons({ key: KEY, rejections: [], positions: [], minutes: minutesFrom(90, [3, 0, 1]) }),
     ).toEqual([])
   })
 
-  test('are a key that was revoked, has expired, or whose secret from before has ended', () => {
+  test('include a key that was revoked, has expired, or whose previous secret has expired', () => {
     expect(reasons({ key: { ...KEY, revokedAt: at(60), expiresAt: at(70) } })).toEqual([
       { kind: 'key-revoked', sinceMs: ms(60) },
     ])
@@ -47,13 +47,13 @@ describe('the reasons for a silence', () => {
     ])
   })
 
-  test('are not a key that still works, nor a secret that ended before the device last reported', () => {
+  test('exclude a key that still works, and a secret that expired before the device last reported', () => {
     const later = { ...KEY, expiresAt: at(-1), previousValidUntil: at(-1) }
     expect(reasons({ key: later })).toEqual([])
     expect(reasons({ key: { ...KEY, previousValidUntil: at(100) } })).toEqual([])
   })
 
-  test('are refusals since the device last reported, with the cause of the latest', () => {
+  test('include refusals since the device last reported, with the cause of the latest', () => {
     const rejections = [
       { ...REFUSED, receivedAt: at(10) },
       { ...REFUSED, receivedAt: at(20), message: 'longitude must be a number' },
@@ -65,7 +65,7 @@ describe('the reasons for a silence', () => {
     ])
   })
 
-  test('have refusals from after the end of the key before the key, else after it', () => {
+  test('put refusals before the key if they came after its end, otherwise after it', () => {
     const key = { ...KEY, revokedAt: at(60) }
     const kinds = (minutesAgo: number) =>
       reasons({ key, rejections: [{ ...REFUSED, receivedAt: at(minutesAgo) }] }).map(
@@ -75,7 +75,7 @@ describe('the reasons for a silence', () => {
     expect(kinds(70)).toEqual(['key-revoked', 'refused'])
   })
 
-  test('are the disabled state of a device, for which its refusals are none', () => {
+  test('include that the device is disabled, and then leave out its refusals', () => {
     const rejections = [
       { error: 'FORBIDDEN', message: 'this device is disabled', receivedAt: at(5) } as const,
     ]
@@ -85,7 +85,7 @@ describe('the reasons for a silence', () => {
     expect(reasons({ rejections })).toEqual([])
   })
 
-  test('are an id that no device has, after all its refusals', () => {
+  test('include an unknown id, after all its refusals', () => {
     const rejections = [{ ...REFUSED, receivedAt: at(10) }]
     expect(reasons({ device: undefined }).map(({ kind }) => kind)).toEqual(['unknown-device'])
     expect(reasons({ device: undefined, rejections }).map(({ kind }) => kind)).toEqual([
@@ -94,7 +94,7 @@ describe('the reasons for a silence', () => {
     ])
   })
 
-  test('are the import of all its positions, and a clock that is behind', () => {
+  test('include that all its positions were imported, and a clock that is behind', () => {
     const device = { ...SEEN, isHistory: true }
     expect(reasons({ device })).toEqual([{ kind: 'only-imported' }])
     const clock = {
@@ -107,7 +107,7 @@ describe('the reasons for a silence', () => {
     expect(reasons({ clock })).toEqual([clock])
   })
 
-  test('are minutes without the service since the device last reported', () => {
+  test('include minutes without the service since the device last reported', () => {
     const minutes = minutesFrom(92, [null, 1, 2, null, null, 4, null, 0, null])
     expect(reasons({ minutes })).toEqual([
       { kind: 'service-away', fromMs: ms(89), toMs: ms(85), minutes: 3 },
@@ -116,7 +116,7 @@ describe('the reasons for a silence', () => {
     expect(reasons({ minutes, positions })).toEqual([])
   })
 
-  test('are a usual interval that has not passed; reports that came together count once', () => {
+  test('include a usual interval that has not passed; reports that arrived together count once', () => {
     const device = { ...SEEN, lastSeenMs: ms(10) }
     const positions = received([10, 10, 10, 40, 71, 100, 400])
     const notDue = { kind: 'not-due', everyMs: 30 * MINUTE, dueMs: ms(-20) }
@@ -127,7 +127,7 @@ describe('the reasons for a silence', () => {
     expect(reasons({ device, positions: imported })).toEqual([notDue])
   })
 
-  test('are reports that came late, of which imported ones are none', () => {
+  test('include late reports, but not imported ones', () => {
     const times = [90, 91, 92, 93, 94]
     expect(reasons({ positions: received(times, { late: 180 }) })).toEqual([
       { kind: 'late', byMs: 180 * MINUTE },
@@ -136,14 +136,14 @@ describe('the reasons for a silence', () => {
     expect(reasons({ positions: received(times, { late: 180, imported: true }) })).toEqual([])
   })
 
-  test('are a battery of at most 15 %', () => {
+  test('include a battery of at most 15 %', () => {
     expect(reasons({ device: { ...SEEN, battery: 0.04 } })).toEqual([
       { kind: 'battery-low', fraction: 0.04 },
     ])
     expect(reasons({ device: { ...SEEN, battery: 0.16 } })).toEqual([])
   })
 
-  test('come in the order of their likelihood', () => {
+  test('are ordered by likelihood', () => {
     const facts = {
       device: { lastSeenMs: ms(10), isDisabled: true, battery: 0.04 },
       key: { ...KEY, revokedAt: at(5) },
@@ -161,7 +161,7 @@ describe('the reasons for a silence', () => {
     ])
   })
 
-  test('never advise to wait where reports are refused', () => {
+  test('never advise waiting if reports are refused', () => {
     const positions = received([10, 40, 70, 100, 130], { late: 60 })
     const device = { ...SEEN, lastSeenMs: ms(10) }
     const kinds = (facts: Partial<SilenceFacts>) =>

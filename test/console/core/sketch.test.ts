@@ -47,11 +47,11 @@ test.each([
       ],
     },
   ],
-] as const)('%s that is opened and not touched stays as it is', (_, shape) => {
+] as const)('%s that is opened and not edited does not change', (_, shape) => {
   expect(drawnShape(sketchOf(shape))).toEqual(shape)
 })
 
-test('three clicks and a finish draw a polygon that the service accepts', () => {
+test('three clicks and finishing draw a polygon that the service accepts', () => {
   const open = drawn([16, 48], [17, 48], [17, 49])
   expect(canFinish(drawn([16, 48], [17, 48]))).toBe(false)
   expect(canFinish(open)).toBe(true)
@@ -63,7 +63,7 @@ test('three clicks and a finish draw a polygon that the service accepts', () => 
   expect(parseShape(shape, 'shape')).toEqual({ made: shape })
 })
 
-test('corners are dragged, and a new one is dragged out of an edge', () => {
+test('corners can be dragged, and dragging an edge adds one', () => {
   const square = sketchOf(SQUARE)
   const moved = dragged(square, handle(square, 'corner', 2), [17.5, 49.5])
   expect(placesText(ringsOf(moved)[0]!)).toBe('48, 16\n48, 17\n49.5, 17.5\n49, 16')
@@ -79,7 +79,7 @@ test('the filled point moves the whole', () => {
   expect(placesText(ringsOf(moved)[0]!)).toBe('47.5, 17\n47.5, 18\n48.5, 18\n48.5, 17')
 })
 
-test('the edge of a circle is dragged to its radius, within the limits of the service', () => {
+test('dragging the edge of a circle sets its radius, within the limits of the service', () => {
   const circle = sketchOf(CIRCLE)
   const edge = handle(circle, 'edge')
   expect(metresBetween(CIRCLE, { longitude: edge.at[0], latitude: edge.at[1] })).toBeCloseTo(200)
@@ -102,7 +102,7 @@ test('a corner is removed, but a ring keeps three', () => {
   expect(withoutCorner(triangle, 0)).toEqual(triangle)
 })
 
-test('what is drawn beyond 180° is stored within', () => {
+test('a shape drawn beyond 180° is stored within it', () => {
   const shape = drawnShape(closedSketch(drawn([179, 10], [182, 10], [182, 12])))
   expect(shape).toMatchObject({
     coordinates: [ring('179 10, -178 10, -178 12, 179 10')],
@@ -111,7 +111,7 @@ test('what is drawn beyond 180° is stored within', () => {
   expect(whole.at[0]).toBeCloseTo(181)
 })
 
-test('a circle without a centre, and two corners, are no shape', () => {
+test('a circle without a centre, or two corners, is no shape', () => {
   expect(drawnShape(NEW_CIRCLE)).toBeUndefined()
   expect(drawnShape(drawn([16, 48], [17, 48]))).toBeUndefined()
 })

@@ -14,7 +14,7 @@ import {
 const TODAY = '2026-11-25'
 const day = (first: string) => ({ first, last: first })
 
-describe('days that are shown together', () => {
+describe('days shown together', () => {
   test.each([
     ['', day(TODAY)],
     ['day=2026-11-22', day('2026-11-22')],
@@ -49,7 +49,7 @@ describe('days that are shown together', () => {
     [monthOf('2026-12-31'), 1, monthOf('2027-01-01')],
     [yearOf('2026-05-05'), -1, yearOf('2025-05-05')],
     [{ first: '2026-11-03', last: '2026-11-05' }, -1, { first: '2026-10-31', last: '2026-11-02' }],
-  ] as const)('%p has as many beside it', (span, by, beside) => {
+  ] as const)('%p has a span of the same length before and after it', (span, by, beside) => {
     expect(spanBeside(span, by)).toEqual(beside)
   })
 
@@ -58,7 +58,7 @@ describe('days that are shown together', () => {
     expect(monthOf('2026-12-10')).toEqual({ first: '2026-12-01', last: '2026-12-31' })
   })
 
-  test('spans last from the first midnight to the last across changes of the clock', () => {
+  test('spans last from the first midnight to the last, across clock changes', () => {
     const { from, to } = spanBounds(monthOf('2026-03-01'), 'Europe/Vienna')
     expect((to - from) / 3_600_000).toBe(31 * 24 - 1)
   })

@@ -53,7 +53,7 @@ test.each([
   },
 )
 
-test('an axis has room beside its values, does not cross zero, and does not magnify noise', () => {
+test('an axis has a margin around its values, does not cross zero, and does not magnify noise', () => {
   expect(valueRange(0, 100)).toEqual([0, 110])
   expect(valueRange(-20, -10)).toEqual([-21, -9])
   const [low, high] = valueRange(1_000, 1_000.1)

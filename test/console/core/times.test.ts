@@ -15,7 +15,7 @@ import {
 
 const NOON = Date.parse('2026-01-31T12:30:05.678Z')
 
-describe('how long ago', () => {
+describe('elapsed times', () => {
   test.each([
     [0, 'now'],
     [999, 'now'],
@@ -55,7 +55,7 @@ test.each([
   expect(duration(ms, { ...METRIC, locale: 'en' })).toBe(words)
 })
 
-test('a duration has the symbols of English in every language, as the sentence around it', () => {
+test('a duration has English symbols in every language, like the sentence around it', () => {
   const units = { ...METRIC, locale: 'de' }
   expect([12_000, 140 * MINUTE, 6e15].map((ms) => duration(ms, units))).toEqual([
     '12 s',
@@ -97,12 +97,12 @@ describe('a moment in a time zone', () => {
     ['Asia/Kathmandu', '2026-01-31 18:15:05', 'UTC+05:45'],
     ['Pacific/Kiritimati', '2026-02-01 02:30:05', 'UTC+14:00'],
     ['America/Los_Angeles', '2026-01-31 04:30:05', 'UTC-08:00'],
-  ])('%s has a clock of its own', (zone, words, distance) => {
+  ])('%s has its own clock', (zone, words, distance) => {
     expect(offset(NOON, zone)).toBe(distance)
     expect(`${date(NOON, zone)} ${time(NOON, zone)}`).toBe(words)
   })
 
-  test('the hour repeated by a change of the clock is distinguished by its offset from UTC', () => {
+  test('the hour repeated by a clock change is distinguished by its offset from UTC', () => {
     const [first, second] = ['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(Date.parse)
     expect(time(first ?? 0, 'Europe/Vienna')).toBe(time(second ?? 0, 'Europe/Vienna'))
     expect(offset(first ?? 0, 'Europe/Vienna')).toBe('UTC+02:00')
@@ -135,11 +135,11 @@ describe('a date and time that an operator types', () => {
     expect(iso('2026-10-25T02:30', 'Europe/Vienna')).toBe('2026-10-25T00:30:00.000Z')
   })
 
-  test('a time that the clocks skip is as much later', () => {
+  test('a time skipped by the clocks moves later by the skipped amount', () => {
     expect(iso('2026-03-29T02:30', 'Europe/Vienna')).toBe('2026-03-29T01:30:00.000Z')
   })
 
-  test('a text that is not a date and time is no moment', () => {
+  test('a text that is not a date and time gives no time', () => {
     expect(iso('', 'UTC')).toBeUndefined()
     expect(iso('2026-13-01T00:00', 'UTC')).toBeUndefined()
   })

@@ -30,7 +30,7 @@ function track(rows: unknown[][], gaps: { from: string; to: string }[] = []) {
 }
 
 describe('a track', () => {
-  test('a track takes its values by the names of the columns; what is null is not known', () => {
+  test('a track reads its values by column name; null means unknown', () => {
     const { points } = track([
       [at(0), 10, 20, null, 0],
       [at(10), 10, 20, 7.5, null],
@@ -39,7 +39,7 @@ describe('a track', () => {
     expect(points[1]).toMatchObject({ speed: 7.5, heading: undefined, after: undefined })
   })
 
-  test('a track has the attributes of its points, and names those with a number somewhere', () => {
+  test('a track has the attributes of its points, and lists the ones with numbers', () => {
     const { points } = track([
       [at(0), 10, 20, null, null, { zeta: 1, ignition: true, fuel: 'full' }, true],
       [at(10), 10, 20, null, null, { fuel: 0 }, null],
@@ -85,7 +85,7 @@ describe('a track', () => {
     ])
   })
 
-  test('a track says where the device was between two points, but stays within a gap', () => {
+  test('a track interpolates between two points, but not across a gap', () => {
     const { points } = track(
       [
         [at(0), 0, 0, null, null],
@@ -123,7 +123,7 @@ describe('a track of years', () => {
   const query = (from: string, to: string) =>
     partsOfTrack({ from: Date.parse(from), to: Date.parse(to) })
 
-  test('is asked for in parts of at most 400 days, without a seam and with as many points in all', () => {
+  test('is requested in parts of at most 400 days, without a seam and with the same number of points in all', () => {
     const year = query('2025-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')
     expect(year).toEqual([
       { from: '2025-01-01T00:00:00.000Z', to: '2026-01-01T00:00:00.000Z', points: 2_000 },
@@ -139,7 +139,7 @@ describe('a track of years', () => {
     expect(query('1970-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')[0]?.points).toBe(100)
   })
 
-  test('is one of its parts, with the way between them unless that is unknown', () => {
+  test('joins its parts, with the distance between them unless it is unknown', () => {
     const first = track([[at(0), 0, 0, null, null]])
     const soon = track([[at(100), 0, 0.01, null, null]])
     const late = track([[at(9_000), 0, 0.5, null, null]])
@@ -158,7 +158,7 @@ describe('a track of years', () => {
   })
 })
 
-test('speeds of any size have averages, and change none of points that are more than a minute away', () => {
+test('speeds of any size have averages, and do not affect points more than a minute away', () => {
   const speeds = [Number.MAX_VALUE, 1e308, 1e308, 5, 5, 5, 5]
   const { points } = track(speeds.map((speed, index) => [at(index * 40), 0, 0, speed, 0]))
   const smoothed = smoothedSpeeds(points)

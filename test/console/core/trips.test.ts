@@ -53,7 +53,7 @@ test('between trips and stops that do not meet there is a gap', () => {
   expect(readEpisodes([])).toEqual([])
 })
 
-test('a trip begins and ends at the places of its stops, as the list above and below it says', () => {
+test('a trip begins and ends at its stops, as the rows above and below it show', () => {
   const [before, , after] = readEpisodes(DAYS)
   expect([before, after]).toMatchObject([
     { end: { place } },
@@ -81,7 +81,7 @@ test('a trip counts for the day on which it began, in the zone', () => {
   expect(totals('Europe/Vienna')[0]).toEqual([3, 12_000])
 })
 
-test('the totals of days are the sums of what the trips that began in them are listed with', () => {
+test('the totals of a day are the sums over the listed trips that began on it', () => {
   expect(totalsSince(readEpisodes(DAYS), Date.parse(time('22T00:00')))).toEqual({
     trips: 3,
     distanceMetres: 7_000,
@@ -96,7 +96,7 @@ test('the totals of days are the sums of what the trips that began in them are l
   })
 })
 
-test('a sum over days is whole once each day with records is known with as many', () => {
+test('a sum over days is complete once each day is loaded with all its records', () => {
   const counts = new Map(
     ['30', '01', '02', '03'].map((day, n) => [`2026-0${n ? 5 : 4}-${day}`, { count: n }]),
   )
@@ -117,7 +117,7 @@ test('a sum over days is whole once each day with records is known with as many'
   expect(of(['2026-05-01', 1], ['2026-05-02', 2])).toEqual(sum(2, true))
 })
 
-test('CSV has a line for each of them with the places’ names, and nothing where nothing is known', () => {
+test('CSV has a line for each trip, stop and gap with place names, and empty cells for unknown values', () => {
   const [title, ...lines] = episodesCsv(readEpisodes(DAYS.slice(1, 4))).split('\r\n')
   expect(title).toMatch(/^kind,from,to,seconds,distanceMetres/)
   const named = `"'=1+1 ""Depot"""`
@@ -130,7 +130,7 @@ test('CSV has a line for each of them with the places’ names, and nothing wher
   ])
 })
 
-test('CSV has the stays in geofences among the trips, in the order of their begins', () => {
+test('CSV has the stays in geofences among the trips, by their beginning', () => {
   const at = (text: string) => Date.parse(time(text))
   const visits = [
     { geofenceId: 'yard', name: '=Yard', from: at('22T08:12'), to: at('22T10:22') },
@@ -177,7 +177,7 @@ describe('short moves', () => {
     place: null,
   })
 
-  test('that follow each other are one row, with the stops between them', () => {
+  test('that follow each other form one row, with the stops between them', () => {
     const walks = [move(1, 80), stop(2, 10), move(3, 120), stop(4, 6), move(5, 60)]
     const day = [move(0, 9_000), ...walks, stop(6, 90), move(7, 12_000)]
     const rows = foldShortMoves(day)
@@ -185,7 +185,7 @@ describe('short moves', () => {
     expect(rows[1]).toMatchObject({ trips: 3, distanceMetres: 260, from: 1, episodes: walks })
   })
 
-  test('are walks only if none was faster than people run', () => {
+  test('are walks only if none was faster than running', () => {
     const day = (maxSpeed: number | undefined, movingSeconds: number) =>
       [move(0, 340), stop(1, 10), { ...move(2, 380), maxSpeed, movingSeconds }] as const
     const isOnFoot = (...args: Parameters<typeof day>) => {
@@ -198,13 +198,13 @@ describe('short moves', () => {
     expect(isOnFoot(undefined, 40)).toBe(false)
   })
 
-  test('are rows of their own when they are alone, or a long stop is between them', () => {
+  test('have their own rows if isolated, or separated by a long stop', () => {
     const day = [move(0, 80), stop(1, 45), move(2, 80), stop(3, 5), move(4, 5_000)]
     expect(foldShortMoves(day)).toEqual(day)
   })
 })
 
-test('one flight does not make dots of the other bars, and the longest usual way fills its bar', () => {
+test('one flight does not shrink the other bars to dots, and the longest usual trip fills its bar', () => {
   expect(fullBar([0, 900_000, 1_000_000, 1_100_000, 9_000_000])).toBe(4_400_000)
   expect(fullBar([10, 20, 30])).toBe(30)
   expect(fullBar([0, 0])).toBe(1)

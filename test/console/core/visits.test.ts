@@ -17,7 +17,7 @@ function fact(type: ApiFact['type'], minute: number, more: Partial<ApiFact> = {}
   return { ...own, type, at: at(minute), ...more }
 }
 
-test('visits have their begin and their end, and the last one is open', () => {
+test('visits have a beginning and an end, and the last one is open', () => {
   const facts = [
     fact('geofence.entered', 60, { geofence: yard }),
     fact('device.offline', 50),
@@ -41,7 +41,7 @@ test('a visit may begin before the range, at an unknown time, or within another'
   ])
 })
 
-test('a visit is folded into the stop during which it was longest; without a stop it stays by itself', () => {
+test('a visit is merged into the stop that it overlaps longest; without a stop it stays separate', () => {
   const [morning, trip, noon] = [
     { kind: 'stop', from: 0, to: 100 },
     { kind: 'trip', from: 100, to: 200 },
@@ -57,7 +57,7 @@ test('a visit is folded into the stop during which it was longest; without a sto
   expect(others).toEqual([visits[2]])
 })
 
-test('a visit from the begin to the end of the stop at its own place says nothing new', () => {
+test('a visit that spans the whole stop at its geofence is left out', () => {
   const stop = { kind: 'stop', from: 0, to: 600_000, place: { geofenceId: 'yard' } }
   const visit = (to: number, geofenceId = 'yard') => ({
     geofenceId,

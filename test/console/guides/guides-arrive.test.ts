@@ -134,7 +134,7 @@ describe('guides of programs', () => {
     micropython,
   }
 
-  test.each(Object.entries(PROGRAMS))('the %s program of its guide runs', async (id, runner) => {
+  test.each(Object.entries(PROGRAMS))('the %s program of the guide runs', async (id, runner) => {
     const found = runner()
     // CI has them all; a developer's machine may lack one.
     const isThere = found !== undefined && !spawnSync(found.program, ['--version']).error

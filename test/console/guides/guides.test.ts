@@ -32,7 +32,7 @@ function entriesOf(id: string, changes: Partial<Setup> = {}) {
 }
 
 describe('the guides', () => {
-  test('docs/senders has them as they are: if not, run npm run docs:senders', async () => {
+  test('docs/senders matches them: if not, run npm run docs:senders', async () => {
     const folder = fileURLToPath(new URL('../../../docs/senders', import.meta.url))
     const there = readdirSync(folder).map(
       (name) => [name, readFileSync(join(folder, name), 'utf8')] as const,
@@ -40,7 +40,7 @@ describe('the guides', () => {
     expect(new Map(there)).toEqual(await pages())
   })
 
-  test('the guides are listed under the id and name that they have', async () => {
+  test('the guides are listed under their id and name', async () => {
     for (const { id, name, load } of GUIDES.flatMap(({ guides }) => guides)) {
       expect(await load()).toMatchObject({ id, name })
       expect(guideOf(id).name).toBe(name)
@@ -48,7 +48,7 @@ describe('the guides', () => {
     expect(guideOf('none').id).toBe('owntracks-android')
   })
 
-  test('the guides hold key and address filled in, and every backtick has its other', () => {
+  test('the guides have key and address filled in, and every backtick is paired', () => {
     for (const [id, { about, steps, troubles, link }] of guides) {
       const made = steps(setup)
       const entered = JSON.stringify(made)
@@ -115,8 +115,8 @@ describe('the links', () => {
   })
 })
 
-describe('what is entered', () => {
-  test('OwnTracks: an id of two parts is user and device, and any other arrives unchanged', () => {
+describe('values to enter', () => {
+  test('OwnTracks: an id of two parts is user and device, and any other id arrives unchanged', () => {
     const { arrivesAs } = guide('owntracks-android')
     expect(arrivesAs?.('my-device')).toBe('owntracks/my-device')
     fc.assert(
@@ -135,7 +135,7 @@ describe('what is entered', () => {
     expect(titles).toMatchObject({ Username: 'jane', 'Device ID': 'phone', Password: KEY_SHAPED })
   })
 
-  test('GPSLogger puts its values where a % stands, and nowhere else', () => {
+  test('GPSLogger replaces only its own % placeholders', () => {
     const body = entriesOf('gpslogger').find(({ title }) => title === 'HTTP body')?.text ?? ''
     const filled = body.replaceAll('%TIME', 'T').replaceAll(/%(LAT|LON|ACC|ALT)/g, '1.5')
     expect(JSON.parse(filled)).toEqual({
@@ -148,7 +148,7 @@ describe('what is entered', () => {
     })
   })
 
-  test('Arduino’s string is a format of printf, and certificates are checked where there are any', () => {
+  test('Arduino’s string is a printf format, and certificates are checked over TLS', () => {
     const [{ text = '' } = {}] = entriesOf('arduino')
     const [, literal = ''] = /snprintf\(body, sizeof body, (".*"), latitude/.exec(text) ?? []
     const format = JSON.parse(literal) as string

@@ -27,7 +27,7 @@ print(json.dumps(NativeEnvironment().from_string(template).render(values)))`
     return JSON.parse(execFileSync('python3', ['-c', program], { input, env, encoding: 'utf8' }))
   }
 
-  test('the automation hands the rest_command what makes a report of a tracker’s state', () => {
+  test('the automation passes the rest_command a tracker’s state as a report', () => {
     const [command = '', automation = ''] = HOME_ASSISTANT.steps(setup)
       .flatMap(({ entries = [] }) => entries)
       .map(({ text }) => text)

@@ -54,7 +54,7 @@ function lister() {
 const page = (...ids: string[]): Answer => ({ items: ids.map(device), nextCursor: null })
 
 describe('the lists of a fleet', () => {
-  test('a list is read page by page, and only then is the fleet current', async () => {
+  test('the list is read page by page, and the fleet is current only afterwards', async () => {
     const { lister: list, asked, ids } = lister()
     list.listFor(1)
     asked[0]?.answer({ ...page('a'), nextCursor: 'next' })
@@ -65,7 +65,7 @@ describe('the lists of a fleet', () => {
     expect([ids(), list.isListed.value, list.isCut.value]).toEqual([['a', 'b'], true, false])
   })
 
-  test('a stream that was resumed without a loss needs no other list', async () => {
+  test('a stream resumed without a loss needs no new list', async () => {
     const { lister: list, asked } = lister()
     list.listFor(1)
     asked[0]?.answer(page('a'))
@@ -75,7 +75,7 @@ describe('the lists of a fleet', () => {
     expect([asked.length, list.isCurrent.value]).toEqual([1, true])
   })
 
-  test('a lost stream ends the reading, and what still comes of it changes nothing', async () => {
+  test('a lost stream ends reading the list, and its late pages change nothing', async () => {
     const { lister: list, asked, ids } = lister()
     list.listFor(1)
     list.stop()
@@ -87,7 +87,7 @@ describe('the lists of a fleet', () => {
     expect(ids()).toEqual(['a'])
   })
 
-  test('many gaps in a row wait for one list, which retrying reads immediately', async () => {
+  test('many gaps in a row wait for one list, which a retry reads immediately', async () => {
     const { lister: list, asked } = lister()
     list.listFor(1)
     asked[0]?.answer(page('a'))
@@ -127,7 +127,7 @@ describe('the lists of a fleet', () => {
     expect([ids(), asked[0]?.signal.aborted]).toEqual([['a'], true])
   })
 
-  test('closing ends what is being read and forgets the devices', async () => {
+  test('closing aborts reading and forgets the devices', async () => {
     const { lister: list, asked, ids } = lister()
     list.listFor(1)
     asked[0]?.answer(page('a'))

@@ -75,7 +75,7 @@ describe('a stream', () => {
     response.end()
   }
 
-  test('a stream that was refused or has ended is opened again', async () => {
+  test('a stream that was refused or has ended is reopened', async () => {
     answers = [refuse(503), refuse(429), tellAndEnd('first'), tell('second')]
     const seen = open()
     await eventually(() => seen.events.length === 2)
@@ -103,7 +103,7 @@ describe('a stream', () => {
     await eventually(() => asked >= 15)
   })
 
-  test('a stream that is opened often keeps nothing of the pauses before', async () => {
+  test('a stream that is reopened often keeps no timers of earlier pauses', async () => {
     const any = jest.spyOn(AbortSignal, 'any')
     answers = Array.from({ length: 20 }, () => tellAndEnd('again'))
     open({ settledMs: 0 })
@@ -126,7 +126,7 @@ describe('a stream', () => {
     expect(seen.resumed).toEqual([false, true, true])
   })
 
-  test('a stream starts from now where its mark is too old or refused', async () => {
+  test('a stream starts from now if its mark is too old or refused', async () => {
     answers = [tellAndEnd('first', 'mark-1'), refuse(400), tell('second')]
     const refused = open({ resumeAfter: 'mark-0' })
     await eventually(() => refused.events.length === 2)
@@ -148,7 +148,7 @@ describe('a stream', () => {
     expect(performance.now() - begun).toBeGreaterThan(990)
   })
 
-  test('a stream that has died silently counts as lost', async () => {
+  test('a stream that dies silently counts as lost', async () => {
     answers = [tell('first'), tell('second')]
     const seen = open({ silentMs: 1_000 })
     await eventually(() => seen.events.includes('second'))
@@ -164,7 +164,7 @@ describe('a stream', () => {
     expect(asked).toBe(3)
   })
 
-  test('a stream is not opened again after an answer that is final', async () => {
+  test('a stream is not reopened after a final response', async () => {
     answers = [refuse(404), tell('never')]
     const seen = open({ final: [404] })
     await eventually(() => seen.lost.length === 1)

@@ -30,7 +30,7 @@ beforeEach(() => {
 
 const text = ({ data }: { data: ArrayBuffer }) => Buffer.from(data).toString()
 
-test('the beginning of a map file is one request, shared by all requests for its parts', async () => {
+test('the beginning of a map file is requested once, for all requests for its parts', async () => {
   const archive = new Archive(url)
   const parts = await Promise.all([archive.getBytes(0, 5), archive.getBytes(65_530, 6)])
   expect(parts.map(text)).toEqual(['abcde', 'abcdef'])

@@ -39,7 +39,7 @@ describe('the base map below streets', () => {
     return { closing, load, look }
   }
 
-  test('the base map is hidden where streets cover the whole view, once they are there', () => {
+  test('the base map is hidden where streets cover the whole view, once they are loaded', () => {
     const { load, look, closing } = streets()
     expect(look(X + 1)).toBe(false)
     load(X, TileState.LOADED)

@@ -15,7 +15,7 @@ test.each([
   expect(speedIn(unit, speedStep(fastest, unit))).toBeCloseTo(step)
 })
 
-test('a track has the first colour where it stands and the last where it is fastest', () => {
+test('a track has the first colour where the device is stationary and the last where it is fastest', () => {
   const step = speedStep(36.1, 'km/h')
   expect(speedColour(0, step)).toBe(SPEED_COLOURS[0])
   expect(speedColour(36.1, step)).toBe(SPEED_COLOURS[4])

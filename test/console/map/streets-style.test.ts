@@ -53,7 +53,7 @@ const widest = (all: Drawn, colour: string) =>
   Math.max(0, ...all.filter((one) => one.colour === colour).map(({ width = 0 }) => width))
 
 describe('the style of streets', () => {
-  test('the third version of the schema is drawn as the fourth', async () => {
+  test('the third version of the schema is drawn like the fourth', async () => {
     for (const zoom of [13, 18]) {
       const fourth = await drawn({ zoom })
       expect(await drawn({ zoom, version: 3 })).toEqual(fourth)
@@ -61,7 +61,7 @@ describe('the style of streets', () => {
     }
   })
 
-  test('roads are wider the more they carry and the closer one looks, and their casings wider still', async () => {
+  test('roads are wider with their importance and the zoom, and their casings wider still', async () => {
     const far = await drawn({ zoom: 14 })
     const near = await drawn({ zoom: 17 })
     for (const all of [far, near]) {
@@ -71,7 +71,7 @@ describe('the style of streets', () => {
     expect(widest(near, 'street')).toBeGreaterThan(2 * widest(far, 'street'))
   })
 
-  test('fills of roads cover all casings but those of bridges, so that crossings are open', async () => {
+  test('road fills cover all casings except those of bridges, so that crossings are open', async () => {
     const roads = (await drawn({ zoom: 16 })).filter(({ width = 0 }) => width > 1)
     const weights = (colour: string) =>
       roads.filter((one) => one.colour === colour).map(({ weight }) => weight)
@@ -82,7 +82,7 @@ describe('the style of streets', () => {
     expect(Math.max(...above)).toBeLessThan(Math.max(...weights('road')))
   })
 
-  test('the closer one looks, the smaller are the things that have names', async () => {
+  test('the closer the zoom, the smaller the features with names', async () => {
     const [town = [], streets = [], houses = []] = await Promise.all(
       [12, 17, 18].map(async (zoom) => names(await drawn({ zoom }))),
     )

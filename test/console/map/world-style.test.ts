@@ -8,7 +8,7 @@ import type { Palette } from '../../../console/core/palette.ts'
 const palette = new Proxy({} as Palette, { get: (_all, name) => String(name) })
 const METRES_PER_PIXEL = 40
 
-test('where another map has names, and just beside it, the map of the world has none', () => {
+test('where another map has names, and just beside it, the world map has none', () => {
   const style = worldStyle(palette, [0, 0, 1_000, 1_000])
   const town = (...at: number[]) =>
     new Feature({ layer: 'towns', name: 'Wien', people: 2e6, geometry: new Point(at) })
@@ -27,7 +27,7 @@ test('a town is a dot beside its name, larger for more people, once there is roo
   expect(radiusAt(2e6, 5_000)).toBeUndefined()
 })
 
-test('lakes are named, and rivers are wider the closer one looks', () => {
+test('lakes are named, and rivers get wider with the zoom', () => {
   const style = worldStyle(palette, undefined)
   const lake = new Feature({ layer: 'lakeNames', name: 'Mälaren', geometry: new Point([0, 0]) })
   expect(style(lake, METRES_PER_PIXEL)?.getText()?.getText()).toBe('Mälaren')

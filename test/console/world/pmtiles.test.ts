@@ -29,7 +29,7 @@ function read(tiles: readonly Tile[]) {
   }
 }
 
-test('a PMTiles file gives every tile back, and nothing where there is none', async () => {
+test('a PMTiles file returns every tile, and nothing where there is none', async () => {
   const tiles: Tile[] = []
   for (let z = 0; z <= 6; z += 1) {
     for (let x = 0; x < 2 ** z; x += 1) {
@@ -57,7 +57,7 @@ test('a PMTiles file gives every tile back, and nothing where there is none', as
   expect(await map.getMetadata()).toEqual({ name: 'test' })
 })
 
-test('a PMTiles file holds tiles that look the same once', () => {
+test('a PMTiles file stores identical tiles once', () => {
   const same = Array.from({ length: 64 }, (_, index) => {
     return tile(3, index % 8, Math.floor(index / 8), 'sea '.repeat(500))
   })

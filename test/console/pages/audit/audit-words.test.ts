@@ -108,7 +108,7 @@ test.each<[sentence: string, entry: Entry]>([
   expect(more === '' ? said : `${said}: ${more}`).toBe(expected)
 })
 
-test('the subject is a link where the console still has a page for it', () => {
+test('the subject is a link if the console still has a page for it', () => {
   const pathOf = (subject: Entry['subject'], action = 'x') =>
     sentenceOf(entry(action, subject), NAMES, timeText).subjects[0]?.path
   expect(pathOf(DEVICE)).toBe('/devices/van%2F1')
@@ -122,7 +122,7 @@ test('the subject is a link where the console still has a page for it', () => {
   ])
 })
 
-test('every action that the admin API records has its words', () => {
+test('every action that the admin API records has a sentence', () => {
   const folder = new URL('../../../../admin-api/', import.meta.url)
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const files = names.filter((name) => name.endsWith('.ts')).map((name) => new URL(name, folder))

@@ -19,7 +19,7 @@ test('the content of a QR code arrives on the other device, in the fragment alon
   )
 })
 
-test('an address without a key brings nothing', () => {
+test('an address without a key hands over nothing', () => {
   expect(readHandoff('')).toBeUndefined()
   expect(readHandoff('#content')).toBeUndefined()
   expect(readHandoff('#device=a%')).toBeUndefined()

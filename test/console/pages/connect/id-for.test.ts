@@ -10,10 +10,10 @@ test.each([
   ['配送車', '配送車'],
   ['🚚', ''],
   ['', ''],
-])('the name %s makes the id %s', (name, id) => {
+])('the name %s gives the id %s', (name, id) => {
   expect(idFor(name)).toBe(id)
 })
 
-test('a long name makes an id that fits', () => {
+test('a long name gives an id that fits', () => {
   expect(idFor('very long '.repeat(10)).length).toBeLessThanOrEqual(64)
 })

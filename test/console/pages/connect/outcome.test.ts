@@ -26,20 +26,20 @@ function outcome(
 type Answer = Parameters<typeof outcomeOf>[0]['answer']
 
 describe('outcomes of connecting a device', () => {
-  test('the page waits, also where the device has reported before or something was refused before', () => {
+  test('the page waits, even if the device has reported or been refused before', () => {
     const before = { devices: [seenAt('van', at(9))], rejections: [refusedAt(at(9))] }
     expect(outcome({})).toMatchObject({ kind: 'waiting' })
     expect(outcome(before)).toMatchObject({ kind: 'waiting' })
   })
 
-  test('a device that has reported since has arrived', () => {
+  test('a device that has reported since then has arrived', () => {
     expect(outcome({ devices: [seenAt('van', at(11))] })).toMatchObject({
       kind: 'arrived',
       isOther: false,
     })
   })
 
-  test('a new device under another id has arrived, one that has long been there has not', () => {
+  test('a new device under another id has arrived, an older device has not', () => {
     expect(outcome({ devices: [seenAt('lorry', at(11), at(11))] })).toMatchObject({
       kind: 'arrived',
       isOther: true,
@@ -48,7 +48,7 @@ describe('outcomes of connecting a device', () => {
     expect(outcome({ devices: [seenAt('lorry', at(11))] })).toMatchObject({ kind: 'waiting' })
   })
 
-  test('the later one of an arrival and a refusal counts', () => {
+  test('the later of an arrival and a refusal counts', () => {
     const devices = [seenAt('van', at(12))]
     expect(outcome({ devices, rejections: [refusedAt(at(11))] }).kind).toBe('arrived')
     expect(outcome({ devices, rejections: [refusedAt(at(13))] })).toMatchObject({
@@ -64,7 +64,7 @@ describe('outcomes of connecting a device', () => {
     expect(outcome({ devices: [seenAt('van', at(12))] }, answer).kind).toBe('arrived')
   })
 
-  test('a test report whose key is refused leaves no rejection, and the page still says so', () => {
+  test('a test report whose key is refused leaves no rejection, but the page still says so', () => {
     const answer = { at: at(12), status: 401, error: 'UNAUTHORIZED', message: 'no such key' }
     expect(outcome({}, answer)).toMatchObject({ kind: 'refused', error: 'UNAUTHORIZED' })
   })

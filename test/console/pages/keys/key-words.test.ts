@@ -12,12 +12,12 @@ describe('the limits of a key as a form gives them', () => {
     })
   })
 
-  test('an expiry is meant in the chosen zone', () => {
+  test('an expiry is in the chosen zone', () => {
     const values = { name: 'Van', expiresAt: '2027-07-01T12:00' }
     expect(readLimits(values, 'Europe/Vienna').expiresAt).toBe('2027-07-01T10:00:00.000Z')
   })
 
-  test('the devices of a key are lines, each once', () => {
+  test('the devices of a key are entered as lines, each once', () => {
     const values = { name: 'Van', deviceIds: 'van-1\r\n\n van-2 \nvan-1' }
     expect(readLimits(values, 'UTC').deviceIds).toEqual(['van-1', 'van-2'])
   })

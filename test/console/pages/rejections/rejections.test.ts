@@ -18,7 +18,7 @@ function rejection(change: Partial<Rejection> = {}): Rejection {
   return { rejectionId: String(made), receivedAt, ...cause, ...from, ...change }
 }
 
-test('rejections with the same cause, device and key are one, with their number and times', () => {
+test('rejections with the same cause, device and key form one group, with their number and times', () => {
   const latest = rejection()
   const other = [
     rejection({ deviceId: 'bus' }),
@@ -69,7 +69,7 @@ const arrived = (rejectionId: string, given: Partial<Rejection> = {}): Rejection
 })
 const ids = (rejections: readonly Rejection[]) => rejections.map((one) => one.rejectionId)
 
-describe('rejections that come while the list is shown', () => {
+describe('rejections that arrive while the list is open', () => {
   test('new rejections come before the list, each once', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((id) => arrived(id)) as [Rejection, Rejection, Rejection]
     let newest: readonly Rejection[] = []
@@ -84,11 +84,11 @@ describe('rejections that come while the list is shown', () => {
     [{ error: 'FORBIDDEN' }],
     [{ from: '2026-01-31T12:00:00.001Z' }],
     [{ to: '2026-01-31T12:00:00.000Z' }],
-  ])('are left out where the filter %o leaves them out', (filter) => {
+  ])('are left out if the filter %o excludes them', (filter) => {
     expect(addRejection([], arrived('a'), filter)).toEqual([])
   })
 
-  test('rejections stay where the filter names their own time', () => {
+  test('rejections stay if the filter names their own time', () => {
     const filter = { from: '2026-01-31T12:00:00.000Z', to: '2026-01-31T12:00:00.001Z' }
     expect(addRejection([], arrived('a'), filter)).toHaveLength(1)
   })

@@ -41,7 +41,7 @@ function wrongIn(change: Partial<System>, receivingSince?: string): string[] {
   return troublesOf({ ...WELL, ...change }, { now: NOW, receivingSince }).map(({ wrong }) => wrong)
 }
 
-test('nothing is wrong while everything is within its limits, or is not known', () => {
+test('nothing is wrong while everything is within its limits or unknown', () => {
   expect(wrongIn({})).toEqual([])
   expect(wrongIn({ deadLetters: null }, at(999))).toEqual([])
   // Every start begins to listen for ten minutes.
@@ -87,7 +87,7 @@ test('all troubles are listed, the worst first, each with its remedy', () => {
   for (const { todo } of troubles) expect(todo).toMatch(/^[A-Z].*\.$/)
 })
 
-test('all is not well while a notification fails, and its page says why', () => {
+test('a failing notification counts as a trouble, and its page says why', () => {
   const failing = { id: 'n1', name: 'Billing', state: 'failing' } as const
   expect(troublesOf(DISTRIBUTED, { now: NOW, receivingSince: at(999) }, [failing])).toEqual([
     {
