@@ -68,7 +68,7 @@ export function documentsContract(
     })
     afterAll(() => started.close())
 
-    test('each write of a counted kind has a higher version, whichever process writes', async () => {
+    test('each write of a counted kind gets a higher version, whichever process writes', async () => {
       const [one, other] = [tug({}), tug({})]
       await barges.insert([one, other])
       await barges.insert([one])
@@ -100,7 +100,7 @@ export function documentsContract(
       expect(ids(await barges.find(without))).toEqual(ids([plain, full]))
     })
 
-    test('a brief reading has some fields alone', async () => {
+    test('a brief read returns only some fields', async () => {
       const [plain, full] = [
         tug({ harbour: 'brief' }),
         tug({ harbour: 'brief', built: 1, crew: [] }),
@@ -114,7 +114,7 @@ export function documentsContract(
       ])
     })
 
-    test('a page ends after the document with which it has the most bytes', async () => {
+    test('a page ends after the document that reaches its byte limit', async () => {
       const name = 'x'.repeat(10_000)
       const all = Array.from({ length: 100 }, () => tug({ harbour: 'bytes', crew: [{ name }] }))
       await barges.insert(all)
@@ -127,7 +127,7 @@ export function documentsContract(
       expect(await page(10_000_000)).toEqual(sorted)
     })
 
-    test('a document is given back as it was inserted', async () => {
+    test('a document comes back as it was inserted', async () => {
       const plain = tug({})
       const full = tug({
         built: 1962.5,
@@ -167,7 +167,7 @@ export function documentsContract(
       expect(await tugs.find({ index: 'sign', where: { callSign }, limit: 9 })).toHaveLength(1)
     })
 
-    test('a value of a removed document can be taken again', async () => {
+    test('a removed document’s unique value can be reused', async () => {
       const callSign = sign()
       const [one, next] = [tug({ callSign }), tug({ callSign })]
       await tugs.insert([one])
@@ -176,7 +176,7 @@ export function documentsContract(
       expect(await others.insert([next])).toEqual([next])
     })
 
-    test('a document is replaced and removed only as it was read', async () => {
+    test('a document is replaced or removed only if unchanged since it was read', async () => {
       const before = await inserted({ built: 1, callSign: sign() })
       const { id, revision, harbour } = before
       expect(await others.replace({ id, revision, harbour, built: 2 })).toBe(true)
@@ -194,13 +194,13 @@ export function documentsContract(
       expect(await tugs.get(before.id)).toBeUndefined()
     })
 
-    test('a replacement does not take a unique value of another', async () => {
+    test('a replacement cannot take another document’s unique value', async () => {
       const [one, other] = [await inserted({ callSign: sign() }), await inserted({})]
       expect(await tugs.replace({ ...other, callSign: one.callSign ?? '' })).toBe(false)
       expect(await read(other.id)).toEqual(other)
     })
 
-    test('many documents: exactly those that are unchanged since they were read and take no unique value are replaced', async () => {
+    test('of many documents, exactly the unchanged ones that take no unique value are replaced', async () => {
       const [taken, one, stale, other] = [
         await inserted({ callSign: sign() }),
         ...(await Promise.all([inserted({}), inserted({}), inserted({})])),
@@ -223,7 +223,7 @@ export function documentsContract(
       expect(Math.min(...versions)).toBeGreaterThan(whole[2]?.version ?? Infinity)
     })
 
-    test('concurrent replacements are all kept', async () => {
+    test('no concurrent replacement is lost', async () => {
       const { id } = await inserted({ built: 0 })
       const add = async (documents: DocumentStore<Tug>): Promise<void> => {
         for (;;) {
@@ -257,7 +257,7 @@ export function documentsContract(
       await tugs.raise('built', new Map())
     })
 
-    test('pages follow an index from any place, in both directions, each document once', async () => {
+    test('pages follow an index from any position, in both directions, each document once', async () => {
       const harbour = 'Le Havre'
       const all = [3, 1, 2, 2, 2, 0, 10].map((built) => tug({ harbour, built }))
       await tugs.insert([...all, tug({ harbour: 'Le Havr', built: 2 }), tug({ built: 2 })])
@@ -287,7 +287,7 @@ export function documentsContract(
       expect(plain(await tugs.find(beyond))).toEqual(byId.slice(1))
     })
 
-    test('a look-up finds exactly the text', async () => {
+    test('a look-up matches the exact text', async () => {
       const texts = [
         'Cuxhaven',
         'cuxhaven',
@@ -308,7 +308,7 @@ export function documentsContract(
       }
     })
 
-    test('a look-up finds exactly the text in a field of an object', async () => {
+    test('a look-up matches the exact text in a field of an object', async () => {
       const harbour = 'Honfleur'
       const owned = ['$ne.1', 'a.b', 'Ana', 'ana'].map((name) => tug({ harbour, owner: { name } }))
       await tugs.insert([...owned, tug({ harbour })])
@@ -353,7 +353,7 @@ export function documentsContract(
       expect(await left('Dover')).toEqual([undefined])
     })
 
-    test('a query that its index does not answer is refused', async () => {
+    test('a query without a matching index is refused', async () => {
       await expect(tugs.find({ index: 'colour', limit: 1 })).rejects.toThrow('no index colour')
       const wrong = { index: 'age', where: { built: 1 }, limit: 1 } as const
       await expect(tugs.find(wrong)).rejects.toThrow('does not begin with')

@@ -16,7 +16,7 @@ import {
 /** The contract of appending: durable, complete, in order, only while the log is open. */
 export function appendingContract({ promise }: EventLogSuite): void {
   promise(
-    'acknowledged events are there after the log is opened again',
+    'acknowledged events are present after the log is reopened',
     async ({ consume, log, opened }) => {
       const events = samples(3)
       await log.append(events.slice(0, 2))
@@ -119,7 +119,7 @@ export function appendingContract({ promise }: EventLogSuite): void {
   )
 
   promise(
-    'nothing is delivered before it is durable, and delivered entries stay',
+    'entries are delivered only once durable, and then stay',
     async ({ consume, log, opened }) => {
       const seenElsewhere: boolean[] = []
       const reader = consume(log, {
@@ -147,7 +147,7 @@ export function appendingContract({ promise }: EventLogSuite): void {
     await log.close()
   })
 
-  promise('closing finishes what is queued', async ({ consume, log, opened }) => {
+  promise('closing finishes queued appends', async ({ consume, log, opened }) => {
     const appends = Array.from({ length: 20 }, () => log.append(samples(30)))
     await Promise.all([log.close(), ...appends])
     const reader = consume(await opened.reopen())

@@ -25,7 +25,7 @@ export function figuresContract({ promise }: EventLogSuite): void {
   })
 
   promise(
-    'lag is the number of unprocessed events of a group, and the age of the oldest',
+    'lag is the number of a group’s unprocessed events, and the age of the oldest',
     async (given) => {
       const { consume, log, progressOf } = given
       const group = aGroup()
@@ -43,7 +43,7 @@ export function figuresContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('the place before a time can be asked', async ({ consume, log }) => {
+  promise('the log returns the offsets before a time', async ({ consume, log }) => {
     const hour = 3_600_000
     const times = [0, 1, 2, 3].map((hours) => NOW - 5 * hour + hours * hour)
     await log.append(times.map((receivedAt) => positionReported({ receivedAt })))
@@ -58,7 +58,7 @@ export function figuresContract({ promise }: EventLogSuite): void {
     expect((await log.placeBefore(NOW))[partition]).toBe(offsets.at(-1))
   })
 
-  promise('what it holds can be asked', async ({ consume, log }) => {
+  promise('the log returns its extent', async ({ consume, log }) => {
     const empty = await log.extent()
     expect(empty.length).toBeGreaterThan(0)
     expect(empty.every(({ first, next, whole }) => first === next && whole)).toBe(true)

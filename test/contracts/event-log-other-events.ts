@@ -52,7 +52,7 @@ function otherEventContract<Event extends DeviceErased | DeviceSeen>(
     put: (log: EventLog, event: Event) => Promise<void>
   },
 ): void {
-  promise(`${kind} keeps its place among the positions of its device`, async (given) => {
+  promise(`${kind} keeps its order among the positions of its device`, async (given) => {
     const { log, consume } = given
     const deviceId = 'Süd / 🚜 "$x"'
     const [first, second] = [sample(deviceId), sample(deviceId)]
@@ -79,7 +79,7 @@ function otherEventContract<Event extends DeviceErased | DeviceSeen>(
     await tail.stop()
   })
 
-  promise(`${kind} that was acknowledged is there after the log is opened again`, async (given) => {
+  promise(`${kind} that was acknowledged is present after the log is reopened`, async (given) => {
     const { log, consume, opened } = given
     const queued = [make('tracker-1', NOW), make('tracker-2', NOW)]
     const writes = queued.map((event) => put(log, event))
@@ -112,7 +112,7 @@ function otherEventContract<Event extends DeviceErased | DeviceSeen>(
     await eventually(async () => reader.entries().length === 3 && (await lag()) === 0, SOON)
   })
 
-  promise(`trimming takes ${kind} by its own time`, async ({ log, consume }) => {
+  promise(`trimming removes ${kind} by its own time`, async ({ log, consume }) => {
     await log.append([positionReported({ receivedAt: NOW - 60_000 })])
     await put(log, make('tracker-1', NOW - 50_000))
     const event = make('tracker-1', NOW - 10_000)
@@ -127,7 +127,7 @@ function otherEventContract<Event extends DeviceErased | DeviceSeen>(
 }
 
 function orderContract({ promise }: EventLogSuite): void {
-  promise('all kinds keep their places under many concurrent appends', async ({ log, consume }) => {
+  promise('all kinds keep their order under many concurrent appends', async ({ log, consume }) => {
     const appended: string[] = []
     const writes = Array.from({ length: 60 }, (_, index) => {
       if (index % 3 === 2) {
@@ -194,7 +194,7 @@ function malformedContract({ promise }: EventLogSuite): void {
     expect(reader.events()).toHaveLength(1)
   })
 
-  promise('an erasure that could not be read back is not written', async ({ log, consume }) => {
+  promise('an erasure that would be unreadable is not written', async ({ log, consume }) => {
     for (const changes of [
       { eventId: '' },
       { eventId: 'erasure-1' },

@@ -62,7 +62,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   })
 
   promise(
-    'a group continues where it stopped, also after the log is opened again',
+    'a group continues where it stopped, even after the log is reopened',
     async ({ consume, log, opened, progressOf }) => {
       const group = aGroup()
       const events = samples(5)
@@ -80,7 +80,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   )
 
   promise(
-    'a batch that was not resolved when the group ended is delivered to it again',
+    'a batch still unresolved when the group ended is delivered to it again',
     async ({ consume, log, opened, progressOf }) => {
       const group = aGroup()
       const events = samples(2)
@@ -98,7 +98,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('resumeAfter wins over what the group has committed', async ({ consume, log }) => {
+  promise('resumeAfter overrides the group’s committed offset', async ({ consume, log }) => {
     const group = aGroup()
     const events = samples(4)
     await log.append(events)
@@ -128,7 +128,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   })
 
   promise(
-    'an entry that cannot be read is delivered in its place, bytes untouched',
+    'an unreadable entry is delivered in order, with its bytes unchanged',
     async ({ consume, log, opened }) => {
       const good = samples(2)
       const key = deviceKey(good[0]!)
@@ -172,7 +172,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('an event of an unknown type keeps its place, for tails too', async (given) => {
+  promise('an event of an unknown type keeps its position, for tails too', async (given) => {
     const { log, opened, consume } = given
     const good = samples(2)
     const key = deviceKey(good[0]!)
@@ -225,7 +225,7 @@ export function subscribingContract({ promise }: EventLogSuite): void {
   )
 
   promise(
-    'a subscription that is aborted beforehand delivers nothing',
+    'an already aborted subscription delivers nothing',
     async ({ consume, log }) => {
       await log.append(samples(1))
       const reader = consume(log, { signal: AbortSignal.abort() })

@@ -29,7 +29,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await reader.stop()
   })
 
-  promise('rejections that come while a subscription runs reach it', async ({ log }) => {
+  promise('rejections appended while a subscription runs reach it', async ({ log }) => {
     const reader = readRejections(log)
     for (const rejection of several(3)) {
       await log.rejections.append([rejection])
@@ -61,7 +61,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     },
   )
 
-  promise('an entry that cannot be read is left out with one warning', async (given) => {
+  promise('an unreadable entry is skipped with one warning', async (given) => {
     const { log, opened, warnings } = given
     const [first, second] = several(2)
     const unreadable = [
@@ -98,7 +98,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
   })
 
   promise(
-    'a group that has only what cannot be read moves on',
+    'a group with only unreadable entries moves on',
     async ({ log, opened, warnings }) => {
       const group = aGroup()
       await opened.putRawRejection(Buffer.from('no JSON'))
@@ -155,7 +155,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await stuck.stop()
   })
 
-  promise('rejections beyond the queue’s limit are refused, positions are not', async ({ log }) => {
+  promise('rejections beyond the queue’s limit are refused; positions are not', async ({ log }) => {
     const [first, tooMany, positions] = await Promise.allSettled([
       log.rejections.append(several(600)),
       log.rejections.append(several(401)),
@@ -166,7 +166,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await log.rejections.append(several(401))
   })
 
-  promise('a rejection that could not be read back is not written', async ({ log }) => {
+  promise('a rejection that would be unreadable is not written', async ({ log }) => {
     for (const changes of [
       { rejectionId: 'rejection-1' },
       { accountId: '' },
@@ -187,7 +187,7 @@ export function topicGroupsContract({ promise }: EventLogSuite): void {
     await reader.stop()
   })
 
-  promise('closing finishes the rejections that are queued', async ({ log, opened }) => {
+  promise('closing finishes queued rejections', async ({ log, opened }) => {
     const rejections = several(30)
     const appends = rejections.map((rejection) => log.rejections.append([rejection]))
     await Promise.all([log.close(), ...appends])

@@ -38,7 +38,7 @@ function topicContract<Entry>(
     shown: (entry: Entry) => unknown
   },
 ): void {
-  promise(`${kind} are held until they are removed, except those to keep`, async (given) => {
+  promise(`${kind} stay until they are removed, except the ones to keep`, async (given) => {
     const { log, opened } = given
     expect(await topicIn(log).count()).toBe(0)
     expect(await held(topicIn(log))).toEqual([])

@@ -94,7 +94,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
     const ids = ({ items }: FeedPage<Event>) => items.map(({ event }) => idOf(event as Event))
 
     test.each([{ ringEntries: 1_000 }, { ringEntries: 4 }])(
-      'page by page everything comes once, the oldest first, with a ring of $ringEntries',
+      'the pages have every item once, oldest first, with a ring of $ringEntries',
       async (options) => {
         const appended = await append(7)
         const feed = feedOf(options)
@@ -163,7 +163,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(ids(await waiting)).toEqual([next])
     })
 
-    test('a wait ends without an item, at the same place', async () => {
+    test('a wait can end without an item, at the same mark', async () => {
       await append(1)
       const feed = feedOf()
       const after = await feed.markAt('end')
@@ -175,7 +175,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       await waiting.catch(() => undefined)
     })
 
-    test('a feed begins at a time', async () => {
+    test('a feed can start at a time', async () => {
       await append(4)
       const feed = feedOf()
       const everything = await read(feed, { after: await feed.markAt(T0) })
@@ -200,7 +200,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(ids(start)).toEqual(kept)
     })
 
-    test('a mark of another log causes a gap', async () => {
+    test('the mark of another log causes a gap', async () => {
       await append(3)
       const { mark } = await read(feedOf(), { after: await feedOf().markAt('start') })
       await close()
@@ -211,7 +211,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       expect(ids(page)).toEqual(others)
     })
 
-    test('erasures are items where they are wanted, and take the events before them', async () => {
+    test('erasures are items on request, and remove the events before them', async () => {
       const gone = await append(2, { deviceId: 'gone' })
       const stays = await append(1)
       const erasure = await erase('gone')
@@ -258,7 +258,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
       )
     })
 
-    test('too many readers of the past are refused, and may come again', async () => {
+    test('readers of the past beyond the limit are refused, and may retry', async () => {
       await append(9)
       let free = false
       const takeTurn = () => (free ? () => undefined : undefined)

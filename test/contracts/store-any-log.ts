@@ -21,7 +21,7 @@ import type { StoreSuite } from './store-suite.ts'
 
 /** What any log leaves in a store: reports, repeats, heartbeats and erasures, on time or from a spool. */
 export function anyLogContract({ promise, shared, log, runs }: StoreSuite): void {
-  promise('every number comes back with the same bits', async () => {
+  promise('every number keeps its exact bits', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(numbers, { minLength: 1, maxLength: 20 }), async (reported) => {
         const accountId = newAccountId()
@@ -37,7 +37,7 @@ export function anyLogContract({ promise, shared, log, runs }: StoreSuite): void
   })
 
   promise(
-    'any log, with repeats, heartbeats, erasures and entries from a spool, leaves what folding it at once leaves, however it is delivered',
+    'any log, with repeats, heartbeats, erasures and spooled entries, gives the same result as one fold over it, however it is delivered',
     async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), plan, deliver),

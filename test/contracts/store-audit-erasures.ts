@@ -18,7 +18,7 @@ import { newAccountId } from './store-samples.ts'
 /** An erasure of a device in the audit. */
 export function auditErasuresContract({ promise, shared }: StoreSuite): void {
   promise(
-    'entries on a device lose their details with it, and stay themselves',
+    'erasing a device removes the details of its entries, but not the entries',
     async ({ accountId }) => {
       const on = (id: string, account = accountId, kind: 'device' | 'key' = 'device') =>
         entry({
@@ -46,7 +46,7 @@ export function auditErasuresContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'an entry on several devices keeps the labels of the others when one is erased, and none when all are',
+    'an entry about several devices keeps the others’ labels when one is erased, and none when all are',
     async ({ accountId }) => {
       const entries = Array.from({ length: 130 }, (_, n) =>
         labelled({ accountId, at: T0 + n, deviceIds: n % 2 ? ['van'] : ['van', 'bus'] }),
@@ -72,7 +72,7 @@ export function auditErasuresContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'entries on a link lose its title with each of its devices, and the device',
+    'erasing any device of a link removes the title and the device from entries about the link',
     async ({ accountId }) => {
       const on = (action: string, id: string, details: AuditEntry['details']) =>
         entry({ accountId, at: T0, action, subject: { kind: 'share', id }, details: details ?? {} })
@@ -96,7 +96,7 @@ export function auditErasuresContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'what is recorded after a device was erased says nothing of the life before',
+    'entries recorded after an erasure say nothing about the device’s earlier life',
     async ({ accountId }) => {
       const erasure = deviceErased({ accountId, deviceId: 'van' })
       const lives = new Map([
@@ -125,7 +125,7 @@ export function auditErasuresContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'an erasure whose process ended before it came to the audit and the refused reports is finished later',
+    'an erasure whose process died before the audit and the refused reports were cleaned is finished later',
     async ({ accountId }) => {
       const device = { accountId, deviceId: 'van' }
       const erasures = [

@@ -35,7 +35,7 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'the audit keeps what was written under an id, whoever writes there again',
+    'the audit never overwrites an entry, whoever reuses its id',
     async ({ accountId }) => {
       const first = entry({ accountId, at: T0 })
       await shared.store.appendAudit(first)
@@ -45,7 +45,7 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'the audit finds what an operator did, what was done, to whom and when, in pages',
+    'the audit can be searched by operator, action, subject and time, in pages',
     async ({ accountId }) => {
       const entries = Array.from({ length: 60 }, (_, n) =>
         entry({
@@ -96,7 +96,7 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'the audit finds a change of many devices by each of them, among other entries, in pages',
+    'the audit finds a change of many devices by any of them, among other entries, in pages',
     async ({ accountId }) => {
       const entries = Array.from({ length: 40 }, (_, n) =>
         n % 3 === 0
@@ -134,7 +134,7 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'the audit ends a page early where entries name thousands of devices, and goes on in the next',
+    'the audit ends a page early if entries name thousands of devices, and continues on the next',
     async ({ accountId }) => {
       const deviceIds = Array.from({ length: 1_000 }, (_, n) => `van-${n}`)
       const last = labelled({ accountId, at: T0, deviceIds: ['rare', ...deviceIds.slice(1)] })

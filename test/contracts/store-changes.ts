@@ -13,7 +13,7 @@ export function changesContract({ promise, shared, log }: StoreSuite): void {
   }
 
   promise(
-    'changes contain the status before and after as the fold has it, device by device',
+    'changes contain each device’s status before and after, as folded',
     async ({ accountId }) => {
       const [a1, b1, a2, a3] = ['a', 'b', 'a', 'a'].map((deviceId) =>
         log.append(positionReported({ accountId, deviceId })),
@@ -33,7 +33,7 @@ export function changesContract({ promise, shared, log }: StoreSuite): void {
   )
 
   promise(
-    'a repeat alone is a change of its device, an imported one is none',
+    'a repeat alone is a change of its device, an imported repeat is not',
     async ({ accountId }) => {
       const first = log.append(positionReported({ accountId, deviceId: 'a' }))
       await project(first)
@@ -68,7 +68,7 @@ export function changesContract({ promise, shared, log }: StoreSuite): void {
   )
 
   promise(
-    'a batch that was delivered before makes no changes, also after a restart',
+    'a redelivered batch makes no changes, even after a restart',
     async ({ accountId }) => {
       const first = log.append(positionReported({ accountId, deviceId: 'a' }))
       const second = log.append(positionReported({ accountId, deviceId: 'b' }))

@@ -15,7 +15,7 @@ import type { StoreSuite } from './store-suite.ts'
 
 export function definitionsContract({ promise, shared }: StoreSuite): void {
   promise(
-    'how far devices have been looked for in changed geofences is kept, and never goes back',
+    'the progress of the search for devices in changed geofences is stored, and never goes back',
     async ({ accountId, store }) => {
       expect(await store.adoption(accountId)).toBeUndefined()
       const running = { from: T0, to: T0 + 5, done: 50, total: 900 }
@@ -89,7 +89,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'geofences are paged from the newest on, also after one that is gone',
+    'geofences are paged newest first, even after a deleted one',
     async ({ accountId, store }) => {
       const all = [3, 1, 2, 2].map((n) => newGeofence({ accountId, createdAt: T0 + n }))
       await store.createGeofences(all)
@@ -104,7 +104,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'an external id is taken once: by creating, by changing, and free again after a deletion',
+    'an external id is unique when creating and changing, and free again after a deletion',
     async ({ accountId, store }) => {
       const [one, other] = [newGeofence({ accountId, externalId: 'a' }), newGeofence({ accountId })]
       const twice = newGeofence({ accountId, externalId: 'a' })
@@ -121,7 +121,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'of creations with one external id at the same time, one succeeds',
+    'of concurrent creations with one external id, one succeeds',
     async ({ accountId, store }) => {
       const all = Array.from({ length: 5 }, () => newGeofence({ accountId, externalId: 'a' }))
       const outcomes = await Promise.all(all.map((one) => store.createGeofences([one])))
@@ -132,7 +132,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'a change has a new revision; one of the reach comes into force; one that changes nothing is none',
+    'a change makes a new revision, and a changed reach takes effect from then; a change of nothing makes none',
     async ({ accountId, store }) => {
       const given = newGeofence({ accountId, properties: { colour: 'red' } })
       await store.createGeofences([given])
@@ -169,7 +169,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('changes at the same time are all made', async ({ accountId, store }) => {
+  promise('concurrent changes are all applied', async ({ accountId, store }) => {
     const given = newGeofence({ accountId })
     await store.createGeofences([given])
     const fields = [{ name: 'x' }, { confirmSeconds: 5 }, { enabled: false }, { labels: ['a'] }]
@@ -218,7 +218,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'a rule that is made while its geofence is deleted never names a geofence that is gone',
+    'a rule created while its geofence is deleted never names a missing geofence',
     async ({ accountId, store }) => {
       for (let n = 0; n < 10; n += 1) {
         const geofence = newGeofence({ accountId })
@@ -235,7 +235,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'an erased device leaves the lists of definitions, but not of those changed since; their revision stays',
+    'an erased device is removed from definitions, except ones changed since; their revision stays',
     async ({ accountId, store }) => {
       const deviceIds = ['tug', 'ferry']
       const geofences = Array.from({ length: 260 }, () => newGeofence({ accountId, deviceIds }))
@@ -268,7 +268,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'processes follow the changes of all definitions, deletions and erasures included',
+    'processes follow the changes of all definitions, including deletions and erasures',
     async ({ accountId, store }) => {
       const from = T0 + 1_000_000
       const [kept, deleted] = [1, 2].map((n) =>
@@ -302,7 +302,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'a change by a process whose clock is far behind is heard as any other',
+    'a change by a process whose clock is far behind is noticed like any other',
     async ({ accountId, store }) => {
       const [geofence, rule] = [newGeofence({ accountId }), newRule({ accountId })]
       const geofences = ownChanges((query) => store.changedGeofences(query), [geofence])

@@ -117,7 +117,7 @@ export function deviceListsContract({ promise, shared, log, runs }: StoreSuite):
       expect(all.map(idOf).sort()).toEqual(wanted.sort())
     })
 
-    promise('any query gives what looking at all devices gives, in full pages', async () => {
+    promise('any query gives the same as scanning all devices, in full pages', async () => {
       await fc.assert(
         fc.asyncProperty(queries, fc.constantFrom(2, 7, 20, 60), async (query, limit) => {
           const found = inOrder(all, query)
@@ -131,7 +131,7 @@ export function deviceListsContract({ promise, shared, log, runs }: StoreSuite):
       )
     })
 
-    promise('any page continues after any device, also one that the query excludes', async () => {
+    promise('any page continues after any device, even one that the query excludes', async () => {
       await fc.assert(
         fc.asyncProperty(queries, fc.nat(99), async (query, n) => {
           const { sort, order, words } = query
@@ -149,7 +149,7 @@ export function deviceListsContract({ promise, shared, log, runs }: StoreSuite):
       )
     })
 
-    promise('counts are those of looking at each device, of listed ones too', async () => {
+    promise('counts equal a count over every device, also for listed devices', async () => {
       const lists = fc.option(fc.subarray(LISTED), { nil: undefined })
       await fc.assert(
         fc.asyncProperty(lists, fc.constantFrom(0, 4, 70, 1_000), async (devices, minutes) => {

@@ -16,7 +16,7 @@ import {
 
 export function devicesContract({ promise, shared, log }: StoreSuite): void {
   promise(
-    'each device is found under its very id, with its own settings',
+    'each device is found under its exact id, with its own settings',
     async ({ accountId }) => {
       await report(accountId, ODD_DEVICE_IDS)
       for (const [n, deviceId] of ODD_DEVICE_IDS.entries()) {
@@ -55,7 +55,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
     expect(device?.settings).toEqual({ name: 'ordered', disabled: false })
   })
 
-  promise('a setting that is not named stays, and null takes it away', async ({ accountId }) => {
+  promise('a setting that is not named stays, and null removes it', async ({ accountId }) => {
     const deviceId = 'tracker-1'
     const change = (fields: object) =>
       shared.store.changeDeviceSettings({ accountId, deviceId, changedAt: T0, ...fields })
@@ -75,7 +75,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
   })
 
   promise(
-    'settings of an operator are kept when the device reports again, and through a restart',
+    'an operator’s settings survive new reports of the device, and a restart',
     async ({ accountId }) => {
       const deviceId = 'tracker-1'
       await report(accountId, [deviceId])
@@ -94,7 +94,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
     },
   )
 
-  promise('nothing of another account is in any answer', async () => {
+  promise('no result contains anything of another account', async () => {
     const [mine, theirs] = [newAccountId(), newAccountId()]
     await report(mine, ['shared', 'mine'])
     await report(theirs, ['shared', 'theirs'])
@@ -139,7 +139,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
   })
 
   promise(
-    'devices with an expected interval are known, whether they have reported or not',
+    'devices with an expected interval are listed, whether they have reported or not',
     async () => {
       const [accountId, other] = [newAccountId(), newAccountId()]
       const expectEvery = (
@@ -174,7 +174,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
   )
 
   promise(
-    'hundreds of devices with an interval are all listed, and other work goes on meanwhile',
+    'hundreds of devices with an interval are all listed, and other work continues meanwhile',
     async ({ accountId }) => {
       const deviceIds = Array.from({ length: 501 }, (_, index) => `buoy-${index}`)
       const change = { accountId, changedAt: T0, expectedIntervalSeconds: 30 }
@@ -195,7 +195,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
     },
   )
 
-  promise('settings of operators are forgotten, unless one set something later', async () => {
+  promise('operators’ settings are removed, unless one was set later', async () => {
     const [accountId, other] = [newAccountId(), newAccountId()]
     const deviceId = 'tracker-1'
     const say = (changedAt: number, name: string, of = accountId) =>

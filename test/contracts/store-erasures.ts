@@ -68,7 +68,7 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
   )
 
   promise(
-    'the later one of two erasures decides which records of another partition are gone',
+    'the later of two erasures decides which records of another partition are removed',
     async ({ accountId }) => {
       const erasure = (erasedAt: number) => log.erase(deviceErased({ accountId, erasedAt }))
       await project(erasure(T0 + 1_000), erasure(T0 + 5_000))
@@ -82,7 +82,7 @@ export function erasuresContract({ promise, alone, shared, log }: StoreSuite): v
   )
 
   promise(
-    'projecting an erasure leaves operators’ settings of the device',
+    'projecting an erasure keeps operators’ settings of the device',
     async ({ accountId }) => {
       const said = { name: 'Ferry', disabled: true, expectedIntervalSeconds: 30 }
       await project(report({ accountId }))

@@ -59,7 +59,7 @@ export function expiryContract({ alone }: StoreSuite): void {
   })
 
   alone(
-    'retention removes records, but no device that may have reported since it was projected',
+    'retention removes records, but no device that may have reported since its projection',
     async ({ store }) => {
       const device = { accountId: 'acc-1', deviceId: 'back' }
       const hidden = { accountId: 'acc-1', deviceId: 'hidden' }
@@ -121,7 +121,7 @@ export function expiryContract({ alone }: StoreSuite): void {
     expect(back?.status).not.toHaveProperty('heartbeats')
   })
 
-  alone('retention stops early when it must, and continues in its next run', async ({ store }) => {
+  alone('retention stops early when told to, and continues in its next run', async ({ store }) => {
     const entries = [0, 1, 2].map((n) => entry(n, { deviceId: `old ${n}`, receivedAt: T0 }))
     await store.project(batchOf(...(entries as [PositionEntry, ...PositionEntry[]])))
     await store.expire(T0 + 1, { signal: AbortSignal.abort() })

@@ -14,7 +14,7 @@ type Name = { readonly accountId: string; readonly deviceId: string }
 /** Facts beyond what one write holds, and lists in pages. */
 export function factPiecesContract({ promise }: StoreSuite): void {
   promise(
-    'a judging that stops early is stored, and continued: no fact is lost or doubled',
+    'judging that stops early is stored and continued: no fact is lost or duplicated',
     async ({ store, reopen }) => {
       const devices = ['van', 'tug', 'bus'].map(newDevice)
       const published: DeviceFact[] = []
@@ -90,7 +90,7 @@ export function factPiecesContract({ promise }: StoreSuite): void {
   })
 
   promise(
-    'the devices in a geofence come in pages, each full although others have left meanwhile',
+    'the devices in a geofence are paged, and each page is full even if others have left meanwhile',
     async ({ store }) => {
       const accountId = newAccountId()
       const ids = Array.from({ length: 7 }, (_, n) => `van-${n}`)

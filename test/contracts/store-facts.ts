@@ -15,7 +15,7 @@ type Name = { readonly accountId: string; readonly deviceId: string }
 
 /** Facts, and the states that they are decided from. */
 export function factsContract({ promise, alone, log }: StoreSuite): void {
-  alone('judging begins once, at the offsets given first', async ({ store, reopen }) => {
+  alone('judging starts once, at the offsets first given', async ({ store, reopen }) => {
     expect(await store.factsProgress()).toBeUndefined()
     await store.beginFacts({ 0: 4, 2: 7 })
     await store.beginFacts({ 0: 9, 1: 1 })
@@ -23,12 +23,12 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(await (await reopen()).factsProgress()).toEqual({ 0: 4, 2: 7 })
   })
 
-  alone('judging can begin where the log is empty', async ({ store }) => {
+  alone('judging can start on an empty log', async ({ store }) => {
     await store.beginFacts({})
     expect(await store.factsProgress()).toEqual({})
   })
 
-  promise('facts and states are stored, and given back as they were', async ({ store, reopen }) => {
+  promise('facts and states come back as they were stored', async ({ store, reopen }) => {
     const device = newDevice({ deviceId: '$van.1 "ž"' })
     const position = { ...positionReported(), attributes: { alarm: 'sos' } }
     const fact: DeviceFact = { ...online(device, 1), position }
@@ -38,7 +38,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(await stateOf(next, device)).toEqual(state(1))
   })
 
-  alone('a batch that comes again changes nothing', async ({ store }) => {
+  alone('a redelivered batch changes nothing', async ({ store }) => {
     await store.beginFacts({})
     const device = newDevice()
     const read = { partition: 0, lastOffset: 5, lastEvent: { offset: 5, id: 'event-5' } }
@@ -57,7 +57,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(await store.factsProgress()).toEqual({ 0: 3 })
   })
 
-  promise('two processes that judge a device decide one after the other', async ({ store }) => {
+  promise('two processes that judge one device take turns', async ({ store }) => {
     const device = newDevice()
     const seen: (number | undefined)[] = []
     const counting: JudgeDevice = {
@@ -75,7 +75,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
   })
 
   for (const { name, judge } of DECISIONS_ALIKE) {
-    promise(`all decisions are stored, though alike: ${name}`, async ({ store, accountId }) => {
+    promise(`all decisions are stored, even identical ones: ${name}`, async ({ store, accountId }) => {
       const device = newDevice({ accountId })
       const { facts } = await store.judgeFacts({
         devices: [{ ...device, judge: (before) => judge(device, before) }],
@@ -87,7 +87,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     })
   }
 
-  promise('a judging that stops early is stored, and goes on', async ({ store }) => {
+  promise('judging that stops early is stored and continued', async ({ store }) => {
     const device = newDevice()
     const judge: JudgeDevice['judge'] = (before) => {
       const sequence = (before?.sequence ?? 0) + 1
@@ -107,7 +107,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(await stateOf(store, device)).toEqual(state(3))
   })
 
-  promise('a device for which nothing is decided stays as it is', async ({ store }) => {
+  promise('a device without a decision does not change', async ({ store }) => {
     const device = newDevice()
     await judge(store, device, [online(device, 1)])
     await store.judgeFacts({ devices: [{ ...device, judge: () => undefined }] })
@@ -124,7 +124,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(await stateOf(store, fresh)).toEqual(state(0))
   })
 
-  alone('due devices of a partition come in the order of their deadlines', async ({ store }) => {
+  alone('due devices of a partition are ordered by deadline', async ({ store }) => {
     const devices = [3, 1, 2, 9].map((due) => ({ due, ...newDevice() }))
     const [later, first] = devices
     await store.seedFacts(
@@ -177,7 +177,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
   })
 
   promise(
-    'an erasure takes the facts of its device, once, and its sequence begins again',
+    'an erasure removes the facts of its device, once, and restarts its sequence',
     async ({ store }) => {
       const [gone, other] = [newDevice(), newDevice()]
       await judge(store, gone, [online(gone, 1)])
@@ -200,7 +200,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
   )
 
   promise(
-    'from the answer to an erasure on, no fact of the device is listed',
+    'once an erasure is answered, no fact of the device is listed',
     async ({ store }) => {
       const device = newDevice()
       await store.project(batchOf(log.append(positionReported({ ...device }))))
@@ -212,7 +212,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
   )
 
   promise(
-    'which facts are held is known by their ids: not those of hidden devices, or of others',
+    'facts are found by their ids, except facts of hidden devices or other accounts',
     async ({ store }) => {
       const accountId = newAccountId()
       const [own, hidden] = [
@@ -232,7 +232,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
   )
 
   alone(
-    'retention takes facts that were decided before, and states of devices that are silent since',
+    'retention removes facts decided earlier, and states of devices silent since then',
     async ({ store }) => {
       const [old, recent] = [newDevice(), newDevice()]
       await judge(store, old, [online(old, 1, T0)], () => seenAt(T0))
@@ -245,7 +245,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     },
   )
 
-  alone('settings of devices that differ from the default are read', async ({ store }) => {
+  alone('device settings that differ from the default are read', async ({ store }) => {
     const [plain, slow, off] = [newDevice(), newDevice(), newDevice()]
     await store.changeDeviceSettings({ ...plain, name: 'Van', changedAt: T0 })
     await store.changeDeviceSettings({ ...slow, expectedIntervalSeconds: 600, changedAt: T0 })
@@ -260,7 +260,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect(found).toContainEqual({ ...off, disabled: true })
   })
 
-  promise('published facts are those that were stored', async ({ store }) => {
+  promise('the published facts equal the stored ones', async ({ store }) => {
     const device = newDevice()
     const fact = online(device, 1)
     const published: DeviceFact[] = []
@@ -272,7 +272,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
     expect([[], [fact]]).toContainEqual(published)
   })
 
-  alone('the origins of stored records are found, of others not', async ({ store }) => {
+  alone('origins are found for stored records, and for no others', async ({ store }) => {
     const accountId = newAccountId()
     const entry = log.append(positionReported({ accountId }))
     await store.project(batchOf(entry))
@@ -290,7 +290,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
   })
 
   alone(
-    'a spool that was last reported as not empty is waiting, whether or not its instance is there',
+    'a spool last reported as not empty is waiting, even if its instance is gone',
     async ({ store }) => {
       const report = (events: number, reportedAt: number) =>
         store.saveInstance({

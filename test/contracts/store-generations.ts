@@ -39,7 +39,7 @@ export function generationsContract({ alone }: StoreSuite): void {
   })
 
   alone(
-    'a generation knows the last event applied of each partition, also after a restart',
+    'a generation knows the last event applied of each partition, even after a restart',
     async ({ store, log, reopen }) => {
       const [first, second] = [log.append(positionReported()), log.append(positionReported())]
       const elsewhere = log.append(positionReported({ deviceId: 'other' }), 7)
@@ -71,7 +71,7 @@ export function generationsContract({ alone }: StoreSuite): void {
   )
 
   alone(
-    'a generation knows the version of the fold that made it, also after a restart, until another continues it',
+    'a generation knows the version of the fold that made it, even after a restart, until another version continues it',
     async ({ store, log, reopen }) => {
       const versionOf = async (of: Store, number = 1) => {
         const generation = await of.openGeneration(number)
@@ -125,7 +125,7 @@ export function generationsContract({ alone }: StoreSuite): void {
     await next.end()
   })
 
-  alone('a second rebuild is refused while one is under way', async ({ store }) => {
+  alone('a second rebuild is refused while one is running', async ({ store }) => {
     const rebuild = await begin(store)
     expect(await store.beginRebuild()).toBeUndefined()
     await rebuild.switchOver()
@@ -137,7 +137,7 @@ export function generationsContract({ alone }: StoreSuite): void {
   })
 
   alone(
-    'a projector that has not noticed the end of its generation brings nothing back',
+    'a projector that has not noticed the end of its generation restores nothing',
     async ({ store, log }) => {
       const first = log.append(positionReported())
       const slow = await store.openGeneration(1)
@@ -185,7 +185,7 @@ export function generationsContract({ alone }: StoreSuite): void {
     },
   )
 
-  alone('a generation says where in the log its records come from', async ({ store, log }) => {
+  alone('a generation knows the origins of its records in the log', async ({ store, log }) => {
     const at = (receivedAt: number, partition: number) =>
       log.append(positionReported({ receivedAt }), partition)
     await store.project(batchOf(at(T0, 0), at(T0 + 1, 0), at(T0 + 2, 0)))
@@ -205,7 +205,7 @@ export function generationsContract({ alone }: StoreSuite): void {
 
   for (const size of [1, 2, 7]) {
     alone(
-      `the digest of a generation is the same in every store, also delivered in batches of ${size}`,
+      `the digest of a generation is the same in every store, even delivered in batches of ${size}`,
       async ({ store }) => {
         await projectAll(store, FIXED, size)
         const generation = await store.openGeneration(1)

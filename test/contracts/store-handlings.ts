@@ -21,7 +21,7 @@ export function handlingsContract({ promise, shared }: StoreSuite): void {
   }
 
   promise(
-    'handling is found by the ids of facts, in its account alone, also after a restart',
+    'handling is found by the ids of facts, in its own account only, even after a restart',
     async ({ accountId }) => {
       const [one, other, theirs] = [fact(accountId), fact(accountId), fact(newAccountId())]
       expect(await take(one)).toEqual({ ...one, ...taken('ana') })
@@ -36,7 +36,7 @@ export function handlingsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('of operators who take a fact at once, one has it', async ({ accountId }) => {
+  promise('of operators who take a fact concurrently, one succeeds', async ({ accountId }) => {
     const of = fact(accountId)
     const operators = ['ana', 'ben', 'eva', 'leo']
     const outcomes = await Promise.all(
@@ -66,7 +66,7 @@ export function handlingsContract({ promise, shared }: StoreSuite): void {
     ])
   })
 
-  promise('handling of a device ends with it', async ({ accountId }) => {
+  promise('erasing a device removes its handling', async ({ accountId }) => {
     const device = { accountId, deviceId: 'van' }
     const before = fact(accountId)
     const after = fact(accountId, { decidedAt: T0 + 2 })
@@ -79,7 +79,7 @@ export function handlingsContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'an erasure takes the handling along, and nothing is stored of the life before',
+    'an erasure removes the handling, and none of the earlier life is stored later',
     async ({ accountId }) => {
       const [before, late] = [fact(accountId), fact(accountId)]
       await take(before)

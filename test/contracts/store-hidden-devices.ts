@@ -118,7 +118,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
   })
 
   alone(
-    'an erased device is shown again when it reports, however long ago its erasure is',
+    'an erased device is visible again when it reports, however long ago it was erased',
     async ({ store, log }) => {
       const erasure = deviceErased({ erasedAt: T0 + 1_000 })
       await store.project(batchOf(log.append(positionReported({ receivedAt: T0 }))))
@@ -136,7 +136,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
   )
 
   alone(
-    'a device is hidden by what the read models in use have applied, not another generation',
+    'the current read models decide whether a device is hidden, not another generation',
     async ({ store, log }) => {
       const erasure = deviceErased()
       const [first, erased] = [log.append(positionReported()), log.erase(erasure)]
@@ -156,7 +156,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
   )
 
   promise(
-    'erasures of a device come with the offset and time of the last, and whether one is pending',
+    'a device’s erasures show the offset and time of the last, and whether one is pending',
     async () => {
       const { accountId, erasure } = await reportedDevice()
       const { erasedAt } = erasure

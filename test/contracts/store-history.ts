@@ -21,7 +21,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
 
     beforeAll(() => report(accountId, [3, 1, 2, 2, 2, 0, 5]))
 
-    promise('a history is in the order of time and of the log, either way', async () => {
+    promise('a history is ordered by time and then by the log, in both directions', async () => {
       const asc = await shared.store.pagePositions({ accountId, deviceId, order: 'asc', limit: 99 })
       expect(asc.map(({ timestamp }) => timestamp - T0)).toEqual([0, 1, 2, 2, 2, 3, 5])
       expect(asc).toEqual([...asc].sort(byTime))
@@ -34,7 +34,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
       expect(desc).toEqual([...asc].reverse())
     })
 
-    promise('a track is in the order of time and of the log, page by page', async () => {
+    promise('a track is ordered by time and then by the log, page by page', async () => {
       const wanted = await allPositions(shared.store, accountId, deviceId)
       const seen: TrackStep[] = []
       for (let pages = 0; pages < 9; pages += 1) {
@@ -56,7 +56,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
     })
 
     promise(
-      'of equal positions from two partitions the greater partition’s is the last, whichever comes first',
+      'of equal positions from two partitions, the one of the higher partition is last, whichever arrives first',
       async () => {
         for (const partitions of [
           [1, 2],
@@ -78,7 +78,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
       },
     )
 
-    promise('a track has each optional field at its place', async () => {
+    promise('a track has each optional field in its column', async () => {
       const reader = newAccountId()
       const all = { accuracy: 1, altitude: 2, speed: 3, heading: 4, battery: 0.5 }
       const attributes = { fuel: 12.5, ignition: true, 'x.y': 'ü' }
@@ -123,7 +123,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
     })
 
     promise(
-      'the points that a track shows come in the order of the query, of this device, without those that are gone',
+      'the points shown by a track are in the order of the query, only of this device, without removed ones',
       async () => {
         const [first, second] = await allPositions(shared.store, accountId, deviceId)
         const other = log.append(positionReported({ accountId, deviceId: 'another' }))
@@ -152,7 +152,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
     })
 
     promise(
-      'a page that ended before the range continues at the beginning of the range',
+      'a cursor from before the range continues at the beginning of the range',
       async () => {
         const after = { timestamp: T0, origin: { partition: 9, offset: 9_999 } }
         expect(await allTimes({ order: 'asc', from: T0 + 2, after })).toEqual([2, 2, 2, 3, 5])
@@ -161,7 +161,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
       },
     )
 
-    promise('pages neither skip nor repeat, also while new records arrive', async () => {
+    promise('pages neither skip nor repeat records, even while new ones arrive', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.nat(5), { minLength: 1, maxLength: 25 }),
@@ -200,7 +200,7 @@ export function historyContract({ promise, shared, log, runs }: StoreSuite): voi
       )
     })
 
-    promise('a history holds nothing of another account or another device', async () => {
+    promise('a history contains nothing of another account or device', async () => {
       const other = newAccountId()
       await report(other, [1, 2], [deviceId, 'tracker-10', 'tracker'])
       const records = await allPositions(shared.store, other, deviceId)

@@ -8,7 +8,7 @@ export function instancesContract({ alone }: StoreSuite): void {
   // Near to now: a store may use its own clock when it removes old data.
   const now = Date.now()
 
-  alone('an instance is listed with its last report, as long as it reports', async ({ store }) => {
+  alone('an instance is listed with its last report while it keeps reporting', async ({ store }) => {
     const ingest = report({
       service: 'ingest-api',
       acceptedPerMinute: 0.5,

@@ -12,7 +12,7 @@ type Name = { readonly accountId: string; readonly deviceId: string }
 
 /** What is known of devices by geofences and rules. */
 export function judgedDevicesContract({ promise, log }: StoreSuite): void {
-  promise('devices that have a state are listed by their ids, in pages', async ({ store }) => {
+  promise('devices with a state are listed by id, in pages', async ({ store }) => {
     const accountId = newAccountId()
     // In the order of code points, which is not that of UTF-16.
     const ids = ['$ne', 'tug', 'van', '\u{ff5e}', '\u{1f69a}']
@@ -29,7 +29,7 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
   })
 
   promise(
-    'a device that was erased is listed no more than once, and holds nothing',
+    'an erased device is listed at most once, with an empty state',
     async ({ store }) => {
       const device = { accountId: newAccountId(), deviceId: 'van' }
       await judge(store, device, inside('yard'))
@@ -43,7 +43,7 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
     },
   )
 
-  promise('what is known of devices is given for those asked for', async ({ store }) => {
+  promise('states are returned for the requested devices', async ({ store }) => {
     const accountId = newAccountId()
     await judge(store, { accountId, deviceId: 'van' }, inside('yard'))
     await judge(store, { accountId, deviceId: 'tug' }, raised('slow', 1))
@@ -89,7 +89,7 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
     },
   )
 
-  promise('the devices for which a rule is raised are those of its revision', async ({ store }) => {
+  promise('the devices for which a rule is raised match its revision', async ({ store }) => {
     const accountId = newAccountId()
     await judge(store, { accountId, deviceId: 'van' }, raised('slow', 1, T0 + 3))
     await judge(store, { accountId, deviceId: 'tug' }, raised('slow', 2, T0 + 4))
@@ -109,7 +109,7 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
     expect(await store.devicesWith({ accountId, definitionId: 'yard', limit: 9 })).toEqual([])
   })
 
-  promise('settings are followed with the times of what matters to judging', async ({ store }) => {
+  promise('followed settings carry the times of changes that matter to judging', async ({ store }) => {
     const accountId = newAccountId()
     const device = (deviceId: string) => ({ accountId, deviceId })
     const all = ['plain', 'slow', 'red', 'both'].map((deviceId) => ({

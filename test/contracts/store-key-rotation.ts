@@ -6,7 +6,7 @@ import type { StoreSuite } from './store-suite.ts'
 import { account, apiKey } from './store-samples.ts'
 
 export function keyRotationContract({ promise, shared }: StoreSuite): void {
-  promise('a new secret is valid without end, the previous one until the given time', async () => {
+  promise('a new secret does not expire, the previous one is valid until the given time', async () => {
     const { key, hash } = await create()
     const next = newHash()
     const rotated = { ...key, hint: 'gps_next…zzzz', previousValidUntil: T0 + 100 }
@@ -24,7 +24,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
     }
   })
 
-  promise('a new secret immediately ends the one before the previous', async () => {
+  promise('a new secret immediately invalidates the secret before the previous one', async () => {
     const { key, hash } = await create()
     const [second, third] = [newHash(), newHash()]
     await rotate(key, second, T0 + 1_000_000)
@@ -46,7 +46,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('a revoked key gets no new secret, and stays as it is', async () => {
+  promise('a revoked key gets no new secret, and does not change', async () => {
     const { key, hash } = await create()
     const { accountId, id: keyId } = key
     const revoked = await shared.store.revokeKey({ accountId, keyId, revokedAt: T0 + 5 })
@@ -58,7 +58,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'a new secret leaves the rest of the key as it is, and a revocation ends both secrets',
+    'a new secret changes nothing else of the key, and a revocation ends both secrets',
     async () => {
       const { key, hash } = await create({ expiresAt: T0 + 9, deviceIds: ['a*'], rateLimit: 3 })
       const next = newHash()
@@ -72,7 +72,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('only its account gives a key a new secret', async () => {
+  promise('only its own account can give a key a new secret', async () => {
     const { key, hash } = await create()
     const other = await create()
     const next = newHash()
@@ -84,7 +84,7 @@ export function keyRotationContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'of concurrent new secrets the last is valid without end, the one before until the given time, others not at all',
+    'of concurrent new secrets, the last does not expire, the previous one is valid until the given time, the others are invalid',
     async () => {
       const { key, hash } = await create()
       const secrets = Array.from({ length: 5 }, newHash)

@@ -6,7 +6,7 @@ import type { StoreSuite } from './store-suite.ts'
 import { account, apiKey } from './store-samples.ts'
 
 export function keysContract({ promise, shared }: StoreSuite): void {
-  promise('a key is found by its secret, exactly as it was made', async () => {
+  promise('a key is found by its secret, exactly as it was created', async () => {
     const { accountId } = await newAccount()
     const plain = await create({ accountId })
     const full = await create({
@@ -51,7 +51,7 @@ export function keysContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('expired and revoked keys are found too', async () => {
+  promise('expired and revoked keys are found, too', async () => {
     const { accountId } = await newAccount()
     const { key, hash } = await create({ accountId, expiresAt: T0 - 1 })
     await shared.store.revokeKey({ accountId, keyId: key.id, revokedAt: T0 + 5 })
@@ -59,7 +59,7 @@ export function keysContract({ promise, shared }: StoreSuite): void {
     expect(grant?.key).toEqual({ ...key, revokedAt: T0 + 5 })
   })
 
-  promise('revoking again gives the key as it is and keeps the first time', async () => {
+  promise('revoking again returns the key unchanged and keeps the first time', async () => {
     const { accountId } = await newAccount()
     const { key } = await create({ accountId })
     const revoked = { ...key, revokedAt: T0 + 5 }
@@ -100,7 +100,7 @@ export function keysContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'requests refused with a key add up, and the time of the last moves forward and never back',
+    'requests refused with a key are added up, and the time of the last moves forward and never back',
     async () => {
       const { accountId } = await newAccount()
       const { key } = await create({ accountId })
@@ -118,7 +118,7 @@ export function keysContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('the named fields of a key change, null takes one away, the rest stays', async () => {
+  promise('the named fields of a key change, null removes one, the rest stays', async () => {
     const { accountId } = await newAccount()
     const plain = apiKey({ accountId })
     const limits = { expiresAt: T0 + 1, deviceIds: ['tracker-1'], rateLimit: 120 }

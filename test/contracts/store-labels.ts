@@ -25,7 +25,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     },
   )
 
-  promise('labels of many devices change in one call, each on its own', async ({ accountId }) => {
+  promise('labels of many devices change in one call, each separately', async ({ accountId }) => {
     await report(accountId, ['full', 'new', 'old', 'same', 'other'])
     const sixteen = Array.from({ length: 16 }, (_, n) => `label ${n}`)
     await label(accountId, { full: sixteen, old: ['spare', 'red'], same: ['van'], other: ['red'] })
@@ -55,7 +55,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     })
   })
 
-  promise('labels added concurrently are all kept', async ({ accountId }) => {
+  promise('no concurrently added label is lost', async ({ accountId }) => {
     await report(accountId, ['one', 'two'])
     await label(accountId, { two: ['spare'] })
     const added = ['a', 'b', 'c', 'd']
@@ -75,7 +75,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
     expect(await labelsOf(accountId)).toEqual({ one: added, two: added })
   })
 
-  promise('labels are counted by device, of listed devices too', async ({ accountId }) => {
+  promise('labels are counted by device, also for listed devices', async ({ accountId }) => {
     await report(accountId, ['a-1', 'a-2', 'b-1', 'gone'])
     const van = ['van']
     await label(accountId, { 'a-1': ODD_LABELS, 'a-2': van, 'b-1': ['van', 'tug'], gone: van })
@@ -101,7 +101,7 @@ export function labelsContract({ promise, alone, shared, log }: StoreSuite): voi
   })
 
   alone(
-    'labels are removed with all other settings of a device, also when it expires',
+    'labels are removed with all other settings of a device, also on expiry',
     async ({ store }) => {
       const accountId = 'acc-1'
       const reports = ['named', 'disabled'].map((deviceId) =>

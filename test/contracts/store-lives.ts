@@ -25,7 +25,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
   let partitions = 100
 
   promise(
-    'a change that begins before an erasure is answered does not outlive it, whatever their order',
+    'a change that starts before an erasure is answered does not outlive it, in any order of steps',
     async () => {
       const orders = interleavings(CHANGE, ERASURE, PROJECTOR).filter(
         (order) => isPossible(order) && isBefore(order, 'reads the life', 'is answered'),
@@ -40,7 +40,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
   )
 
   promise(
-    'a change does not outlive an erasure that is logged but never answered, because its process ended',
+    'a change does not outlive an erasure that is logged but never answered because its process died',
     async () => {
       const orders = interleavings(CHANGE, ERASURE.slice(0, 1), PROJECTOR).filter(
         (order) =>
@@ -101,7 +101,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
     },
   )
 
-  promise('changes at the same time as an erasure do not outlive it', async () => {
+  promise('changes concurrent with an erasure do not outlive it', async () => {
     const stories = await Promise.all(Array.from({ length: runs(40) }, () => newStory([])))
     await Promise.all(
       stories.flatMap((story) =>
@@ -116,7 +116,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
     }
   })
 
-  promise('an erasure that never reached the log removes nothing, even after others', async () => {
+  promise('an erasure that never reached the log removes nothing, even after other erasures', async () => {
     const story = await newStory([])
     const { accountId } = story
     for (const step of CHANGE) await story.takes(step)
@@ -150,7 +150,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
   })
 
   alone(
-    'a share made beside an erasure contains nothing of the device once its life is removed',
+    'a share created during an erasure contains nothing of the device once its life is removed',
     async ({ store }) => {
       const device = { accountId: 'acc-1', deviceId }
       const erasure = deviceErased({ ...device, erasedAt: T0 })

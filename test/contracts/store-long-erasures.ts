@@ -13,7 +13,7 @@ const REMOVED = { withinMs: 60_000, everyMs: 50 }
 /** Erasures of histories that no store removes in one step. */
 export function longErasuresContract({ alone }: StoreSuite): void {
   alone(
-    'an erasure removes 2700 records, and nothing that comes after it',
+    'an erasure removes 2700 records, and nothing reported after it',
     async ({ store, log, storedRecords }) => {
       await reportHistory(store, log, 2_700)
       const erased = [...reports(log, 450), log.erase(deviceErased())]
@@ -26,7 +26,7 @@ export function longErasuresContract({ alone }: StoreSuite): void {
   )
 
   alone(
-    'a copy of an erasure takes nothing of a long history that came in between',
+    'a copy of an erasure removes nothing of a long history that came in between',
     async ({ store, log, storedRecords }) => {
       const event = deviceErased()
       await project(store, [...reports(log, 1), log.erase(event)])
@@ -39,7 +39,7 @@ export function longErasuresContract({ alone }: StoreSuite): void {
   )
 
   alone(
-    'many erasures in one batch leave of each device what comes after its own',
+    'many erasures in one batch keep each device’s events after its own erasure',
     async ({ store, log, storedRecords }) => {
       const devices = Array.from({ length: 100 }, (_, n) => ({ deviceId: `tracker-${n}` }))
       const all = () => devices.flatMap((device) => reports(log, 1, device))

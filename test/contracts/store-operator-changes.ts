@@ -21,7 +21,7 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
     expect(await shared.store.findOperatorByEmail('žofia.one@example.org')).toEqual(first)
   })
 
-  promise('an operator is found in its own account only', async () => {
+  promise('an operator is found only in its own account', async () => {
     const [accountId, other] = [await newAccount(), await newAccount()]
     const { id: operatorId, ...rest } = await add(accountId, { role: 'viewer' })
     expect(await shared.store.findOperator({ accountId, operatorId })).toEqual({
@@ -36,7 +36,7 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
     expect(await shared.store.findOperator({ accountId, operatorId })).toBeDefined()
   })
 
-  promise('an operator goes from any role to any other', async () => {
+  promise('an operator can change from any role to any other', async () => {
     const accountId = await newAccount()
     await add(accountId)
     const { id: operatorId } = await add(accountId, { role: 'dispatcher' })
@@ -161,7 +161,7 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
   )
 
   promise(
-    'the sessions of an operator end with it, or all but one when it asks for that',
+    'removing an operator ends its sessions, and on request all sessions but one end',
     async () => {
       const accountId = await newAccount()
       const [ana, ben] = [await add(accountId), await add(accountId)]
@@ -191,7 +191,7 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
   )
 
   promise(
-    'an account is made with its first admin, or not at all where the e-mail is taken',
+    'an account is created with its first admin, or not at all if the e-mail is taken',
     async () => {
       const taken = await add(await newAccount(), { email: 'Taken@example.org' })
       const [made, refused] = [account({ name: 'Tugs' }), account()]

@@ -7,7 +7,7 @@ import { account, operator } from './store-samples.ts'
 
 export function operatorsContract({ promise, alone, shared }: StoreSuite): void {
   alone(
-    'an operator is found by the e-mail in any case, and keeps it as given',
+    'an operator is found by the e-mail in any case, and keeps the spelling entered',
     async ({ store }) => {
       const first = account()
       const ana = operator({ accountId: first.id, email: 'Ana.Žižić@Example.org' })
@@ -25,7 +25,7 @@ export function operatorsContract({ promise, alone, shared }: StoreSuite): void 
     },
   )
 
-  promise('an account is found as it was made, and remembers being suspended', async () => {
+  promise('an account is found as it was created, and stays suspended', async () => {
     const made = account({ name: 'Zürich "Süd"' })
     await shared.store.createAccount(made)
     expect(await shared.store.findAccount(made.id)).toEqual(made)
@@ -46,7 +46,7 @@ export function operatorsContract({ promise, alone, shared }: StoreSuite): void 
     },
   )
 
-  alone('a session leads to its operator and account until it is deleted', async ({ store }) => {
+  alone('a session identifies its operator and account until it is deleted', async ({ store }) => {
     const first = account()
     const ana = operator({ accountId: first.id })
     await store.createFirstOperator({ account: first, operator: ana })
@@ -73,7 +73,7 @@ export function operatorsContract({ promise, alone, shared }: StoreSuite): void 
     expect(await store.findSession(one.tokenHash)).toBeUndefined()
   })
 
-  alone('a suspension that is lifted leaves no session from before', async ({ store }) => {
+  alone('lifting a suspension restores no earlier session', async ({ store }) => {
     const own = account()
     const ana = operator({ accountId: own.id })
     await store.createFirstOperator({ account: own, operator: ana })

@@ -14,7 +14,7 @@ const NOW = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + HOUR_MS
 
 /** Everything here goes by the time passed in: no later thing of its kind arrives. */
 export function outdatedContract({ alone }: StoreSuite): void {
-  alone('ended sessions are removed without another sign-in', async ({ store }) => {
+  alone('expired sessions are removed without another sign-in', async ({ store }) => {
     const first = account()
     const ana = operator({ accountId: first.id })
     await store.createFirstOperator({ account: first, operator: ana })
@@ -35,7 +35,7 @@ export function outdatedContract({ alone }: StoreSuite): void {
   })
 
   alone(
-    'shares are removed a week after they have expired, without another one',
+    'shares are removed a week after they expire, without a new share',
     async ({ store, accountId }) => {
       const share = (expiresAt: number) => ({
         id: randomUUID(),
@@ -86,7 +86,7 @@ export function outdatedContract({ alone }: StoreSuite): void {
   )
 
   alone(
-    'refused reports are removed after a week, without another one',
+    'refused reports are removed after a week, without a new rejection',
     async ({ store, accountId }) => {
       const rejected = (receivedAt: number) => reportRejected({ accountId, receivedAt })
       const [old, young] = [rejected(NOW), rejected(NOW + 1)] as const

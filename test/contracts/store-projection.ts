@@ -17,7 +17,7 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
   })
 
   promise(
-    'another device under a recordId that is taken is a repeat, and blocks nothing',
+    'another device’s report with an existing recordId is a repeat, and blocks nothing',
     async ({ accountId }) => {
       const first = log.append(positionReported({ accountId, deviceId: 'one' }))
       const other = log.append({ ...first.event, deviceId: 'two' })
@@ -61,7 +61,7 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
   })
 
   promise(
-    'a batch that failed halfway is complete once it is delivered again',
+    'a batch that failed halfway is complete after redelivery',
     async ({ accountId }) => {
       const batch = batchOf(
         log.append(positionReported({ accountId })),
@@ -77,7 +77,7 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
     },
   )
 
-  promise('the checkpoint is the end of the last batch, after a restart too', async () => {
+  promise('the checkpoint is the end of the last batch, even after a restart', async () => {
     const partition = 7
     expect((await shared.store.checkpoint())[partition]).toBeUndefined()
     const entry = log.append(positionReported({ accountId: newAccountId() }), partition)
@@ -97,7 +97,7 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
   })
 
   alone(
-    'a batch that follows none of those processed is refused, and nothing of it is written',
+    'a batch that does not follow the last one is refused, and nothing of it is written',
     async ({ store, accountId, log }) => {
       const append = () => log.append(positionReported({ accountId }))
       await store.project(batchOf(append()))

@@ -17,7 +17,7 @@ const NOW = Date.now()
 
 export function rejectionsContract({ promise, alone, shared }: StoreSuite): void {
   promise(
-    'refused reports come back as they were saved, the newest first, also after a restart',
+    'refused reports come back as they were saved, newest first, even after a restart',
     async ({ accountId }) => {
       const counted = rejected({ accountId, receivedAt: NOW, error: 'RATE_LIMITED', count: 412 })
       const full = rejected({
@@ -37,7 +37,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   )
 
   promise(
-    'refused reports saved again change nothing, be it in the same batch or later',
+    'saving refused reports again changes nothing, in the same batch or later',
     async ({ accountId }) => {
       const [one, two] = [rejected({ accountId, receivedAt: NOW }), rejected({ accountId })]
       await shared.store.saveRejections([one, two, { ...one, message: 'else' }])
@@ -82,7 +82,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
     },
   )
 
-  promise('refused reports are found and counted by error and time too', async ({ accountId }) => {
+  promise('refused reports can be filtered and counted by error and time, too', async ({ accountId }) => {
     const events = Array.from({ length: 60 }, (_, n) => {
       const deviceId = ['truck', undefined, 'tug'][n % 3]
       return rejected({
@@ -134,7 +134,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   })
 
   promise(
-    'refused reports with an invalid device id are kept, and found under no other id',
+    'refused reports with an invalid device id are stored, and found under no other id',
     async ({ accountId }) => {
       const odd = ['truck\0', 'truck\0 and more', ' truck', '', '\u0007'].map((deviceId) =>
         rejected({ accountId, deviceId }),
@@ -148,7 +148,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
   )
 
   promise(
-    'refused reports of a device whose id is no well-formed text are kept, but not found by it',
+    'refused reports with a malformed device id are stored, but not found by it',
     async ({ accountId }) => {
       const odd = rejected({ accountId, deviceId: 'truck \ud800', body: '{"deviceId":"\udfff"}' })
       await shared.store.saveRejections([odd])
@@ -159,7 +159,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
     },
   )
 
-  alone('refused reports of longer than a week before the newest go', async ({ store }) => {
+  alone('refused reports more than a week older than the newest are removed', async ({ store }) => {
     const at = (age: number, accountId = 'acc-1') => rejected({ accountId, receivedAt: NOW - age })
     const [old, theirs] = [
       at(REJECTIONS_KEPT_MS + 60_000),
@@ -173,7 +173,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
     expect(await store.pageRejections({ accountId: 'acc-2', limit: 9 })).toEqual([])
   })
 
-  promise(`an account keeps ${REJECTIONS_KEPT} refused reports at most, the latest`, async () => {
+  promise(`an account keeps at most the latest ${REJECTIONS_KEPT} refused reports`, async () => {
     const [accountId, other] = [newAccountId(), newAccountId()]
     await shared.store.saveRejections([rejected({ accountId: other, receivedAt: NOW - 1 })])
     const events = Array.from({ length: REJECTIONS_KEPT + 30 }, (_, n) =>

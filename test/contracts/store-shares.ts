@@ -16,7 +16,7 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
   }
 
   promise(
-    'a share is found by the hash of its token alone, expired or not, also after a restart',
+    'a share is found only by the hash of its token, expired or not, even after a restart',
     async () => {
       const accountId = await withAccount()
       const named = devices('tug', '$ne').map((one) => ({ ...one, name: `The ${one.ref}` }))
@@ -35,7 +35,7 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('a share is deleted once, by its own account', async () => {
+  promise('a share can be deleted once, by its own account', async () => {
     const accountId = await withAccount()
     const token = secretHash(randomUUID())
     const one = share({ accountId })
@@ -49,7 +49,7 @@ export function sharesContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'an erased device leaves all shares of its account, however many',
+    'an erased device is removed from all shares of its account, however many',
     async ({ accountId }) => {
       const other = share({ accountId: newAccountId(), devices: devices('tug', 'ferry') })
       await shared.store.createShare(other, secretHash(randomUUID()))

@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3_600_000
 
 export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   promise(
-    'a subscription is found with its progress, also after a restart, and by no other account',
+    'a subscription is found with its progress, even after a restart, and by no other account',
     async ({ accountId }) => {
       const waiting = { count: 312, more: false, mark: 'later' }
       const given = newSubscription({
@@ -52,7 +52,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'of several processes that take the lease at the same time, one has it',
+    'of several processes that take the lease concurrently, one gets it',
     async ({ accountId, store }) => {
       const given = newSubscription({ accountId })
       await store.createSubscription(given)
@@ -73,7 +73,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'a change by operators and progress at the same time are both kept',
+    'concurrent progress and an operator’s change are both stored',
     async ({ accountId, store }) => {
       const given = newSubscription({ accountId })
       await store.createSubscription(given)
@@ -90,7 +90,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'processes follow the changes of all subscriptions, deletions included, and are spared their progress',
+    'processes follow the changes of all subscriptions, including deletions, but not their progress',
     async ({ accountId, store }) => {
       const from = T0 + 1_000_000
       const [kept, deleted] = [1, 2].map((n) =>
@@ -121,7 +121,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'progress is written without the subscription, and tells which revision of it is current',
+    'progress is written without the subscription, and returns its current revision',
     async ({ accountId, store }) => {
       const given = newSubscription({ accountId })
       await store.createSubscription(given)
@@ -143,7 +143,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('an erased device leaves the lists of subscriptions', async ({ accountId, store }) => {
+  promise('an erased device is removed from the lists of subscriptions', async ({ accountId, store }) => {
     const given = newSubscription({ accountId, deviceIds: ['tug', 'ferry'] })
     await store.createSubscription(given)
     const erased = new Map([['tug', T0 + 10]])
@@ -152,7 +152,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   })
 
   promise(
-    'deliveries are listed from the newest on, go with their subscription, and after 7 days',
+    'deliveries are listed newest first, and removed with their subscription or after 7 days',
     async ({ accountId, store }) => {
       const [one, other] = [newSubscription({ accountId }), newSubscription({ accountId })]
       await store.createSubscription(one)
@@ -178,7 +178,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
   )
 
   promise(
-    'an account has 60 mails an hour, and an address is asked to sign in once a day',
+    'an account may send 60 mails an hour, and an address gets one sign-in request a day',
     async ({ accountId, store }) => {
       const HOUR_MS = DAY_MS / 24
       const asks = 'bo@example.org'
@@ -195,7 +195,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
     },
   )
 
-  promise('of each subscription the last 1000 deliveries are kept', async ({ store }) => {
+  promise('each subscription keeps its last 1000 deliveries', async ({ store }) => {
     const subscriptionId = randomUUID()
     for (const number of [1, 2, MOST_DELIVERIES + 1]) {
       await store.saveDelivery(newDelivery(subscriptionId, number))
