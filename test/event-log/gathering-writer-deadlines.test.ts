@@ -6,7 +6,7 @@ import { eventually } from '../eventually.ts'
 import { heldWriter, numbered, turns } from './gathering-writers.ts'
 
 describe('a gathering writer with a deadline', () => {
-  test('at its deadline a waiting call is rejected and dropped, and the slot stays taken', async () => {
+  test('at its deadline a waiting call is rejected and dropped, and its slot stays occupied', async () => {
     const { writer, batches, settleNext } = heldWriter({ deadlineMs: 1_000 })
     const outstanding = writer.write(['outstanding'], 1)
     await eventually(() => batches.length === 1)

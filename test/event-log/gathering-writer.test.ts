@@ -31,7 +31,7 @@ describe('gathering writer', () => {
     expect(batches).toEqual([])
   })
 
-  test('while a batch is outstanding no other starts; calls that arrive meanwhile form the next one', async () => {
+  test('while a batch is outstanding no other starts; calls arriving meanwhile form the next one', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const first = writer.write(['a'], 1)
     await eventually(() => batches.length === 1)
@@ -54,7 +54,7 @@ describe('gathering writer', () => {
     expect(batches.flat()).toEqual(fives.flat())
   })
 
-  test('112 calls are written in the middle of a turn, unless a batch is outstanding', async () => {
+  test('112 calls are written within a turn, unless a batch is outstanding', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const answers = numbered(111).map((item) => writer.write([item], 1))
     expect(batches).toEqual([])
@@ -70,7 +70,7 @@ describe('gathering writer', () => {
     await Promise.all(answers)
   })
 
-  test('the requests that one account may have under way do not wait for the end of the turn', async () => {
+  test('the concurrent requests allowed to one account do not wait for the end of the turn', async () => {
     const { accounts } = new InFlight()
     let share = 0
     for (; !accounts.areTaken('acc-1'); share += 1) accounts.take('acc-1')
@@ -129,7 +129,7 @@ describe('gathering writer', () => {
     expect(batches.map((batch) => batch.length)).toEqual([2, 2, 1])
   })
 
-  test('a call larger than a batch goes whole, in one of its own', async () => {
+  test('a call larger than a batch is written whole, in its own batch', async () => {
     const { writer, batches } = recordingWriter()
     const large = numbered(700)
     await Promise.all([writer.write(['a'], 1), writer.write(large, 700), writer.write(['b'], 1)])
@@ -239,7 +239,7 @@ describe('gathering writer', () => {
     expect(batches).toEqual([numbered(11)])
   })
 
-  test('a batch that fails rejects its own calls and no others', async () => {
+  test('a failed batch rejects its own calls and no others', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const first = [writer.write(['a'], 1), writer.write(['b'], 1)]
     await eventually(() => batches.length === 1)
@@ -265,7 +265,7 @@ describe('gathering writer', () => {
     await expect(writer.write(['b'], 1)).rejects.toThrow('thrown')
   })
 
-  test('closing refuses new calls and waits until the earlier ones are answered', async () => {
+  test('closing refuses new calls and waits for the earlier ones', async () => {
     const { writer, batches, settleNext } = heldWriter()
     const answered: string[] = []
     const calls = [

@@ -9,20 +9,20 @@ const extent: readonly Extent[] = [
   { partition: 2, first: 0, next: 0, whole: true },
 ]
 
-test('an event is included up to its own offset; a partition that is not named has nothing yet', () => {
+test('an event is included up to its own offset; a partition that is not listed has nothing yet', () => {
   expect(includes({ 0: 5 }, { partition: 0, offset: 5 })).toBe(true)
   expect(includes({ 0: 5 }, { partition: 0, offset: 6 })).toBe(false)
   expect(includes({ 0: 5 }, { partition: 1, offset: 0 })).toBe(false)
 })
 
-test('places are compared partition by partition', () => {
+test('marks are compared partition by partition', () => {
   expect(hasReached({ 0: 5, 1: 2 }, { 0: 5 })).toBe(true)
   expect(hasReached({ 0: 5 }, { 0: 5, 1: 0 })).toBe(false)
   expect(hasReached({ 0: 4, 1: 9 }, { 0: 5, 1: 9 })).toBe(false)
   expect(furthest({ 0: 5, 1: 2 }, { 1: 7, 2: 0 })).toEqual({ 0: 5, 1: 7, 2: 0 })
 })
 
-test('the end of the log is reached where every partition that holds anything is', () => {
+test('the end of the log is reached when every non-empty partition is at its end', () => {
   expect(endOf(extent)).toEqual({ 0: 19 })
   expect(hasReached({ 0: 19 }, endOf(extent))).toBe(true)
   expect(hasReached({ 0: 25, 1: 3 }, endOf(extent))).toBe(true)
@@ -31,7 +31,7 @@ test('the end of the log is reached where every partition that holds anything is
   expect(hasReached({}, {})).toBe(true)
 })
 
-test('nothing is waited for beyond the end of the log', () => {
+test('waiting stops at the end of the log', () => {
   expect(noFurtherThan({ 0: 99, 2: 5 }, { 0: 19, 1: 3 })).toEqual({ 0: 19 })
   expect(noFurtherThan({ 0: 5 }, { 0: 19 })).toEqual({ 0: 5 })
 })

@@ -41,7 +41,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     }
   })
 
-  test('processes that start together on an empty registry agree on one schema, a second later than in turn at most', async () => {
+  test('processes that start together on an empty registry agree on one schema, at most a second later than one after the other', async () => {
     for (let round = 0; round < 3; round += 1) {
       // A busy machine slows the registry down: the same opened in turn tells by how much.
       const inTurn = anEmptySubject()
@@ -82,7 +82,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     expect(await get(`/config/${subject}`)).toEqual({ compatibilityLevel: 'BACKWARD' })
   })
 
-  test('a compatibility set by an operator is kept', async () => {
+  test('a compatibility set by an operator stays', async () => {
     const options = anEmptySubject()
     const { subject } = options
     await openAvroFormat(options)
@@ -105,7 +105,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     expect(message!.headers?.['content-type']?.toString()).toBe('application/avro')
   })
 
-  test('an Avro value that breaks the event’s rules is unreadable', async () => {
+  test('an Avro value that violates the event’s rules is unreadable', async () => {
     const { log, topic, subject } = await open()
     const registry = registryClient()
     const id = await register(subject, POSITION_REPORTED_AVRO)
@@ -124,7 +124,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     ])
   })
 
-  test('JSON, an older and a newer schema are read side by side', async () => {
+  test('JSON, older and newer schemas can be mixed', async () => {
     const { log, topic, subject } = await open()
     const registry = registryClient()
     const events = [0, 1, 2, 3].map(() => positionReported({ speed: 3.25 }))
@@ -147,7 +147,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     expect(reader.entries.map((entry) => entry.kind === 'position' && entry.event)).toEqual(events)
   })
 
-  test('heartbeats of the schema before telemetry, and with it, are read side by side', async () => {
+  test('heartbeats of the schemas before and with telemetry can be mixed', async () => {
     const { log, topic } = await open()
     const subject = topic.replace(/position-reported$/, 'device-seen-value')
     const before = await register(subject, {
@@ -171,7 +171,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     ])
   })
 
-  test('Avro that is cut short, of an unknown schema or of another event is unreadable', async () => {
+  test('truncated Avro, an unknown schema and another event are unreadable', async () => {
     const { log, topic, subject } = await open()
     const registry = registryClient()
     const id = await registry.getLatestSchemaId(subject)
@@ -227,7 +227,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
     await reader.stop()
   })
 
-  test('without its registry the log opens, says so, and is ready once the registry is', async () => {
+  test('without its registry the log opens, reports that, and is ready once the registry is', async () => {
     const registry = await detour(schemaRegistry.url)
     closeAfterwards(() => registry.close())
     registry.goAway()

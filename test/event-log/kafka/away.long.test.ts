@@ -8,7 +8,7 @@ import { positionReported } from '../../samples.ts'
 import { freePort } from '../../services/own-server.ts'
 import { logOptions } from './harness.ts'
 
-describe('the times of logs whose Kafka is away', () => {
+describe('deadlines of logs whose Kafka is unavailable', () => {
   let log: EventLog | undefined
   let silent: { server: Server; sockets: Set<Socket> } | undefined
 
@@ -25,7 +25,7 @@ describe('the times of logs whose Kafka is away', () => {
     return log
   }
 
-  test('a log whose Kafka is away opens; ready says so, and closing does not wait', async () => {
+  test('a log whose Kafka is unavailable opens; ready reports that, and closing does not wait', async () => {
     const opened = open(await freePort())
     await eventually(async () => {
       const failure = await opened.ready().catch((error: unknown) => error)
@@ -37,7 +37,7 @@ describe('the times of logs whose Kafka is away', () => {
     expect(performance.now() - begin).toBeLessThan(2000)
   })
 
-  test('a log whose Kafka is away refuses appends within 6 s, also where it takes connections and never answers', async () => {
+  test('a log whose Kafka is unavailable refuses appends within 6 s, even if Kafka accepts connections and never responds', async () => {
     const opened = open(await blackHole())
     const begin = performance.now()
     const outcomes = await Promise.allSettled(

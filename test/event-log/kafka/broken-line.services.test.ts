@@ -10,7 +10,7 @@ import { kafkaProxy, type KafkaProxy } from '../../services/kafka-proxy.ts'
 import { freePort, type OwnServer } from '../../services/own-server.ts'
 import { logOptions, startReading, whenReady } from './harness.ts'
 
-await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
+await describeWith(['ownKafka'], 'a broken connection to Kafka', ({ ownKafka }) => {
   let proxy: KafkaProxy
   let broker: OwnServer & { brokers: string[] }
   let log: EventLog
@@ -37,7 +37,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     await whenReady(log)
   }
 
-  test('20 answers lost during 50 concurrent appends: nothing acknowledged is lost, nothing is doubled', async () => {
+  test('20 responses lost during 50 concurrent appends: nothing acknowledged is lost or duplicated', async () => {
     await open()
     const acknowledged: string[] = []
     proxy.loseAnswers({ every: 3, times: 20 })
@@ -60,7 +60,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     expect(acknowledged.length).toBeGreaterThan(500)
   })
 
-  test('while the network drops everything, appends are refused within 6 s; later they succeed again', async () => {
+  test('while the network drops everything, appends are refused within 6 s; afterwards they succeed again', async () => {
     await open()
     await log.append([positionReported()])
     proxy.freeze()
@@ -82,7 +82,7 @@ await describeWith(['ownKafka'], 'a broken line to Kafka', ({ ownKafka }) => {
     await reader.stop()
   })
 
-  test('a commit that fails is repeated, though nothing more comes', async () => {
+  test('a failed commit is retried even if no more entries arrive', async () => {
     await open()
     const reader = startReading(log)
     await log.append([positionReported()])

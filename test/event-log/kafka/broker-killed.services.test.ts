@@ -8,7 +8,7 @@ import { describeWith } from '../../services/describe-with.ts'
 import type { OwnServer } from '../../services/own-server.ts'
 import { logOptions, startReading, startTailing, whenReady } from './harness.ts'
 
-await describeWith(['ownKafka'], 'a broker that is killed', ({ ownKafka }) => {
+await describeWith(['ownKafka'], 'a killed broker', ({ ownKafka }) => {
   let broker: OwnServer & { brokers: string[] }
   let log: EventLog
   const fatal: Error[] = []

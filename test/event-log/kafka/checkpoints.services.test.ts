@@ -40,7 +40,7 @@ await describeWith(['kafka'], 'a group with a checkpoint', ({ kafka }) => {
     await eventually(() => first.offsets().filter(({ offset }) => offset === 0).length >= 18, SOON)
   })
 
-  test('delivers nothing before the checkpoint is known, and asks until it is', async () => {
+  test('delivers nothing before the checkpoint is known, and keeps asking for it', async () => {
     const { log } = await openLog(kafka)
     const group = `group-${randomUUID()}`
     const events = [positionReported(), positionReported(), positionReported()]

@@ -30,7 +30,7 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
     })
   })
 
-  test('erasures that lack what they need are unreadable, and so is any other null value', async () => {
+  test('incomplete erasures are unreadable, and so is any other null value', async () => {
     const { log, topic, topicPrefix } = await openLog(kafka)
     const key = 'acc-1/tracker-1'
     const { eventId, erasedAt } = deviceErased()

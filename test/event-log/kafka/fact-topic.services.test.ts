@@ -47,7 +47,7 @@ await describeWith(['kafka'], 'the topic of facts', ({ kafka }) => {
     expect(new Set(entries.map(({ origin }) => origin.partition)).size).toBe(1)
   })
 
-  test('devices have the partitions of their positions', async () => {
+  test('facts of a device go to the partition of its positions', async () => {
     const { log, topicPrefix } = await openLog(kafka)
     for (let n = 0; n < 20; n += 1) {
       const device = { accountId: 'acc-1', deviceId: `van-${n}` }
@@ -69,7 +69,7 @@ await describeWith(['kafka'], 'the topic of facts', ({ kafka }) => {
     expect(await places('facts')).toEqual(await places(topicPrefix))
   })
 
-  test('other entries delay nothing: types of later versions are unknown, the rest unreadable', async () => {
+  test('foreign entries delay nothing: types of later versions are unknown, the rest unreadable', async () => {
     const { log, topicPrefix } = await openLog(kafka)
     const topic = `${topicPrefix}.device-events`
     const key = 'acc-1/tracker-1'
@@ -88,7 +88,7 @@ await describeWith(['kafka'], 'the topic of facts', ({ kafka }) => {
     expect(entries.map(({ kind }) => kind)).toEqual(kinds)
   })
 
-  test('retention takes facts by the time of their decision', async () => {
+  test('retention removes facts by the time of their decision', async () => {
     const { log } = await openLog(kafka)
     const [first, second] = factsOfAllTypes()
     await log.facts.append([first!])

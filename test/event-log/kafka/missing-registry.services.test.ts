@@ -17,7 +17,7 @@ import { urlOfDatabase } from '../../store/mongo/database.ts'
 import { temporaryDirectory } from '../../temporary-directory.ts'
 import { openLog, putRaw, startReading, startTailing } from './harness.ts'
 
-await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', (services) => {
+await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'reading Avro events', (services) => {
   const { kafka, schemaRegistry, mongodb } = services
   const logger = createLogger({ level: 'silent', name: 'test' })
   test('without SCHEMA_REGISTRY_URL, every reader fails with the name of the variable, and the log is not ready', async () => {
@@ -37,7 +37,7 @@ await describeWith(['kafka', 'schemaRegistry', 'mongodb'], 'Avro events, read', 
     }
   })
 
-  test('a value that only begins like Avro is unreadable for every process', async () => {
+  test('a value that only starts like Avro is unreadable for every process', async () => {
     const { topicPrefix } = await anAvroLog()
     const { log } = await openLog(kafka, { topicPrefix })
     const value = Buffer.from([0, 1, 2, 3, 4, 5, 6])

@@ -11,7 +11,7 @@ describe('the partition of a key', () => {
     ['a-little-bit-long-string', -985981536],
     ['lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8', -58897971],
     ['abc', 479470107],
-  ])('the partition of a key is the one that the Java client chooses: %s', (key, murmur2) => {
+  ])('a key gets the same partition as in the Java client: %s', (key, murmur2) => {
     for (const count of [1, 3, 12]) {
       const partitions = Array.from({ length: count }, () => ({ leader: 1, inSync: 1 }))
       expect(partitionOf(key, partitions)).toBe((murmur2 & 0x7fffffff) % count)
@@ -23,7 +23,7 @@ describe('the partition of a key', () => {
     expect(partitionOf('abc', partitions)).toBe((479470107 & 0x7fffffff) % 12)
   })
 
-  test('the partition of any key is the one that kafkajs chooses', () => {
+  test('any key gets the same partition as in kafkajs', () => {
     const murmur2 = createRequire(import.meta.url)(
       'kafkajs/src/producer/partitioners/default/murmur2',
     ) as (key: string | Buffer) => number

@@ -15,7 +15,7 @@ const MESSAGES = [
 ]
 
 describe('producers of batches', () => {
-  test('a producer tells kafkajs each message’s partition, and counts only answers for these', async () => {
+  test('a producer passes each message’s partition to kafkajs, and counts only responses for these', async () => {
     // As after partitions were added: one that chose again would have been answered in full.
     const { producer, sent } = standIn(() => answersFor(0, 1, 2))
     await expect(producer.send(MESSAGES)).rejects.toThrow('no answer for partition 3')
@@ -24,7 +24,7 @@ describe('producers of batches', () => {
     ])
   })
 
-  test('a producer has kafkajs group the messages as it would by itself', async () => {
+  test('a producer’s messages are grouped as kafkajs would group them itself', async () => {
     const { producer, sent } = standIn(() => answersFor(0, 1, 2))
     const records = Array.from(
       { length: 50 },
@@ -44,7 +44,7 @@ describe('producers of batches', () => {
     )
   })
 
-  test('a producer is replaced by a new one after a batch that failed or hangs', async () => {
+  test('a producer is replaced after a batch fails or hangs', async () => {
     const outcomes = [
       () => Promise.reject(new Error('lost')),
       () => new Promise<never>(() => undefined),

@@ -178,7 +178,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(live.recordIds()).toHaveLength(1)
   })
 
-  test('a consumer that kafkajs has given up is replaced, and the process keeps running', async () => {
+  test('a consumer that kafkajs gave up is replaced, and the process keeps running', async () => {
     const { topicPrefix, topic } = await openLog(kafka)
     const group = 'projector'
     const leave = await occupyGroup(brokers, { groupId: `${topicPrefix}.${group}`, topic })
@@ -222,7 +222,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(fatal).toHaveLength(1)
   })
 
-  test('dead letters as old as what is trimmed are deleted too', async () => {
+  test('dead letters as old as the trimmed events are deleted, too', async () => {
     const { log } = await openLog(kafka)
     const letter = {
       kind: 'unreadable',
@@ -236,7 +236,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     expect(await log.deadLetters.count()).toBe(0)
   })
 
-  test('a tail from before what was trimmed begins with one gap for the partition', async () => {
+  test('a tail from before the trimmed offset starts with one gap for the partition', async () => {
     const { log } = await openLog(kafka)
     const old = [positionReported(), positionReported()]
     const kept = positionReported({ receivedAt: old[1]!.receivedAt + 60_000 })
@@ -249,7 +249,7 @@ await describeWith(['kafka'], 'reading from Kafka', ({ kafka }) => {
     await reader.stop()
   })
 
-  test('a tail that resumes from its last marks misses nothing and repeats nothing', async () => {
+  test('a tail resuming from its last marks misses and repeats nothing', async () => {
     const { log } = await openLog(kafka)
     const events = Array.from({ length: 60 }, (_, index) =>
       positionReported({ deviceId: `tracker-${index % 10}` }),

@@ -39,7 +39,7 @@ describe('a watch over a subscription', () => {
     }
   }
 
-  test('the watch rejects when there is something to read and nothing moves', async () => {
+  test('the watch rejects if there are entries to read and nothing moves', async () => {
     const watching = watch(() => ({ position: '0:7', behind: true }))
     await eventually(() => watching.error() !== undefined)
     expect(watching.error()).toMatchObject({ name: 'DependencyError', retriable: false })

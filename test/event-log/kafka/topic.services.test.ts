@@ -15,7 +15,7 @@ const group = 'rejections'
 await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
   const { brokers } = kafka
 
-  test('entries are CloudEvents in a topic of their own, under the key that was used', async () => {
+  test('entries are CloudEvents in their own topic, under the given key', async () => {
     const { log, topic } = await open()
     const rejection = rejected({ keyId: 'key-7', body: '{}' })
     await log.rejections.append([rejection])
@@ -37,7 +37,7 @@ await describeWith(['kafka'], 'topics in Kafka', ({ kafka }) => {
     })
   })
 
-  test('go to one member of a group, and to the other when it ends', async () => {
+  test('entries go to one member of a group, and to the other when it ends', async () => {
     const { log, topicPrefix } = await open()
     const other = await open({ topicPrefix })
     const members = [readRejections(log, { group }), readRejections(other.log, { group })]

@@ -11,7 +11,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
   const { brokers } = kafka
 
-  test('topics are created as the contract says, and give no warning when they are there', async () => {
+  test('topics are created as the contract says, and existing ones give no warning', async () => {
     const topicPrefix = aPrefix()
     await openOnce(topicPrefix, { retentionMs: 30 * DAY_MS })
     expect(await settings(`${topicPrefix}.position-reported`)).toMatchObject({
@@ -70,7 +70,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
     ])
   })
 
-  test('topics that their broker does not know right after their creation are waited for', async () => {
+  test('opening waits for topics that their broker does not know right after creation', async () => {
     const topicPrefix = aPrefix()
     const admin = plainKafka(brokers).admin()
     await admin.connect()
@@ -87,7 +87,7 @@ await describeWith(['kafka'], 'the topics in Kafka', ({ kafka }) => {
     await admin.disconnect()
   })
 
-  test('topics are created once when many processes open the log in the same moment', async () => {
+  test('topics are created once when many processes open the log at the same time', async () => {
     const topicPrefix = aPrefix()
     const logs = Array.from({ length: 5 }, () =>
       openKafkaEventLog(logOptions({ brokers, topicPrefix })),

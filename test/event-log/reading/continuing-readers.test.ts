@@ -74,7 +74,7 @@ async function openLog() {
   }
 }
 
-test('a reader that continues from a mark looks at the new entries alone, however many the process remembers', async () => {
+test('a reader continuing from a mark reads only new entries, however many the process remembers', async () => {
   await open.append(500, 'acc-1')
   let page = await open.read('acc-1', await open.positions.markAt('start'), { limit: 499 })
   expect(page.items).toHaveLength(499)

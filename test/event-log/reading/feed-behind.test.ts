@@ -8,7 +8,7 @@ import { closeAfterwards } from '../../closing.ts'
 import { ownDirectory } from '../../own-directory.ts'
 import { positionReported, T0 } from '../../samples.ts'
 
-test('a page of a live reader that is behind the log does not claim to be its end', async () => {
+test('a page of a live reader behind the log does not claim to be its end', async () => {
   const directory = await ownDirectory()
   const clock = { now: () => T0 }
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })

@@ -9,7 +9,7 @@ const last = fc.option(fc.record({ partition: whole, offset: whole, time: whole 
 const place = fc.dictionary(fc.nat(99_999).map(String), fc.maxSafeNat(), { maxKeys: 40 })
 
 describe('a mark', () => {
-  test('leads back to its place', () => {
+  test('restores its offsets', () => {
     fc.assert(
       fc.property(place, last, (offsets, last) => {
         const mark = writeMark({ offsets, last })
@@ -40,7 +40,7 @@ describe('a mark', () => {
     ['a partition written in another way', { '00': 1 }],
     ['a partition too large', { 100_000: 1 }],
     ['more partitions than there can be', { ...Array.from({ length: 1_001 }, () => 1) }],
-  ])('a mark with %s is refused though its checksum is right', (_, offsets) => {
+  ])('a mark with %s is refused despite a valid checksum', (_, offsets) => {
     const written = { offsets: offsets as Record<number, number> }
     expect(readMark(writeMark(written))).toBeUndefined()
   })
@@ -49,11 +49,11 @@ describe('a mark', () => {
     [{ partition: -1, offset: 0, time: 0 }],
     [{ partition: 0, offset: 0.5, time: 0 }],
     [{ partition: 0, offset: 0, time: NaN }],
-  ])('a mark whose last entry is %j is refused though its checksum is right', (last) => {
+  ])('a mark whose last entry is %j is refused despite a valid checksum', (last) => {
     expect(readMark(writeMark({ offsets: { 0: 1 }, last }))).toBeUndefined()
   })
 
-  test('a mark of an earlier version leads back to its place', () => {
+  test('a mark of an earlier version restores its offsets', () => {
     const written = '{"v":1,"check":"1ejelkx","offsets":{"0":17,"3":4}}'
     const mark = Buffer.from(written).toString('base64url')
     expect(readMark(mark)).toEqual({ offsets: { 0: 17, 3: 4 } })

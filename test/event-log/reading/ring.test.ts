@@ -24,7 +24,7 @@ function aside(changes: Partial<Aside>): Aside {
 }
 
 describe('the ring', () => {
-  test('the ring keeps the last entries and says which place they come after', () => {
+  test('the ring holds the last entries and the mark before them', () => {
     const ring = createRing({ before: { 0: 9 }, maxEntries: 3, maxBytes: LARGE })
     for (let offset = 10; offset < 14; offset += 1) {
       ring.push(position({ partition: offset % 2, offset }))
@@ -38,7 +38,7 @@ describe('the ring', () => {
     expect(ring.at(5)).toBeUndefined()
   })
 
-  test('large and small entries fill the ring to about its number of bytes', () => {
+  test('large and small entries fill the ring to about its byte limit', () => {
     const ring = createRing({ before: {}, maxEntries: 1_000, maxBytes: 100_000 })
     for (let offset = 0; offset < 100; offset += 1) {
       ring.push(position({ partition: 0, offset }, { accountId: 'a'.repeat(offset * 100) }))
@@ -53,7 +53,7 @@ describe('the ring', () => {
     expect(ring.end - ring.first).toBe(50)
   })
 
-  test('an entry larger than everything is kept until the next one comes', () => {
+  test('an entry larger than the ring stays until the next one arrives', () => {
     const ring = createRing({ before: {}, maxEntries: 10, maxBytes: 5_000 })
     ring.push(position({ partition: 0, offset: 0 }))
     ring.push(position({ partition: 0, offset: 1 }, { deviceId: 'x'.repeat(10_000) }))

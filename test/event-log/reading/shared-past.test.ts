@@ -83,7 +83,7 @@ async function openFeed(options: Partial<FeedsOptions>) {
   }
 }
 
-test('pages of the past that follow one another share one tail of the log, and have every event once', async () => {
+test('successive pages of the past share one tail of the log, and have every event once', async () => {
   const ids: string[] = []
   let page = await open.read(await open.start())
   for (;;) {
@@ -95,7 +95,7 @@ test('pages of the past that follow one another share one tail of the log, and h
   expect(open.tails.begun).toBe(1)
 })
 
-test('the other readers of the past get what one has read without reading the log again', async () => {
+test('entries read by one reader of the past serve the others without reading the log again', async () => {
   const readers = Array.from({ length: 50 }, async () => {
     const ids: string[] = []
     for (let mark = await open.start(); ids.length < 120;) {
@@ -109,7 +109,7 @@ test('the other readers of the past get what one has read without reading the lo
   expect(open.tails.begun).toBeLessThanOrEqual(2)
 })
 
-test('the entries kept for other readers are bounded in bytes; beyond that the log is read again', async () => {
+test('entries cached for other readers are limited in bytes; beyond that the log is read again', async () => {
   open = await openFeed({ pastBytes: 1 })
   const start = await open.start()
   expect((await open.read(start, 9)).ids).toEqual(open.appended.slice(0, 9))
@@ -117,7 +117,7 @@ test('the entries kept for other readers are bounded in bytes; beyond that the l
   expect(open.tails.begun).toBe(2)
 })
 
-test('few readers of the past read the log at a time, and each gets its page', async () => {
+test('only a few readers of the past read the log at a time, and each gets its page', async () => {
   open = await openFeed({ pastBytes: 1 })
   const start = await open.start()
   const limits = Array.from({ length: 20 }, (_, at) => 510 + at)
@@ -127,7 +127,7 @@ test('few readers of the past read the log at a time, and each gets its page', a
   expect(open.tails.mostOpen).toBeLessThanOrEqual(5)
 })
 
-test('an account that reads much of the past does not keep another one waiting', async () => {
+test('an account that reads much of the past does not delay another account', async () => {
   open = await openFeed({ pastBytes: 1, pastReaders: 2, pastReadersEach: 1 })
   const start = await open.start()
   const order: string[] = []
@@ -141,7 +141,7 @@ test('an account that reads much of the past does not keep another one waiting',
   await Promise.all(busy)
 })
 
-test('readers that begin at a time ask together how far the log goes', async () => {
+test('readers that start at a time share one look-up of the log’s end', async () => {
   const start = await open.start()
   await open.read(start)
   open.tails.extents = 0
@@ -149,14 +149,14 @@ test('readers that begin at a time ask together how far the log goes', async () 
   expect(open.tails.extents).toBeLessThan(10)
 })
 
-test('a mark behind what a reader remembers of the end of the log is no mark of another log', async () => {
+test('a mark past the log’s end as a reader remembers it does not count as another log’s', async () => {
   open = await openFeed({ extentMs: 60_000 })
   await open.read(await open.start(), 1_000)
   const mark = await open.appendOne()
   expect(await open.read(mark)).toMatchObject({ gap: false, ids: [] })
 })
 
-test('a tail whose reader does not return ends after a while', async () => {
+test('the tail of a reader that does not return ends after a while', async () => {
   open = await openFeed({ keptMs: 1 })
   await open.read(await open.start())
   await eventually(() => open.tails.open === 0)

@@ -53,7 +53,7 @@ test('a gap wakes every reader', async () => {
   await Promise.all(all)
 })
 
-test('a reader does not wait if its entry came before it began to', async () => {
+test('a reader does not wait if its entry arrived earlier', async () => {
   const { ring, woken, wait, position, ending } = waitingReaders()
   const from = ring.end
   position('acc-1')

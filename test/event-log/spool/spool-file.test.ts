@@ -29,7 +29,7 @@ async function reopen(): Promise<void> {
 
 const failing = { name: 'DependencyError' }
 
-test('a write that succeeded despite an error is counted all the same', async () => {
+test('a write that succeeded despite an error is counted', async () => {
   await file.write([positionReported()])
   armFault('done, but fails', 1)
   await expect(file.write([positionReported(), positionReported()])).rejects.toMatchObject(failing)
@@ -43,7 +43,7 @@ test('a write that succeeded despite an error is counted all the same', async ()
 })
 
 test.each(['done, but fails', 'busy'] as const)(
-  'what the log has confirmed is neither given nor counted again, though it could not be removed (%s)',
+  'confirmed entries are neither returned nor counted again, even if they could not be removed (%s)',
   async (fault) => {
     await file.write([positionReported()])
     const { upTo } = file.next()!
@@ -60,7 +60,7 @@ test.each(['done, but fails', 'busy'] as const)(
   },
 )
 
-test('a disk too full to remove from it gets the reserved space, which is reserved again at the end', async () => {
+test('on a disk too full for removals, the reserved space is released, and reserved again at the end', async () => {
   await file.write(Array.from({ length: 600 }, () => positionReported()))
   const ballast = join(folder(), 'spool.sqlite.ballast')
   const keptBytes = statSync(ballast).size

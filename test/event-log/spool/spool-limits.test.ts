@@ -13,7 +13,7 @@ async function drained(spool: ReturnType<SpoolHarness['open']>): Promise<void> {
   await eventually(() => spool.depth().events === 0)
 }
 
-test('a spool refuses what exceeds its bytes, drops nothing, and accepts again when there is room', async () => {
+test('a spool refuses events beyond its byte limit, drops nothing, and accepts again when there is room', async () => {
   const events = samples(4)
   const spool = harness.open({ maxBytes: sizeOf(events.slice(0, 3)) })
   harness.becomes('down')
@@ -29,7 +29,7 @@ test('a spool refuses what exceeds its bytes, drops nothing, and accepts again w
   )
 })
 
-test('a spool counts what is being written against its limit as well', async () => {
+test('a spool counts pending writes against its limit, too', async () => {
   const events = samples(10)
   const spool = harness.open({ maxBytes: sizeOf(events.slice(0, 3)) })
   harness.becomes('down')

@@ -54,7 +54,7 @@ describe('spools', () => {
     return (await harness.entries()).map(({ event }) => eventIdOf(event))
   }
 
-  test('a spool keeps its id when its process starts again, and another has another', async () => {
+  test('a spool keeps its id when its process restarts, and another spool has another id', async () => {
     const { id } = spool.depth()
     await reopen()
     expect(spool.depth().id).toBe(id)
@@ -74,7 +74,7 @@ describe('spools', () => {
   })
 
   test.each(['down', 'hung'] as const)(
-    'a spool takes what the log does not while that is %s, and gives it back in order, marked',
+    'a spool takes events while the log is %s, and returns them in order, marked',
     async (line) => {
       harness.becomes(line)
       const events = samples(7)
@@ -107,7 +107,7 @@ describe('spools', () => {
     expect(await loggedIds()).toEqual(events.map(({ recordId }) => recordId))
   })
 
-  test('a spool waits less when the log is silent and very many appends are pending, and not for later ones', async () => {
+  test('with very many pending appends and a silent log, a spool waits less, and not for later appends', async () => {
     await reopen({ directWithinMs: 600_000 })
     harness.becomes('hung')
     // One fewer than very many.
@@ -124,7 +124,7 @@ describe('spools', () => {
   })
 
   test.each(['answers lost', 'mute'] as const)(
-    'a spool appends again what the log has taken without confirming it: %s',
+    'a spool appends unconfirmed events again: %s',
     async (line) => {
       harness.becomes(line)
       const event = positionReported()
@@ -138,7 +138,7 @@ describe('spools', () => {
     },
   )
 
-  test('a report that a spool acknowledged does not survive a later erasure, however late the log writes what it was given before', async () => {
+  test('a report acknowledged by a spool does not survive a later erasure, however late the log writes earlier appends', async () => {
     harness.becomes('stalled')
     const event = positionReported()
     await spool.append([event])
@@ -188,7 +188,7 @@ describe('spools', () => {
     expect(harness.logged.at(-1)?.message).toContain('spool drained')
   })
 
-  test('a spool keeps acknowledged events over a restart with the log away, and sends them first', async () => {
+  test('a spool keeps acknowledged events over a restart without the log, and sends them first', async () => {
     harness.becomes('down')
     const events = samples(3)
     await spool.append(events)
@@ -236,7 +236,7 @@ describe('spools', () => {
     expect(spool.depth().events).toBe(1)
   })
 
-  test('an event that the log refuses for good is refused and not spooled', async () => {
+  test('an event that the log refuses permanently is refused and not spooled', async () => {
     const faulty = { ...positionReported(), timestamp: NaN }
     await expect(spool.append([faulty])).rejects.toThrow(RangeError)
     expect(harness.logged).toEqual([])
@@ -256,7 +256,7 @@ describe('spools', () => {
     await expect(spool.append([])).resolves.toBeUndefined()
   })
 
-  test('a spool is for one process alone', () => {
+  test('a spool belongs to one process', () => {
     expect(() => harness.open()).toThrow('set SPOOL_DIR to another folder')
   })
 })

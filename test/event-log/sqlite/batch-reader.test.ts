@@ -22,7 +22,7 @@ function put(value: Uint8Array): void {
     .run('acc-1/tracker-1', 'PositionReported.v1', 'some id', value)
 }
 
-test('a value is what its bytes are: none is cut at U+0000, and foreign ones are not replaced', () => {
+test('values keep their bytes: not cut at U+0000, and invalid bytes not replaced', () => {
   const event = positionReported({ deviceId: 'replacement \uFFFD' })
   const json = Buffer.from(encodePositionReported(event))
   const foreign = Buffer.from(json)

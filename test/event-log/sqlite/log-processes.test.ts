@@ -62,7 +62,7 @@ test('every acknowledged event is in the log after kill -9, once and in order', 
   expect(stored.filter((id) => known.has(id!))).toEqual(acknowledged)
 })
 
-test('programs that open a new file in the same moment all succeed', async () => {
+test('programs that open a new file at the same time all succeed', async () => {
   const writers = Array.from({ length: 4 }, () => startWriter({ appends: 5 }))
   expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual([0, 0, 0, 0])
   expect(await readAll(files.open())).toHaveLength(20)

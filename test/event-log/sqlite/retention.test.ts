@@ -13,7 +13,7 @@ import {
 
 const files = logFilesForEachTest()
 
-test('trimming removes what was received before the time, and no offset is given again', async () => {
+test('trimming removes events received before the time, and no offset is reused', async () => {
   const log = files.open()
   await log.append(events(3, { receivedAt: T0 }))
   await log.trim(T0 + 1)
@@ -28,7 +28,7 @@ test('trimming removes what was received before the time, and no offset is given
   expect(await readAll(log)).toHaveLength(1)
 })
 
-test('trimming stops at the first event that stays, however many chunks are before it', async () => {
+test('trimming stops at the first remaining event, however many chunks precede it', async () => {
   const log = files.open()
   const old = { receivedAt: T0 }
   await log.append(events(2500, old))
@@ -40,7 +40,7 @@ test('trimming stops at the first event that stays, however many chunks are befo
   expect(await readAll(log)).toHaveLength(3)
 })
 
-test('trimming takes the dead letters of what it removes', async () => {
+test('trimming removes the dead letters of removed events', async () => {
   const log = files.open()
   for (const receivedAt of [T0, T0 + DAY_MS])
     putRow(files.file, { value: Buffer.from('?'), receivedAt })
@@ -51,7 +51,7 @@ test('trimming takes the dead letters of what it removes', async () => {
   expect(await log.deadLetters.count()).toBe(1)
 })
 
-test('a tail from before the trim mark begins with one gap', async () => {
+test('a tail from before the trim mark starts with one gap', async () => {
   const log = files.open()
   await log.append(events(3, { receivedAt: T0 }))
   await log.append(events(2))
@@ -76,7 +76,7 @@ test('a slow tail that retention overtakes gets a gap', async () => {
   expect(await tail.next()).toEqual({ done: true, value: undefined })
 })
 
-test('trimmed events are no lag', async () => {
+test('trimmed events do not count as lag', async () => {
   const log = files.open()
   await log.append(events(3, { receivedAt: T0 }))
   await log.append(events(2, { receivedAt: files.clock.time - 5000 }))

@@ -42,7 +42,7 @@ describe('the SQLite event log', () => {
     expect(files.commitsInWal() - before).toBe(3)
   })
 
-  test('a report is written before the hundreds that waited already, and erasing a device after its own', async () => {
+  test('a report is written before hundreds of waiting ones, and an erasure after its device’s reports', async () => {
     const log = files.open()
     const history = positionReported({ deviceId: 'history' })
     const report = positionReported({ deviceId: 'tug', recordId: ID })
@@ -56,7 +56,7 @@ describe('the SQLite event log', () => {
     expect(kept.at(-1)?.kind).toBe('erasure')
   })
 
-  test('the log refuses every change, replacement and deletion of an event', async () => {
+  test('the log refuses to change, replace or delete an event', async () => {
     const log = files.open()
     await log.append(events(2))
     const database = openLogDatabase(files.file)
@@ -77,7 +77,7 @@ describe('the SQLite event log', () => {
     expect(await readAll(log)).toHaveLength(2)
   })
 
-  test('a tail from beyond the end, of another log, leaves nothing out that comes', async () => {
+  test('a tail from beyond the end, of another log, misses no new entry', async () => {
     const log = files.open()
     await log.append(events(2))
     const reading = readTail(log, { 0: 1000 }, 1)
@@ -85,7 +85,7 @@ describe('the SQLite event log', () => {
     expect(kinds(await reading)).toEqual(['3'])
   })
 
-  test('read models of another log are refused instead of leaving out events', async () => {
+  test('read models of another log are refused instead of skipping events', async () => {
     const log = files.open()
     await log.append(events(2))
     const subscription = log.subscribe({
@@ -117,7 +117,7 @@ describe('the SQLite event log', () => {
     expect(files.commitsInWal()).toBe(before)
   })
 
-  test('an entry that is dead-lettered again is kept once', async () => {
+  test('an entry dead-lettered twice is stored once', async () => {
     const log = files.open()
     putRow(files.file, { value: Buffer.from([0xff, 0x00]) })
     const entries = (await readAll(log)).flatMap((e) => (e.kind === 'unreadable' ? [e] : []))
@@ -209,7 +209,7 @@ describe('the SQLite event log', () => {
     )
   })
 
-  test('while another process holds the log, appending and readiness fail as retriable', async () => {
+  test('while another process locks the log, appending and readiness fail as retriable', async () => {
     const database = openLogDatabase(files.file, { busyTimeoutMs: 20 })
     const log = files.remember(sqliteEventLogOn(database, { clock: files.clock }))
     const other = new DatabaseSync(files.file)

@@ -24,7 +24,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((log) => log.close()))
 })
 
-test('rejections older than 7 days go when new ones are appended', async () => {
+test('rejections older than 7 days are removed when new ones are appended', async () => {
   const log = openLog()
   const kept = reportRejected({ receivedAt: T0 + 1 })
   const old = reportRejected({ receivedAt: T0 })
@@ -37,7 +37,7 @@ test('rejections older than 7 days go when new ones are appended', async () => {
   expect(await readAll(log)).toEqual([kept, fresh])
 })
 
-test('rejections older than 7 days go by the clock, also when nothing is appended and after a restart', async () => {
+test('rejections older than 7 days are removed by the clock, even without appends and after a restart', async () => {
   const log = openLog()
   for (let n = 0; n < 3; n += 1) {
     await log.rejections.append(
@@ -78,7 +78,7 @@ test('a group that returns after all its entries have expired misses no new one'
   expect(await readAll(log, 'gone')).toEqual([fresh])
 })
 
-test('rejections of one event-loop turn share one commit, and wake who waits for them', async () => {
+test('rejections of one event-loop turn share one commit, and wake waiting readers', async () => {
   const log = openLog()
   const taken: number[] = []
   const stop = new AbortController()

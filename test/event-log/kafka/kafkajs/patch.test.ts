@@ -26,7 +26,7 @@ test('a connection without waiting requests has no timer', () => {
   idle.destroy()
 })
 
-test('a request that a broker makes wait is sent once it may be', async () => {
+test('a request throttled by a broker is sent once allowed', async () => {
   patchKafkajs()
   const throttled = queue()
   const sent = new Promise<void>((resolve) => {

@@ -49,7 +49,7 @@ const options: fc.Arbitrary<Options> = fc.record({
   ),
 })
 
-test('a produce request is what kafkajs makes of it, byte for byte', async () => {
+test('a produce request equals the one by kafkajs, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(options, async (given) => {
       const { buffer } = await ofKafkaJs(given).encode()
@@ -59,7 +59,7 @@ test('a produce request is what kafkajs makes of it, byte for byte', async () =>
   )
 })
 
-test('kafkajs encodes what it produces in this way', async () => {
+test('kafkajs produces with this encoding', async () => {
   patchKafkajs()
   const { protocol } = require('kafkajs/src/protocol/requests/produce') as {
     protocol: (options: { version: number }) => (options: Options) => {
