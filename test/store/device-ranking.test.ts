@@ -39,8 +39,8 @@ function device(deviceId: string) {
   }
 }
 
-describe('the places of devices that report meanwhile', () => {
-  test('are each of one device', async () => {
+describe('the ranks of devices that report meanwhile', () => {
+  test('belong to one device each', async () => {
     async function* walk(): AsyncGenerator<readonly RankedDevice[]> {
       yield [
         ['a', null, 1],
@@ -64,14 +64,14 @@ describe('a page of ranked devices', () => {
     expect(read).toBe(4)
   })
 
-  test('is full though devices of it are erased while it is made', async () => {
+  test('is full even if devices on it are erased while it is read', async () => {
     const { ids, end } = await pageWithout((id) => id === 'tracker-03' || id === 'tracker-12')
     expect(ids).toEqual(['tracker-00', 'tracker-06', 'tracker-09', 'tracker-15'])
     const next = await pageWithout(() => false, end)
     expect(next.ids[0]).toBe('tracker-18')
   })
 
-  test('is an error that passes, not an early end, where all that it finds is erased', async () => {
+  test('is a temporary error, not an early end, if all devices it finds are erased', async () => {
     await expect(pageWithout(() => true)).rejects.toMatchObject({
       name: 'DependencyError',
       retriable: true,

@@ -57,13 +57,13 @@ beforeEach(async () => {
   })
 })
 
-test('a device is hidden before its next life begins', async () => {
+test('a device is hidden before its next life starts', async () => {
   await erasing.announceErasure(erasure)
   await erasing.hideErased(erasure)
   expect(steps).toEqual(['hide', 'begin'])
 })
 
-test('an erasure remains announced until definitions, audit and refused reports have forgotten the device', async () => {
+test('an erasure stays pending until definitions, audit and refused reports no longer contain the device', async () => {
   await erasing.announceErasure(erasure)
   await erasing.finishErasures()
   expect(steps).toEqual([])
@@ -90,7 +90,7 @@ test.each(['hide', 'begin'])(
   },
 )
 
-test('an erasure that is complete is left alone when its event comes again', async () => {
+test('a complete erasure is not repeated when its event arrives again', async () => {
   await erasing.announceErasure(erasure)
   await erasing.hideErased(erasure)
   const { accountId, deviceId } = erasure
@@ -107,7 +107,7 @@ test('an erasure unknown to the store is finished, too', async () => {
   expect(await announced.get(eventId)).toMatchObject({ forgottenUpTo: erasure.erasedAt })
 })
 
-test('projecting an erasure waits for no definitions; they are read once for all erased devices of an account', async () => {
+test('projecting an erasure does not wait for definitions; they are read once for all erased devices of an account', async () => {
   const erasures = ['van', 'tug', 'bus'].map((deviceId, n) =>
     deviceErased({
       accountId: n < 2 ? 'acc-1' : 'acc-2',

@@ -30,7 +30,7 @@ describe('following the changes of definitions', () => {
 
   afterEach(() => database.close())
 
-  test('definitions stay known while all are read again after the clock has jumped', async () => {
+  test('definitions stay known while all are reread after a clock jump', async () => {
     const [kept, deleted] = [newGeofence({ accountId }), newGeofence({ accountId })]
     await store.createGeofences([kept, deleted])
     let whileReading: (() => void) | undefined
@@ -65,7 +65,7 @@ describe('following the changes of definitions', () => {
     }
   })
 
-  test('an import of many geofences is in use all at once: while it is read, devices are judged by those before', async () => {
+  test('an import of many geofences takes effect as a whole: while it is read, devices are judged by the previous ones', async () => {
     const first = newGeofence({ accountId })
     await store.createGeofences([first])
     const whileReading: (GeofenceIndex | undefined)[] = []
@@ -117,7 +117,7 @@ describe('following the changes of definitions', () => {
     expect(await idsOf(follower)).toEqual([all[0]!.id])
   })
 
-  test('what version 0.3.0 wrote is followed, also what it changes while this version runs beside it', async () => {
+  test('definitions written by version 0.3.0 are followed, even its changes while this version runs beside it', async () => {
     const earlier = sqliteDocuments(database)({ name: 'geofences', indexes: GEOFENCES.indexes })
     const geofence = newGeofence({ accountId, name: 'Old' })
     const content = (name: string) => JSON.stringify({ ...geofence, name, changedAt: T0 })
@@ -136,7 +136,7 @@ describe('following the changes of definitions', () => {
     ])
   })
 
-  test('one call to the store takes over at most 250 of the definitions that version 0.3.0 wrote', async () => {
+  test('one call to the store migrates at most 250 definitions of version 0.3.0', async () => {
     const earlier = sqliteDocuments(database)({ name: 'geofences', indexes: GEOFENCES.indexes })
     const all = Array.from({ length: 600 }, () => newGeofence({ accountId }))
     await earlier.insert(
@@ -182,7 +182,7 @@ describe('following the changes of definitions', () => {
   })
 })
 
-test('a change that appears behind a later one is heard within the minute', async () => {
+test('a change that appears after a later one is noticed within a minute', async () => {
   const stored = new Map<string, number>()
   const read = async ({ after, isKnown }: ChangesQuery): Promise<ChangesPage<object>> => {
     const all = [...stored].filter(([, version]) => version > after)

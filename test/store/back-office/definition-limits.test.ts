@@ -29,7 +29,7 @@ describe('limits of geofences and rules', () => {
 
   afterEach(() => database.close())
 
-  test('an account has at most 200 000 vertices, also under concurrent calls', async () => {
+  test('an account has at most 200 000 vertices, even under concurrent calls', async () => {
     const large = (corners = 1_000) => newGeofence({ accountId, shape: polygon(corners) })
     const most = MOST_VERTICES_OF_ACCOUNT / 1_000
     const all = Array.from({ length: most - 2 }, () => large())
@@ -55,7 +55,7 @@ describe('limits of geofences and rules', () => {
     expect(await store.createGeofences([large(600)])).toMatchObject([{ revision: 1 }])
   })
 
-  test('an account has at most 10 000 geofences; a process that ended between counting and storing takes none of them', async () => {
+  test('an account has at most 10 000 geofences; a process that died between counting and storing uses up none', async () => {
     const small = () => newGeofence({ accountId })
     // A geofence that the database refuses is no longer counted.
     await store.createGeofences([newGeofence({ accountId, externalId: 'a' })])
@@ -110,7 +110,7 @@ describe('limits of geofences and rules', () => {
     ])
   })
 
-  test('an account that has more since version 0.3.0 reads all of it, and may only shrink', async () => {
+  test('an account over the limit since version 0.3.0 reads everything, and may only shrink', async () => {
     const earlier = sqliteDocuments(database)({ name: 'geofences', indexes: {} })
     const totals = sqliteDocuments(database)({ name: 'geofence_totals', indexes: {} })
     const given = Array.from({ length: 200 }, () =>

@@ -21,7 +21,7 @@ describe('rules across documents', () => {
 
   afterEach(() => database.close())
 
-  describe('hold wherever a process dies', () => {
+  describe('hold at whatever point a process dies', () => {
     test('the first operator is completed by the next process', async () => {
       const own = account({ id: 'default' })
       const first = { account: own, operator: operator({ accountId: own.id }) }
@@ -40,7 +40,7 @@ describe('rules across documents', () => {
       }
     })
 
-    test('a first operator made a viewer stays one', async () => {
+    test('a first operator demoted to viewer stays one', async () => {
       const own = account({ id: 'default' })
       const first = operator({ accountId: own.id })
       const store = process()
@@ -116,7 +116,7 @@ describe('rules across documents', () => {
     expect(refused).toBeGreaterThan(0)
   })
 
-  test('an operator on whom a demotion relied during its own removal stays', async () => {
+  test('an operator being removed stays if a demotion relied on it', async () => {
     const { store, accountId, admins } = await accountWith(1)
     const [ana] = admins as [Operator]
     const bo = operator({ accountId, platform: false, role: 'viewer', email: 'bo@example.org' })
@@ -150,7 +150,7 @@ describe('rules across documents', () => {
     ])
   })
 
-  test('a change that always loses to concurrent ones fails as retriable', async () => {
+  test('a change that keeps losing to concurrent ones fails as retriable', async () => {
     const { store, accountId, admins } = await accountWith(2)
     const [ana, bo] = admins as [Operator, Operator]
     const suspension = { accountId, suspended: false }
@@ -198,7 +198,7 @@ describe('rules across documents', () => {
     expect(calls).toEqual(['audit.find'])
   })
 
-  test('a good key is found whenever a rotation falls between the look-ups', async () => {
+  test('a valid key is found whenever a rotation falls between the look-ups', async () => {
     const store = process()
     const own = account()
     await store.createAccount(own)

@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => database.close())
 
-test('a subscription of version 0.3.0 keeps its place, and a deliverer of that version leaves it alone', async () => {
+test('a subscription of version 0.3.0 keeps its mark, and a deliverer of that version does not touch it', async () => {
   const open = sqliteDocuments(database)
   const store = openBackOffice(open, {
     disabledDevices: () => Promise.resolve([]),

@@ -35,7 +35,7 @@ await describeWith(['mongodb'], 'checkpoints in MongoDB', ({ mongodb }) => {
     expect(await checkpointOf(readModels)).toEqual({ 0: 3 })
   })
 
-  promise('of two projectors of a partition the later one decides', async (given) => {
+  promise('of two projectors of a partition, the later one wins', async (given) => {
     const { open, log, accountId } = given
     const store = await open()
     const [late, early] = [await store.openGeneration(1), await store.openGeneration(1)]

@@ -6,7 +6,7 @@ import { mongoSuite } from './database.ts'
 await describeWith(['mongodb'], 'device settings in MongoDB', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
-  promise('concurrent first changes of one device are all kept', async ({ open }) => {
+  promise('no concurrent first change of a device is lost', async ({ open }) => {
     const stores = [await open(), await open()]
     for (let round = 0; round < 10; round += 1) {
       const device = { accountId: 'acc-1', deviceId: `tracker-${round}`, changedAt: T0 }

@@ -28,7 +28,7 @@ test.each([
   ['a key that is taken', new MongoServerError({ code: 11_000 }), false],
   ['a bad query', new MongoServerError({ code: 2 }), false],
   ['a bad argument', new MongoInvalidArgumentError('no'), false],
-])('an error of the driver says whether a retry can help: %s', (_name, error, retriable) => {
+])('a driver error says whether a retry can help: %s', (_name, error, retriable) => {
   expect(dependencyError(error)).toMatchObject({
     name: 'DependencyError',
     retriable,
@@ -44,13 +44,13 @@ test('an error for lack of rights names the roles that the user lacks', () => {
   })
 })
 
-test('errors from elsewhere stay as they are', () => {
+test('errors from elsewhere do not change', () => {
   const bug = new TypeError('a bug')
   expect(dependencyError(bug)).toBe(bug)
   expect(isDuplicateKey(bug)).toBe(false)
 })
 
-test('an error is about duplicates only if nothing else went wrong', () => {
+test('an error counts as a duplicate only if nothing else went wrong', () => {
   expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE]))).toEqual([2])
   const other = { index: 3, code: 2 }
   expect(duplicatesOf(bulkError(new Error('E11000'), [DUPLICATE, other]))).toBeUndefined()

@@ -73,7 +73,7 @@ await describeWith(['mongodb'], 'erasing in MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'projectors of two partitions that erase and report one device at once agree',
+    'two projectors that erase and report one device concurrently agree',
     async ({ open, log }) => {
       const [one, other] = [await open(), await open()]
       for (let round = 0; round < 10; round += 1) {

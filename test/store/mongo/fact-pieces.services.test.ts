@@ -12,11 +12,11 @@ import { mongoSuite } from './database.ts'
 const clock = { now: () => T0 }
 type Name = { readonly accountId: string; readonly deviceId: string }
 
-await describeWith(['mongodb'], 'facts in bounded writes', ({ mongodb }) => {
+await describeWith(['mongodb'], 'facts in size-limited writes', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
   promise(
-    'a device whose state is larger than a document may be is left out: the others of its batch are written',
+    'a device whose state exceeds a document’s limit is skipped: the others of its batch are written',
     async ({ open, db }) => {
       const store = await open()
       const accountId = newAccountId()
@@ -71,7 +71,7 @@ await describeWith(['mongodb'], 'facts in bounded writes', ({ mongodb }) => {
   )
 
   promise(
-    'facts inserted by version 0.3.0 come after others of their time, each once, in pages',
+    'facts inserted by version 0.3.0 are listed after others of the same time, each once, in pages',
     async ({ open, db }) => {
       const store = await open()
       const device = { accountId: newAccountId(), deviceId: 'van' }
@@ -94,7 +94,7 @@ await describeWith(['mongodb'], 'facts in bounded writes', ({ mongodb }) => {
   )
 
   promise(
-    'the indexes of version 0.3.0 go once those with the sequence are there',
+    'the indexes of version 0.3.0 are dropped once the ones with the sequence exist',
     async ({ db }) => {
       const collections = openFactCollections(db)
       await collections.facts.createIndexes([

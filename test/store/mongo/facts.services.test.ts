@@ -15,11 +15,11 @@ import { mongoSuite } from './database.ts'
 const MINUTE = 60_000
 const clock = { now: () => T0 }
 
-await describeWith(['mongodb'], 'judging that is interrupted', ({ mongodb }) => {
+await describeWith(['mongodb'], 'interrupted judging', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
   promise(
-    'a process that is killed between any two calls loses and doubles no fact: the next one completes it',
+    'a process killed between any two calls neither loses nor duplicates facts: the next one completes it',
     async ({ open, db }) => {
       const store = await open()
       const calls = await everyDeath(async (dies) => {
@@ -43,7 +43,7 @@ await describeWith(['mongodb'], 'judging that is interrupted', ({ mongodb }) => 
   )
 
   promise(
-    'facts inserted after an erasure are never read, wherever their process was, and wherever it dies then',
+    'facts inserted after an erasure are never read, whatever step their process was at, and wherever it then dies',
     async ({ open, db }) => {
       const store = await open()
       let late = 0
@@ -80,7 +80,7 @@ await describeWith(['mongodb'], 'judging that is interrupted', ({ mongodb }) => 
     },
   )
 
-  promise('a state that another process has changed is judged as it is now', async ({ db }) => {
+  promise('a state changed by another process is judged in its current form', async ({ db }) => {
     const device = { accountId: newAccountId(), deviceId: 'van' }
     const facts = [fact(device, 1), fact(device, 2)]
     const first = process(db)
@@ -94,7 +94,7 @@ await describeWith(['mongodb'], 'judging that is interrupted', ({ mongodb }) => 
   })
 
   promise(
-    'a page is full although facts between those of it are of an earlier life',
+    'a page is full even if it skips facts of an earlier life',
     async ({ open, db }) => {
       const store = await open()
       const accountId = newAccountId()

@@ -13,7 +13,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
   promise(
-    'a rebuild that was silent for too long can no longer switch, and notices it',
+    'a rebuild that was silent for too long can no longer switch, and notices that',
     async ({ open, db, log }) => {
       let now = T0
       const clock = { now: () => now }
@@ -75,7 +75,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
   })
 
   promise(
-    'an abandoned switch that arrives late does not activate a removed generation',
+    'an abandoned switch arriving late does not activate a removed generation',
     async ({ db, ...given }) => {
       const { store, proxy, rebuild } = await rebuilding(given)
       proxy.holdRequestsWith(SWITCH)
@@ -91,7 +91,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
     },
   )
 
-  promise('a switch whose answer was lost counts as done', async ({ db, ...given }) => {
+  promise('a switch whose response was lost counts as done', async ({ db, ...given }) => {
     const { store, proxy, rebuild } = await rebuilding(given)
     proxy.holdRequestsWith(SWITCH)
     const switched = rebuild?.switchOver()
@@ -104,7 +104,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
   })
 
   promise(
-    'a rebuild that has switched ends although the server is lost for a moment',
+    'a rebuild that has switched completes even if the server is briefly lost',
     async ({ db, ...given }) => {
       const { store, proxy, rebuild } = await rebuilding(given)
       await rebuild?.switchOver()

@@ -18,11 +18,11 @@ import { describeWith } from '../../services/describe-with.ts'
 import { everyInterruption, interrupted } from './interrupted-collections.ts'
 import { silent, mongoSuite } from './database.ts'
 
-await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ mongodb }) => {
+await describeWith(['mongodb'], 'an interrupted erasing projector', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
   promise(
-    'calls of an erasing projector between two calls of one that lost its partition restore nothing',
+    'an erasing projector running between two calls of one that lost its partition restores nothing',
     async ({ open, db }) => {
       const store = await open()
       const readModels = openReadModels(db, 1)
@@ -43,7 +43,7 @@ await describeWith(['mongodb'], 'an erasing projector that is interrupted', ({ m
   )
 
   promise(
-    'calls of a projector that lost its partition between two calls of an erasing one restore nothing',
+    'a projector that lost its partition, running between two calls of an erasing one, restores nothing',
     async ({ open, db }) => {
       const store = await open()
       const readModels = openReadModels(db, 1)

@@ -51,7 +51,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
   )
 
   promise(
-    'first operators of different accounts created at once leave one account',
+    'first operators of different accounts created concurrently leave one account',
     async ({ open, db }) => {
       const stores = [await open(), await open()]
       const tries = [...stores, ...stores, ...stores].map((store, n) => {
@@ -70,7 +70,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
   )
 
   promise(
-    'it opens while the server is unreachable, reports that, and serves once the server is reachable',
+    'it opens while the server is unreachable, reports that, and works once the server is reachable',
     async ({ openBehindProxy }) => {
       const { store, proxy } = await openBehindProxy('refuse')
       await expect(store.ready()).rejects.toMatchObject({
@@ -87,7 +87,7 @@ await describeWith(['mongodb'], 'opening the MongoDB store', ({ mongodb }) => {
 
   for (const mode of ['refuse', 'silent'] as const) {
     promise(
-      `when the server becomes unreachable (${mode}), callers learn it within 6 s, and the store recovers without reopening`,
+      `when the server becomes unreachable (${mode}), calls fail within 6 s, and the store recovers without reopening`,
       async ({ openBehindProxy }) => {
         const { store, proxy } = await openBehindProxy()
         await proxy.become(mode)

@@ -4,7 +4,7 @@ import { openMongoStore } from '../../../store/mongo/mongo-store.ts'
 import { T0 } from '../../samples.ts'
 import { silent } from './database.ts'
 
-test('the database is the one in the URL, or gps', async () => {
+test('the database is named in the URL, or gps', async () => {
   for (const [url, name] of [
     ['mongodb://localhost:27017', 'gps'],
     ['mongodb://localhost:27017/', 'gps'],

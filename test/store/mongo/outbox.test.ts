@@ -58,7 +58,7 @@ function largestInput(): DeviceFact[] {
   return facts as DeviceFact[]
 }
 
-test('the largest input possible makes an outbox far below the 16 MB of a document', () => {
+test('the largest possible input makes an outbox far below a document’s 16 MB', () => {
   const facts = largestInput()
   expect(facts).toHaveLength(616)
   const outbox = writeOutbox(facts)
@@ -66,19 +66,19 @@ test('the largest input possible makes an outbox far below the 16 MB of a docume
   expect(readOutbox(outbox)).toEqual(facts)
 })
 
-test('an outbox holds what the facts of an input have in common only once', () => {
+test('an outbox stores the common part of an input’s facts only once', () => {
   const facts = largestInput().slice(0, 16)
   const [first = '', ...others] = writeOutbox(facts)
   expect(first).toContain('latitude')
   for (const other of others) expect(other.length).toBeLessThan(500)
 })
 
-test('an outbox of version 0.3.0, whose facts are all whole, is read', () => {
+test('an outbox of version 0.3.0, with complete facts, is readable', () => {
   const facts = largestInput().slice(0, 20)
   expect(readOutbox(facts.map((fact) => JSON.stringify(fact)))).toEqual(facts)
 })
 
-test('facts of different positions, or with none, keep their own', () => {
+test('facts of different positions, or without a position, are stored unchanged', () => {
   const [one, two] = largestInput() as [DeviceFact, DeviceFact]
   const without = { ...two }
   delete (without as { position?: unknown }).position

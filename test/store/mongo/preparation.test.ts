@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { mongoOutage, startPreparing } from '../../../store/mongo/mongo-client.ts'
 import { silent } from './database.ts'
 
-test('a store whose preparation has failed says that it is not ready, and why', async () => {
+test('a store whose preparation failed reports that it is not ready, and why', async () => {
   const prepare = () => Promise.reject(new Error('the disk is full'))
   const outage = mongoOutage(silent)
   const preparation = await startPreparing(prepare, { logger: silent, outage })

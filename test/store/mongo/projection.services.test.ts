@@ -14,7 +14,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
   promise(
-    'two projectors of one partition at once count each record once',
+    'two concurrent projectors of one partition count each record once',
     async ({ open, db, accountId, log }) => {
       const [one, other] = [await open(), await open()]
       for (let round = 1; round <= 15; round += 1) {
@@ -47,7 +47,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'a projector that dies between records and statuses leaves nothing uncounted',
+    'a projector that dies between writing records and statuses leaves nothing uncounted',
     async ({ open, db, accountId, log }) => {
       const first = log.append(positionReported({ accountId }))
       const repeat = log.append(first.event)
@@ -84,7 +84,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'a batch whose answers were lost on the way is complete once it is delivered again',
+    'a batch whose responses were lost is complete after redelivery',
     async ({ openBehindProxy, accountId, log }) => {
       const { store, proxy } = await openBehindProxy()
       const batch = () =>
@@ -116,7 +116,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'device ids that look like operators, paths or field names are treated as plain names',
+    'device ids that look like operators, paths or field names are plain ids',
     async ({ open, accountId, log }) => {
       const store = await open()
       const deviceIds = ['$ts', '$$NOW', 'a.b', '$set', '__proto__', 'applied', '{"$gt":""}']
@@ -139,7 +139,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'applied offsets are kept for each partition, whichever came first',
+    'applied offsets are stored for each partition, in any order of arrival',
     async ({ open, accountId, log }) => {
       const store = await open()
       for (const partition of [11, 2, 100, 0, 11, 2]) {
@@ -154,7 +154,7 @@ await describeWith(['mongodb'], 'projecting into MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'a record that is refused for anything but its id is not mistaken for a repeat',
+    'a record refused for any reason but its id is not mistaken for a repeat',
     async ({ open, db, accountId, log }) => {
       const store = await open()
       await db.collection('positions_g1').createIndex({ keyId: 1 }, { unique: true })

@@ -56,7 +56,7 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'counters start again when their window is over',
+    'counters restart when their window is over',
     async (one, two) => {
       await one.add('tug', 5)
       await eventually(async () => (await two.get('tug')) === undefined)
@@ -67,7 +67,7 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
 
   for (const mode of ['silent', 'refuse', 'deaf'] as const) {
     promise(
-      `counters count in memory while the server is ${mode}, without delay, and together again afterwards`,
+      `counters work in memory while the server is ${mode}, without delay, and are shared again afterwards`,
       async (one, two, way, shared) => {
         await two.add('tug', 7)
         await way.become(mode)

@@ -13,7 +13,7 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
   promise(
-    'every read carries its time limit, so that an abandoned one ends on the server',
+    'every read carries a time limit, so that an abandoned one ends on the server',
     async ({ openBehindProxy, log }) => {
       const { store, proxy } = await openBehindProxy()
       const asked: BSON.Document[] = []
@@ -51,7 +51,7 @@ await describeWith(['mongodb'], 'reading from MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'devices are counted with small commands, however many have an interval of their own',
+    'devices are counted with small commands, however many have their own interval',
     async ({ openBehindProxy, db, log }) => {
       const { store, proxy } = await openBehindProxy()
       let longest = 0

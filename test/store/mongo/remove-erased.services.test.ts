@@ -23,7 +23,7 @@ const RECORDS = 3_000
 const WRITTEN_AT_ONCE = 500
 const LOOK = { withinMs: 90_000, everyMs: 200 }
 
-await describeWith(['ownMongodb'], 'removing what is erased in MongoDB', ({ ownMongodb }) => {
+await describeWith(['ownMongodb'], 'removing erased data in MongoDB', ({ ownMongodb }) => {
   const service = { url: '', database: 'removing' }
   const { promise } = mongoSuite(service)
   let server: Awaited<ReturnType<typeof ownMongodb>> | undefined
@@ -81,7 +81,7 @@ await describeWith(['ownMongodb'], 'removing what is erased in MongoDB', ({ ownM
   )
 
   promise(
-    'a switch to other read models delays no removal, in the new ones or the old ones',
+    'a switch to other read models delays no removal, in the new or the old ones',
     async ({ open, db }) => {
       const store = await open()
       const { accountId, log } = await longHistory(db, store, 1)
@@ -131,7 +131,7 @@ await describeWith(['ownMongodb'], 'removing what is erased in MongoDB', ({ ownM
   )
 
   promise(
-    'an erasure delivered again looks for its records again',
+    'a redelivered erasure looks for its records again',
     async ({ open, db, accountId, log }) => {
       const store = await open()
       const { positions, deviceStatuses } = openReadModels(db, 1)

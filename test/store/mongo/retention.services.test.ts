@@ -13,7 +13,7 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
   const { promise } = mongoSuite(mongodb)
 
   promise(
-    'the server removes records by itself, after the retention set last',
+    'the server removes records by itself, after the latest retention',
     async ({ open, db }) => {
       const expected: [retention: number | 'off' | undefined, seconds: number | undefined][] = [
         [undefined, undefined],
@@ -38,7 +38,7 @@ await describeWith(['mongodb'], 'retention in MongoDB', ({ mongodb }) => {
   )
 
   promise(
-    'its owner cannot start without a value while the store has one, and the message names the remedy',
+    'the retention’s owner cannot start without a value while the store has one, and the message names the remedy',
     async ({ open, db }) => {
       await open({ retention: { wanted: 30 } })
       await eventually(async () => (await timeToLive(db)).length === 1)

@@ -40,7 +40,7 @@ test('the read models are copied before the accounts, and the refused reports la
   await copied.close()
 })
 
-test('a rebuild that switches meanwhile leaves a copy of the read models that it made', async () => {
+test('if a rebuild switches meanwhile, the copy has its read models', async () => {
   const [old, fresh] = [log.append(positionReported()), log.append(positionReported())]
   await store.project(batchOf(old))
   const names = await copyStore(async (name) => {
@@ -65,7 +65,7 @@ test('a rebuild that switches meanwhile leaves a copy of the read models that it
   await copied.close()
 })
 
-test('a store of an earlier version, which has no facts, is copied without any', async () => {
+test('a store of an earlier version, without facts, is copied without them', async () => {
   const before = openSqliteStore({ directory: join(directory(), 'before') })
   const copied: string[] = []
   await copySqliteStore({ from: join(directory(), 'before'), to: to() }, async (name) => {

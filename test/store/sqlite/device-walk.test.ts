@@ -58,7 +58,7 @@ test.each<[string, Partial<DeviceQuery>]>([
   ['a label that no device has', { labels: ['none'] }],
   ['a status that no device has', { status: { is: 'online', now: T0 + 1e10 }, sort: 'lastSeenAt' }],
   ['a word that no device has', { words: searchWords('lorry') }],
-])('a look for %s goes through at most 1000 devices at a time', async (_, query) => {
+])('a search for %s reads at most 1000 devices at a time', async (_, query) => {
   expect(await places(query)).toEqual([])
   const ends = selections.filter(({ sql }) => sql.includes('OFFSET'))
   expect(ends.map(({ rows }) => rows)).toEqual([1, 1, 1, 0])
@@ -66,7 +66,7 @@ test.each<[string, Partial<DeviceQuery>]>([
 })
 
 test.each(['asc', 'desc'] as const)(
-  'a page in the order of an index (%s) looks at no more devices than it shows',
+  'a page in the order of an index (%s) reads only the devices it shows',
   async (order) => {
     for (const sort of ['deviceId', 'lastSeenAt'] as const) {
       expect(await places({ sort, order, limit: 7 })).toHaveLength(7)
@@ -75,7 +75,7 @@ test.each(['asc', 'desc'] as const)(
   },
 )
 
-test('a page after another begins where that ended', async () => {
+test('a page starts where the previous one ended', async () => {
   for (const sort of ['deviceId', 'lastSeenAt'] as const) {
     const first = await places({ sort, limit: 2_000 })
     const after = first.at(-1)

@@ -35,7 +35,7 @@ beforeEach(async () => {
 
 afterEach(() => opened.close())
 
-test('a long history is removed in many turns, in which others read and write', async () => {
+test('a long history is removed in many turns, between which others read and write', async () => {
   await history(5_000)
   const generation = await store.openGeneration(1)
   let turns = 0

@@ -88,7 +88,7 @@ function spin(ms: number): void {
 const REFUSING = `CREATE TRIGGER refusing BEFORE INSERT ON facts WHEN NEW.device_id = 'tug'
   BEGIN SELECT RAISE(ABORT, 'refused'); END`
 
-test('a device whose facts the file refuses is left out: the others of its batch are written, and the next one is judged', async () => {
+test('a device whose facts the file refuses is skipped: the others of its batch are written, and the next batch is judged', async () => {
   const store = await begun()
   await store.judgeFacts({
     read: { partition: 0, lastOffset: 1 },
@@ -134,7 +134,7 @@ test('after a failed transaction no state is lost, and the batch can be tried ag
   expect(await store.factsProgress()).toEqual({ 0: 3 })
 })
 
-test('a report is judged while many devices that are due are judged, and both decide about the same device in turn', async () => {
+test('a report is judged while many due devices are judged, and both decide about the same device in turn', async () => {
   const store = await begun()
   const ended: string[] = []
   const many = Array.from({ length: 300 }, (_, n) => ({ accountId, deviceId: `due-${n}` }))
@@ -159,7 +159,7 @@ test('a report is judged while many devices that are due are judged, and both de
   expect(facts.map(({ sequence }) => sequence)).toEqual([2, 1])
 })
 
-test('a transaction holds a mebibyte of facts: those of a crash in between are judged again, none twice', async () => {
+test('a transaction holds 1 MiB of facts: after a crash in between they are judged again, none twice', async () => {
   const store = await begun()
   const text = 'x'.repeat(300_000)
   const devices = Array.from({ length: 10 }, (_, n) => ({ accountId, deviceId: `van-${n}` }))
@@ -189,7 +189,7 @@ test('a transaction holds a mebibyte of facts: those of a crash in between are j
   expect(await afterCrash.pageFacts({ accountId, limit: 99 })).toHaveLength(10)
 })
 
-test('states are kept in memory by their size: large ones are written before there are too many', async () => {
+test('states are cached in memory by size: large ones are written before there are too many', async () => {
   const store = await begun()
   const standings = Object.fromEntries(
     Array.from({ length: 200 }, (_, n) => [
@@ -225,7 +225,7 @@ test('facts of version 0.3.0 are listed by their sequence', async () => {
   expect(listed.map(({ sequence }) => sequence)).toEqual([3, 2, 1])
 })
 
-test('large states of many devices are written in short turns, between which others have theirs', async () => {
+test('large states of many devices are written in short turns, between which other work runs', async () => {
   const store = await begun()
   const definitions = {
     geofences: { standings: Object.fromEntries(numbered(50, () => ({ side: 'inside' as const }))) },

@@ -94,14 +94,14 @@ test('states without facts are written later: after a crash, their entries are j
   expect(await stateOf(afterCrash, tug)).toEqual(state(0))
 })
 
-test('facts and the progress behind them are in the file together, however large they are', async () => {
+test('facts and their progress are written to the file together, however large they are', async () => {
   const store = await begun()
   const large = { ...online(van), inside: ['g'.repeat(2 ** 18)] }
   await judge(store, van, 1, { facts: [large] })
   expect(progressInFile()).toBe(1)
 })
 
-test('a fact is in the file with its state once it has been decided; the progress stays before what others lack', async () => {
+test('a fact is in the file with its state once decided; the progress stays before entries missing from the file', async () => {
   const store = await begun()
   await judge(store, van, 1)
   await judge(store, tug, 2, { facts: [online(tug)], sequence: 1 })
@@ -112,7 +112,7 @@ test('a fact is in the file with its state once it has been decided; the progres
   expect(await afterCrash.factsProgress()).toEqual({ 0: 0 })
 })
 
-test('once no state is missing, the progress in the file is that of the decisions', async () => {
+test('once no state is missing, the progress in the file matches the decisions', async () => {
   const store = await begun()
   await judge(store, van, 1)
   await judge(store, van, 2, { facts: [online(van)] })
@@ -141,7 +141,7 @@ test('a state is written after ten minutes, or 200 000 entries', async () => {
   expect(await open().factsProgress()).toEqual({ 0: 200_003 })
 })
 
-test('a decision that no entry caused is written with its state', async () => {
+test('a decision without an entry is written with its state', async () => {
   const store = await begun()
   await store.judgeFacts({
     devices: [{ ...van, judge: () => ({ state: state(0, { due: null }), facts: [] }) }],
@@ -149,7 +149,7 @@ test('a decision that no entry caused is written with its state', async () => {
   expect(await stateOf(open(), van)).toEqual(state(0, { due: null }))
 })
 
-test('devices are due by their latest states', async () => {
+test('the latest states decide which devices are due', async () => {
   const store = await begun()
   const due = async (now: number) =>
     (await store.dueDevices({ now, limit: 9, partition: 0 })).map(({ deviceId }) => deviceId)
@@ -162,7 +162,7 @@ test('devices are due by their latest states', async () => {
   expect(await due(T0 + 2 * MINUTE)).toEqual(['van'])
 })
 
-test('the devices in a geofence are those of the latest states, also after an upgrade', async () => {
+test('the latest states decide which devices are in a geofence, even after an upgrade', async () => {
   const store = await begun()
   const who = async (from: Store) =>
     (await from.devicesWith({ accountId: 'acc-1', definitionId: 'yard', limit: 9 })).map(
@@ -181,7 +181,7 @@ test('the devices in a geofence are those of the latest states, also after an up
   expect(await who(open())).toEqual(['tug'])
 })
 
-test('a batch that does not follow what is judged is refused until reading has gone back', async () => {
+test('a batch that does not follow the judged entries is refused until reading goes back', async () => {
   const store = await begun()
   await judge(store, van, 1)
   await expect(judge(store, tug, 3)).rejects.toThrow(WentBackError)
@@ -189,7 +189,7 @@ test('a batch that does not follow what is judged is refused until reading has g
   expect(await store.factsProgress()).toEqual({ 0: 2 })
 })
 
-test('an erasure applies to the latest state, and the file has it before the facts go', async () => {
+test('an erasure applies to the latest state, which is in the file before the facts are removed', async () => {
   const store = await begun()
   await judge(store, van, 1, { facts: [online(van)], sequence: 1 })
   await judge(store, van, 2)
@@ -201,7 +201,7 @@ test('an erasure applies to the latest state, and the file has it before the fac
   expect(await stateOf(afterCrash, van)).toMatchObject({ sequence: 0, applied: { 0: 3 } })
 })
 
-test('expiry keeps the states that are newer than the file says', async () => {
+test('expiry keeps states that are newer than in the file', async () => {
   const store = await begun()
   const liveness = { seenAt: T0, due: null }
   await judge(store, van, 1, { liveness })

@@ -24,7 +24,7 @@ async function read<Found>(find: () => Promise<Found>) {
   return { found, turns: counter.turns() }
 }
 
-test('very many records of one hour are counted in several turns', async () => {
+test('the many records of one hour are counted in several turns', async () => {
   const log = new LogOfOneSuite()
   // Many of them at one time, which is counted as a whole.
   const times = Array.from({ length: 45_000 }, (_, n) => T0 + Math.max(0, n - 15_000))

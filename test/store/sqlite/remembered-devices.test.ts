@@ -20,7 +20,7 @@ afterEach(() => {
   second.close()
 })
 
-test('a device that the projection remembers is forgotten when another connection has written', async () => {
+test('a device cached by the projection is dropped when another connection has written', async () => {
   await project(first, [entry(1, 'a')])
   await second.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
   await project(first, [entry(2, 'a')])
@@ -30,14 +30,14 @@ test('a device that the projection remembers is forgotten when another connectio
   expect(reports(first, 'a')).toBe(3)
 })
 
-test('a device that the projection remembers is forgotten when the same connection has removed it', async () => {
+test('a device cached by the projection is dropped when the same connection has removed it', async () => {
   await project(first, [entry(1, 'a')])
   await first.expire(T0 + 60_000, { seenBefore: T0 + 60_000, forget: () => undefined })
   await project(first, [entry(2, 'a')])
   expect(reports(first, 'a')).toBe(1)
 })
 
-test('a device that the projection remembers is forgotten when its batch has failed', async () => {
+test('a device cached by the projection is dropped when its batch has failed', async () => {
   const both = [entry(1, 'a'), entry(2, 'b')]
   const fold = (previous: DeviceStatus | undefined, given: Parameters<Fold>[1]) => ({
     ...deviceStatus(previous, given as PositionEntry),
@@ -49,7 +49,7 @@ test('a device that the projection remembers is forgotten when its batch has fai
   expect([reports(first, 'a'), reports(first, 'b')]).toEqual([1, 1])
 })
 
-test('a device number is never given to a second device', async () => {
+test('a device number is never reused', async () => {
   await project(first, [entry(1, 'a')])
   const { event } = entry(1, 'a')
   const before = first.statuses.find(event)?.number ?? NaN
@@ -58,7 +58,7 @@ test('a device number is never given to a second device', async () => {
   expect(second.statuses.find({ ...event, deviceId: 'b' })?.number).toBeGreaterThan(before)
 })
 
-test('a record projected while old devices are removed keeps its device until the record is removed', async () => {
+test('a record projected while old devices are removed keeps its device while it exists', async () => {
   const old = Array.from({ length: 250 }, (_, n) =>
     entry(n, `device-${String(n).padStart(3, '0')}`),
   )
