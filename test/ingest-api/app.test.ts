@@ -10,7 +10,7 @@ let key: string
 ingestForAllTests((given) => ({ ingest, key } = given))
 
 describe('paths and methods', () => {
-  test('an unknown path is 404 and a wrong method 405 with Allow', async () => {
+  test('an unknown path is a 404, and a wrong method a 405 with Allow', async () => {
     expectRefused(await ingest.request('/api/v1/gps/nowhere'), 404, 'NOT_FOUND')
     expectRefused(await ingest.request('/api/v1/gps/submit/', { method: 'POST' }), 404, 'NOT_FOUND')
     expectRefused(await ingest.request('/metrics/'), 404, 'NOT_FOUND')

@@ -44,7 +44,7 @@ test.each<[string, string, string, string?]>([
   },
 )
 
-test('a file that Windows has saved with a byte order mark is stored', async () => {
+test('a file saved by Windows with a byte order mark is stored', async () => {
   const { id, secret } = await ingest.createKey()
   const body = readFileSync(new URL('../fixtures/senders/bom-ov.json', import.meta.url))
   ingest.clock.time = Date.UTC(2026, 10, 25, 11)
@@ -52,7 +52,7 @@ test('a file that Windows has saved with a byte order mark is stored', async () 
   expect(await devicesOf(ingest, id)).toEqual(['bom-ov'])
 })
 
-test('a byte order mark elsewhere, or a second one, is a fault', async () => {
+test('a byte order mark elsewhere, or a second one, is an error', async () => {
   const { secret } = await ingest.createKey()
   for (const body of [`\ufeff\ufeff${NATIVE}`, `{\ufeff"deviceId":"van"}`]) {
     expect((await ingest.submit(body, { key: secret })).status).toBe(400)

@@ -106,7 +106,7 @@ describe('the share of an account', () => {
     await ingest.store.createAccount({ ...OTHER, suspended: false, createdAt: T0 })
   })
 
-  test('an account has at most a quarter of the places, whatever its number of keys; others find room', async () => {
+  test('an account has at most a quarter of the slots, however many keys it has; others find room', async () => {
     const keys = await Promise.all([1, 2, 3].map(() => ingest.createKey()))
     const submit = ({ secret }: { secret: string }) => ingest.submit(minimal, { key: secret })
     const waiting = keys.slice(0, 2).map(submit)
@@ -125,7 +125,7 @@ describe('the share of an account', () => {
     expect(load.accounts.areTaken('acc-1')).toBe(false)
   })
 
-  test('a body that arrives slowly counts once it is there', async () => {
+  test('a body that arrives slowly counts once it is complete', async () => {
     key = (await ingest.createKey()).secret
     const begun = jest.spyOn(load, 'beginBody')
     const text = post('/api/v1/gps/submit', minimal)
@@ -150,15 +150,15 @@ describe('the share of an account', () => {
   })
 })
 
-describe('places of reports', () => {
-  test('calls that are no reports take no place of a report, whether they are answered or not', async () => {
+describe('slots for reports', () => {
+  test('calls other than reports take no slot, whether they are answered or not', async () => {
     for (let n = 0; n < 5; n += 1) neverReading(UNREAD)
     for (let n = 0; n < 5; n += 1) neverReading(get('/readyz'))
     await eventually(async () => asking === 5 && (await made(BUNDLE)) === 60)
     expect(await reportsAtOnce()).toEqual([200, 200, 200])
   })
 
-  test('an answered report takes no place, even if its client does not read the answer', async () => {
+  test('an answered report takes no slot, even if its client does not read the response', async () => {
     letGo()
     for (let n = 1; n <= 5; n += 1) {
       neverReading(UNREAD + post('/api/v1/gps/submit', minimal))
@@ -167,7 +167,7 @@ describe('places of reports', () => {
     expect(await reportsAtOnce()).toEqual([200, 200, 200])
   })
 
-  test('a refused report takes no place, even if its client does not read the answer', async () => {
+  test('a refused report takes no slot, even if its client does not read the response', async () => {
     for (let n = 1; n <= 5; n += 1) {
       neverReading(UNREAD + post('/pub', 'no position') + post('/api/v1/gps/submit', {}))
       await eventually(async () => (await made('/api/v1/gps/submit')) === n)
@@ -175,7 +175,7 @@ describe('places of reports', () => {
     expect(await reportsAtOnce()).toEqual([200, 200, 200])
   })
 
-  test('a report by GET finds no place either while as many as may be are under way', async () => {
+  test('a report by GET finds no slot either while all are taken', async () => {
     const waiting = Array.from({ length: MOST_REPORTS }, () => ingest.submit(minimal, { key }))
     await eventually(() => appending === MOST_REPORTS)
     const path = `/api/v1/senders/osmand/${key}?id=van&lat=1&lon=2`
@@ -208,7 +208,7 @@ describe('room for bodies', () => {
     held.mockRestore()
   }
 
-  test('bodies of one key that do not end leave room for those of others', async () => {
+  test('unfinished bodies of one key leave room for other keys', async () => {
     const { secret } = await ingest.createKey()
     await neverEnding(secret, 2)
     const more = await ingest.batch(ofLength(20_000), { key: secret })
@@ -217,13 +217,13 @@ describe('room for bodies', () => {
     expect((await ingest.batch(ofLength(200_000), { key })).status).toBe(200)
   })
 
-  test('bodies of all keys of an account that do not end leave room for those of other accounts', async () => {
+  test('unfinished bodies of all keys of an account leave room for other accounts', async () => {
     for (let n = 0; n < 5; n += 1) await neverEnding((await ingest.createKey()).secret, 2)
     const other = await keyOfOtherAccount()
     expect((await ingest.batch(ofLength(100_000), { key: other })).status).toBe(200)
   })
 
-  test('large bodies leave room for small ones, also for those that arrive in pieces', async () => {
+  test('large bodies leave room for small ones, even if those arrive in pieces', async () => {
     for (let n = 0; n < 3; n += 1) await neverEnding((await ingest.createKey()).secret, 2)
     const other = await keyOfOtherAccount()
     await neverEnding(other, 1)

@@ -7,7 +7,7 @@ import { startIngest } from './ingest-harness.ts'
 
 const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 
-describe('a log that takes nothing', () => {
+describe('an unavailable log', () => {
   test('while the log is unavailable, a report gets 503 with Retry-After', async () => {
     const cut = await startIngest({
       wrapLog: (log) => ({

@@ -163,7 +163,7 @@ test.each(FAULTS)('a faulty field is answered: %s', async (message, fields) => {
 })
 
 test.each(REJECTED)(
-  'an operator reads of what an app has sent: %s',
+  'the rejection of an app’s request says: %s',
   async (message, path, body) => {
     const key = keys['usual'] ?? ''
     const answer = await ingest.request(path.replace('KEY', key), {
@@ -177,7 +177,7 @@ test.each(REJECTED)(
   },
 )
 
-test('too many requests without a valid key get the time of the next try', async () => {
+test('after too many requests without a valid key the message says when to retry', async () => {
   const limited = await startIngest({ rateLimits: { auth: { points: 1, seconds: 60 } } })
   closeAfterwards(() => limited.close())
   const send = () => limited.submit(PLACE, { key: newApiKey() })

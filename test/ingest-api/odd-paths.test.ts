@@ -30,7 +30,7 @@ test.each(PATHS)(
 )
 
 test.each(SENDER_PATHS)(
-  'the case of $path counts, and one slash at its end is ignored',
+  '$path is case-sensitive, and one slash at its end is ignored',
   async ({ path }) => {
     const { secret } = await ingest.createKey()
     const statusOf = async (path: string) => {

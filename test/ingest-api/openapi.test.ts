@@ -17,7 +17,7 @@ test('the document is valid', async () => {
   expect(await problemsOf(document)).toEqual([])
 })
 
-test('no property that may be absent has a fixed value, for which generators write faulty Python', () => {
+test('no optional property is a constant, because generators write faulty Python for it', () => {
   expect(optionalConstantsIn(document)).toEqual([])
 })
 
@@ -37,7 +37,7 @@ test('the OpenAPI document has exactly the calls that are served', () => {
 })
 
 test.each(['/api/v1/gps/submit', '/api/v1/gps/batch', '/api/v1/gps/import'])(
-  'the body of %s has an example where Postman looks for it, as its schema says',
+  'the body of %s has an example where Postman looks for it, valid by its schema',
   (path) => {
     const { post } = document.paths[path] as {
       post: { requestBody: { content: Record<string, { schema: object; example?: unknown }> } }
@@ -73,7 +73,7 @@ describe.each(['batch', 'import'] as const)('the body of a %s', (call) => {
     ...[{ '': 1 }, { '1a': 1 }, { a: {} }, 'x', []].map((attributes) => ({
       attributes,
     })),
-  ])('is valid and answered with 200, although a report in it is %j', async (report) => {
+  ])('is valid and gets a 200, although a report in it is %j', async (report) => {
     const body = { reports: [report] }
     expect(conforms(body)).toBe(true)
     const { status, body: answer } = await ingest[call](body, { key })
@@ -83,7 +83,7 @@ describe.each(['batch', 'import'] as const)('the body of a %s', (call) => {
 
   const many = Array.from({ length: 1_001 }, () => ({}))
   test.each([[[]], [{}], [{ reports: [] }], [{ reports: {} }], [{ reports: many }], [7], [null]])(
-    'is not valid, and answered with 400, if it is %j',
+    'is invalid and gets a 400 if it is %j',
     async (body) => {
       expect(conforms(body)).toBe(false)
       expect((await ingest[call](body, { key })).status).toBe(400)
@@ -140,7 +140,7 @@ describe('the schema of a report', () => {
     other: optional(fc.anything()),
   })
 
-  test('the schema of a report takes what the service takes and refuses what it refuses', () => {
+  test('the schema of a report accepts and refuses the same reports as the service', () => {
     const seen = { taken: 0, refused: 0 }
     const sent = fc.oneof(
       reports,

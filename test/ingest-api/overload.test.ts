@@ -76,7 +76,7 @@ function beginBody(bytes: number, length: number, path = '/gps/submit', header =
   return socket
 }
 
-describe('requests beyond the load', () => {
+describe('requests beyond capacity', () => {
   test('a fully loaded server refuses further requests immediately, and accepts them when pending ones are answered', async () => {
     const waiting = await fill()
     // The log has not answered yet.
@@ -90,7 +90,7 @@ describe('requests beyond the load', () => {
     expect((await ingest.submit(minimal, { key })).status).toBe(200)
   })
 
-  test('a fully loaded server asks the clients it refuses to come back at different times', async () => {
+  test('a fully loaded server asks the clients it refuses to retry at different times', async () => {
     await fill()
     const answers = await Promise.all(Array.from({ length: 40 }, () => ingest.submit(minimal)))
     const times = new Set(answers.map(({ headers }) => headers.get('retry-after')))
@@ -109,7 +109,7 @@ describe('requests beyond the load', () => {
     })
   })
 
-  test('a fully loaded server reads no more of a refused connection until its client was asked to come back', async () => {
+  test('a fully loaded server stops reading a refused connection until its client was asked to retry', async () => {
     await fill()
     const post = 'POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}'
     const { socket, received } = rawConnection(ingest.url)
@@ -126,7 +126,7 @@ describe('requests beyond the load', () => {
   })
 })
 
-test('requests whose connection breaks are no longer under way, also those behind the first', async () => {
+test('requests whose connection breaks no longer count as pending, including queued ones', async () => {
   const socket = beginBody(0, 1)
   const text = JSON.stringify(minimal)
   const post = `POST /api/v1/gps/submit HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
@@ -144,8 +144,8 @@ test('requests with slow bodies do not delay others', async () => {
   expect((await waiting.answers()).map(({ status }) => status)).toEqual([200, 200, 200])
 })
 
-describe('bytes beyond the load', () => {
-  test('a server that holds the most bytes refuses further bodies, and accepts them again when there is room', async () => {
+describe('bytes beyond capacity', () => {
+  test('a server at its byte limit refuses further bodies, and accepts them again when there is room', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const waiting = ingest.batch(large, { key })
     await eventually(() => appending === 1)
@@ -163,7 +163,7 @@ describe('bytes beyond the load', () => {
     expect((await ingest.batch(large, { key })).status).toBe(200)
   })
 
-  test('a server that holds as many bytes as it can counts what has arrived of a body, and forgets it with its connection', async () => {
+  test('a server at its byte limit counts the received bytes of a body, and releases them with its connection', async () => {
     letGo?.()
     const half = beginBody(90_000, 200_000, '/gps/batch')
     await eventually(async () => {
@@ -188,7 +188,7 @@ function isFree(bytes: number): boolean {
   return true
 }
 
-describe('clients that go', () => {
+describe('clients that disconnect', () => {
   test('the bytes of a request whose client disconnects while it is processed are released once', async () => {
     const large = JSON.stringify({ reports: [minimal], note: 'n'.repeat(60_000) })
     const socket = beginBody(0, large.length, '/gps/batch')

@@ -18,7 +18,7 @@ function measured() {
   }
 }
 
-test('in the first minute the rates are those of all reports so far', async () => {
+test('in the first minute the rates cover all reports so far', async () => {
   const { count, at } = measured()
   expect(await at(0)).toEqual([0, 0])
   count('accepted', 5)
@@ -28,7 +28,7 @@ test('in the first minute the rates are those of all reports so far', async () =
   expect(await at(50)).toEqual([10, 2])
 })
 
-test('later the rates are those of the reports of the last 60 s', async () => {
+test('later the rates cover the reports of the last 60 s', async () => {
   const { count, at } = measured()
   for (let second = 0; second <= 600; second += 10) {
     const told = await at(second)
@@ -51,7 +51,7 @@ test('counts of more than a minute are scaled to a minute', async () => {
   expect(await at(190)).toEqual([0, 0])
 })
 
-test('every refusal counts, and nothing that failed on our side', async () => {
+test('every refusal counts, but no failure on our side', async () => {
   const { count, at } = measured()
   for (const outcome of ['UNAUTHORIZED', 'FORBIDDEN', 'PAYLOAD_TOO_LARGE']) count(outcome, 1)
   for (const outcome of ['SERVICE_UNAVAILABLE', 'SERVER_ERROR']) count(outcome, 1)

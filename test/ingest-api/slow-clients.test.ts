@@ -25,13 +25,13 @@ async function talk(text: string, drip?: string): Promise<string> {
   return received()
 }
 
-test('the bytes after a body with too short a Content-Length are no request', async () => {
+test('the bytes after a body with too short a Content-Length are not a request', async () => {
   const received = await talk(head('Content-Length: 2\r\n') + '{}nonsense\r\n\r\n')
   expect(received).toMatch(/^HTTP\/1\.1 400 .*HTTP\/1\.1 400 /s)
   expect(received.match(/"success":false/g)).toHaveLength(2)
 })
 
-test('a caller without a key gets its answer before its body, however slow that is', async () => {
+test('a caller without a key gets its response before its body arrives, however slow that is', async () => {
   const text = head('Content-Length: 10000\r\n', { hasKey: false })
   const { socket, received } = rawConnection(ingest.url, text)
   await eventually(() => received() !== '')
@@ -39,7 +39,7 @@ test('a caller without a key gets its answer before its body, however slow that 
   socket.destroy()
 })
 
-test('slow requests and wrong lengths are answered in the envelope when their time has passed', async () => {
+test('slow requests and wrong lengths are answered in the envelope after their deadline', async () => {
   const cases: [what: string, text: string, drip: string | undefined, status: number][] = [
     ['nothing at all', '', undefined, 408],
     ['a request line letter by letter', 'POST /', 'a', 408],

@@ -77,7 +77,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('reports of one request', () => {
-  test('reports of one request are judged separately, and the valid ones are written together in order', async () => {
+  test('reports of one request are validated separately, and the valid ones are written together in order', async () => {
     const reports = [
       van(1),
       van(2, { latitude: 91, battery: 5 }),
@@ -117,7 +117,7 @@ describe('reports of one request', () => {
     expect(await counted()).toEqual({ accepted: 2, INVALID_PARAMS: 3, FORBIDDEN: 2 })
   })
 
-  test('what one request carries is appended by min(timestamp, receivedAt), heartbeats last, equal times as sent', async () => {
+  test('events of one request are appended by min(timestamp, receivedAt), heartbeats last, equal times as sent', async () => {
     const at = (seconds: number, name: number) =>
       van(name, { timestamp: new Date(T0 + seconds * 1000).toISOString() })
     const reports: SubmittedReport[] = [
@@ -150,12 +150,12 @@ describe('reports of one request', () => {
     ])
   })
 
-  test('reports that come together leave each its own JSON to the operators, not that of all', async () => {
+  test('operators see only a refused report’s own JSON, not the whole request’s', async () => {
     await accept(grant, [van(1), van(2, { latitude: 91 }), { json: 7 }], patient())
     expect(offered.map(({ received }) => received)).toEqual([van(2, { latitude: 91 }), { json: 7 }])
   })
 
-  test('reports that come together have each its own Idempotency-Key', async () => {
+  test('reports sent together have separate Idempotency-Keys', async () => {
     const ids = async (keys: string[]) => {
       const reports = keys.map((idempotencyKey) => ({ ...van(1), idempotencyKey }))
       const outcomes = await accept(grant, reports, patient())
@@ -166,7 +166,7 @@ describe('reports of one request', () => {
     expect(await ids(['trip 1', 'trip 0'])).toEqual([b, a])
   })
 
-  test('reports that come together pass as far as the key’s limit goes, the first ones; the others may come later', async () => {
+  test('of reports sent together, the first ones pass up to the key’s limit; the rest may be sent later', async () => {
     const reports = Array.from({ length: 1_000 }, (_, number) => van(number))
     fakeTimers('performance')
     const outcomes = await accept(grant, reports, patient())
@@ -187,7 +187,7 @@ describe('reports of one request', () => {
   })
 })
 
-test('others have their turn while thousands of reports are judged', async () => {
+test('other requests have their turn while thousands of reports are validated', async () => {
   let turns = 0
   const turn = () => {
     turns += 1
@@ -209,8 +209,8 @@ test('a batch without a valid report writes nothing', async () => {
   expect(appends).toEqual([])
 })
 
-describe('a log that takes nothing', () => {
-  test('while the log is unavailable, reports have no outcome, and all count as internal failures', async () => {
+describe('an unavailable log', () => {
+  test('while the log is unavailable, reports have no outcome, and count as internal failures', async () => {
     write = async () => {
       throw new DependencyError('the log is away', { retriable: true })
     }

@@ -38,7 +38,7 @@ async function project(): Promise<void> {
   await running
 }
 
-test('a phone that sends its backlog newest first tells every visit', async () => {
+test('a phone that sends its backlog newest first still yields every visit', async () => {
   const { store } = ingest
   await store.createGeofences(
     Array.from({ length: VISITS }, (_, number) => ({
@@ -68,7 +68,7 @@ test('a phone that sends its backlog newest first tells every visit', async () =
   )
 })
 
-test('an import is appended in the order of its times, its results stay in that of the request', async () => {
+test('an import is appended by time, and its results are in the order of the request', async () => {
   const { secret } = await ingest.createKey({ scopes: ['positions:import'] })
   const reports = Array.from({ length: 700 }, (_, index) => ({
     deviceId: 'history',

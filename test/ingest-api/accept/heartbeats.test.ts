@@ -77,7 +77,7 @@ async function counted(): Promise<Record<string, number>> {
 }
 
 describe('heartbeats', () => {
-  test('of one request, those of a device that name different alarms are all appended', async () => {
+  test('heartbeats of a device with different alarms in one request are all appended', async () => {
     const heartbeat = (alarm?: string) => ({
       seen: 'van-1',
       ...(alarm !== undefined && { attributes: { alarm } }),
@@ -89,7 +89,7 @@ describe('heartbeats', () => {
     expect(alarms).toEqual(['sos', undefined, 'powerCut'])
   })
 
-  test('a heartbeat is appended with an id of its own each time, and counted apart from positions', async () => {
+  test('each heartbeat is appended with a new id, and counted separately from positions', async () => {
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
     const [first, second] = appends.flat()
@@ -134,7 +134,7 @@ describe('heartbeats', () => {
     expect(appends.flat()).toHaveLength(1)
   })
 
-  test('a heartbeat costs one position of the key’s limit, however often its device is named', async () => {
+  test('a heartbeat counts as one position of the key’s limit, however often its device is named', async () => {
     const many = Array.from({ length: 20 }, () => ({ seen: 'van-1' }))
     expect(await outcomes(...many)).toEqual(many.map(() => seen))
     const { outcomes: others, keyAllowance } = await accept(
@@ -151,7 +151,7 @@ describe('heartbeats', () => {
     ])
   })
 
-  test('a heartbeat counts against its device’s limit once a request, also beside positions', async () => {
+  test('a heartbeat counts against its device’s limit once per request, even with positions', async () => {
     expect(await outcomes({ seen: 'van-1' }, van(1))).toMatchObject([seen, { kind: 'accepted' }])
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
     expect(await outcomes({ seen: 'van-1' })).toEqual([seen])
@@ -169,7 +169,7 @@ describe('heartbeats', () => {
     ['van-\u0000', 'INVALID_PARAMS', false],
     [`van-${'1'.repeat(125)}`, 'INVALID_PARAMS', false],
   ])(
-    'a heartbeat of %j is refused as a position of it would be: %s',
+    'a heartbeat of %j is refused like a position: %s',
     async (deviceId, error, retriable) => {
       const chunks = [Buffer.from('{"_type":"lwt"}')]
       const position = { json: { deviceId, latitude: 1, longitude: 2 } }
@@ -186,7 +186,7 @@ describe('heartbeats', () => {
     },
   )
 
-  test('a heartbeat is not seen when the log did not take it', async () => {
+  test('a heartbeat that the log refused does not count as seen', async () => {
     write = async () => {
       throw new DependencyError('the log is away', { retriable: true })
     }

@@ -37,7 +37,7 @@ describe('devices', () => {
     }
   }
 
-  describe('their rates', () => {
+  describe('rates of devices', () => {
     test('a device beyond its rate gets a 429, and others are unaffected', async () => {
       const policy = '"device";q=3;w=60'
       const good = { status: 200, policy, retryAfter: null }
@@ -59,7 +59,7 @@ describe('devices', () => {
       expect(await ingest.rejected(1)).toMatchObject([{ deviceId: 'tug', error: 'RATE_LIMITED' }])
     })
 
-    test('a device is one of its account, whichever key reports for it', async () => {
+    test('a device is counted by account, whichever key reports for it', async () => {
       const other = (await ingest.createKey()).secret
       const foreign = (await ingest.createKey({ accountId: 'acc-9' })).secret
       for (const one of [key, other, key]) await ingest.submit(report('tug'), { key: one })
@@ -67,7 +67,7 @@ describe('devices', () => {
       expect((await ingest.submit(report('tug'), { key: foreign })).status).not.toBe(429)
     })
 
-    test('a device is not charged for what is refused before', async () => {
+    test('a device is not charged for reports refused earlier', async () => {
       const listed = (await ingest.createKey({ deviceIds: ['van'] })).secret
       for (let n = 0; n < 4; n += 1) {
         expect((await send('tug', { latitude: 91 })).status).toBe(400)
@@ -78,7 +78,7 @@ describe('devices', () => {
       expect(told(answer).limit).toBe('"device";r=2;t=60')
     })
 
-    test('a device that reports once a second never meets the limit that is the default', async () => {
+    test('a device that reports once a second never reaches the default limit', async () => {
       const { device } = loadConfig({}).rateLimits
       const own = await startIngest({ rateLimits: { device } })
       const { secret } = await own.createKey()
@@ -89,7 +89,7 @@ describe('devices', () => {
       await own.close()
     })
 
-    test('each device of a large request is counted, a hundred together', async () => {
+    test('each device of a large request is counted, in groups of a hundred', async () => {
       const limit = { points: 1, seconds: 60 }
       let pending = 0
       let most = 0
@@ -120,7 +120,7 @@ describe('devices', () => {
   })
 
   describe('headers', () => {
-    test('the headers are about the key’s limit once many devices have reported', async () => {
+    test('the headers show the key’s limit once many devices have reported', async () => {
       expect(told(await send('van-0')).limit).toBe('"device";r=2;t=60')
       for (let n = 1; n < 4; n += 1) await send(`van-${n}`)
       // 5 of 10 are less than 2 of 3.
@@ -130,7 +130,7 @@ describe('devices', () => {
       })
     })
 
-    test('the headers are about the key’s limit if no device was counted', async () => {
+    test('the headers show the key’s limit if no device was counted', async () => {
       expect(told(await ingest.submit('no JSON', { key }))).toMatchObject({
         status: 400,
         limit: '"key";r=9;t=60',
@@ -138,7 +138,7 @@ describe('devices', () => {
       expect(told(await send('tug', { speed: -1 }))).toMatchObject({ limit: '"key";r=8;t=60' })
     })
 
-    test('the headers say nothing to a caller without a key', async () => {
+    test('a caller without a key gets no limit headers', async () => {
       const answer = await ingest.submit(report('tug'))
       expect(answer.status).toBe(401)
       expect(answer.headers.has('ratelimit')).toBe(false)
@@ -152,7 +152,7 @@ describe('devices', () => {
       return { ...told(answer), errors: data?.results.map(({ error }) => error) }
     }
 
-    test('a batch counts once for each device in it, and tells the key’s limit', async () => {
+    test('a batch counts once for each device in it, and its headers show the key’s limit', async () => {
       const four = ['tug', 'tug', 'barge', 'tug'].map(report)
       expect(await batch(...four)).toMatchObject({
         status: 200,
@@ -175,7 +175,7 @@ describe('devices', () => {
       expect(told(answer).limit).toBe('"device";r=0;t=60')
     })
 
-    test('a batch that the key’s limit takes in part is taken in part, the first ones', async () => {
+    test('a batch over the key’s limit is accepted in part: its first reports', async () => {
       const reports = Array.from({ length: 8 }, (_, n) => report(`van-${n}`))
       await batch(...reports)
       const { status, errors, limit } = await batch(...reports)
@@ -190,7 +190,7 @@ describe('devices', () => {
     })
   })
 
-  test('an answer without limits says nothing of them', async () => {
+  test('a response without limits has no limit headers', async () => {
     const own = await startIngest()
     const { secret } = await own.createKey()
     for (const answer of [
@@ -229,7 +229,7 @@ describe('keys', () => {
 
   const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
 
-  test('a key may report as much as the service allows, then is asked to wait', async () => {
+  test('a key may report up to the service’s limit, then must wait', async () => {
     const { secret: key } = await harness.createKey()
     const answers = await send(4, key)
     expect(statuses(answers)).toEqual([200, 200, 200, 429])
@@ -267,7 +267,7 @@ describe('keys', () => {
     expect((await harness.logged()).map(({ keyId }) => keyId)).toEqual([id])
   })
 
-  test('a changed limit is in force as soon as the key is looked up again', async () => {
+  test('a changed limit takes effect as soon as the key is looked up again', async () => {
     const { id, secret: key } = await harness.createKey({ rateLimit: 1 })
     expect(statuses(await send(2, key))).toEqual([200, 429])
     await harness.store.changeKey({ accountId: 'acc-1', keyId: id, rateLimit: 50 })

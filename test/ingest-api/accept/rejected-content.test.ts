@@ -17,7 +17,7 @@ function bodyOf(bytes: Uint8Array | string, size = 100_000): string {
 const deviceIdOf = (deviceId: unknown) => rejectedContentOf({ json: { deviceId } }).deviceId
 
 describe('bodies of rejections', () => {
-  test('the kept body is the beginning of the report’s body, in pieces of any size', () => {
+  test('the stored body is the beginning of the report’s body, in pieces of any size', () => {
     expect(bodyOf('a'.repeat(2_048))).toBe('a'.repeat(2_048))
     expect(bodyOf('a'.repeat(2_049))).toBe('a'.repeat(2_048))
     for (const size of [1, 7, 2_047, 2_048, 2_049]) {
@@ -28,7 +28,7 @@ describe('bodies of rejections', () => {
   })
 
   test.each(['é', '€', '👩'])(
-    'the kept body ends with a whole character before %s',
+    'the stored body ends with a whole character before %s',
     (character) => {
       for (let before = 2_040; before <= 2_048; before += 1) {
         const start = 'a'.repeat(before)
@@ -40,7 +40,7 @@ describe('bodies of rejections', () => {
     },
   )
 
-  test('the kept body is text of no more than 2 KiB, for any bytes', () => {
+  test('the stored body is text of at most 2 KiB, for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 5_000 }), fc.nat(4_000), (bytes, size) => {
         const body = bodyOf(bytes, size + 1)
@@ -55,7 +55,7 @@ describe('bodies of rejections', () => {
     )
   })
 
-  test('no body is kept that is not UTF-8, or only looks like it: no key could be found in it', () => {
+  test('a body that is not UTF-8, or only looks like it, is not stored: no key could be found in it', () => {
     expect(bodyOf(Buffer.alloc(3_000, 0x80))).toBe('')
     expect(bodyOf(Buffer.from(`{"a":"é"}`, 'latin1'))).toBe('')
     expect(bodyOf(Buffer.from(`{"a":"${newApiKey()}"}`, 'utf16le'))).toBe('')
@@ -64,14 +64,14 @@ describe('bodies of rejections', () => {
     )
   })
 
-  test('the kept body is the report’s own JSON where the report came among others', () => {
+  test('the stored body is the report’s own JSON if the report was sent with others', () => {
     expect(rejectedContentOf({ json: { deviceId: 'd', note: [1] } })).toEqual({
       deviceId: 'd',
       body: '{"deviceId":"d","note":[1]}',
     })
   })
 
-  test('the kept body is the beginning of the report’s own JSON, or none where that is too deep to write', () => {
+  test('the stored body is the beginning of the report’s own JSON, or absent if that is nested too deeply', () => {
     let deep: unknown = []
     for (let depth = 1; depth < 500_000; depth += 1) {
       deep = [deep]
@@ -81,7 +81,7 @@ describe('bodies of rejections', () => {
     expect(rejectedContentOf({ json: Array(3_000).fill(0) }).body).toHaveLength(2_048)
   })
 
-  test('the kept body shows no API key and no part of one, wherever it is cut', () => {
+  test('the stored body contains no API key and no part of one, wherever it is cut', () => {
     const key = newApiKey()
     for (let before = 1_980; before <= 2_060; before += 1) {
       const body = bodyOf(`${' '.repeat(before)}${key}" and ${'more '.repeat(100)}`)
@@ -97,7 +97,7 @@ describe('bodies of rejections', () => {
   })
 })
 
-test('a key behind JSON’s escapes is found wherever the body is cut', () => {
+test('a key written with JSON escapes is found wherever the body is cut', () => {
   const key = newApiKey()
   const hidden = [...key].map((c) => `\\u00${c.charCodeAt(0).toString(16)}`).join('')
   for (let before = 1_700; before <= 2_060; before += 1) {
@@ -127,7 +127,7 @@ test('a key behind JSON’s escapes is found wherever the body is cut', () => {
 })
 
 describe('device ids of rejections', () => {
-  test('the kept deviceId is as it was given, up to 128 UTF-16 code units', () => {
+  test('the stored deviceId is as it was sent, up to 128 UTF-16 code units', () => {
     for (const given of ['tracker-1', 'gps_', 'gps_7', ' a', 'a\u0000b', '<b>', '$ne', '']) {
       expect(deviceIdOf(given)).toBe(given)
     }
@@ -135,7 +135,7 @@ describe('device ids of rejections', () => {
     expect(deviceIdOf('x'.repeat(129))).toBe('x'.repeat(128))
   })
 
-  test('no deviceId is kept unless it is a text', () => {
+  test('a deviceId is stored only if it is text', () => {
     for (const given of [undefined, null, 7, true, ['a'], { $ne: '' }]) {
       expect(deviceIdOf(given)).toBeUndefined()
     }
@@ -144,7 +144,7 @@ describe('device ids of rejections', () => {
     }
   })
 
-  test('the kept deviceId shows no API key and no half of a surrogate pair', () => {
+  test('the stored deviceId contains no API key and no half of a surrogate pair', () => {
     const key = newApiKey()
     expect(deviceIdOf(key)).toBe('gps_…')
     for (let before = 80; before <= 130; before += 1) {

@@ -116,7 +116,7 @@ describe('rejections', () => {
     expect(await counted()).toEqual({ kept: 40, counted: 9 })
   })
 
-  test('up to 100 refused reports a second of an account alone are kept, the rest are counted', async () => {
+  test('up to 100 refused reports a second of one account are stored, the rest are counted', async () => {
     refuseForOneSecond()
     clock.time -= 1
     refuse(3, 'key-10')
@@ -131,7 +131,7 @@ describe('rejections', () => {
     expect(await counted()).toEqual({ kept: 101, counted: 3 })
   })
 
-  test('up to 200 refused reports a second of all accounts together are kept, each account having its share', async () => {
+  test('up to 200 refused reports a second of all accounts together are stored, with a share for each account', async () => {
     const flood = (account: number) => {
       for (let key = 0; key < 20; key += 1) {
         refuse(20, `key-${account}-${key}`, 'INVALID_PARAMS', `flood-${account}`)
@@ -179,7 +179,7 @@ describe('rejections', () => {
     expect(await counted()).toEqual({ kept: 40, counted: 10 })
   })
 
-  test('setting the machine’s clock begins no new second', async () => {
+  test('setting the machine’s clock starts no new second', async () => {
     refuse(20)
     clock.time -= 3_600_000
     steadyClock.ahead = 3_600_000
@@ -189,14 +189,14 @@ describe('rejections', () => {
     expect(await counted()).toEqual({ kept: 20, counted: 5 })
   })
 
-  test('refused reports are all written at the end, also those of a second that is not over', async () => {
+  test('all refused reports are written at shutdown, including those of an unfinished second', async () => {
     refuse(21)
     await rejections.close()
     expect(await logged()).toHaveLength(21)
     expect(await counted()).toEqual({ kept: 20, counted: 1 })
   })
 
-  test('refused reports are written after those being written, and none twice', async () => {
+  test('refused reports are written after pending ones, and none twice', async () => {
     let go = () => {}
     let atOnce = 0
     const held = new Promise<void>((resolve) => (go = resolve))
@@ -219,7 +219,7 @@ describe('rejections', () => {
   })
 })
 
-describe('rejections without their log', () => {
+describe('rejections while their log is unavailable', () => {
   test('while their topic cannot be written, rejections are dropped with one warning a minute, and later ones are stored', async () => {
     append = () => Promise.reject(away)
     for (let second = 0; second <= 60; second += 1) {

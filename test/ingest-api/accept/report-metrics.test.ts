@@ -44,7 +44,7 @@ test('a request that fails as a whole is counted once, however far up its error 
   ])
 })
 
-test('a request whose reports are counted by their outcomes does not count again when it fails later', async () => {
+test('a request whose reports were counted by outcome is not counted again when it fails later', async () => {
   reportMetrics.accepted(2)
   reportMetrics.failed(unavailable('the rejection could not be stored'), { key, isCounted: true })
   expect(await counted()).toEqual({ accepted: 2 })

@@ -112,7 +112,7 @@ test('a heartbeat’s known attributes have their types', async () => {
   }
 })
 
-test('a report’s recordId is derived from its attributes as they were sent', async () => {
+test('a report’s recordId is derived from its attributes as sent', async () => {
   const { secret: key } = await ingest.createKey()
   const sent = { ...report, timestamp: new Date(T0).toISOString(), attributes: { fuel: '12.0' } }
   const { body } = await ingest.submit(sent, { key })

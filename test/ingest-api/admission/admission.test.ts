@@ -37,7 +37,7 @@ async function refusal(authorization: string | undefined, body: unknown = minima
   return { status, challenge: headers.get('www-authenticate'), body: answer }
 }
 
-describe('keys that may not report', () => {
+describe('keys without permission to report', () => {
   test('an invalid key gets the same 401 for any fault and any body', async () => {
     const expired = await ingest.createKey({ expiresAt: T0 })
     const revoked = await ingest.createKey({ revokedAt: T0 - 1 })
@@ -78,7 +78,7 @@ describe('keys that may not report', () => {
     expect(answer.body).toMatchObject({ error: 'FORBIDDEN' })
   })
 
-  test('a key of a suspended account gets 403 before its body is looked at', async () => {
+  test('a key of a suspended account gets 403 before its body is read', async () => {
     await ingest.store.createAccount({ id: 'acc-2', name: 'B', suspended: true, createdAt: T0 })
     const suspended = await ingest.createKey({ accountId: 'acc-2' })
     const answer = await refusal(`Bearer ${suspended.secret}`, 'not json')
@@ -99,7 +99,7 @@ describe('devices of keys', () => {
     expect(await send('my-truck-1')).toBe(403)
   })
 
-  test('the devices of a key are judged after the body: a faulty one is 400 first', async () => {
+  test('the devices of a key are checked after the body: a faulty body is 400 first', async () => {
     const listed = await ingest.createKey({ deviceIds: ['van-7'] })
     const answer = await ingest.submit({ deviceId: 'van-8' }, { key: listed.secret })
     expect(answer.status).toBe(400)
@@ -128,7 +128,7 @@ describe('rotated secrets', () => {
     return { id, secret, next }
   }
 
-  test('the previous secret works until its grace time ends, to the millisecond; the new one works on', async () => {
+  test('the previous secret works until its grace time ends, to the millisecond; the new one continues to work', async () => {
     const { id, secret, next } = await rotated(T0 + 1_000)
     const submit = (key: string) => ingest.submit(minimal, { key })
     ingest.clock.time = T0 + 999
@@ -149,7 +149,7 @@ describe('rotated secrets', () => {
     expect((await ingest.submit(minimal, { key: next })).status).toBe(200)
   })
 
-  test('a secret from before a rotation ends on time while the store is away', async () => {
+  test('a secret from before a rotation expires on time while the store is unavailable', async () => {
     const line = { isCut: false }
     const cut = await startBehind(line)
     const { id, secret } = await cut.createKey()
@@ -194,7 +194,7 @@ test('a key’s last use is written to the store from time to time', async () =>
   })
 })
 
-test('requests with a key that was revoked, has expired or was replaced are counted for its operators', async () => {
+test('requests with a revoked, expired or replaced key are counted for its operators', async () => {
   const revoked = await ingest.createKey({ revokedAt: T0 - 1 })
   const expired = await ingest.createKey({ expiresAt: T0 - 1 })
   const good = await ingest.createKey()
@@ -215,8 +215,8 @@ test('requests with a key that was revoked, has expired or was replaced are coun
   ])
 })
 
-describe('a store that is away', () => {
-  test('while the store is away, a known key works for an hour, an unknown one gets 503 and never 401', async () => {
+describe('an unavailable store', () => {
+  test('while the store is unavailable, a known key works for an hour, an unknown one gets 503 and never 401', async () => {
     const line = { isCut: false }
     const cut = await startBehind(line)
     const known = (await cut.createKey()).secret

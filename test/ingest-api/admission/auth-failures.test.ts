@@ -71,7 +71,7 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf(key)).toBe(429)
   })
 
-  test('after too many failed authentications of an address, neither unknown keys nor good keys that are new to it are looked up', async () => {
+  test('after too many failed authentications of an address, neither unknown keys nor valid keys new to it are looked up', async () => {
     await start()
     const { secret } = await ingest.createKey()
     await fail(5)
@@ -80,7 +80,7 @@ describe('addresses with too many failed authentications', () => {
     expect(lookUps).toBe(0)
   })
 
-  test('an address with too many failed authentications is not looked up in the background either', async () => {
+  test('keys from an address with too many failed authentications are not looked up in the background either', async () => {
     await start()
     const unknown = newApiKey()
     expect(await statusOf(unknown)).toBe(401)
@@ -92,7 +92,7 @@ describe('addresses with too many failed authentications', () => {
     expect(lookUps).toBe(1)
   })
 
-  test('an address with too many failed authentications shuts out no key that was good in the last hour, idle or not', async () => {
+  test('an address with too many failed authentications blocks no key that was valid in the last hour, idle or not', async () => {
     await start()
     const { secret } = await ingest.createKey()
     expect(await statusOf(secret)).toBe(200)
@@ -106,7 +106,7 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(429)
   })
 
-  test('an address with too many failed authentications gets 401 for a key that was good and no longer is', async () => {
+  test('an address with too many failed authentications gets 401 for a key that is no longer valid', async () => {
     await start()
     const { id, secret } = await ingest.createKey()
     const expiring = await ingest.createKey({ expiresAt: T0 + 10_000 })
@@ -119,7 +119,7 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(429)
   })
 
-  test('an address with too many failed authentications gets 429 for a key that was known here but never good', async () => {
+  test('an address with too many failed authentications gets 429 for a key that was known here but never valid', async () => {
     await start()
     const { secret } = await ingest.createKey({ revokedAt: T0 - 1 })
     expect(await statusOf(secret)).toBe(401)
@@ -127,7 +127,7 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf(secret)).toBe(429)
   })
 
-  test('an address with too many failed authentications gains nothing by the header of test reports', async () => {
+  test('an address with too many failed authentications cannot bypass the limit with the header of test reports', async () => {
     await start()
     for (const marked of ['1', 'theirs', 'ours ours', '']) await fail(1, mark(marked))
     await fail(1)
@@ -136,7 +136,7 @@ describe('addresses with too many failed authentications', () => {
     expect(await statusOf((await ingest.createKey()).secret, mark('ours'))).toBe(200)
   })
 
-  test('an ingest API without an admin API in its process knows no header of test reports', async () => {
+  test('an ingest API without an admin API in its process ignores the header of test reports', async () => {
     await start()
     await ingest.close()
     ingest = await startIngest({ rateLimits: { auth: { points: 1, seconds: 60 } } })
@@ -144,7 +144,7 @@ describe('addresses with too many failed authentications', () => {
     for (const marked of ['', 'undefined']) expect(await statusOf('x', mark(marked))).toBe(429)
   })
 
-  test('a key without the scope or a faulty report is no failed authentication of its address', async () => {
+  test('a key without the scope, or a faulty report, does not count as a failed authentication of its address', async () => {
     await start()
     const reader = (await ingest.createKey({ scopes: ['positions:read'] })).secret
     const { secret } = await ingest.createKey()
@@ -159,13 +159,13 @@ describe('addresses with too many failed authentications', () => {
 describe('addresses', () => {
   const from = (...addresses: string[]) => ({ 'X-Forwarded-For': addresses.join(', ') })
 
-  test('the address is the connection’s where no proxy is trusted, regardless of headers', async () => {
+  test('without a trusted proxy, the address is the connection’s, regardless of headers', async () => {
     await start()
     await fail(5, from('198.51.100.1'))
     expect(await statusOf('malformed', from('198.51.100.2'))).toBe(429)
   })
 
-  test('the address is what the proxies that are trusted say', async () => {
+  test('the address is the one that trusted proxies report', async () => {
     await start({ trustProxy: 2 })
     await fail(5, from('203.0.113.9', '198.51.100.1', '192.0.2.1'))
     // The client’s own part of the header changes nothing.
@@ -173,7 +173,7 @@ describe('addresses', () => {
     expect(await statusOf('malformed', from('203.0.113.9', '198.51.100.2', '192.0.2.1'))).toBe(401)
   })
 
-  test('the address counts by the first 64 bits of IPv6, and as IPv4 where that is mapped', async () => {
+  test('an IPv6 address is counted by its first 64 bits, and a mapped IPv4 address as IPv4', async () => {
     await start({ trustProxy: 1 })
     for (let host = 1; host <= 5; host += 1) await fail(1, from(`2001:db8:1:2::${host}`))
     expect(await statusOf('malformed', from('2001:db8:1:2:ffff::9'))).toBe(429)
@@ -183,7 +183,7 @@ describe('addresses', () => {
     expect(await statusOf('malformed', from('::ffff:192.0.2.2'))).toBe(401)
   })
 
-  test('the address counts without the port and the brackets that some proxies write', async () => {
+  test('an address is counted without the port and the brackets that some proxies write', async () => {
     await start({ trustProxy: 1 })
     for (let port = 1; port <= 5; port += 1) await fail(1, from(`203.0.113.7:471${port}`))
     expect(await statusOf('malformed', from('203.0.113.7:4716'))).toBe(429)
@@ -195,7 +195,7 @@ describe('addresses', () => {
   })
 })
 
-test('an unknown key always gets a 401 where there is no limit', async () => {
+test('without a limit, an unknown key always gets a 401', async () => {
   await start()
   await ingest.close()
   ingest = await startIngest()

@@ -90,7 +90,7 @@ describe.each(codings)('bodies in %s', (coding, compress, decompress) => {
     expect((await ingest.logged()).length).toBe(before)
   })
 
-  test('a compressed body is shown to operators decompressed', async () => {
+  test('operators see a compressed body decompressed', async () => {
     const own = await startIngest()
     const { secret } = await own.createKey()
     const headers = { 'Content-Encoding': coding }

@@ -84,7 +84,7 @@ describe('cached keys', () => {
     expect((await grants.find(hash))?.key.name).toBe('new')
   })
 
-  test('an unknown key is remembered too, but not if the store is away', async () => {
+  test('an unknown key is cached too, but not if the store is unavailable', async () => {
     let away = false
     const { clock, asked, grants } = source(async () => {
       if (away) throw new Error('away')
@@ -98,7 +98,7 @@ describe('cached keys', () => {
     await expect(grants.find(hash)).rejects.toThrow(ApiError)
   })
 
-  test('a store that hangs counts as away, so that known keys do not wait for it again and again', async () => {
+  test('a store that hangs counts as unavailable, so that known keys do not wait for it repeatedly', async () => {
     let hang = false
     const { clock, asked, grants } = source(() =>
       hang ? new Promise(() => undefined) : Promise.resolve(grantNamed('a')),
@@ -113,7 +113,7 @@ describe('cached keys', () => {
     expect(asked.times).toBe(2)
   })
 
-  test('while the store is away nobody waits for it a second time, and it is probed in the background', async () => {
+  test('while the store is unavailable no key waits for it twice, and it is probed in the background', async () => {
     let hang = false
     let name = 'old'
     const { clock, grants } = source(() =>

@@ -23,12 +23,12 @@ test.each([
   ['/pub', '/pub', ''],
   ['/pub?u=a#top', '/pub', 'u=a'],
   ['/pub#top?u=a', '/pub', ''],
-])('the target %s has the path %s and the query %j', (url, path, query) => {
+])('the request target %s has the path %s and the query %j', (url, path, query) => {
   expect(targetOf({ url } as IncomingMessage)).toEqual({ path, query })
 })
 
 test.each(['application/json', 'Application/JSON; charset=utf-8', 'application/json ;x=1'])(
-  'the media type of %j has neither case nor parameters',
+  'the media type of %j is lower-case and without parameters',
   (type) => {
     expect(mediaTypeOf(request({ 'content-type': type }))).toBe('application/json')
   },

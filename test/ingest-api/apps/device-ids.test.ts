@@ -81,7 +81,7 @@ describe('ids that are numbers', () => {
     expect(await devicesOf(ingest, id)).toEqual([])
   })
 
-  test('a number up to 2⁵³, and any number as a text, is an id', async () => {
+  test('a number up to 2⁵³, and any number in a string, is an id', async () => {
     const { id, secret } = await ingest.createKey()
     const [, path, body] = REQUESTS[0]!
     for (const sent of ['9007199254740991', '"89490200001234567890"']) {

@@ -34,7 +34,7 @@ afterAll(() => ingest.close())
 
 const apps = [...new Map(APP_PATHS.map(({ app }) => [app.name, app])).values()]
 describe.each(apps.map((app) => [app.name, app] as const))('%s', (_, app) => {
-  test('any request is parsed, and its measurements are in our ranges', () => {
+  test('any request is parsed, and its measurements are within range', () => {
     const seen = { point: 0, seen: 0, malformed: 0 }
     const parameters = fc.record({
       app: fc.constantFrom(...PHONETRACK_LOGGERS),
@@ -80,7 +80,7 @@ const requests = fc.record({
   key: fc.constantFrom('good', 'good', 'good', 'none', 'wrong'),
 })
 
-test('any request gets an answer of the contract, and each 2xx a report, heartbeat or rejection', async () => {
+test('any request gets a response of the contract, and each 2xx means a report, heartbeat or rejection', async () => {
   const statuses: Record<string, number> = {}
   await fc.assert(
     fc.asyncProperty(fc.array(requests, { minLength: 5, maxLength: 5 }), async (several) => {

@@ -24,7 +24,7 @@ async function request(path: string, init: RequestInit) {
 
 const WITHOUT_POSITION = 'a device without a position so far has sent a message without one'
 
-test('more than 60 requests of apps are tried', () => {
+test('more than 60 requests of apps are tested', () => {
   expect(cases.length).toBeGreaterThan(60)
 })
 

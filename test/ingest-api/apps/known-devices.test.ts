@@ -22,13 +22,13 @@ test('a device is known once a position of it is stored, in its own account', as
   expect(await isKnown(van)).toBe(true)
 })
 
-test('without an answer of the store nothing is said', async () => {
+test('while the store does not respond, a device is neither known nor unknown', async () => {
   const findDevice = () => Promise.reject(new DependencyError('away', { retriable: true }))
   const isKnown = knownDevices({ devices: { findDevice } })
   expect(await isKnown({ accountId: 'acc-1', deviceId: 'van' })).toBeUndefined()
 })
 
-test('a store that is busy keeps a request for 50 ms, and has at most 16 look-ups of an account and 64 in all before it', async () => {
+test('a busy store delays a request by at most 50 ms, and gets at most 16 look-ups of an account and 64 in all', async () => {
   fakeTimers()
   const answers: (() => void)[] = []
   const findDevice = () =>

@@ -220,7 +220,7 @@ describe('a message that its device marks as having no fix', () => {
   )
 })
 
-describe('a place without such a mark', () => {
+describe('a position without such a mark', () => {
   test.each<[string, string, Sent, object]>([
     ['0°, 0° without a number of satellites', OSMAND, 'id=A1&lat=0&lon=0', { latitude: 0 }],
     [
@@ -322,7 +322,7 @@ test('stored positions of a LoRaWAN tracker bring a heartbeat if there is teleme
   }
 })
 
-test('an alarm of Overland without a place is a heartbeat, whatever else is in its batch', async () => {
+test('an alarm of Overland without a position is a heartbeat, whatever else is in its batch', async () => {
   const properties = { device_id: 'A1', timestamp: '2026-11-25T17:00:00Z' }
   const point = { geometry: { type: 'Point', coordinates: [10.1, 54.3] }, properties }
   const sos = { properties: { ...properties, alarm: 'sos' } }

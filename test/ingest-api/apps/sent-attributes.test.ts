@@ -286,7 +286,7 @@ describe('attributes', () => {
       { satellites: 7 },
     ],
   ])(
-    'the attributes of %s are kept under the agreed names, in the agreed units',
+    'the attributes of %s are stored under the agreed names, in the agreed units',
     (_, app, sent, attributes) => {
       expect(judged(app, sent)).toMatchObject({ attributes, dropped: 0 })
       expect(judged(app, sent).attributes).toEqual(attributes)
@@ -325,7 +325,7 @@ test('a point of PhoneTrack’s list keeps the number of satellites', () => {
   expect(judged(phonetrack, { points }, { app: 'multiple' }).attributes).toEqual({ satellites: 7 })
 })
 
-test('a known attribute of a query has its type, however it is written', () => {
+test('a known attribute in a query gets its type, in any notation', () => {
   const query = `${QUERY}&ignition=OFF&motion=1&charge=yes&hdop=1.0&alarm=7&event=true&firmware=1.0`
   expect(judged(osmand, query)).toMatchObject({
     attributes: {
@@ -340,14 +340,14 @@ test('a known attribute of a query has its type, however it is written', () => {
   })
 })
 
-test('attributes that do not fit are left out and counted, and the point stays', () => {
+test('attributes that do not fit are left out and counted, but the point is stored', () => {
   const many = Array.from({ length: 33 }, (_, n) => `a${n}=1`).join('&')
   expect(judged(osmand, `${QUERY}&${many}`)).toMatchObject({ latitude: 54.3, dropped: 1 })
   const bad = forwarded({ ['x'.repeat(65)]: 1, 'b d': 1, text: 'x'.repeat(257), good: 1 })
   expect(judged(traccarForward, bad)).toMatchObject({ attributes: { good: 1 }, dropped: 3 })
 })
 
-test('of a hundred thousand fields a few become attributes, and an alarm at their end', () => {
+test('of a hundred thousand fields a few become attributes, including an alarm at the end', () => {
   const names = Array.from({ length: 100_000 }, (_, n) => [`a${n}`, 1] as const)
   const sent = location({ ...Object.fromEntries(names), alarm: 'sos' })
   const { attributes, dropped } = judged(owntracks, sent)
@@ -362,12 +362,12 @@ test('a key never becomes an attribute', () => {
   expect(JSON.stringify(texts)).not.toContain(key)
 })
 
-test('fields of a query that are called as what objects inherit become attributes', () => {
+test('query fields named like inherited properties become attributes', () => {
   const sent = judged(osmand, `${QUERY}&constructor=c&toString=1&toString=2&__proto__=p`)
   expect(sent).toMatchObject({ attributes: { constructor: 'c', toString: 1 } })
 })
 
-test('names that objects inherit are harmless', () => {
+test('names of inherited properties are harmless', () => {
   const sent = JSON.parse('{"__proto__":{"a":1},"constructor":"c","toString":1}') as object
   const { attributes } = judged(traccarForward, {
     ...forwarded({}),

@@ -58,7 +58,7 @@ describe('requests without a position', () => {
     },
   )
 
-  test('a request is no heartbeat of a device next to its position, nor of the fallback device if the key does not allow it', async () => {
+  test('a request with a device’s position is no heartbeat of it, nor of the fallback device if the key does not allow that', async () => {
     const { id, secret } = await ingest.createKey({ deviceIds: ['van', 'tug'] })
     const action = { properties: { device_id: 'van', action: 'x' } }
     expect((await post(ingest, OVERLAND, batch(feature(), action), bearer(secret))).status).toBe(
@@ -70,7 +70,7 @@ describe('requests without a position', () => {
   })
 })
 
-describe('what is no position and no heartbeat', () => {
+describe('a request that is neither position nor heartbeat', () => {
   test.each<[string, string, string, string]>([
     [
       'a message without device and position, of a key for several devices',

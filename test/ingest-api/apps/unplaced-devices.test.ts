@@ -32,7 +32,7 @@ async function heartbeats(): Promise<number> {
   return events - (await ingest.logged()).length
 }
 
-test('heartbeats of a device that has had no position leave one rejection in an hour, and one for each new alarm at once', async () => {
+test('heartbeats of a device without any position leave one rejection an hour, and one immediately for each new alarm', async () => {
   await start()
   await osmand('id=van&batt=5')
   await osmand('id=van&batt=4')
@@ -53,7 +53,7 @@ test('heartbeats of a device that has had no position leave one rejection in an 
   expect(await heartbeats()).toBe(9)
 })
 
-test('a rejection of a heartbeat is no second report in the metrics, and shows what the device has sent', async () => {
+test('a heartbeat’s rejection does not count as a second report in the metrics, and shows what the device sent', async () => {
   await start()
   await osmand('id=van&batt=50&ignition=true')
   const [rejection] = await rejectionsOf(ingest, key.id)
@@ -139,7 +139,7 @@ test.each<[string, string, object | string]>([
   },
 )
 
-test('there is none of a device whose position the same request, or one in the last minute, has carried', async () => {
+test('a device with a position in the same request, or in the last minute, leaves no rejection', async () => {
   await start()
   const action = { properties: { device_id: 'van', action: 'x' } }
   const sent = await post(ingest, OVERLAND, batch(feature(), action), bearer(key.secret))
@@ -155,7 +155,7 @@ test('there is none of a device whose position the same request, or one in the l
   expect(await messages()).toEqual([`${NEW}, with the alarm sos`])
 })
 
-test('there is none of a device of which a position is stored', async () => {
+test('a device with a stored position leaves no rejection', async () => {
   await start()
   const van = positionReported({ accountId: 'acc-1', deviceId: 'van' })
   await ingest.store.project(batchOf(new LogOfOneSuite().append(van)))
@@ -163,7 +163,7 @@ test('there is none of a device of which a position is stored', async () => {
   expect(await messages()).toEqual([])
 })
 
-test('while the store does not answer, a heartbeat with an alarm is one, and leaves a rejection', async () => {
+test('while the store does not respond, a heartbeat with an alarm is stored, and leaves a rejection', async () => {
   const findDevice = () => Promise.reject(new DependencyError('away', { retriable: true }))
   await start({ wrapDevices: () => ({ findDevice }) })
   await osmand('id=van&batt=5')
@@ -174,7 +174,7 @@ test('while the store does not answer, a heartbeat with an alarm is one, and lea
   expect(await heartbeats()).toBe(3)
 })
 
-test('a rejection that could not be written is written with the next heartbeat', async () => {
+test('a rejection that failed to be written is written with the next heartbeat', async () => {
   let isAway = true
   await start({
     wrapRejections: (topic) => ({

@@ -50,7 +50,7 @@ describe('answers to apps', () => {
     },
   )
 
-  test('the answer to Overland in its OwnTracks mode is Overland’s, and its time counts from 2001', async () => {
+  test('Overland in its OwnTracks mode gets Overland’s response, and its times count from 2001', async () => {
     const { id, secret } = await ingest.createKey()
     const headers = { Authorization: `Basic ${secret}:` }
     const answer = await post(
@@ -76,7 +76,7 @@ describe('answers to apps', () => {
     '/api/v1/traccar/points',
     '/',
     '/api/v1/senders/traccar-forward',
-  ])('the answer to HEAD is 200 without a key: %s', async (path) => {
+  ])('the response to HEAD is 200 without a key: %s', async (path) => {
     const answer = await fetch(ingest.url + path, { method: 'HEAD' })
     expect(answer.status).toBe(200)
   })
@@ -102,7 +102,7 @@ describe('answers to apps', () => {
   )
 
   test.each(['/', '/log/osmand/:key', '/log/osmand/:key/van', '/api/v1/senders/osmand/:key'])(
-    'the answer to %s is empty text, as it is documented, instead of JSON that is missing',
+    'the response to %s is empty text, as documented, instead of missing JSON',
     async (path) => {
       const { secret } = await ingest.createKey()
       const at = path.replace(':key', secret)

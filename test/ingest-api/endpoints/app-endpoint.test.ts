@@ -194,7 +194,7 @@ describe('data that can never be accepted', () => {
     ],
     ['Overland', OVERLAND, (points) => batch(...Array.from({ length: points }, () => small()))],
   ])(
-    'data that can never be accepted gets a 2xx and a rejection, such as the points of %s beyond 10 000',
+    'data that can never be accepted gets a 2xx and a rejection: the points of %s beyond 10 000',
     async (_app, path, body) => {
       const { id, secret } = await ingest.createKey()
       const at = path.startsWith('/log') ? `${path}/${secret}/van` : path
@@ -247,7 +247,7 @@ describe('data that can never be accepted', () => {
   })
 })
 
-test('attributes that do not fit are counted by app, and those that fit reach the log', async () => {
+test('attributes that do not fit are counted by app, and the rest reach the log', async () => {
   const { id, secret } = await ingest.createKey()
   const dropped = async () => {
     const { values } = await ingest.metrics.attributesDropped.get()

@@ -36,7 +36,7 @@ function data(answer: Answer): Batch {
 }
 
 describe('batches', () => {
-  test('a batch of good reports is answered with a recordId for each, in their order', async () => {
+  test('a batch of valid reports is answered with a recordId for each, in order', async () => {
     const answer = await ingest.batch({ reports: [report(1), report(2), report(1)] }, { key })
     expect(answer.body).toMatchObject({ success: true, code: 200 })
     const { accepted, rejected, results } = data(answer)
@@ -46,7 +46,7 @@ describe('batches', () => {
     expect(events.map(({ deviceId }) => deviceId)).toEqual(['van-1', 'van-2', 'van-1'])
   })
 
-  test('a batch with bad reports stores the good ones and names the faults of each bad one', async () => {
+  test('a batch with invalid reports stores the valid ones and names the faults of each invalid one', async () => {
     const reports = [report(1, { latitude: 91 }), report(2), 7, null, report(3, { speed: -1 })]
     const { accepted, rejected, results } = data(await ingest.batch({ reports }, { key }))
     expect({ accepted, rejected }).toEqual({ accepted: 1, rejected: 4 })
@@ -65,7 +65,7 @@ describe('batches', () => {
     expect((await ingest.logged()).slice(logged).map(({ deviceId }) => deviceId)).toEqual(['van-2'])
   })
 
-  test('a batch without any good report is still answered 200', async () => {
+  test('a batch without any valid report still gets a 200', async () => {
     const { accepted, rejected } = data(await ingest.batch({ reports: [{}, []] }, { key }))
     expect({ accepted, rejected }).toEqual({ accepted: 0, rejected: 2 })
   })
@@ -79,7 +79,7 @@ describe('batches', () => {
     expect(answer.body['message']).toContain('1 to 1000')
   })
 
-  test('a batch sent again keeps its recordIds, and an Idempotency-Key identifies each report by its index', async () => {
+  test('a resent batch keeps its recordIds, and an Idempotency-Key identifies each report by its index', async () => {
     const send = async (reports: object[], headers: Record<string, string>) => {
       const { results } = data(await ingest.batch({ reports }, { key, headers }))
       return results.map(({ recordId }) => recordId)
@@ -98,7 +98,7 @@ describe('batches', () => {
     expect(first).not.toContain((single.body['data'] as Result).recordId)
   })
 
-  test('a batch with a bad Idempotency-Key is refused as a whole', async () => {
+  test('a batch with an invalid Idempotency-Key is refused as a whole', async () => {
     const before = (await ingest.logged()).length
     for (const bad of ['a b', 'é', 'x'.repeat(256)]) {
       const headers = { 'Idempotency-Key': bad }

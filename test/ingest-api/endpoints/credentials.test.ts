@@ -37,7 +37,7 @@ describe('keys of apps', () => {
       'beside a password that is none',
       (key) => [`${OSMAND}/${key}?${query()}`, basic('jane', 'secret')],
     ],
-  ])('the key is taken %s', async (_, given) => {
+  ])('the key is accepted %s', async (_, given) => {
     const { id, secret } = await ingest.createKey()
     const [path, headers] = given(secret)
     expect((await ingest.request(path, { headers })).status).toBe(200)

@@ -76,7 +76,7 @@ async function letGoUntil<T>(done: Promise<T>): Promise<T> {
   return settled
 }
 
-test('a report that arrives while an import is worked on is appended before the rest of it', async () => {
+test('a report that arrives while an import is processed is appended before the rest of it', async () => {
   const imported = ingest.import(history('import', 1_000), { key })
   await eventually(() => held.length === 1)
   expect(await submit()).toBe(200)
@@ -104,7 +104,7 @@ test('an import is answered only once all of it is durable', async () => {
   expect((await imported).status).toBe(200)
 })
 
-test('at most two imports are processed concurrently; waiting ones hold their bytes alone, unparsed', async () => {
+test('at most two imports are processed concurrently; waiting ones hold only unparsed bytes', async () => {
   const bodies = ['import-1', 'import-2', 'import-3', 'import-4'].map((deviceId) =>
     JSON.stringify(history(deviceId, 300)),
   )
@@ -130,7 +130,7 @@ test('at most two imports are processed concurrently; waiting ones hold their by
   expect(await answered).toBe(400)
 })
 
-test('beyond 64 that wait, an import is a 503 for the account with most of them, and another account has its turn', async () => {
+test('beyond 64 waiting imports, the account with most of them gets a 503, and another account has its turn', async () => {
   const other = (await ingest.createKeyOfNewAccount({ scopes: ['positions:import'] })).secret
   const answers: Answer[] = []
   const send = async (number: number, from = key) => {

@@ -40,7 +40,7 @@ describe('imports', () => {
     })
   })
 
-  test('the import refuses a position without a timestamp, and only that one', async () => {
+  test('the import refuses only a position without a timestamp', async () => {
     const untimed = { ...report, timestamp: undefined }
     const { body } = await ingest.import(
       { reports: [untimed, { ...untimed, timestamp: null }, report] },
@@ -55,21 +55,21 @@ describe('imports', () => {
     })
   })
 
-  test('the import identifies a position by device, time and place alone', async () => {
+  test('the import identifies a position only by device, time and coordinates', async () => {
     const other = { ...report, accuracy: 9, speed: 3, attributes: { odometer: 1 } }
     const [one, again, elsewhere] = await idsOf([report, other, { ...report, latitude: 54.4 }])
     expect(again).toBe(one)
     expect(elsewhere).not.toBe(one)
   })
 
-  test('the import tells positions apart by their alarm', async () => {
+  test('the import distinguishes positions by their alarm', async () => {
     const alarm = { ...report, attributes: { alarm: 'sos', odometer: 1 } }
     const [one, sos, again] = await idsOf([report, alarm, { ...alarm, battery: 1 }])
     expect(sos).not.toBe(one)
     expect(again).toBe(sos)
   })
 
-  test('the import knows what an app has already sent', async () => {
+  test('the import recognises positions that an app has already sent', async () => {
     const query = `id=app&lat=54.3&lon=13.1&timestamp=${report.timestamp}&batt=80`
     await ingest.request(`/api/v1/senders/osmand/${key}?${query}`)
     const sent = (await ingest.logged()).find(({ deviceId }) => deviceId === 'app')
@@ -83,13 +83,13 @@ describe('imports', () => {
     }
   })
 
-  test('the import has no limit for devices', async () => {
+  test('the import has no limit per device', async () => {
     const reports = Array.from({ length: 3 }, (_, n) => ({ ...report, longitude: n }))
     for (const one of reports)
       expect((await ingest.import({ reports: [one] }, { key })).status).toBe(200)
   })
 
-  test('the import needs a scope of its own', async () => {
+  test('the import requires its own scope', async () => {
     const { secret } = await ingest.createKey({ scopes: ['positions:write'] })
     const { status, body } = await ingest.import({ reports: [report] }, { key: secret })
     expect([status, body['message']]).toEqual([
@@ -101,7 +101,7 @@ describe('imports', () => {
   })
 })
 
-test('a key imports within a limit of its own, which neither reports nor its own limit share', async () => {
+test('a key’s imports have a separate limit, not shared with reports or the key’s own limit', async () => {
   const rateLimits = { import: { points: 3, seconds: 60 }, key: { points: 100, seconds: 60 } }
   const limited = await startIngest({ rateLimits })
   const scopes = ['positions:import', 'positions:write'] as const

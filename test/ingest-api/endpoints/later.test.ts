@@ -116,7 +116,7 @@ describe('requests that may succeed later', () => {
     expect(Number(answers[3]?.headers.get('retry-after'))).toBeGreaterThan(3)
   })
 
-  test('a request that may succeed later gets 503 for a device beyond its limit, next to another device', async () => {
+  test('a request that may succeed later gets 503 for a device beyond its limit, alongside another device', async () => {
     const { id, secret } = await start({ rateLimits: { device: { points: 1, seconds: 60 } } })
     expect((await overland(secret, feature(), feature())).status).toBe(200)
     expectLater(await overland(secret, feature(), feature('tug')), /^\d\d$/)
@@ -129,7 +129,7 @@ describe('requests that may succeed later', () => {
     )
   })
 
-  test('a request that may succeed later gets 503 when there are more requests than the service can carry, also with GET', async () => {
+  test('a request that may succeed later gets 503 when the service is overloaded, even with GET', async () => {
     const load = new InFlight({ mostRequests: 0 })
     const { secret } = await start({ load })
     const answer = await ingest.request(`/api/v1/senders/osmand/${secret}?id=van&lat=1&lon=2`)
@@ -137,8 +137,8 @@ describe('requests that may succeed later', () => {
   })
 })
 
-describe('batches larger than their key’s limit', () => {
-  test('a batch larger than its key’s limit is accepted whole, and the rest is owed', async () => {
+describe('batches over their key’s limit', () => {
+  test('a batch over its key’s limit is accepted whole, and the excess is owed', async () => {
     const { secret } = await start({ rateLimits: { key: { points: 5, seconds: 1 } } })
     const twenty = Array.from({ length: 20 }, () => feature())
     expect((await overland(secret, ...twenty)).status).toBe(200)
@@ -151,7 +151,7 @@ describe('batches larger than their key’s limit', () => {
     expect((await overland(secret, feature())).status).toBe(200)
   })
 
-  test('a batch larger than its key’s limit is charged before it is processed, so concurrent ones are not all accepted', async () => {
+  test('a batch over its key’s limit is charged before it is processed, so concurrent ones are not all accepted', async () => {
     const load = new InFlight()
     const { secret } = await start({ load, rateLimits: { key: { points: 5, seconds: 60 } } })
     const begun = jest.spyOn(load, 'beginBody')
@@ -178,7 +178,7 @@ describe('batches larger than their key’s limit', () => {
     expect(await devices()).toHaveLength(20)
   })
 
-  test('a batch larger than its key’s limit owes nothing if the log did not take it', async () => {
+  test('a batch over its key’s limit owes nothing if the log refused it', async () => {
     let isAway = true
     const { secret } = await start({
       rateLimits: { key: { points: 5, seconds: 60 } },
@@ -198,7 +198,7 @@ describe('batches larger than their key’s limit', () => {
     expectLater(await overland(secret, feature()), /^60$/)
   })
 
-  test('a batch larger than its key’s limit owes nothing while it is repeated for a device that is not on the key’s list', async () => {
+  test('a batch over its key’s limit owes nothing while it is resent for a device that is not on the key’s list', async () => {
     const limit = { key: { points: 5, seconds: 1 } }
     const { secret } = await start({ rateLimits: limit }, { deviceIds: ['van', 'tug'] })
     const twenty = Array.from({ length: 20 }, () => feature())

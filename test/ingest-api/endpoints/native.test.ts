@@ -66,7 +66,7 @@ describe('accepted reports', () => {
     })
   })
 
-  test('an accepted report sent again keeps its recordId, with a timestamp or an Idempotency-Key', async () => {
+  test('an accepted report keeps its recordId when resent with a timestamp or an Idempotency-Key', async () => {
     const timed = { ...minimal, timestamp: '2025-12-31T10:00:00Z' }
     const ids = async (report: object, headers: Record<string, string>) => {
       const answers = [
@@ -83,7 +83,7 @@ describe('accepted reports', () => {
     expect(plainAgain).not.toBe(plain)
   })
 
-  test('an accepted report may name the scheme in any case and have any JSON media type', async () => {
+  test('a report may spell the scheme in any case and have any JSON media type', async () => {
     const answer = await ingest.submit(minimal, {
       headers: {
         Authorization: `bEARER ${key}`,
@@ -152,7 +152,7 @@ describe('faulty reports', () => {
   ]
 
   test.each(refused)(
-    'a report with a fault is refused by its name and does not reach the log: %s',
+    'a report with a fault is refused by field name and does not reach the log: %s',
     async (_what, body, fields) => {
       const before = (await ingest.logged()).length
       const answer = await ingest.submit(body, { key })
