@@ -14,12 +14,12 @@ type Body = Readonly<Record<string, unknown>>
 export type Expected = {
   readonly needs: AdminRoute['needs']
   readonly scope?: Scope
-  /** The path of a thing that account acc-1 has. */
+  /** The path of an object of account acc-1. */
   readonly path?: string | (() => string)
   readonly body?: Body | (() => Body)
-  /** Makes the thing that the call is about, where the call before may have taken it away. */
+  /** Recreates the object of the call, which an earlier call may have removed. */
   readonly before?: (harness: AdminHarness) => Promise<unknown>
-  /** The status for a caller who may make the call. */
+  /** The status for an authorised caller. */
   readonly status?: number
   /** The status for the admin of another account. */
   readonly stranger: number
@@ -108,7 +108,7 @@ export const EXPECTED: Record<string, Expected> = {
     before: pasteKey,
     stranger: 404,
   },
-  // Nothing listens where it would be sent to.
+  // Nothing listens at its target.
   'POST /test-report': {
     needs: 'admin',
     body: () => ({ key: pasted, report: { deviceId: 'device-of-acc-1' } }),
@@ -354,7 +354,7 @@ export const EXPECTED: Record<string, Expected> = {
   'GET /subscriptions/:id/deliveries/:number': {
     needs: 'dispatcher',
     path: () => `/subscriptions/${subscriptionId}/deliveries/1`,
-    // It has sent nothing.
+    // It has no deliveries.
     before: createSubscription,
     status: 404,
     stranger: 404,
@@ -429,7 +429,7 @@ async function pasteKey(harness: AdminHarness): Promise<void> {
 
 let erasures = 0
 
-/** A device is erased once: each call finds another one. */
+/** A device can be erased only once: each call uses another device. */
 async function reportOnceMore(harness: AdminHarness): Promise<void> {
   erasures += 1
   await harness.project({
@@ -438,7 +438,7 @@ async function reportOnceMore(harness: AdminHarness): Promise<void> {
   })
 }
 
-/** The id of a deleted one is taken for a day. */
+/** The id of a deleted subscription stays taken for a day. */
 let geofenceId = ''
 let subscriptionId = ''
 
@@ -449,7 +449,7 @@ async function createSubscription(harness: AdminHarness): Promise<void> {
   await harness.store.createSubscription(given)
 }
 
-/** Its next test is answered as soon as it is asked for, as by a deliverer. */
+/** Answers its next test immediately, like a deliverer. */
 async function createTestedSubscription(harness: AdminHarness): Promise<void> {
   await createSubscription(harness)
   const query = { accountId: 'acc-1', id: subscriptionId }
@@ -483,7 +483,7 @@ async function createGeofence({ store }: AdminHarness): Promise<void> {
 let alarmId = ''
 let alarms = 0
 
-/** Of a device of its own: its state says how many facts it has. */
+/** On a separate device, whose state counts its facts. */
 async function raiseAlarm({ store }: AdminHarness): Promise<void> {
   alarms += 1
   const device = { accountId: 'acc-1', deviceId: `alarm-${alarms}` }

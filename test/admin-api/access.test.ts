@@ -94,7 +94,7 @@ test.each(ofShares)('%s accepts share tokens only', async (call) => {
     const answer = await harness.api('GET', path, { headers: { ...session, ...bearer(bad) } })
     expect(answer.status).toBe(404)
   }
-  // Nor is the token good for anything else.
+  // The token grants nothing else.
   for (const other of ['/devices', '/stream', '/session', '/shares', '/keys']) {
     expect((await harness.api('GET', other, { headers: bearer(token) })).status).toBe(401)
   }
@@ -104,7 +104,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
   const { needs, scope, status: ok = 200, stranger } = expected
   const [method = '', pattern = ''] = call.split(' ')
   const open = needs === 'nobody'
-  /** A caller entitled to make the call. */
+  /** An authorised caller. */
   const entitled = needs === 'platform' ? platforms : admins
   const isForKeys = needs === 'viewer' || needs === 'dispatcher' || needs === 'admin'
   const changing = method !== 'GET'
@@ -113,7 +113,7 @@ describe.each(withoutShares)('%s', (call, expected) => {
     await expected.before?.(harness)
     const path = typeof expected.path === 'function' ? expected.path() : (expected.path ?? pattern)
     const body = typeof expected.body === 'function' ? expected.body() : expected.body
-    // Each sign-in as somebody else, or the failures would soon be too many.
+    // Each sign-in as another operator, to stay below the limit of failures.
     const sent = open ? { ...body, email: newEmail() } : body
     return harness.api(method, path + query, {
       headers,

@@ -69,7 +69,7 @@ export async function startAdmin({
   stream?: Partial<StreamOptions>
   callLimit?: RateLimit | 'off'
   authLimit?: RateLimit | 'off'
-  /** `usual`: that of the service. */
+  /** `usual`: the service's own. */
   pastedKeyLimit?: 'usual' | 'off'
   lateAnswersAfterMs?: number
   ingest?: IngestAddresses
@@ -180,14 +180,14 @@ export async function startAdmin({
     stopping,
     operator: person,
     request,
-    /** Closes it before the test ends. */
+    /** Closes it before the end of the test. */
     close,
 
     /** The path is under /api/v1. */
     api: (method: string, path: string, options: Parameters<typeof request>[2] = {}) =>
       request(method, `/api/v1${path}`, options),
 
-    /** The things on all pages of a list, whose path has a query; `between` happens after each page. */
+    /** The items on all pages of a list, whose path has a query; `between` runs after each page. */
     async allPages(
       path: string,
       {
@@ -242,7 +242,7 @@ export async function startAdmin({
       return other
     },
 
-    /** A session that begins now; returns the headers that a page of the console sends with it. */
+    /** Starts a session; returns the headers that the console sends with it. */
     async createSession(
       operatorId = person.id,
     ): Promise<{ Cookie: string; 'X-Requested-With': string }> {
@@ -283,7 +283,7 @@ export function adminForAllTests(
   })
 }
 
-/** The beginning of an answer that does not end by itself; the rest is not awaited. */
+/** The beginning of an endless response; the rest is not awaited. */
 async function beginning(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   const first = await reader?.read()
@@ -307,7 +307,7 @@ export type Answer = {
     readonly error?: string
     readonly message?: string
     readonly details?: readonly { field: string; message: string }[]
-    /** Any shape that the call has; tests specify it. */
+    /** Tests specify the shape for their call. */
     readonly data?: Data
   }
 }

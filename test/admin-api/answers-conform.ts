@@ -7,5 +7,5 @@ export const unopened = { stopping: new AbortController().signal } as AdminDepen
 
 export const document = adminDocument(adminRoutes(unopened), { prefix: PREFIX })
 
-/** Throws if an answer of the admin API does not conform to its document. */
+/** Throws if a response of the admin API does not conform to the OpenAPI document. */
 export const answerConforms = answersConformTo(document)

@@ -12,7 +12,7 @@ beforeEach(async () => {
   headers = await harness.createSession()
 })
 
-/** A millisecond later than before: the order of events within one millisecond is unknown. */
+/** Advances by 1 ms: the order of events within one millisecond is unknown. */
 function ask(method: string, path: string, body?: object, caller = headers) {
   harness.clock.time += 1
   return harness.api(method, path, { headers: caller, ...(body !== undefined && { body }) })

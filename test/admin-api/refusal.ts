@@ -18,7 +18,7 @@ export type RefusedCaller =
   | 'unknown key'
   | 'unknown share'
 
-/** A message, a call that is answered with it, its body, and its caller unless that is a session. */
+/** A message, a call that gets it, its body, and its caller unless that is a session. */
 export type Refusal = readonly [
   message: string,
   call: string,

@@ -101,7 +101,7 @@ test('pipelined requests of a client are handled one after the other', async () 
   const { socket, received } = rawConnection(url, get.repeat(5))
   for (let answered = 0; answered < 5; answered += 1) {
     await eventually(() => asked.length === answered + 1)
-    // The requests behind it had as much time to begin as ten requests of another client.
+    // The queued requests had as much time to start as ten requests of another client.
     for (let turn = 0; turn < 10; turn += 1) await (await fetch(`${url}/healthz`)).text()
     expect(asked).toHaveLength(answered + 1)
     asked[answered]?.()

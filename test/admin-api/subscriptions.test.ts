@@ -367,7 +367,7 @@ test('an erased device is absent from receivers’ stored responses, even before
     harness.store.saveDelivery({ ...made, number, deviceIds, answer: `got ${deviceIds.join()}` })
   await about(1, 'other')
   await about(2, 'other', 'echoed')
-  // As an earlier version stored it.
+  // In the form of an earlier version.
   await harness.store.saveDelivery({ ...made, number: 3, answer: 'got echoed' })
   const answers = async () => {
     const { body } = await ask('GET', `/subscriptions/${id}/deliveries`)

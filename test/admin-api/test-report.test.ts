@@ -18,7 +18,7 @@ function startAt(internal: string | undefined) {
   return startAdmin({ ingest, pastedKeyLimit: 'usual' })
 }
 
-/** Both APIs, which know the same keys. */
+/** Both APIs, with the same keys. */
 async function startBoth(auth: RateLimit | 'off' = 'off'): Promise<IngestHarness> {
   const ingest: IngestHarness = await startIngest({
     rateLimits: { auth },

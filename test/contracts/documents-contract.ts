@@ -29,7 +29,7 @@ export const TUGS: Kind<Tug> = {
 
 type Barge = Tug & { readonly version?: number }
 
-/** As an earlier version wrote them, which counted no writes. */
+/** In the form of an earlier version, which did not count writes. */
 const EARLIER_BARGES: Kind<Barge> = {
   name: 'barges',
   indexes: { version: { fields: ['version'] }, harbour: { fields: ['harbour', 'version'] } },
@@ -185,7 +185,7 @@ export function documentsContract(
       const after = await read(before.id)
       expect(after).toMatchObject({ built: 2 })
       expect(Object.keys(after)).not.toContain('callSign')
-      // Writing the same value is a change too: an earlier reader is out of date.
+      // Writing the same value is also a change: earlier readers are out of date.
       expect(await tugs.replace(after)).toBe(true)
       expect(await others.replace(after)).toBe(false)
       expect(await tugs.remove(await read(before.id))).toBe(true)

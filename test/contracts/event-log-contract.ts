@@ -12,7 +12,7 @@ import { topicsContract } from './event-log-topics.ts'
 export type OpenedEventLog = {
   /** A log that is empty. */
   readonly log: EventLog
-  /** Whether it keeps the offsets of groups; otherwise they keep their own. */
+  /** Whether the log stores the offsets of groups; otherwise groups do. */
   readonly keepsOffsets: boolean
   /** Whether all its events may have waited in a spool. */
   readonly marksAll?: true
@@ -27,9 +27,9 @@ export type OpenedEventLog = {
     key: string,
     marks?: { readonly type: string; readonly id: string },
   ): Promise<void>
-  /** Puts a value among the rejections, behind the adapter's back. */
+  /** Writes a value to the rejections, behind the adapter's back. */
   putRawRejection(value: Uint8Array): Promise<void>
-  /** Closes every instance that it returned, even if closed already, and removes the data. */
+  /** Closes every returned instance, even if already closed, and removes the data. */
   close(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export function eventLogContract(name: string, open: OpenEventLog): void {
   })
 }
 
-/** As much of it as depends on how an event is written: topics and figures do not. */
+/** The part of the contract that depends on the event format: not topics and figures. */
 export function eventFormatContract(name: string, open: OpenEventLog): void {
   describe(`${name} keeps the event log's promises`, () => eventsContract(eventLogSuite(open)))
 }

@@ -8,7 +8,7 @@ import type { OpenedEventLog, OpenEventLog } from './event-log-contract.ts'
 
 /** A day after the samples begin. */
 export const NOW = T0 + 24 * 60 * 60 * 1000
-/** Joining a group, or finding out about new entries, may take an adapter seconds. */
+/** An adapter may take seconds to join a group or to notice new entries. */
 export const SOON = { withinMs: 30_000 }
 
 /** The fixture of each test of the contract: an empty log, and groups that end with the test. */
@@ -28,7 +28,7 @@ export type OnALog = {
 export type Warning = { readonly fields: object; readonly message: string }
 
 export type EventLogSuite = {
-  /** A test. Names are sentences, so the time each may take stands here once. */
+  /** Runs a test with the timeout shared by all. */
   readonly promise: (sentence: string, check: (given: OnALog) => Promise<void>) => void
 }
 
@@ -96,7 +96,7 @@ export function eventLogSuite(open: OpenEventLog): EventLogSuite {
 type ConsumerOptions = {
   readonly group: string
   readonly resumeAfter: Offsets
-  /** Decides the fate of a batch; without it all are taken. */
+  /** Accepts or rejects a batch; without it, all are accepted. */
   readonly onBatch: (batch: LogBatch) => Promise<void>
   readonly signal: AbortSignal
 }

@@ -10,7 +10,7 @@ export function tailingContract({ promise }: EventLogSuite): void {
     async ({ log }) => {
       await log.append(samples(3))
       const tail = startTail(log, 'end')
-      // The end may be fixed only while the tail is being read, so the first events can pass it.
+      // The end may be resolved only while the tail is read, so it can lie after the first events.
       const appended: PositionReported[] = []
       await eventually(async () => {
         appended.push(sample())

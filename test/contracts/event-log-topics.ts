@@ -63,7 +63,7 @@ function topicContract<Entry>(
   }
 }
 
-/** Dead letters that can be read now are events again. */
+/** Dead letters that have become readable are events again. */
 function replayContract({ promise }: EventLogSuite): void {
   promise(
     'dead letters are read again, and appended to the events byte for byte',
@@ -88,21 +88,21 @@ function replayContract({ promise }: EventLogSuite): void {
         await log.replay([readable!])
       }
       await eventually(() => tail.events().length >= 2, SOON)
-      // Where it stood, and again at the end.
+      // At its old position, and again at the end.
       expect(tail.events()).toEqual([good, good])
       await tail.stop()
     },
   )
 }
 
-/** The place is beyond what a test trims. */
+/** The offset is beyond anything that a test trims. */
 function unreadable(value: Uint8Array | null, index: number): UnreadableEntry {
   const origin = { partition: 0, offset: 1_000_000 + index }
   const key = Buffer.from('acc-1/\xff', 'latin1')
   return { kind: 'unreadable', origin, reason: `for reason ${index}`, key, value, headers: {} }
 }
 
-/** As a version before wrote it, to which this event was none. */
+/** In the form of an earlier version that did not know this event. */
 function asDeadLetter(entry: LogEntry): UnreadableEntry {
   if (entry.kind === 'unreadable') return entry
   if (entry.kind !== 'position') throw new Error(`${entry.kind} was not put there`)

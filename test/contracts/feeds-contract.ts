@@ -52,7 +52,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
     await opened.close()
   }
 
-  /** As the projector does it. */
+  /** Like the projector. */
   async function project(batch: LogBatch): Promise<void> {
     const entries = batch.entries as readonly ProjectionEntry[]
     for (const entry of entries) {
@@ -81,7 +81,7 @@ export function feedsContract(openLogs: () => Promise<OpenedLogs>): void {
     })
   }
 
-  /** The promises of both feeds, also where the live reader no longer holds the entries. */
+  /** The promises of both feeds, even if the live reader no longer holds the entries. */
   describe.each([
     { name: 'positions' as const, append: appendPositions, idOf: recordIdOf },
     { name: 'facts' as const, append: appendFacts, idOf: factIdOf },

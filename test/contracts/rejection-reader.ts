@@ -8,14 +8,14 @@ export function rejected(changes: Partial<ReportRejected> = {}): ReportRejected 
   return reportRejected({ receivedAt: Date.now(), ...changes })
 }
 
-/** All of one key, so that they have an order. */
+/** All with one key, so that they have an order. */
 export function several(count: number): ReportRejected[] {
   return Array.from({ length: count }, () => rejected())
 }
 
 type Reading = {
   readonly group: string
-  /** Decides the fate of a batch; without it all are taken. */
+  /** Accepts or rejects a batch; without it, all are accepted. */
   readonly onBatch: () => Promise<void>
   readonly signal: AbortSignal
 }

@@ -80,13 +80,13 @@ type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 type Cut = {
   readonly partition: number
-  /** How many entries that were delivered before come again. */
+  /** How many delivered entries are redelivered. */
   readonly back: number
   readonly forward: number
   readonly restart?: boolean
 }
 
-/** Few times, so that many are equal, in any order. */
+/** Few different times, so that many are equal, in any order. */
 const time = fc.nat(4).map((n) => T0 + n)
 
 const step = fc.record({
@@ -152,7 +152,7 @@ function double(min: number, max: number): fc.Arbitrary<number> {
   return fc.double({ min, max, noNaN: true }).map((value) => (value === 0 ? 0 : value))
 }
 
-/** Each device is in one partition, as in the log: the other kinds of repeats are in store-erasures. */
+/** Each device is in one partition, as in the log; store-erasures has other kinds of repeats. */
 function logOf(accountId: string, steps: readonly Step[], log: LogOfOneSuite): ProjectionEntry[][] {
   const partitions: ProjectionEntry[][] = [[], []]
   for (const { device, kind, of, erasedAt, spooled, fields } of steps) {
@@ -181,7 +181,7 @@ function logOf(accountId: string, steps: readonly Step[], log: LogOfOneSuite): P
   return partitions
 }
 
-/** What the log leaves of each device, in memory. */
+/** The state of each device after the log, in memory. */
 function contentOf(log: readonly ProjectionEntry[]) {
   type Content = { status?: DeviceStatus; records: Map<string, PositionEntry>; erased: number[] }
   const devices = new Map<string, Content>()

@@ -150,13 +150,13 @@ export function auditContract({ promise, shared }: StoreSuite): void {
   )
 }
 
-/** For a database in this process; a server answers between turns anyway. */
+/** For an in-process database; a server answers between turns anyway. */
 export function auditTurnsContract({ promise, shared }: StoreSuite): void {
   promise(
     'other work gets turns while the audit searches for few entries among many',
     async ({ accountId }) => {
       const own = { kind: 'operator', id: 'busy', name: 'x' } as const
-      // A server takes no more at a time.
+      // A server accepts no more at a time.
       for (let n = 0; n < 2_000; n += 20) {
         const some = Array.from({ length: 20 }, (_, k) =>
           entry({ accountId, at: T0 + n + k, actor: own }),

@@ -123,7 +123,7 @@ function change(
   return told({ accountId, deviceId, ...none, ...what })
 }
 
-/** `applied` is the place of a status in the log, which differs between stores. */
+/** `applied` is the offset of a status, which differs between stores. */
 function told({ before, after, ...rest }: Change) {
   return { ...rest, before: before && canonical(before), after: after && canonical(after) }
 }

@@ -80,7 +80,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
       })
       expect(await store.findGeofence({ accountId, id: geofence.id })).toEqual(made)
       expect(await store.findRule({ accountId, id: rule.id })).toEqual(madeRule)
-      // An external id is unique in one account alone.
+      // An external id is unique only within an account.
       const [own] = await store.createGeofences([
         newGeofence({ accountId: other, externalId: 'depot' }),
       ])
@@ -348,7 +348,7 @@ export function definitionsContract({ promise, shared }: StoreSuite): void {
   )
 }
 
-/** Follows these alone: others share the store. */
+/** Follows only these: other tests share the store. */
 export function ownChanges<Definition>(
   read: (query: ChangesQuery) => Promise<ChangesPage<Definition>>,
   own: readonly { readonly id: string }[],

@@ -183,7 +183,7 @@ export function devicesContract({ promise, shared, log }: StoreSuite): void {
         await Promise.all(deviceIds.slice(at, at + 50).map(save))
       }
       let turns = 0
-      // A timer may be late for a turn that takes less than a millisecond.
+      // A timer may fire late for a turn of less than a millisecond.
       let counting = setImmediate(function count() {
         turns += 1
         counting = setImmediate(count)

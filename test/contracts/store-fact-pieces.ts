@@ -11,7 +11,7 @@ import { newAccountId } from './store-samples.ts'
 
 type Name = { readonly accountId: string; readonly deviceId: string }
 
-/** Facts beyond what one write holds, and lists in pages. */
+/** Facts too large for one write, and paged lists. */
 export function factPiecesContract({ promise }: StoreSuite): void {
   promise(
     'judging that stops early is stored and continued: no fact is lost or duplicated',
@@ -24,7 +24,7 @@ export function factPiecesContract({ promise }: StoreSuite): void {
       })
       expect(judged.failed).toEqual([])
       expect(judged.facts).toHaveLength(9)
-      // Where facts are published at all.
+      // Only if this store publishes facts.
       expect([0, 9]).toContain(new Set(published.map(({ id }) => id)).size)
       const next = await reopen()
       for (const device of devices) {

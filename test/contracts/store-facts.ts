@@ -192,7 +192,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
         ...state(1),
         erased: before!.erased!,
       }))
-      // Its copy comes later in the log.
+      // Its copy is later in the log.
       await store.eraseFacts(log.erase(deviceErased({ ...gone, eventId })) as ErasureEntry)
       await store.eraseFacts(erasure)
       expect(await store.pageFacts({ accountId: gone.accountId, limit: 9 })).toHaveLength(1)
@@ -268,7 +268,7 @@ export function factsContract({ promise, alone, log }: StoreSuite): void {
       devices: [deciding(device, [fact])],
       publish: async (facts) => void published.push(...facts),
     })
-    // Where facts are published at all, it is once they are stored.
+    // If this store publishes facts, it does so once they are stored.
     expect([[], [fact]]).toContainEqual(published)
   })
 

@@ -88,7 +88,7 @@ export function generationsContract({ alone }: StoreSuite): void {
       expect(await versionOf(store)).toBe(3)
       const reopened = await reopen()
       expect(await versionOf(reopened)).toBe(3)
-      // Another partition alone is enough: a device may have reports in both.
+      // Another partition alone suffices: a device may have reports in both.
       await project(reopened, 4, 8)
       expect(await versionOf(reopened)).toBe('mixed')
       await project(reopened, 4)

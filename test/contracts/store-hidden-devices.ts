@@ -77,7 +77,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
       const { recordId } = first.event
       expect(await store.findDevice(device)).toBeUndefined()
       expect(await store.findPosition({ accountId: 'acc-1', recordId })).toBeUndefined()
-      // Erasures applied before the rebuild looked are in the new generation, or never will be.
+      // Erasures applied before the rebuild's look-up are in the new generation, or never will be.
       expect(await store.findDevice({ ...device, deviceId: 'early' })).toBeDefined()
 
       const after = own.append(positionReported({ deviceId }))
@@ -191,7 +191,7 @@ export function hiddenDevicesContract({ promise, alone, shared, log }: StoreSuit
     },
   )
 
-  /** A device with one record, and an erasure of it that has not been reported to anybody yet. */
+  /** A device with one record, and an erasure of it that has not been answered yet. */
   async function reportedDevice(): Promise<{
     accountId: string
     recordId: string

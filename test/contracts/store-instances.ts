@@ -5,7 +5,7 @@ import { INSTANCE_GONE_MS } from '../../schemas/instance-report.ts'
 import type { StoreSuite } from './store-suite.ts'
 
 export function instancesContract({ alone }: StoreSuite): void {
-  // Near to now: a store may use its own clock when it removes old data.
+  // Close to now: a store may use its own clock when it removes old data.
   const now = Date.now()
 
   alone('an instance is listed with its last report while it keeps reporting', async ({ store }) => {

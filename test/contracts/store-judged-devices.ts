@@ -10,7 +10,7 @@ import { batchOf, deviceErased, newAccountId } from './store-samples.ts'
 
 type Name = { readonly accountId: string; readonly deviceId: string }
 
-/** What is known of devices by geofences and rules. */
+/** The states of devices by geofence and rule. */
 export function judgedDevicesContract({ promise, log }: StoreSuite): void {
   promise('devices with a state are listed by id, in pages', async ({ store }) => {
     const accountId = newAccountId()
@@ -133,7 +133,7 @@ export function judgedDevicesContract({ promise, log }: StoreSuite): void {
     const slow = { ...device('slow'), disabled: false, expectedIntervalSeconds: 60 }
     expect(await settings()).toEqual([both, deviceKey(device('plain')), red, slow])
     expect(await settings()).toEqual([])
-    // None of these is about the labels.
+    // None of these changes labels.
     await change('both', { name: 'New', labels: ['red'] }, T0 + 10)
     await change('both', { disabled: false }, T0 + 11)
     await change('red', { name: 'New', expectedIntervalSeconds: 9 }, T0 + 12)

@@ -21,7 +21,7 @@ type Step = (typeof CHANGE | typeof ERASURE | typeof PROJECTOR)[number]
 
 export function livesContract({ promise, alone, shared, log, runs }: StoreSuite): void {
   const deviceId = 'van'
-  /** Each story has a partition of its own, so that others can run at the same time. */
+  /** Each story has its own partition, so that stories can run concurrently. */
   let partitions = 100
 
   promise(
@@ -126,7 +126,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
     for (const step of [...ERASURE, ...PROJECTOR]) await story.takes(step)
     expect(await said(accountId)).toEqual(NOTHING)
     for (const step of CHANGE) await story.takes(step)
-    // As if a given-up call had still reached the log.
+    // As if an abandoned call had still reached the log.
     await shared.store.forgetErased(lost)
     expect(await said(accountId)).toMatchObject({ name: NAME, shared: [NAME] })
   })
@@ -174,7 +174,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
     },
   )
 
-  /** What is left of a change in all that operators and viewers read. */
+  /** The traces of a change in all reads of operators and viewers. */
   async function said(accountId: string) {
     const device = await shared.store.findDevice({ accountId, deviceId })
     if (device === undefined) throw new Error('it has reported')
@@ -207,7 +207,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
     }
   }
 
-  /** A device that has reported, an operator who changes what is said of it, and one who erases it. */
+  /** A device that has reported, an operator who changes its settings, and one who erases it. */
   async function newStory(order: readonly Step[]) {
     const accountId = newAccountId()
     const device = { accountId, deviceId }
@@ -234,7 +234,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
       },
       async 'is announced'() {
         await shared.store.announceErasure(erasure)
-        // This calls no store: steps in between would find every store unchanged.
+        // This makes no store call: steps in between would find every store unchanged.
         erased = log.erase(erasure, partition)
       },
       'is answered': () => shared.store.hideErased(erasure),
@@ -269,7 +269,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
   }): Promise<void> {
     const { store } = shared
     const { accountId, deviceId } = device
-    // Later than the erasure, as when both come at the same time.
+    // Later than the erasure, as when both arrive at the same time.
     const changedAt = T0 + 1_000
     const settings = { name: NAME, expectedIntervalSeconds: 60, disabled: true }
     const lives = new Map(life === undefined ? [] : [[deviceId, life]])
@@ -295,7 +295,7 @@ export function livesContract({ promise, alone, shared, log, runs }: StoreSuite)
 
 const NOTHING = { name: undefined, labels: undefined, shared: [], disabled: false }
 
-/** Other ones in each run, where not all are tried. */
+/** A different selection in each run, if not all are tried. */
 function someOf(orders: readonly Step[][], most: number): readonly Step[][] {
   const some = fc.shuffledSubarray([...orders], { minLength: most, maxLength: most })
   return fc.sample(some, 1)[0] ?? []

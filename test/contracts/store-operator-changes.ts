@@ -210,7 +210,7 @@ export function operatorChangesContract({ promise, alone, shared }: StoreSuite):
       expect(await operatorIds(refused.id)).toEqual([])
       expect(await shared.store.findOperatorByEmail('taken@example.org')).toEqual(taken)
       expect((await accountIds()).has(refused.id)).toBe(false)
-      // The refused account leaves nothing that prevents another attempt.
+      // The refused account leaves no data that prevents another attempt.
       const next = { ...late, email: 'free@example.org' }
       expect(await shared.store.createAccount(refused, next)).toBe(true)
       expect(await operatorIds(refused.id)).toEqual([next.id])

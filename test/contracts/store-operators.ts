@@ -104,7 +104,7 @@ export function operatorsContract({ promise, alone, shared }: StoreSuite): void 
       for (const one of made) await store.createSession(one)
       const found = await Promise.all(made.map(({ tokenHash }) => store.findSession(tokenHash)))
       expect(found.map((one) => one !== undefined)).toEqual(made.map((_, n) => n >= 2))
-      // A process whose clock is behind: its session is the latest all the same.
+      // A process whose clock is behind: its session still counts as the latest.
       const late = { ...session(ana.id), createdAt: T0 - 1 }
       await store.createSession(late)
       expect(await store.findSession(late.tokenHash)).toBeDefined()

@@ -9,10 +9,10 @@ import { account, operator } from './store-samples.ts'
 
 const HOUR_MS = 3_600_000
 const WEEK_MS = 7 * 24 * HOUR_MS
-// Not before the clock of any store, which then shows everything that it still has.
+// Not before any store's clock, so that the store shows everything it still has.
 const NOW = Math.floor(Date.now() / HOUR_MS) * HOUR_MS + HOUR_MS
 
-/** Everything here goes by the time passed in: no later thing of its kind arrives. */
+/** Removal depends only on the time passed in: no later item of the kind arrives. */
 export function outdatedContract({ alone }: StoreSuite): void {
   alone('expired sessions are removed without another sign-in', async ({ store }) => {
     const first = account()

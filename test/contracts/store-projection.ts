@@ -38,7 +38,7 @@ export function projectionContract({ promise, alone, shared, log }: StoreSuite):
         ['two', 1],
       ])
 
-      // Erasing the one that repeats takes nothing of the other, and frees no recordId.
+      // Erasing the repeating device removes nothing of the other, and frees no recordId.
       const erasure = log.erase(deviceErased({ accountId, deviceId: 'two' }))
       const afresh = log.append({ ...first.event, deviceId: 'two' })
       await shared.store.project(batchOf(erasure, afresh))

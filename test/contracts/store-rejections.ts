@@ -12,7 +12,7 @@ import { newAccountId } from './store-samples.ts'
 
 type Query = Omit<Parameters<Store['pageRejections']>[0], 'accountId' | 'limit'>
 
-// Near to now: a store may use its own clock when it removes old data.
+// Close to now: a store may use its own clock when it removes old data.
 const NOW = Date.now()
 
 export function rejectionsContract({ promise, alone, shared }: StoreSuite): void {
@@ -188,7 +188,7 @@ export function rejectionsContract({ promise, alone, shared }: StoreSuite): void
     expect(await all(other)).toHaveLength(1)
   })
 
-  /** Every one that a query finds, in small pages. */
+  /** Every result of a query, in small pages. */
   async function all(accountId: string, query: Query = {}, limit = 3): Promise<ReportRejected[]> {
     const seen: ReportRejected[] = []
     for (;;) {

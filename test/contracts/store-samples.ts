@@ -18,7 +18,7 @@ import { T0 } from '../samples.ts'
 
 export type { PositionEntry }
 
-/** Gives events their places in partitions, as the log does; offsets only ever grow. */
+/** Gives events their offsets in partitions, like the log; offsets only grow. */
 export class LogOfOneSuite {
   readonly #ends = new Map<number, number>()
 
@@ -124,7 +124,7 @@ export function canonical({ applied: _applied, lastOrigin: _last, ...status }: D
   return status
 }
 
-/** Device ids that differ, though some ways of comparing take them for the same or for patterns. */
+/** Different device ids that some comparisons treat as equal or as patterns. */
 export const ODD_DEVICE_IDS = [
   'truck',
   'Truck',

@@ -109,7 +109,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
         ...one,
         progress: { ...one.progress, mark: 'later' },
       }))
-      // A follower recognises by the time that nothing has changed.
+      // The unchanged time tells a follower that nothing has changed.
       for (const { changedAt } of await changes()) expect(changedAt).toBe(from + 1)
       // By a clock that is behind.
       await store.changeSubscription(kept, (one) => ({ ...one, changedAt: T0 - 3_600_000 }))
@@ -200,7 +200,7 @@ export function subscriptionsContract({ promise, shared }: StoreSuite): void {
     for (const number of [1, 2, MOST_DELIVERIES + 1]) {
       await store.saveDelivery(newDelivery(subscriptionId, number))
     }
-    // One that arrives late displaces no newer one.
+    // A late delivery displaces no newer one.
     await store.saveDelivery(newDelivery(subscriptionId, 1))
     const page = await store.pageDeliveries({ subscriptionId, limit: 9 })
     expect(page.map(({ number }) => number)).toEqual([MOST_DELIVERIES + 1, 2])

@@ -5,9 +5,9 @@ import { LogOfOneSuite, newAccountId } from './store-samples.ts'
 /** A store with its own data, empty at first. */
 export type OpenedStore = {
   readonly store: Store
-  /** Ends this store and opens another on the same data, as a process does that starts again. */
+  /** Closes this store and opens another on the same data, like a restarted process. */
   readonly reopen: () => Promise<Store>
-  /** The number of records in the first generation's table, those that no read shows included. */
+  /** The number of records in the first generation's table, including hidden ones. */
   readonly storedRecords: () => Promise<number>
   /** Ends the store opened last and removes its data. */
   close(): Promise<void>
@@ -25,16 +25,16 @@ type OnAStore = {
 export type StoreSuite = {
   /** A test on the store that all share, in an account of its own. */
   readonly promise: (sentence: string, check: (given: OnAStore) => Promise<void>) => void
-  /** A test on a store of its own: it concerns the data of every account. */
+  /** A test on a separate store: it affects the data of every account. */
   readonly alone: (
     sentence: string,
     check: (given: OnAStore & Pick<OpenedStore, 'storedRecords'>) => Promise<void>,
   ) => void
   /** The shared store, as it was opened last. */
   readonly shared: Pick<OnAStore, 'store' | 'reopen'>
-  /** What is projected into the shared store. */
+  /** The entries projected into the shared store. */
   readonly log: LogOfOneSuite
-  /** How often a property is tried here, if a fast store needs this many runs. */
+  /** The number of runs of a property here, for this many on a fast store. */
   readonly runs: (most: number) => number
 }
 
@@ -74,7 +74,7 @@ export function storeSuite(open: OpenStore, share = 1): StoreSuite {
   }
 }
 
-/** Opens a store for as long as it is used. */
+/** Opens a store for the duration of its use. */
 export async function withStore(open: OpenStore, use: (opened: OpenedStore) => Promise<void>) {
   const opened = await open()
   try {

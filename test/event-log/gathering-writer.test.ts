@@ -96,7 +96,7 @@ describe('gathering writer', () => {
     jest.advanceTimersByTime(2)
     await Promise.all([first, second])
     expect(batches).toEqual([numbered(4), ['a', 'b']])
-    // After two calls none waits.
+    // With two calls none waits.
     await writer.write(['after'], 1)
     expect(batches).toHaveLength(3)
   })
@@ -364,7 +364,7 @@ describe('gathering writer', () => {
               calls.length <= 1 ||
               (calls.reduce((sum, call) => sum + call.items.length, 0) <= 10 &&
                 calls.reduce((sum, call) => sum + call.bytes, 0) <= 40)
-            // The oldest of many items may go along although it does not fit.
+            // The oldest of many items may join even if it does not fit.
             const without = (one: unknown) => inIt.filter((call) => call !== one)
             expect(keyed ? inIt.some((one) => fits(without(one))) : fits(inIt)).toBe(true)
           }

@@ -17,7 +17,7 @@ let ingest: IngestHarness
 let key: string
 let load: InFlight
 let sockets: Socket[]
-/** Ends the log's silence: it answers from then on. */
+/** Lets the log respond from now on. */
 let letGo: () => void
 let [appending, appended, asking] = [0, 0, 0]
 
@@ -63,7 +63,7 @@ function neverReading(text: string): void {
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const BUNDLE = '/docs/swagger-ui-bundle.js'
-/** More than the buffers of a connection take. */
+/** More than the buffers of a connection hold. */
 const UNREAD = get(BUNDLE).repeat(12)
 
 function post(path: string, body: unknown): string {
@@ -71,7 +71,7 @@ function post(path: string, body: unknown): string {
   return `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`
 }
 
-/** How many answers of a route were made, whether they were read or not. */
+/** The number of responses of a route, whether read or not. */
 async function made(route: string): Promise<number> {
   const { values } = await ingest.metrics.httpRequests.get()
   const ofRoute = values.filter(({ labels }) => labels.route === route)
@@ -186,13 +186,13 @@ describe('slots for reports', () => {
   })
 })
 
-/** A report that is as long as that. */
+/** A report of this length. */
 const ofLength = (bytes: number) => ({ reports: [minimal], note: 'n'.repeat(bytes) })
 
 describe('room for bodies', () => {
   beforeEach(() => letGo())
 
-  /** Sends bodies of 128 KiB in the name of a key, but never their last byte. */
+  /** Sends bodies of 128 KiB with a key, but never their last byte. */
   async function neverEnding(secret: string, bodies: number): Promise<void> {
     const length = 128 * 1024
     const head = `POST /pub HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\nContent-Length: ${length}\r\n\r\n`

@@ -48,7 +48,7 @@ export async function startIngest({
   wrapKeys?: (store: Store) => Pick<Keys, 'findGrant'>
   wrapDevices?: (store: Store) => Pick<Store, 'findDevice'>
   wrapRejections?: (topic: EventLog['rejections']) => Pick<EventLog['rejections'], 'append'>
-  /** Omitted ones are off. */
+  /** Omitted limits are off. */
   rateLimits?: Partial<RateLimits>
   trustProxy?: number
   testSecret?: string
@@ -147,7 +147,7 @@ export async function startIngest({
       return { id, secret }
     },
 
-    /** A new key of an account of its own, to which all devices are new. */
+    /** A new key of a new account, to which all devices are new. */
     async createKeyOfNewAccount(
       changes: Partial<ApiKey> = {},
     ): Promise<{ id: string; secret: string }> {

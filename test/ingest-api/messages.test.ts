@@ -19,7 +19,7 @@ type Sent = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The messages that a sender gets, each with a request that is answered with it. */
+/** The messages for senders, each with a request that gets it. */
 const REFUSALS: readonly (readonly [message: string, sent: Sent])[] = [
   ['there is nothing at this path: see the documentation', { path: '/api/v1/nothing' }],
   ['this path takes POST', { method: 'PUT' }],

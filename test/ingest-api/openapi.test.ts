@@ -152,10 +152,10 @@ describe('the schema of a report', () => {
     )
     fc.assert(
       fc.property(sent, (report) => {
-        // As it would be after its way over the wire, without fields that are not there.
+        // As received over the wire, without undefined fields.
         const body = JSON.parse(JSON.stringify(report)) as Record<string, unknown>
         const { deviceId } = body
-        // JSON Schema knows no half characters.
+        // JSON Schema does not know lone surrogates.
         fc.pre(typeof deviceId !== 'string' || deviceId.isWellFormed())
         const taken = 'report' in parsePositionReport(body, { now: T0 + 3_600_000 })
         seen[taken ? 'taken' : 'refused'] += 1

@@ -12,7 +12,7 @@ const minimal = { deviceId: 'tracker-1', latitude: 46.05, longitude: 14.5 }
 let ingest: IngestHarness
 let key: string
 let sockets: Socket[]
-/** Ends the waits of the log, which are begun while this is set. */
+/** Ends the waits of the log, which start while this is set. */
 let letGo: (() => void) | undefined
 let appending: number
 let load: InFlight
@@ -64,7 +64,7 @@ async function fill(): Promise<{ answers: () => Promise<Answer[]> }> {
   return { answers: () => Promise.all(waiting) }
 }
 
-/** Begins a request whose body does not come to its end. */
+/** Starts a request whose body never ends. */
 function beginBody(bytes: number, length: number, path = '/gps/submit', header = 'A: b'): Socket {
   const socket = connect(Number(new URL(ingest.url).port), '127.0.0.1')
   socket.on('error', () => undefined)
@@ -178,7 +178,7 @@ describe('bytes beyond capacity', () => {
   })
 })
 
-/** Whether all room is free again, and no more than that was given back. */
+/** Whether all room is free again, and nothing was released twice. */
 function isFree(bytes: number): boolean {
   const holder = { heldBytes: 0 }
   if (!load.hold(holder, bytes)) return false

@@ -15,7 +15,7 @@ import { eventually } from '../eventually.ts'
 import { ownDirectory } from '../own-directory.ts'
 import { T0 } from '../samples.ts'
 
-/** Resolves with the number of repeats of its tasks. */
+/** Resolves with the number of runs of its tasks. */
 class NotedLifecycle extends Lifecycle {
   readonly periods = new Map<string, number>()
 

@@ -73,7 +73,7 @@ test('slow requests and wrong lengths are answered in the envelope after their d
       undefined,
       400,
     ],
-    // Some apps throw away requests that get a 4xx.
+    // Some apps discard requests that get a 4xx.
     ['half a body of an app', head('Content-Length: 40\r\n', owntracks) + '{', undefined, 503],
     [
       'a bad chunk of an app',

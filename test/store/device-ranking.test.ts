@@ -7,7 +7,7 @@ import { positionReported } from '../samples.ts'
 const accountId = 'acc-1'
 const DEVICE_IDS = Array.from({ length: 30 }, (_, n) => `tracker-${String(n).padStart(2, '0')}`)
 
-/** Devices by a value of three, of which some are erased between the look at all and the reading of some. */
+/** Devices ranked by one of three values; some are erased between ranking and reading. */
 async function pageWithout(erased: (found: string) => boolean, after?: DevicePlace) {
   let read = 0
   async function* walk(): AsyncGenerator<readonly RankedDevice[]> {

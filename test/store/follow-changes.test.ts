@@ -196,7 +196,7 @@ test('a change that appears after a later one is noticed within a minute', async
   for (let n = 1; n <= 20_000; n += 1) stored.set(`old ${n}`, n)
   const follower = new ChangesFollower(read, { clock })
   await idsOf(follower)
-  // Written with a number taken before the last one that was seen at first.
+  // Written with a number taken before the highest one first seen.
   stored.delete('old 19999')
   stored.set('late at first', 19_999)
   clock.time += 4_000

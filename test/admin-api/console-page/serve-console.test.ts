@@ -25,7 +25,7 @@ import { rawConnection } from '../../raw-connection.ts'
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 const SCRIPT = 'document.title = "console"\n'
 const MAP = Buffer.from('0123456789')
-/** More than the buffers of a connection take. */
+/** More than the buffers of a connection hold. */
 const LARGE_MAP = randomBytes(16 * 1024 * 1024)
 const MANIFEST = {
   'index.html': { file: 'assets/main-x1.js', imports: ['_base.js'] },
@@ -325,13 +325,13 @@ test('without a built console the API serves every path', () => {
   expect(readSite(join(folder, 'nowhere'))).toBeUndefined()
 })
 
-/** How many descriptors of this process are of a file. */
+/** The number of descriptors that this process has open on a file. */
 function timesOpen(name: string): number {
   const links = readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {
       return [readlinkSync(join('/proc/self/fd', descriptor))]
     } catch {
-      // That of the folder itself.
+      // The descriptor of the folder itself.
       return []
     }
   })

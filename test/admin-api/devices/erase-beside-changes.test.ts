@@ -12,13 +12,13 @@ import { startAdmin, type AdminHarness, type Answer } from '../admin-harness.ts'
 
 const logger = createLogger({ level: 'silent', name: 'test' })
 const NAME = 'Mrs Miller'
-/** More calls of one operator wait for their turn. */
+/** Further calls of one operator are queued. */
 const AT_ONCE = 8
 const DAY_MS = 86_400_000
 
 let harness: AdminHarness
 let headers: Record<string, string>
-/** An event before the next call of a method of the store. */
+/** Runs before the next call of a store method. */
 let before: { readonly method: string; readonly happens: () => Promise<unknown> } | undefined
 /** Calls of the store wait for a random number of turns, up to this. */
 let mostTurns = 0
@@ -72,7 +72,7 @@ async function report(...deviceIds: readonly string[]): Promise<void> {
   await project()
 }
 
-/** Erased, with the erasure projected, and reporting again. */
+/** A device that was erased, with the erasure projected, and reports again. */
 async function eraseWhole(deviceId: string): Promise<void> {
   expect((await erase(deviceId)).status).toBe(202)
   await report(deviceId)
@@ -112,7 +112,7 @@ const CHANGES: Record<string, { method: string; change: Change }> = {
   },
 }
 
-/** Nothing that operators said of the devices is seen, in any way to read them. */
+/** No read returns any setting that operators made for the devices. */
 async function expectNothingSaid(...deviceIds: readonly string[]): Promise<void> {
   for (const deviceId of deviceIds) {
     const device = await harness.api('GET', path(deviceId), { headers })

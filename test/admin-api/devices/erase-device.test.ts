@@ -85,7 +85,7 @@ test('erasing a device removes its name and labels from the audit, which keeps w
   const audit = () => harness.api('GET', '/audit?subjectId=private', { headers })
   expect((await audit()).body.data?.items?.[0]).toMatchObject({ details: body })
   const [before] = (await audit()).body.data?.items ?? []
-  // Entries of the same moment are in no order.
+  // Entries with the same time have no order.
   harness.clock.time += 1
   await erase('private')
   const { body: after, text } = await audit()
@@ -101,7 +101,7 @@ test('erasing a device removes its name from entries about a revoked link, and k
   const expiresAt = new Date(harness.clock.time + 60_000).toISOString()
   const shared = { name: 'Ana is here', deviceIds: ['of Ana'], expiresAt }
   const link = await harness.api('POST', '/shares', { headers, body: shared })
-  // Entries of the same moment are in no order.
+  // Entries with the same time have no order.
   harness.clock.time += 1
   await harness.api('DELETE', `/shares/${link.body.data?.['id'] as string}`, { headers })
   harness.clock.time += 1

@@ -3,7 +3,7 @@ import type { Store } from '../../../store/store.ts'
 import { eventually } from '../../eventually.ts'
 import { bearer, startAdmin } from '../admin-harness.ts'
 
-/** Reads of histories wait until they are let go. */
+/** Reads of histories wait until released. */
 async function startHeldUp() {
   const held: { accountId: string; go: () => void }[] = []
   let letGo = false
@@ -34,7 +34,7 @@ test('an account reads two tracks or trips concurrently; other accounts do not w
   await eventually(() => held.length === 2)
   answers.push(ask('acc-1', 'trips'), ask('acc-1', 'track'), ask('acc-2', 'trips'))
   await eventually(() => held.length === 3)
-  // Time in which the other two could begin.
+  // Enough time for the other two to start.
   for (let time = 0; time < 5; time += 1) await ask('acc-2', 'activity')
   expect(held.map(({ accountId }) => accountId)).toEqual(['acc-1', 'acc-1', 'acc-2'])
   release()

@@ -19,7 +19,7 @@ beforeAll(async () => {
   events = events.slice(1)
 })
 
-/** As they were sent, where they have the same time. */
+/** In the order sent, if their times are equal. */
 function inOrder(records: readonly PositionReported[]): string[] {
   return [...records].sort((a, b) => a.timestamp - b.timestamp).map(({ recordId }) => recordId)
 }
@@ -149,7 +149,7 @@ test.each(['asc', 'desc'])(
     const seen = await allPages(`?order=${order}&limit=4`, async () => {
       added += 1
       if (added > 8) return
-      // Newer ones, late ones, and ones of a time that has records already.
+      // Newer records, late ones, and records at times that already have some.
       await harness.project(
         { deviceId, timestamp: T0 + 90_000 + added },
         { deviceId, timestamp: T0 - 90_000 - added },

@@ -222,7 +222,7 @@ test('a call that waits counts as a stream, not as a call', async () => {
     const { status } = await read(`positions?after=${mark}&waitSeconds=1`)
     return status === 429
   })
-  // Calls of the same key that do not wait are answered.
+  // Other calls of the same key are answered.
   expect((await read(`positions?after=${mark}`)).status).toBe(200)
   await report()
   expect((await waiting).items).toHaveLength(1)

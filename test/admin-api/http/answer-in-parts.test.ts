@@ -79,7 +79,7 @@ test.each(['identity', 'gzip'])(
   'a long list (%s) is read only as fast as its client takes it, and no further once the client is gone',
   async (encoding) => {
     const response = (await begin(encoding)).pause()
-    // Calls of others are answered meanwhile.
+    // Other callers are answered meanwhile.
     for (let time = 0; time < 5; time += 1) await harness.api('GET', '/labels', { headers })
     const before = reads
     expect(before).toBeLessThan(POINTS / 250)

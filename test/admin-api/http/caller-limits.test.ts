@@ -8,7 +8,7 @@ import { bearer, startAdmin, type Answer, type AdminHarness } from '../admin-har
 
 let harness: AdminHarness
 
-/** Lists of keys wait until they are let go. */
+/** Lists of keys wait until released. */
 async function startHeldUp() {
   const held: (() => void)[] = []
   let letGo = false
@@ -36,7 +36,7 @@ async function keyHeaders(): Promise<Record<string, string>> {
   return bearer((await harness.createKey()).secret)
 }
 
-/** Headers of the same caller in turn: of a key, or of an operator's sessions. */
+/** Headers of one caller: of a key, or of an operator's sessions in rotation. */
 async function callersHeaders(kind: 'key' | 'operator') {
   const all = [await harness.createSession(), await harness.createSession()]
   return kind === 'key' ? [await keyHeaders()] : all
@@ -123,7 +123,7 @@ test('open streams do not count as concurrent calls', async () => {
   expect(statuses(answers)).toEqual([200, 200, 200, 429, 200])
 })
 
-/** A file of which nothing is taken that does not fit into the buffers on its way. */
+/** An unread file, larger than the buffers on its way. */
 async function startWithFile() {
   let pages = 0
   harness = await startAdmin({

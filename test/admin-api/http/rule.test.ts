@@ -35,7 +35,7 @@ type Operation = {
 type Body = Readonly<Record<string, unknown>>
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
-/** Schemas refer to those of the document. */
+/** Resolves references to the document's schemas. */
 const whole = new WeakMap<Schema, object>()
 const allows = (schema: Schema, value: unknown) => {
   const known = whole.get(schema) ?? { ...schema, components: document.components }
@@ -60,7 +60,7 @@ function outside(schema: Schema): unknown[] {
     'text',
     '5',
     'true',
-    // The fields of an object have faults of their own.
+    // Faults in an object's fields are tested separately.
     ...(hasFields(schema) ? [] : [{ $ne: null }]),
   ]
   const lists = [[], [7], [''], [null], [{ $gt: '' }], ['a', 'a'], many]
@@ -93,7 +93,7 @@ function outsideQuery({
 
 const valueOf = <T>(given: T | (() => T)): T => (given instanceof Function ? given() : given)
 
-/** A body with this value at a place in it; `undefined`: without that field. */
+/** A body with this value at a path; `undefined`: without that field. */
 function changed(body: Body, [field = '', ...inner]: readonly string[], value: unknown): Body {
   if (inner.length === 0) return { ...body, [field]: value }
   return { ...body, [field]: changed(body[field] as Body, inner, value) }
@@ -144,7 +144,7 @@ describe.each(calls)('%s', (call, expected: Expected) => {
     })
 
     test('refuses fields that its body does not have, by name, and an empty change', async () => {
-      // Other programs write members of their own into GeoJSON files.
+      // Other programs add members of their own to GeoJSON files.
       const areIgnored = call === 'POST /geofences/import'
       expect(schema.additionalProperties).toBe(areIgnored ? undefined : false)
       for (const unknown of ['accountId', 'passwordHash', 'constructor', 'x[$gt]']) {

@@ -10,7 +10,7 @@ afterEach(() => void jest.useRealTimers())
 
 let harness: AdminHarness
 
-/** Both APIs, which know the same keys. */
+/** Both APIs, with the same keys. */
 async function startBoth(): Promise<IngestHarness> {
   const ingest: IngestHarness = await startIngest({
     wrapKeys: () => ({ findGrant: (hash) => harness.store.findGrant(hash) }),

@@ -11,7 +11,7 @@ const clock = { time: T0, now: () => clock.time }
 
 let opened: OpenedStore
 let geofences: AccountGeofences
-/** The reads since the last look. */
+/** The reads since the last call. */
 let read: string[] = []
 
 beforeEach(async () => {

@@ -141,7 +141,7 @@ test('trips name both their ends, and stops their place', async () => {
   })
   const begin = harness.clock.now() - 3_600_000
   const minutes = Array.from({ length: 41 }, (_, n) => n)
-  // Ten minutes in the yard, twenty to the north, ten there.
+  // Ten minutes in the yard, twenty driving north, ten parked.
   const reports = minutes.map((n) => ({
     deviceId: 'van',
     timestamp: begin + n * 60_000,

@@ -54,12 +54,12 @@ test('late reports never add a second last known position to a share', async () 
   expect(await itemsOf(first)).toMatchObject([place])
   const begun = harness.clock.now()
   harness.clock.time += 5 * MINUTE
-  // A tracker that was out of reach sends what it kept.
+  // A tracker that was offline sends its backlog.
   for (const ago of [0.75, 0.5, 0.25]) {
     const timestamp = begun - ago * MINUTE
     await harness.project({ deviceId: 'tug', timestamp, receivedAt: harness.clock.now() })
   }
-  // The projector had not come to it when the share was made.
+  // It was not yet projected when the share was created.
   await harness.project({ deviceId: 'tug', timestamp: begun - 1, receivedAt: begun - 1 })
   harness.clock.time = begun
   expect(await itemsOf(second)).toMatchObject([place])

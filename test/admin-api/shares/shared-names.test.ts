@@ -19,7 +19,7 @@ test('a link can name a device whose id is a property of every object', async ()
   for (const deviceId of deviceIds) await harness.project({ deviceId })
   for (const named of ['__proto__', 'constructor']) {
     const names = JSON.parse(`{"${named}":"Your van"}`) as object
-    // Links of the same moment are in no order.
+    // Links with the same time have no order.
     harness.clock.time += 1
     const token = await newToken({ deviceIds, names })
     const shown = deviceIds.map((id, n) => (id === named ? 'Your van' : `Device ${n + 1}`))

@@ -49,7 +49,7 @@ async function open(token: string, more: Record<string, string> = {}) {
 async function listen(token: string) {
   const source = await open(token)
   await eventually(() => source.heartbeats.length > 0)
-  // Its place in the log is known once the feed has begun.
+  // Its offset is known once the feed has started.
   await eventually(() => source.status === 200)
   return source
 }
@@ -63,7 +63,7 @@ test('a share’s stream shows its devices as the share does, without ids', asyn
   await harness.eventLog.append([
     positionReported({ deviceId: 'other', timestamp: now, receivedAt: now }),
     positionReported({ deviceId: 'tug', timestamp: now - 1, receivedAt: now }),
-    // Its clock is ahead, and it was received before, on its way through a spool.
+    // Its clock is ahead, and the report was received earlier and spooled.
     positionReported({ deviceId: 'tug', timestamp: now + HOUR, receivedAt: now - 1 }),
     positionReported({ deviceId: 'tug', accountId: 'acc-2', timestamp: now, receivedAt: now }),
     positionReported({ deviceId: 'ferry', timestamp: now, receivedAt: now, ...place, speed: 7 }),

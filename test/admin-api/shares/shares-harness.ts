@@ -32,7 +32,7 @@ export const iso = (afterMs: number) => new Date(harness.clock.now() + afterMs).
 export const create = (body: object) => harness.api('POST', '/shares', { headers, body })
 export const usual = () => ({ name: 'Ferries', deviceIds: ['tug', 'ferry'], expiresAt: iso(DAY) })
 
-/** The answer that viewers of a share get. */
+/** The response for viewers of a share. */
 export const shared = (token: string, from = '192.0.2.1') => {
   const place = { 'X-Forwarded-For': from }
   return harness.api('GET', '/shared', { headers: { ...bearer(token), ...place } })
@@ -41,7 +41,7 @@ export const shared = (token: string, from = '192.0.2.1') => {
 /** Viewers of a share get the same answer for a moment: a test that reads twice makes two. */
 export const itemsOf = async (token: string) => (await shared(token)).body.data?.items
 
-/** The token of a share made before its devices reported, or `agoMs` ago. */
+/** The token of a share created before its devices reported, or `agoMs` ago. */
 export async function newToken(body: object = {}, agoMs = 5 * MINUTE): Promise<string> {
   const wanted = { ...usual(), ...body }
   harness.clock.time -= agoMs

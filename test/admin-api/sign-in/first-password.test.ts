@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 let made = 0
 
-/** A new operator without a password of their own. */
+/** A new operator with a generated password. */
 async function createOperator(body: object = {}) {
   made += 1
   const email = `new-${made}@example.org`

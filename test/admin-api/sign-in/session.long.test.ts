@@ -77,7 +77,7 @@ test('signing in takes as long for an unknown e-mail as for a wrong password', a
   }
   const { email } = await realOperator()
   let [known, unknown] = [Infinity, Infinity]
-  // In turn, so that a machine that becomes busy slows down both.
+  // Alternating, so that a machine that becomes busy slows both down.
   for (let turn = 0; turn < 5; turn += 1) {
     known = Math.min(known, await took(email))
     unknown = Math.min(unknown, await took('nobody@example.org'))

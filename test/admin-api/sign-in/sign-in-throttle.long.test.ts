@@ -43,7 +43,7 @@ test('frequent successful sign-ins do not block signing in', async () => {
 })
 
 test('an address that tries all e-mails is blocked, but operators who signed in from it are not', async () => {
-  // An operator's check may wait for one of the flood: a busy machine takes seconds for both.
+  // An operator's check may wait for one of the flood; on a busy machine both take seconds.
   const flooded = await startAdmin({ lateAnswersAfterMs: 8_000 })
   const realHash = await hashPassword(PASSWORD)
   const { email } = await flooded.createOperator({ passwordHash: realHash })

@@ -77,15 +77,15 @@ test.each(ENDINGS)('a stream ends when %s', async (_, by, end) => {
 
 test('streams of a revoked key end within 5 s, whenever they were opened', async () => {
   const { checkEveryMs, sharedCheckMs } = STREAM_OPTIONS
-  // One that takes nothing is cut off half a second later still.
+  // A reader that reads nothing is cut off another half second later.
   expect(checkEveryMs + sharedCheckMs).toBeLessThanOrEqual(5_000 - 500)
-  // It goes by the answer that the first check got, until that is `sharedCheckMs` old.
+  // It shares the first check's result, until that is `sharedCheckMs` old.
   fakeTimers('performance')
   const { createKey, listen, store } = await start({ stream: { sharedCheckMs } })
   const { id, secret } = await createKey({ scopes: ['positions:read'] })
   const first = await listen({ headers: bearer(secret) })
   jest.advanceTimersByTime(sharedCheckMs * 0.8)
-  // It is checked when it is opened, and gets the same answer.
+  // It is checked when opened, and shares that result.
   const second = await listen({ headers: bearer(secret) })
   await store.revokeKey({ accountId: 'acc-1', keyId: id, revokedAt: T0 })
   jest.advanceTimersByTime(sharedCheckMs * 0.2 + 10)
@@ -145,7 +145,7 @@ test('an unavailable store ends no stream', async () => {
   expect(logged.filter((line) => line.includes('"level":50'))).toEqual([])
 })
 
-/** Twice the amount that the system's buffers hold of an unread answer. */
+/** Twice what the system's buffers hold of an unread response. */
 const EVENTS = 16_000
 
 test('all streams end when the process stops; streams that nobody reads end soon after', async () => {
@@ -160,7 +160,7 @@ test('all streams end when the process stops; streams that nobody reads end soon
     positionReported({ deviceId: '€'.repeat(128) }),
   )
   for (let at = 0; at < EVENTS; at += 500) await eventLog.append(events.slice(at, at + 500))
-  // The time for the events they have not read by then depends on the machine.
+  // How long their unread events take depends on the machine.
   await eventually(() => sources.slice(0, 2).every((source) => source.events.length === EVENTS), {
     withinMs: 30_000,
   })
@@ -234,7 +234,7 @@ test('an unavailable log ends no stream and loses nothing', async () => {
   expect(source.recordIds()).toEqual(events.map(({ recordId }) => recordId))
 })
 
-/** How many read along in the log. */
+/** The number of live readers of the log. */
 function countTails(eventLog: EventLog): () => number {
   let reading = 0
   const tail = eventLog.tail.bind(eventLog)

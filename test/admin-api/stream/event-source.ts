@@ -43,7 +43,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
     /** In how many pieces its text has come. */
     pieces: () => pieces,
     hasEnded: () => ended,
-    /** Whether the answer came to its end, and was not cut. */
+    /** Whether the response ended properly, and was not cut. */
     isComplete: () => response.complete,
     error: async () => {
       await eventually(() => ended)
@@ -53,7 +53,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
     recordIds: () => parser.events.flatMap(({ data }) => data['recordId'] ?? []) as string[],
     pause: () => response.pause(),
     resume: () => response.resume(),
-    /** Takes this much more of its text, and pauses again. */
+    /** Reads this much more text, and pauses again. */
     take(length: number) {
       let left = length
       response.on('data', function count(text: string) {
@@ -66,7 +66,7 @@ export async function openEventSource(url: string, headers: Record<string, strin
   }
 }
 
-/** Each change of a device's status that has arrived, as `tug online`. */
+/** Each received change of a device's status, as `tug online`. */
 export function statuses(source: EventSource) {
   return source
     .of('device-status')

@@ -82,7 +82,7 @@ await describeWith(['kafka'], 'the stream on Kafka', ({ kafka }) => {
     const other = openKafkaEventLog(logOptions({ brokers, topicPrefix }))
     closeAfterwards(() => other.close())
     await whenReady(other)
-    // The running reader's consumer notices with the first events that the topic has begun again.
+    // The running reader's consumer notices the recreated topic with its first events.
     const events = some(24)
     await other.append(events)
     const again = await listen({ lastEventId })

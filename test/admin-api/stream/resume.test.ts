@@ -44,7 +44,7 @@ describe('resuming readers', () => {
     while (received.length < events.length) {
       const source = await listen({ lastEventId })
       const enough = Math.min(shares.shift() ?? Infinity, events.length - received.length)
-      // The service ends one that is slower than the log grows, which comes again like any other.
+      // The service ends a reader slower than the log grows; it resumes like any other.
       await eventually(() => source.of('position').length >= enough || source.hasEnded(), {
         everyMs: 1,
       })
@@ -237,7 +237,7 @@ describe('erased devices', () => {
     const overtaken = [1, 2, 3].map(() => positionReported(device))
     await eventLog.append([positionReported()])
     await erase('tracker-1')
-    // The feed will begin behind the erasure, which only the store knows of.
+    // The feed will start after the erasure, which only the store knows.
     await eventLog.append(some(100, { accountId: 'acc-2' }))
     await eventLog.append(overtaken.slice(0, 1), { spooled: true })
     const first = await listen()
@@ -283,7 +283,7 @@ describe('erased devices', () => {
   })
 })
 
-/** The id of a reader that was there before the first event of a log in one file. */
+/** The id of a reader that connected before the first event of a single-file log. */
 const FROM_THE_START = { lastEventId: writeMark({ offsets: { 0: 0 } }) }
 
 function offsetsIn(id: string | undefined) {

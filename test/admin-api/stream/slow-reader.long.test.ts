@@ -13,7 +13,7 @@ async function start(options: Parameters<typeof startStreaming>[0] = {}) {
 
 afterEach(() => harness.close())
 
-/** More than the buffers of the operating system take. */
+/** More than the buffers of the operating system hold. */
 const MANY = 24_000
 /** About 900 bytes an event. */
 const DEVICE = '€'.repeat(128)
@@ -95,7 +95,7 @@ test('a reader of the past that reads a little now and then keeps its slot, unli
   await appendMany()
   const slow = await open({ lastEventId: begin })
   slow.pause()
-  // The kernel takes more of the stream only once it has been read for many seconds.
+  // The kernel accepts more of the stream only after many seconds of reading.
   const taking = setInterval(() => slow.take(50_000), 300)
   for (let cutOff = 1; cutOff <= 2; cutOff += 1) {
     const stuck = await open({ lastEventId: begin })

@@ -16,7 +16,7 @@ afterEach(() => harness.close())
 
 const MINUTE_MS = 60_000
 
-/** A report of just now. */
+/** A report received now. */
 async function report(deviceId: string, changes: Parameters<typeof positionReported>[0] = {}) {
   const now = harness.clock.now()
   const event = positionReported({ deviceId, timestamp: now, receivedAt: now, ...changes })

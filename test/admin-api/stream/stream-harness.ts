@@ -15,7 +15,7 @@ type Opening = {
   readonly query?: string
 }
 
-/** The admin API as in its harness, with times short enough to be waited for. */
+/** The admin API as in its harness, with times short enough for tests. */
 export async function startStreaming(
   options: Parameters<typeof startAdmin>[0] & { stream?: Partial<StreamOptions> } = {},
 ) {
@@ -49,14 +49,14 @@ export async function startStreaming(
     return source
   }
 
-  /** A reader that knows its place: it gets everything appended from now on. */
+  /** A reader with a known mark: it gets everything appended from now on. */
   async function listen(opening: Opening = {}) {
     const source = await open(opening)
     await eventually(() => source.lastEventId() !== '')
     return source
   }
 
-  /** Carries the log into the store, as the projector does, until the end; `gate` holds it up. */
+  /** Projects the log into the store, like the projector, until the end; `gate` delays it. */
   function project({ gate = async () => {} }: { gate?: () => Promise<void> } = {}): void {
     projecting ??= harness.eventLog.subscribe({
       group: 'projector',

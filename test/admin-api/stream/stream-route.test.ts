@@ -95,7 +95,7 @@ describe('events of the stream', () => {
       await eventually(() => source.events.length === known + 6)
       return { tookMs, pieces: source.pieces() - before }
     }
-    // On a busy machine the five may take longer than events are gathered.
+    // On a busy machine appending the five may take longer than the gathering time.
     let round = await appendSix()
     while (round.tookMs >= gatherMs) round = await appendSix()
     expect(round.pieces).toBe(1)

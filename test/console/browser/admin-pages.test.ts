@@ -6,7 +6,7 @@ import { countClicks } from './count-clicks.ts'
 import { fillMoment } from './fill-moment.ts'
 
 const PASSWORD = 'another correct horse'
-/** Letters that run to the left. */
+/** Right-to-left letters. */
 const HEBREW = 'שלום'
 
 describeConsole('the pages of admins', () => {

@@ -17,7 +17,7 @@ const IN_BAR = ['Map', 'Events', 'Connect a device']
 const LONG_ID = `truck-${'X'.repeat(120)}-7`
 const LONG_NAME = 'W'.repeat(64)
 const TOMORROW = new Date(Date.now() + 86_400_000).toISOString()
-/** The pages that show names. */
+/** Pages that show names. */
 const PATHS = [
   ...['/', `/?device=${LONG_ID}`, `/devices/${LONG_ID}`],
   ...['/shares', '/keys', '/notifications', '/rejections', '/audit'],

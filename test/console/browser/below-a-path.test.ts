@@ -51,7 +51,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
 
     const rendered: string[] = []
 
-    /** A service behind the recipe on a port of its own; `host` passes the prefix on to it. */
+    /** A service behind the recipe on its own port; `host` passes the prefix on to it. */
     async function site(prefix: string): Promise<string[]> {
       const service = await startEmbedded(await ownDirectory(), {
         ADMIN_EMAIL: EMAIL,
@@ -99,7 +99,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       return page
     }
 
-    /** A key made in the page, on "Connect a device". */
+    /** A key created on the page "Connect a device". */
     async function keyOf(page: Page, deviceId: string, sender = 'curl'): Promise<string> {
       await page.getByLabel(sender).check()
       await nameWithId(page, deviceId)
@@ -199,7 +199,7 @@ if (program === undefined) process.stderr.write('not tested: the console behind 
       await page.getByRole('textbox', { name: 'E-mail' }).waitFor()
       await page.goto(`${host}/b/keys`)
       await page.getByRole('button', { name: 'New key' }).waitFor()
-      // From here on the page asks for nothing more.
+      // From here on the page sends no more requests.
       await page.context().close()
       const others = asked.filter((url) => url.startsWith(`${host}/b/`))
       expect(others.length).toBeGreaterThan(0)

@@ -57,7 +57,7 @@ export function consoleSuite({
     await directory?.remove()
   })
 
-  /** Answers that a test gives in the service's place may be under way when it ends. */
+  /** Responses mocked by a test may still be pending when it ends. */
   async function end(context: BrowserContext): Promise<void> {
     const routed = [context, ...context.pages()]
     await Promise.all(routed.map((one) => one.unrouteAll({ behavior: 'ignoreErrors' })))
@@ -112,17 +112,17 @@ export function consoleSuite({
     return status
   }
 
-  /** A browser of its own: nothing of another test's is kept in it. */
+  /** A separate browser context, without data of other tests. */
   async function open({
     asksForStreets = false,
     ...options
   }: Parameters<Browser['newContext']>[0] & {
-    /** Whether nobody has answered yet if the map shows streets. */
+    /** Whether the question about streets is still open. */
     asksForStreets?: boolean
   } = {}): Promise<BrowserContext> {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 800 },
-      // A clock of 24 hours.
+      // A 24-hour clock.
       locale: 'en-GB',
       ...options,
     })
@@ -151,7 +151,7 @@ export function consoleSuite({
     })
   }
 
-  /** Another name of this machine: browsers take it for one in the network, which plain HTTP reaches. */
+  /** Another name of this machine, which browsers treat as a remote host over plain HTTP. */
   function plainUrl(): string {
     return `http://${PLAIN_HOST}:${new URL(service.adminUrl).port}`
   }
@@ -229,7 +229,7 @@ const IS_ASKED = `if (location.protocol.startsWith('http') && !localStorage.getI
 
 const ENV = { ADMIN_EMAIL: EMAIL, ADMIN_PASSWORD: PASSWORD, RATE_LIMIT_AUTH: 'off' }
 
-/** Hides or shows a page, as a browser does where another tab or window covers it. */
+/** Hides or shows a page, as when another tab or window covers it. */
 export function setHidden(page: Page, isHidden: boolean): Promise<unknown> {
   return page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true })
     document.dispatchEvent(new Event('visibilitychange'))`)

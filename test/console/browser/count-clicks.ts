@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Counts what a person presses in the page from now on, as long as it is not loaded again. */
+/** Counts clicks and key presses in the page from now on, until it is reloaded. */
 export async function countClicks(page: Page): Promise<() => Promise<number>> {
   await page.evaluate(`(() => {
     window.pressed = 0

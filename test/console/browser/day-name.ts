@@ -1,6 +1,6 @@
 import { dayText } from '../../../console/core/date-words.ts'
 
-/** A day as the pages of the tests name it: `Mon 20 Jul`. */
+/** A day as the tested pages show it: `Mon 20 Jul`. */
 export function dayName(day: string): string {
   return dayText(day, new Date().toISOString(), 'en-GB')
 }

@@ -144,7 +144,7 @@ describeConsole('a day of a device', () => {
     const page = await suite.signedIn(`/devices/van-7?day=${YESTERDAY}&at=00:10`, UTC)
     await page.getByTitle(/^Points left out/).waitFor()
     await heading(page, '00:10:00')
-    /** Presses a key at each frame, from just after `first`, as while it is held. */
+    /** Presses a key at each frame, from just after `first`, like a held key. */
     const hold = (key: string, times: number, first = '') =>
       page.evaluate(`(async () => {
         const slider = document.querySelector('.time-strip input')
@@ -190,7 +190,7 @@ describeConsole('a day of a device', () => {
       page.evaluate<boolean>(`document.querySelector('.map-target').style.cursor === 'pointer'`),
     )
     await track.click()
-    // The buttons take a little of the right, so the middle of the way is left of the middle.
+    // The buttons cover some of the right, so the middle of the track is left of the centre.
     await page.getByRole('heading', { name: /^At 00:3\d/ }).waitFor()
   })
 

@@ -24,7 +24,7 @@ describeConsole('events on the page of a device', () => {
     return (body.data as { items: object[] }).items.length
   }
 
-  /** A yard and a rule, once devices are judged by them. */
+  /** A yard and a rule, once they are in effect. */
   function yard(): Promise<string> {
     yardId ??= (async () => {
       const { id } = await suite.made('/geofences', { name: 'Yard', shape: CIRCLE })
@@ -40,7 +40,7 @@ describeConsole('events on the page of a device', () => {
     return yardId
   }
 
-  /** In the yard for ten minutes, away for twenty, and back, too hot. */
+  /** In the yard for ten minutes, away for twenty, then back and too hot. */
   async function visit(deviceId: string): Promise<void> {
     await yard()
     for (let minute = 0; minute <= 60; minute += 2) {

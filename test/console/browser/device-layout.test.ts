@@ -41,7 +41,7 @@ describeConsole('the layout of a device’s page', () => {
       const height = async (selector: string) => (await sizeOf(page.locator(selector))).height
       expect(await height('.track-map')).toBeGreaterThanOrEqual(map)
       expect([await height('.day-strip-box'), await height('.strip-row')]).toEqual([132, 40])
-      // Another plot is there once it is wanted.
+      // Another plot appears on request.
       expect(await page.getByRole('img', { name: /^Altitude/ }).count()).toBe(0)
       await page.getByRole('combobox', { name: 'Another plot' }).selectOption('Altitude')
       await page.getByRole('img', { name: /^Altitude/ }).waitFor()

@@ -32,7 +32,7 @@ describeConsole('replaying and printing a day', () => {
   const driven = (minute: number) =>
     Math.min(20, Math.max(0, minute - 405)) + Math.min(10, Math.max(0, minute - 705))
 
-  /** Pixels of the track's canvas that are as opaque as a line that stands out. */
+  /** Pixels of the track's canvas as opaque as a highlighted line. */
   const solidPixels = (page: Page) =>
     page.evaluate<number>(`(() => {
       const canvas = document.querySelector('.track-canvas')

@@ -58,7 +58,7 @@ describeConsole('a year of a device', () => {
     const reports = Array.from({ length: 6_000 }, (_, n) => ({
       deviceId: 'van-30',
       latitude: 40 + n / 20_000,
-      // Without a pattern that straight lines could follow.
+      // Irregular, so that straight lines cannot approximate it.
       longitude: 16 + Math.sin(n * n) / 200,
       timestamp: new Date(begin + n * 10_000).toISOString(),
     }))
@@ -70,7 +70,7 @@ describeConsole('a year of a device', () => {
     let finer: Answer['data'] | undefined
     page.on('response', async (response) => {
       if (!response.url().includes('within=')) return
-      // An answer that the page no longer needs has no body.
+      // A cancelled response has no body.
       const answer = (await response.json().catch(() => undefined)) as Answer | undefined
       if (answer === undefined) return
       const { data } = answer

@@ -6,7 +6,7 @@ import { dayName } from './day-name.ts'
 
 const HOUR = 3_600_000
 const at = (ago: number) => new Date(Date.now() - ago).toISOString()
-/** A day that is over, so that a test may run across midnight. */
+/** A past day, so that a test may run across midnight. */
 const YESTERDAY = at(24 * HOUR).slice(0, 10)
 const atNoon = (secondsLater: number) =>
   new Date(Date.parse(`${YESTERDAY}T12:00:00Z`) + secondsLater * 1_000).toISOString()
@@ -153,7 +153,7 @@ describeConsole('the page of a device', () => {
     await page.getByText('Table', { exact: true }).click()
     const here = page.getByRole('table').getByRole('button', { pressed: true })
     expect(await here.textContent()).toBe(await page.getByLabel('Go to a time').inputValue())
-    // The labels span a minute: with hours and minutes alone they would all be the same.
+    // The labels span a minute: with only hours and minutes they would all be equal.
     const marks = await page.locator('.time-plot text').allTextContents()
     const times = marks.filter((text) => /^\d\d:\d\d/.test(text))
     expect(times.length).toBeGreaterThan(3)

@@ -22,7 +22,7 @@ describeConsole('the events page', () => {
     return (body.data as { items: object[] }).items
   }
 
-  /** Definitions apply within 5 s: a device that reports until then shows when. */
+  /** Definitions apply within 5 s: a device reports until they do. */
   async function isApplied(geofenceId: string): Promise<void> {
     let tries = 0
     await eventually(async () => {

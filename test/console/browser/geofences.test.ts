@@ -137,7 +137,7 @@ describeConsole('the geofences page', () => {
     await form(page).getByRole('button', { name: 'Draw a circle' }).press('Enter')
     await form(page).getByLabel('Centre').fill('48.2, 16.4')
     await form(page).getByLabel('Radius, m').fill('350')
-    // The map shows what is entered.
+    // The map shows the entered shape.
     await page.getByText(/^(100|200) m$/).waitFor()
     await form(page).getByLabel('Name').fill('Typed circle')
     await form(page).getByLabel('Name').press('Enter')
@@ -321,7 +321,7 @@ describeConsole('the geofences page', () => {
       expect.stringMatching(/^Without radius: A point needs a property radius/),
       'Tagged: created, without tags',
     ])
-    // A second press would make all of them twice.
+    // A second press would create all of them twice.
     expect(await dialog.getByRole('button', { name: 'Import' }).count()).toBe(0)
     await dialog.getByRole('button', { name: 'Another file' }).click()
     const other = { name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('[]') }

@@ -44,7 +44,7 @@ describeConsole('the keyboard', () => {
     )
   })
 
-  /** Presses keys, and keeps which, by the part of the page that handles them. */
+  /** Presses keys, and records them by the part of the page that handles them. */
   function keysOf(page: Page) {
     const pressed = new Set<string>()
     async function press(part: string, ...keys: readonly string[]): Promise<void> {
@@ -85,7 +85,7 @@ describeConsole('the keyboard', () => {
   const isFocused = (page: Page, name: string) =>
     eventually(async () => (await focused(page)) === name)
 
-  /** Waits until the map has painted the text elsewhere, and says by how much it has moved. */
+  /** Waits until the map has painted the text elsewhere, and returns how far it moved. */
   async function moved(page: Page, text: string, act: () => Promise<void>) {
     const from = await paintedText(page, text)
     await act()
@@ -182,7 +182,7 @@ describeConsole('the keyboard', () => {
     const picture = () =>
       page.evaluate<string>(`document.querySelector('.track-map canvas.fleet-canvas').toDataURL()`)
     for (const key of ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', '+', '-']) {
-      // A redraw that is still due must not pass for the effect of the key.
+      // A pending redraw must not be mistaken for the effect of the key.
       const before = await atRest(picture)
       await press('On the map', key)
       await eventually(async () => (await picture()) !== before)

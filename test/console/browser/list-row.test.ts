@@ -34,7 +34,7 @@ describeConsole('a row of the list', () => {
     expect(await styleOf(page, '.device-row .device-age')).toEqual(['12px', '400', 'tabular-nums'])
     const age = await row.locator('.device-age').boundingBox()
     expect((age?.x ?? 0) + (age?.width ?? 0)).toBe((box?.x ?? 0) + (box?.width ?? 0) - 12)
-    // Nothing is left out of the name.
+    // The name is not truncated.
     const [inner, outer] = await row
       .locator('.device-name .text')
       .evaluate((text: { scrollWidth: number; clientWidth: number }) => [

@@ -129,7 +129,7 @@ describeConsole('live updates', () => {
     await deviceRow(page, 'back').waitFor()
 
     await page.context().setOffline(true)
-    // Not in the file of the page that the browser has in its cache.
+    // Not in the browser's cached page.
     await page.getByRole('link', { name: 'Shared links' }).click()
     await page.getByRole('heading', { name: 'This page cannot be loaded' }).waitFor()
     await page.context().setOffline(false)
@@ -139,7 +139,7 @@ describeConsole('live updates', () => {
   test('a page first opened while the service restarts loads once it is back', async () => {
     const page = await suite.signedIn('/keys')
     let isUp = false
-    // As a service that is away: no `online` event of the browser comes.
+    // Like an unavailable service: the browser fires no `online` event.
     await page.route('**/*', (route) => (isUp ? route.fallback() : route.abort()))
     await page.getByRole('link', { name: 'Shared links' }).click()
     await page.getByRole('heading', { name: 'This page cannot be loaded' }).waitFor()

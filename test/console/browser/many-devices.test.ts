@@ -90,7 +90,7 @@ describeConsole('many devices at once', () => {
       'van-3',
       undefined,
     ])
-    // The last column is the place.
+    // The last column is the place name.
     expect(csv.split('\r\n')[1]).toMatch(/[a-z]"?$/i)
     await bar(page).getByRole('button', { name: 'Disable' }).click()
     const dialog = page.getByRole('dialog', { name: 'Disable 2 devices?' })

@@ -50,7 +50,7 @@ describeConsole('geofences and rules on the map page', () => {
     await deviceRow(page, 'tractor-2').waitFor({ state: 'detached' })
     await deviceRow(page, 'tractor-1').waitFor()
     expect(new URL(page.url()).searchParams.get('geofence')).toBe(id)
-    // Only a circle that is wide enough on the map has its name.
+    // Only a circle wide enough on the map shows its name.
     await page.getByRole('button', { name: 'Fit all' }).click()
     await eventually(async () => (await paintedText(page, 'Field')) !== null)
     await report('tractor-2', { latitude: 10 })

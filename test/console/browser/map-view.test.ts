@@ -12,7 +12,7 @@ const RESTS_MS = 800
 describeConsole('the view of the map', () => {
   const suite = consoleSuite()
 
-  /** The place of a text once the map has come to rest. */
+  /** The position of a text once the map has stopped moving. */
   async function placeOf(page: Page, text: string): Promise<Painted> {
     return eventually(
       async () => {
@@ -29,7 +29,7 @@ describeConsole('the view of the map', () => {
     await page.locator('.map-target').click({ position: { x, y } })
   }
 
-  /** How much is painted at a place of the canvas of devices, from 0 to 255. */
+  /** The opacity at a point of the devices' canvas, from 0 to 255. */
   function opacity(page: Page, x: number, y: number): Promise<number> {
     return page.evaluate(
       `[...document.querySelectorAll('.fleet-canvas')].at(-1).getContext('2d').getImageData(${x}, ${y}, 1, 1).data[3]`,
@@ -86,7 +86,7 @@ describeConsole('the view of the map', () => {
     await dialog.getByRole('button', { name: 'spot-07' }).click()
     await page.waitForURL(/device=spot-07/)
     await dialog.waitFor({ state: 'hidden' })
-    // The device is on its own now, and neither it nor its name covers the others.
+    // The device is alone now, and neither it nor its name covers the others.
     const others = await placeOf(page, String(AT_ONE_SPOT - 1))
     const name = await placeOf(page, 'spot-07')
     expect(Math.hypot(name.x - 23 - others.x, name.y - others.y)).toBeGreaterThan(30)
@@ -107,7 +107,7 @@ describeConsole('the view of the map', () => {
     const zero = await place('zero')
     const [north, south] = [await place('north'), await place('south')]
     expect([north.y > 0, south.y < 800]).toEqual([true, true])
-    // The world is as wide as it is high, and may be there several times.
+    // The world is as wide as it is high, and may appear several times.
     const world = south.y - north.y
     for (const [name, turn] of Object.entries({ north: 0, south: 0, east: 0.5, west: 0.5 })) {
       const turns = ((await place(name)).x - zero.x) / world - turn
@@ -141,7 +141,7 @@ describeConsole('the view of the map', () => {
     })
     const { x } = await placeOf(page, '2')
     const { width = 0 } = (await page.locator('.map-target').boundingBox()) ?? {}
-    // Devices are fitted with room for their names to the right.
+    // The view leaves room for the devices' names on the right.
     expect(Math.abs(x - width / 2)).toBeLessThan(60)
   })
 
@@ -167,7 +167,7 @@ describeConsole('the view of the map', () => {
         })),
       )
     }
-    // The browser draws with the processors that the service needs to store them.
+    // The browser draws on the processors that the service needs to store them.
     const last = 'many-9-999'
     await eventually(async () => (await suite.call('GET', `/devices/${last}`)).status === 200, {
       withinMs: 60_000,

@@ -50,7 +50,7 @@ describeConsole('markers and labels of the map', () => {
     return page
   }
 
-  /** The place of a device whose label is to its right, once the map rests. */
+  /** The position of a device with a label on its right, once the map has stopped moving. */
   async function deviceAt(page: Page, name: string) {
     return eventually(async () => {
       const text = await paintedText(page, name)
@@ -83,7 +83,7 @@ describeConsole('markers and labels of the map', () => {
         const row = await colours(page, here, 12)
         const disc = row.filter((one) => one === '23,128,63,255').length
         const whole = row.filter((one) => !one.endsWith(',0')).length
-        // The edges of a circle are blended. A map that moved meanwhile is looked at again.
+        // The edges of a circle are blended. If the map moved meanwhile, it is checked again.
         return disc >= 12 && disc <= 14 && whole >= 17 && whole <= 20 && { here, row }
       })
       expect(row.filter((one) => one === '255,255,255,255').length).toBeGreaterThanOrEqual(2)

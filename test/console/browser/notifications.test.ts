@@ -58,7 +58,7 @@ describeConsole('the notifications page', () => {
   const requests = (path: string) => receiver.received.filter((one) => one.path === `/${path}`)
   let devices = 0
 
-  /** Something happens: a device comes online. */
+  /** Causes an event: a device comes online. */
   async function happen(deviceId = `van-${(devices += 1)}`): Promise<string> {
     await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
     return deviceId
@@ -122,7 +122,7 @@ describeConsole('the notifications page', () => {
     expect(another).not.toBe(secret)
     await renewed.getByRole('button', { name: 'I have it' }).click()
     expect(await page.content()).not.toContain('whsec_')
-    // The kind that was used last is chosen for the next one.
+    // The kind used last is preselected for the next one.
     await page.goto(`${suite.url}/notifications?rule=${ruleId}`)
     await form(page).getByLabel('Fast').waitFor()
     expect(await form(page).getByLabel('Tell').inputValue()).toBe('webhook')
@@ -186,7 +186,7 @@ describeConsole('the notifications page', () => {
     })
     expect(after).not.toHaveProperty('deviceIds')
     await chooseAction(page, 'Edit', 'Night desk')
-    // What is set is in sight.
+    // Changed settings are in sight.
     const age = changed.getByLabel('Leave out what is older than')
     expect(await age.inputValue()).toBe('2')
     expect(await changed.getByLabel('Unit').inputValue()).toBe('days')

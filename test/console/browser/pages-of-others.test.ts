@@ -32,7 +32,7 @@ describeConsole('a page of another origin', () => {
     return page
   }
 
-  /** The answer of a `fetch` in the page, or `blocked`. */
+  /** The response to a `fetch` in the page, or `blocked`. */
   function fetched(page: Page, url: string, options: object): Promise<unknown> {
     return page.evaluate(`fetch(${JSON.stringify(url)}, ${JSON.stringify(options)}).then(
       async (answer) => [answer.status, answer.headers.get('RateLimit') !== null, await answer.json()],

@@ -21,7 +21,7 @@ async function throttle(page: Page): Promise<void> {
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
 }
 
-/** Resolves with milliseconds since the navigation once a canvas shows a device in its colour. */
+/** Resolves with the milliseconds from navigation until a canvas shows a device's colour. */
 const DOT_IS_THERE = `new Promise((resolve) => {
   const online = [0x17, 0x80, 0x3f]
   const look = () => {
@@ -94,7 +94,7 @@ describeConsole('the console on a phone', () => {
       await page.goto(`${suite.url}/share#${token}`, { waitUntil: 'commit' })
       const afterMs = await page.evaluate<number>(DOT_IS_THERE)
       const scale = await page.getByRole('img', { name: /^Scale: / }).getAttribute('aria-label')
-      // The built-in map has nothing to show closer.
+      // The built-in map has no more detail.
       expect(scale).toMatch(/^Scale: [25] km$/)
       return afterMs
     }

@@ -6,7 +6,7 @@ import { consoleSuite, deviceRow } from './console-harness.ts'
 describeConsole('a phone at rest that sends pings', () => {
   const suite = consoleSuite()
 
-  /** A message of OwnTracks at a time some seconds ago. */
+  /** A message of OwnTracks dated some seconds ago. */
   async function ping(key: string, tst: number, message: object): Promise<void> {
     const { status } = await fetch(`${suite.ingestUrl}/pub`, {
       method: 'POST',

@@ -100,7 +100,7 @@ function fleet() {
   return all.filter(({ deviceId }) => deviceId !== 'van-003')
 }
 
-/** The last hours of one more, with a gap. */
+/** The last hours of another van, with a gap. */
 function track() {
   const named = (name: string) => ways().find((way) => way.name === name)?.spots ?? []
   const [west, south] = [named('Wiener Straße').slice(12, 31), named('Hauptstraße').slice(31, 45)]
@@ -117,7 +117,7 @@ function track() {
   })).filter(({ timestamp }) => Date.parse(timestamp) < Date.now())
 }
 
-/** The place at a part of the way, from 0 to 1. */
+/** The point at a fraction of the way, from 0 to 1. */
 function placeOn(spots: readonly Spot[], part: number) {
   const at = part * (spots.length - 1)
   const [[fromX, fromY] = [0, 0], [toX, toY] = [fromX, fromY]] = spots.slice(Math.floor(at))

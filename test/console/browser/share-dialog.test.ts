@@ -8,7 +8,7 @@ import { countClicks } from './count-clicks.ts'
 import { fillMoment } from './fill-moment.ts'
 
 const DISPATCHER = 'dora@example.org'
-/** Tomorrow, if it is late. */
+/** Tomorrow, late in the day. */
 const IN_TWO_HOURS = /(today|tomorrow) \d\d:\d\d/
 
 describeConsole('the dialog that shares devices', () => {
@@ -184,7 +184,7 @@ describeConsole('the dialog that shares devices', () => {
     const { expiresAt } = (await shared(link)) as { expiresAt: string }
     const hours = (Date.parse(expiresAt) - Date.now()) / 3_600_000
     expect([hours > 1.9, hours <= 2.01]).toEqual([true, true])
-    // The tests' service has no other address.
+    // The tested service has no other address.
     const made = page.getByRole('dialog', { name: 'Link created' })
     await made.getByText('can be reached only from this computer').waitFor()
     await made.getByRole('button', { name: 'I have it' }).click()

@@ -85,7 +85,7 @@ describeConsole('sharing', () => {
     expect(await guest.getByText('Device 1').count()).toBe(0)
   })
 
-  /** A device can be shared once a report of it is stored, which is after its 200. */
+  /** A device can be shared once its report is stored, which is after its 200. */
   async function stored(deviceId: string): Promise<void> {
     await eventually(async () => (await suite.call('GET', `/devices/${deviceId}`)).status === 200)
   }
@@ -113,7 +113,7 @@ describeConsole('sharing', () => {
       expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
       trailMinutes: 0,
     })
-    // Nothing from before the share was made is shown.
+    // Nothing from before the share's creation is shown.
     await suite.report({ deviceId, latitude: 48.2, longitude: 16.4 })
     const page = await (await suite.open()).newPage()
     return { page, link: `${suite.url}/share#${token}` }
@@ -213,7 +213,7 @@ describeConsole('sharing', () => {
     ] as const
     await page.goto(link)
     await eventually(() => painted(online))
-    // Its stream continues, so only the time changes.
+    // Its stream stays open, so only the time changes.
     await passTime(page, 6 * 60_000)
     await eventually(() => painted(idle))
     expect(await painted(online)).toBe(false)

@@ -157,7 +157,7 @@ describeConsole('signing in', () => {
     const refresh = page.getByRole('button', { name: 'Refresh' })
     await eventually(() => refresh.isEnabled())
     await page.context().clearCookies()
-    // Another call of the page may have shown the dialog already.
+    // Another call of the page may have opened the dialog already.
     await refresh.click({ force: true })
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
     await dialog.waitFor()

@@ -19,7 +19,7 @@ describeConsole('the page of a silent device', () => {
     return status
   }
 
-  /** A device that last reported some minutes ago, as history tells, and its key. */
+  /** A device with imported history that last reported some minutes ago, and its key. */
   async function silent(
     deviceId: string,
     { minutesAgo = [120], ...more }: { minutesAgo?: readonly number[]; battery?: number } = {},
@@ -56,13 +56,13 @@ describeConsole('the page of a silent device', () => {
     return { path }
   }
 
-  /** Shows a device as if it had last reported two hours ago, to a service that has run since. */
+  /** Shows a device as if it last reported two hours ago, and the service had run since. */
   async function age(page: Page, deviceId: string): Promise<void> {
     await page.route(/\/api\/v1\/system\/history/, async (route) => {
       const answer = await route.fetch()
       await route.fulfill({ response: answer, json: { data: { items: [] } } })
     })
-    // It would send the true status.
+    // The stream would send the true status.
     await page.route(/\/api\/v1\/stream/, (route) => route.abort())
     await page.route(/\/api\/v1\/devices(\?|\/[^/]*$)/, async (route) => {
       const answer = await route.fetch()
@@ -189,7 +189,7 @@ describeConsole('the page of a silent device', () => {
       const card = page.getByRole('region', { name })
       await card.getByText('Its clock is 19 years behind').waitFor()
       await card.getByText('Exactly 1024 weeks').waitFor()
-      // The right date comes back.
+      // The device sends the right date again.
       if (status === 'disabled') return
       expect(await send('submit', key, report)).toBe(200)
       await card.waitFor({ state: 'hidden' })

@@ -51,7 +51,7 @@ describeConsole('an SOS', () => {
 
   const button = (page: Page, name: string) => banner(page).getByRole('button', { name })
 
-  /** Closes all of the tests before. */
+  /** Closes all alarms of earlier tests. */
   async function closeAll(): Promise<void> {
     const { body } = await suite.call('GET', '/facts?type=alarm.reported')
     const { items } = body.data as { items: { id: string; handling?: { state: string } }[] }
@@ -100,7 +100,7 @@ describeConsole('an SOS', () => {
     await callForHelp('walker-9')
     const page = await signedIn('late@example.org', '/keys')
     await button(page, 'Take: SOS of walker-9').waitFor()
-    // Its own stream and list come later than the click.
+    // Its own stream and list update after the click.
     await page.route(/\/(stream|facts\?)/, (route) => route.abort())
     const { body } = await suite.call('GET', '/facts?type=alarm.reported&deviceId=walker-9')
     const [{ id } = { id: '' }] = (body.data as { items: { id: string }[] }).items
@@ -122,7 +122,7 @@ describeConsole('an SOS', () => {
     const first = page.getByRole('list', { name: 'Devices' }).locator('[data-index="0"]')
     await first.filter({ hasText: 'walker-map' }).waitFor()
     expect(await first.textContent()).toContain('SOS')
-    // The ring and the triangle of the place, in the red of alarms.
+    // The ring and the triangle at the position, in the red of alarms.
     await eventually(async () => (await redPixels(page)) > 60)
     await card.getByRole('button', { name: 'Close: SOS of walker-map' }).click()
     await page
@@ -189,7 +189,7 @@ describeConsole('an SOS', () => {
   ] as const)(
     'it is accessible, %s at %d px',
     async (colorScheme, width) => {
-      // A device that calls again within 5 minutes makes no other fact.
+      // A device that repeats its SOS within 5 minutes creates no other fact.
       await callForHelp(`${'W'.repeat(52)}-${colorScheme}-${width}`)
       const viewport = { width, height: 800 }
       const page = await suite.signedIn('/', { colorScheme, viewport })

@@ -18,7 +18,7 @@ describeConsole('streets on the map', () => {
   const standIn = (page: Page) =>
     page.route(`${OSM}/**`, (route) => route.fulfill({ contentType: 'image/png', body: PIXEL }))
 
-  /** The map of a device that was chosen in the list. */
+  /** The map after choosing a device in the list. */
   async function flown(page: Page, scale: string): Promise<void> {
     await deviceRow(page, 'van-1').getByRole('button').click()
     await page.getByRole('img', { name: `Scale: ${scale}`, exact: true }).waitFor()
@@ -83,7 +83,7 @@ describeConsole('streets on the map', () => {
     await page.evaluate(
       `document.addEventListener('click', ({ target }) => /Retry/.test(target.textContent) && bringBack(), true)`,
     )
-    // Each failure of a tile draws the message again: the button never rests.
+    // Each failed tile redraws the message: the button never stays still.
     await page.getByRole('button', { name: 'Retry' }).dispatchEvent('click')
     await failed(page).waitFor({ state: 'hidden' })
   })

@@ -48,7 +48,7 @@ const SMALL = `(() => {
       const { left, top, right, bottom, width, height } =
         (one.closest('label') ?? one).getBoundingClientRect()
       const [x, y] = [(left + right) / 2, (top + bottom) / 2]
-      // Layouts of fractions of a pixel.
+      // Layouts have fractions of a pixel.
       return { one, left, top, right, bottom, x, y, side: Math.min(width, height) + 0.05 }
     })
   const between = (value, from, to) => Math.max(from, Math.min(value, to))

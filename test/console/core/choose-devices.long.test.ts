@@ -30,7 +30,7 @@ function device(index: number): ApiDevice {
   }
 }
 
-/** The bounds below are those of a machine that sorts the names in this time. */
+/** The bounds below hold for a machine that sorts the names in this time. */
 const SORTING_NAMES_MS = 200
 
 /** Milliseconds of CPU time: other programs on the machine do not count. */
@@ -81,7 +81,7 @@ test('listing 100 000 devices takes seconds; searching, counting and sorting aga
   const tries = [measure(), measure(), measure()]
   const least = (of: keyof (typeof tries)[0]) => Math.min(...tries.map((one) => one[of]))
   const reference = [...before, sortNames(), sortNames()]
-  // Beside other programs the same work takes more CPU time, up to twice as much.
+  // While other programs run, the same work takes up to twice the CPU time.
   const mean = reference.reduce((sum, ms) => sum + ms) / reference.length
   const slower = Math.max(1, mean / SORTING_NAMES_MS)
   expect(MOST_DEVICES).toBe(100_000)

@@ -4,7 +4,7 @@ import { clockError } from '../../../console/core/clock-error.ts'
 const DAY = 86_400_000
 const NOW = Date.parse('2026-11-25T18:00:00.000Z')
 
-/** A report that arrived these minutes ago, dated these days before. */
+/** A report that arrived `minutes` ago, dated `days` earlier. */
 function report(minutesAgo: number, daysBehind: number, imported?: true) {
   const receivedMs = NOW - minutesAgo * 60_000
   return {

@@ -16,7 +16,7 @@ const places = fc.record({
   latitude: fc.double({ min: -90, max: 90, noNaN: true }),
 })
 
-/** Vans of one town: so near each other that most are in clusters. */
+/** Vans of one town, so close together that most are in clusters. */
 const vans = fc.record({
   longitude: fc.double({ min: 16.3, max: 16.4, noNaN: true }),
   latitude: fc.double({ min: 48.2, max: 48.25, noNaN: true }),
@@ -46,7 +46,7 @@ describe('clusters', () => {
         for (const { x, y, devices: its } of found) {
           const mean = (read: (point: MapPoint) => number) =>
             its.reduce((sum, point) => sum + read(point), 0) / its.length
-          // Each device may have been reached by another number of ways around the world.
+          // Each device may lie a different number of turns around the world.
           const ways = (x - mean((point) => point.x)) * its.length
           expect(ways).toBeCloseTo(Math.round(ways), 6)
           expect(y).toBeCloseTo(

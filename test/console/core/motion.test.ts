@@ -3,7 +3,7 @@ import { isMoving, motionAfter, type Motion } from '../../../console/core/motion
 
 const MINUTE = 60_000
 const HOME = { latitude: 52.5, longitude: 13.4 }
-/** About that many metres north of home. */
+/** A position about this many metres north of home. */
 const north = (metres: number) => ({ ...HOME, latitude: 52.5 + metres / 111_195 })
 
 type Step = {

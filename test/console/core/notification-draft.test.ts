@@ -30,7 +30,7 @@ test.each([
   ['events', { types: ['geofence.left'], geofenceIds: ['yard'] }],
   ['rules', { types: ['rule.raised'], ruleIds: ['fast'] }],
   ['rules', { types: ['rule.raised', 'rule.cleared'], ruleIds: ['fast'] }],
-  // These are made by the API alone.
+  // Only the API creates these.
   ['events', { types: ['rule.cleared'], ruleIds: ['fast'] }],
   ['events', { types: ['geofence.left'], ruleIds: ['fast'], geofenceIds: ['yard'] }],
   ['events', { ruleIds: ['fast'], geofenceIds: ['yard'] }],

@@ -10,7 +10,7 @@ import {
   type Right,
 } from '../../../console/core/session-rules.ts'
 
-/** The calls that the controls with a right make. */
+/** The calls made by the controls of a right. */
 const CALLS: Readonly<Record<Right, readonly string[]>> = {
   'audit.read': ['GET /audit'],
   'devices.edit': ['PATCH /devices/:deviceId', 'POST /devices/labels'],

@@ -14,7 +14,7 @@ function reasons(facts: Partial<SilenceFacts>) {
   return silenceReasons({ device: SEEN, ...facts }, NOW)
 }
 
-/** Reports received these minutes ago, each recorded these minutes earlier. */
+/** Reports by minutes since receipt, and minutes from recording to receipt. */
 function received(minutesAgo: readonly number[], { late = 0, imported = false } = {}) {
   return minutesAgo.map((minutes) => ({
     receivedAt: at(imported ? 0 : minutes),

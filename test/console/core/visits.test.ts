@@ -68,7 +68,7 @@ test('a visit that spans the whole stop at its geofence is left out', () => {
   const [same, longer, around] = [visit(590_000), visit(700_000), visit(590_000, 'port')]
   const { at, others } = foldVisits([stop], [same, longer, around])
   expect([at.get(stop), others]).toEqual([[longer, around], []])
-  // It ends with its stop, on a later day than those shown.
+  // It ends with its stop, after the days shown.
   const open = { ...stop, open: 'after' } as const
   expect(foldVisits([open], [{ ...same, to: undefined }]).at.get(open)).toBeUndefined()
   expect(foldVisits([stop], [{ ...same, to: undefined }]).at.get(stop)).toHaveLength(1)

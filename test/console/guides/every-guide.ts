@@ -1,7 +1,7 @@
 import type { Guide } from '../../../console/guides/guide.ts'
 import { GUIDES } from '../../../console/guides/guides.ts'
 
-/** Everything that a shell, a template or a string literal might take for its own. */
+/** Every character that a shell, a template or a string literal might interpret. */
 export const ODD_ID = `van's "7" \\ $HOME \`id\` %LAT %s {0} a+b&c=d 🚚`
 export const KEY_SHAPED = `gps_${'a'.repeat(38)}`
 

@@ -13,7 +13,7 @@ import { ODD_ID } from './every-guide.ts'
 import { micropython } from './micropython.ts'
 
 const ALL = GUIDES.flatMap(({ guides }) => guides.map(({ id }) => id))
-/** Trackers, which have the ids of their radio. */
+/** Trackers, identified by their radio's id. */
 const DEV_EUIS = new Map([
   ['the-things-stack', '70B3D57ED0001234'],
   ['chirpstack', '70b3d57ed0001235'],
@@ -37,7 +37,7 @@ afterAll(async () => {
   await directory.remove()
 })
 
-/** Where the device has been, once it has been somewhere. */
+/** Gives the device a position first. */
 function history(deviceId: string) {
   return eventually(
     async () => {

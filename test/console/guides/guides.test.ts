@@ -69,7 +69,7 @@ describe('the links', () => {
     (id) => {
       const { protocol, host, pathname, search } = link(id)
       expect([protocol, host, pathname]).toEqual(['owntracks:', '', '/config'])
-      // As apps read it, to whom + is a plus.
+      // As apps parse it, for which + is a plus.
       const inline = decodeURIComponent(/^\?inline=([^&]*)$/.exec(search)?.[1] ?? '')
       expect(JSON.parse(Buffer.from(inline, 'base64').toString('utf8'))).toMatchObject({
         _type: 'configuration',
@@ -122,7 +122,7 @@ describe('values to enter', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z/]{1,12}$/), (deviceId) => {
         const arrived = arrivesAs?.(deviceId) ?? ''
-        // Once it is taken over as the device's id, it stays that.
+        // Once adopted as the device's id, it stays.
         expect(arrivesAs?.(arrived)).toBe(arrived)
       }),
     )

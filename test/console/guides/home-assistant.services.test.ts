@@ -12,7 +12,7 @@ const STATE = {
 }
 
 await describeWith(['jinja'], 'the guide of Home Assistant', ({ jinja }) => {
-  /** As Home Assistant renders a template: values that are literals of Python become those. */
+  /** Like Home Assistant's rendering: results that are Python literals become values. */
   function render(template: string, values: object): unknown {
     const program = `import ast, datetime, json, sys
 from types import SimpleNamespace

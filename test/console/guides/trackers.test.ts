@@ -21,7 +21,7 @@ const SERVERS: Readonly<Record<string, (payload: object) => object>> = {
   }),
 }
 
-/** Values that a payload has, as our own; where it has others, it has none of these names. */
+/** Values of a payload under our names; a payload with other values has none of these names. */
 const VALUES = { altitude: 180, battery: 0.8, speed: 10, heading: 90 }
 
 describe.each(Object.entries(SERVERS))('through %s', (server, message) => {

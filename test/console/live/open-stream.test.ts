@@ -92,7 +92,7 @@ describe('a stream', () => {
     const begun = performance.now()
     open()
     await eventually(() => asked >= 8)
-    // Half of each delay is left to chance: 5, 10, 20 ... 320 ms.
+    // Half of each delay is random: 5, 10, 20 ... 320 ms.
     expect(performance.now() - begun).toBeGreaterThan(310)
   })
 

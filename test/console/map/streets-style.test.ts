@@ -9,12 +9,12 @@ import type { Palette } from '../../../console/core/palette.ts'
 import { MIDDLE } from '../town/plane.ts'
 import { town } from '../town/town.ts'
 
-/** Colours that are the names of what they are for. */
+/** Colours named after their use. */
 const palette = new Proxy({} as Palette, { get: (_all, name) => String(name) })
 const files = { 3: town({ version: 3 }), 4: town() }
 const METRES_PER_PIXEL_AT_0 = 156_543.03392804097
 
-/** The features that the tile in the middle of the town has at a zoom, in the order of the tile. */
+/** The features of the town's middle tile at a zoom, in the order of the tile. */
 async function drawn({ zoom, version = 4 }: { zoom: number; version?: 3 | 4 }) {
   const file = files[version]
   const source: Source = {
@@ -36,7 +36,7 @@ async function drawn({ zoom, version = 4 }: { zoom: number; version?: 3 | 4 }) {
   })
 }
 
-/** Styles are used again and again, so that what they hold is copied. */
+/** Styles are reused, so their contents are copied. */
 function described(style: Style) {
   const colour: unknown = style.getStroke()?.getColor() ?? style.getFill()?.getColor()
   return {

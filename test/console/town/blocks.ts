@@ -15,7 +15,7 @@ export function riverNorth(east: number): number {
   return -260 + 170 * Math.sin(east / 700)
 }
 
-/** From this far to the south the town is fields. */
+/** South of this line there are fields. */
 const RADIUS = 1_500
 
 /** The town's blocks: fewer of them the further from the middle, and none in the river. */

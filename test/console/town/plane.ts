@@ -1,6 +1,6 @@
 import type { Position } from 'geojson'
 
-/** Where the town lies: in fields, so that no place of the world's map has its streets. */
+/** The town's location: fields, so that it covers no place of the world map. */
 export const MIDDLE = { longitude: 16.75, latitude: 48.02 }
 /** From the middle to each edge, in metres. */
 export const REACH = 2_200
@@ -8,7 +8,7 @@ export const REACH = 2_200
 /** Metres to the east and the north of the town's middle. */
 export type Spot = readonly [east: number, north: number]
 
-/** Turned and bent, so that the streets of a grid look as if they had grown. */
+/** Rotates and bends, so that the grid of streets looks natural. */
 export function bent([east, north]: Spot): Spot {
   const [x, y] = [east + 90 * Math.sin(north / 610), north + 70 * Math.sin(east / 480 + 1)]
   const turn = 0.21
@@ -22,7 +22,7 @@ export function degrees([east, north]: Spot): Position {
   return [longitude + east / across, latitude + north / metresPerDegree]
 }
 
-/** The same numbers from 0 to 1 in each run. */
+/** The same random numbers from 0 to 1 in each run. */
 export function diceOf(seed: number): () => number {
   let state = seed
   return () => {

@@ -127,7 +127,7 @@ function feature(geometry: Geometry, properties: Properties): Feature {
   return { type: 'Feature', geometry, properties: Object.fromEntries(known) }
 }
 
-/** It wrote a prefix before its own words, and said of bridges that they are one level up. */
+/** It prefixed its own words, and put bridges one level up. */
 function asOfV3(one: Feature): Feature {
   const properties: Record<string, unknown> = {}
   for (const [name, value] of Object.entries<unknown>(one.properties ?? {})) {

@@ -58,7 +58,7 @@ function street(number: number, isMain: boolean) {
     : ({ kind: 'minor_road', detail: 'residential', name } as const)
 }
 
-/** First and last number of each run of numbers that are wanted. */
+/** First and last of each run of wanted numbers. */
 function runs(from: number, to: number, isWanted: (n: number) => boolean): [number, number][] {
   const found: [number, number][] = []
   let first: number | undefined

@@ -43,7 +43,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
 
   test('processes that start together on an empty registry agree on one schema, at most a second later than one after the other', async () => {
     for (let round = 0; round < 3; round += 1) {
-      // A busy machine slows the registry down: the same opened in turn tells by how much.
+      // A busy machine slows the registry down: opening one after the other measures by how much.
       const inTurn = anEmptySubject()
       const began = performance.now()
       for (let process = 0; process < 8; process += 1) await openAvroFormat(inTurn)
@@ -57,7 +57,7 @@ await describeWith(['kafka', 'schemaRegistry'], 'Kafka with Avro', ({ kafka, sch
       const event = positionReported()
       const values = formats.map((format) => format.encode(event))
       expect(new Set(values.map((value) => value.toString('hex'))).size).toBe(1)
-      // The registry has been seen to register one schema twice concurrently, under one id.
+      // The registry sometimes registers one schema twice concurrently, under one id.
       const versions = (await get(`/subjects/${subject}/versions`)) as unknown as number[]
       const schemas = await Promise.all(
         versions.map((version) => get(`/subjects/${subject}/versions/${version}/schema`)),
@@ -290,7 +290,7 @@ function doubleBytes(value: number): Buffer {
   return bytes
 }
 
-/** A way to the registry that can be closed and opened again. */
+/** A proxy to the registry that can be closed and reopened. */
 async function detour(target: string) {
   let away = false
   let refused = 0

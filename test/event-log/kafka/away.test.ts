@@ -20,7 +20,7 @@ test('a log whose Kafka is unavailable holds at most 10 000 events in memory, an
   let overloaded = 0
   const appends = Array.from({ length: 10_100 }, () =>
     opened.append([event]).catch(({ message }: Error) => {
-      // Not those that were held: on a busy machine they may have met their deadline by now.
+      // Not the held ones: on a busy machine they may have passed their deadline by now.
       if (message === 'the event log is overloaded') overloaded += 1
       return message
     }),

@@ -102,7 +102,7 @@ await describeWith(['ownKafka'], 'a broken connection to Kafka', ({ ownKafka }) 
     })
   }
 
-  /** As senders do: again, until it is acknowledged. */
+  /** Like senders: retries until acknowledged. */
   async function append(event: PositionReported): Promise<void> {
     await eventually(
       async () => {

@@ -14,7 +14,7 @@ import { openLog, plainKafka } from './harness.ts'
 
 const SOON = { withinMs: 30_000 }
 
-/** Read models that know how far they have come, as all members of their group see them. */
+/** Read models with a checkpoint, as all members of their group see it. */
 type Checkpoint = { offsets: Offsets }
 
 await describeWith(['kafka'], 'a group with a checkpoint', ({ kafka }) => {
@@ -34,7 +34,7 @@ await describeWith(['kafka'], 'a group with a checkpoint', ({ kafka }) => {
     }, SOON)
     expect(Math.min(...second.offsets().map(({ offset }) => offset))).toBeGreaterThan(4)
 
-    // Restored to what they were before: the next assignment begins there.
+    // Restored to an earlier state: the next assignment starts there.
     checkpoint.offsets = {}
     await second.stop()
     await eventually(() => first.offsets().filter(({ offset }) => offset === 0).length >= 18, SOON)

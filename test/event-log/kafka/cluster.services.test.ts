@@ -53,7 +53,7 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
     const died = performance.now()
     const acknowledged: string[] = []
     const slowest = { healthy: 0, ill: 0 }
-    // Longer than it takes the cluster to notice.
+    // Longer than the cluster takes to notice.
     while (performance.now() - died < 15_000) {
       const event = positionReported({ deviceId: any(healthy) })
       slowest.healthy = Math.max(slowest.healthy, await took(() => log.append([event])))
@@ -69,7 +69,7 @@ await describeWith(['ownKafkaCluster'], 'a log on several brokers', ({ ownKafkaC
     expect(slowest.ill).toBeLessThan(6000)
     await log.ready()
 
-    // A process that starts now has nothing that it learned before.
+    // A process that starts now has no earlier metadata.
     const fresh = openLog('lone')
     await whenReady(fresh)
     const event = positionReported({ deviceId: any(healthy) })

@@ -51,7 +51,7 @@ await describeWith(['kafka'], 'erasures in Kafka', ({ kafka }) => {
       { key: Buffer.from('acc-1/\xff', 'latin1'), headers: marks },
     ]
     for (const message of bad) await putRaw(brokers, topic, { ...message, value: null })
-    // An event of a type that nobody here knows is no fault.
+    // An event of an unknown type is not an error.
     const later = { ...marks, ce_type: 'DeviceErased.v2' }
     await putRaw(brokers, topic, { key, value: null, headers: later })
     await putRaw(brokers, topic, { key, value: null, headers: marks })

@@ -36,7 +36,7 @@ export function logOptions(
   }
 }
 
-/** An empty log on topics of its own, as the contract suite wants it. */
+/** An empty log on its own topics, for the contract suite. */
 export async function openKafka(
   options: Partial<KafkaEventLogOptions> & { brokers: readonly string[]; topicPrefix: string },
 ): Promise<OpenedEventLog> {
@@ -46,7 +46,7 @@ export async function openKafka(
     const log = openKafkaEventLog(logOptions({ ...options, topicPrefix }))
     opened.push(log)
     await whenReady(log)
-    // On a machine under load the leaders of new partitions take a while to know that they are.
+    // Under load, the leaders of new partitions take a while to learn their role.
     await eventually(() => Promise.all([log.extent(), log.deadLetters.count()]), {
       withinMs: 30_000,
     })
@@ -65,7 +65,7 @@ export async function openKafka(
             ? { ce_type: 'PositionReported.v1' }
             : { ce_type: marks.type, ce_id: marks.id, ce_time: '2026-01-01T00:00:00.000Z' },
       }),
-    // The key that the samples are put under.
+    // The key of the samples.
     putRawRejection: (value) =>
       putRaw(options.brokers, `${topicPrefix}.report-rejected`, {
         key: 'acc-1/key-1',
@@ -100,7 +100,7 @@ export async function whenReady(log: EventLog, withinMs = 30_000): Promise<void>
   )
 }
 
-/** A client that knows nothing of the adapter. */
+/** A client independent of the adapter. */
 export function plainKafka(brokers: readonly string[]): Kafka {
   return new Kafka({ clientId: 'plain', brokers: [...brokers], logLevel: logLevel.NOTHING })
 }
@@ -141,7 +141,7 @@ export async function putRaw(
   await producer.disconnect()
 }
 
-/** The first records of a topic, as they are. */
+/** The first raw records of a topic. */
 export async function readTopic(
   brokers: readonly string[],
   topic: string,
@@ -161,7 +161,7 @@ export async function readTopic(
   return messages
 }
 
-/** Joins a group as a member that no other can share it with; gives what leaves it again. */
+/** Joins a group as a member that others cannot share it with; returns a function to leave. */
 export async function occupyGroup(
   brokers: readonly string[],
   { groupId, topic }: { groupId: string; topic: string },
@@ -176,7 +176,7 @@ export async function occupyGroup(
   return () => member.disconnect()
 }
 
-/** Reads a log as a member of a group; what `onBatch` rejects is not taken. */
+/** Reads a log as a member of a group; a batch that `onBatch` rejects is not committed. */
 export function startReading(
   log: EventLog,
   group = `group-${randomUUID()}`,
@@ -217,7 +217,7 @@ export function startTailing(log: EventLog, after: Offsets | 'end') {
   return {
     items,
     recordIds: () => recordIds(batches().flatMap(({ entries }) => entries)),
-    /** Its place in the log, from which a reader would resume. */
+    /** Its mark, from which a reader would resume. */
     marks: (): Offsets =>
       Object.fromEntries(batches().map(({ partition, lastOffset }) => [partition, lastOffset])),
     stop() {
@@ -231,7 +231,7 @@ function recordIds(entries: readonly LogEntry[]): string[] {
   return entries.flatMap((entry) => (entry.kind === 'position' ? [entry.event.recordId] : []))
 }
 
-/** A member that shares no way of assigning partitions with the others may not join their group. */
+/** A member without a common assignment protocol may not join the group. */
 const unlikeOurs: PartitionAssigner = (config) => {
   const assigner = PartitionAssigners.roundRobin(config)
   const name = 'UnlikeOurs'

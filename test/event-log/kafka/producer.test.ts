@@ -16,7 +16,7 @@ const MESSAGES = [
 
 describe('producers of batches', () => {
   test('a producer passes each message’s partition to kafkajs, and counts only responses for these', async () => {
-    // As after partitions were added: one that chose again would have been answered in full.
+    // As after partitions were added: a producer that chose again would get a full response.
     const { producer, sent } = standIn(() => answersFor(0, 1, 2))
     await expect(producer.send(MESSAGES)).rejects.toThrow('no answer for partition 3')
     expect(sent.map(({ topicMessages }) => topicMessages)).toEqual([

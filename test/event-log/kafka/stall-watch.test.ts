@@ -31,7 +31,7 @@ describe('a watch over a subscription', () => {
     return {
       ...watching,
       error: () => stalled,
-      /** Looks until well after it would have been called stalled. */
+      /** Watches until well after the stall deadline. */
       async lookLong() {
         const end = performance.now() + 200
         await eventually(() => looks > 20 && performance.now() > end)

@@ -15,7 +15,7 @@ beforeEach(async () => {
   open = await openLog()
 })
 
-/** A log whose live reader counts the entries that are looked at. */
+/** A log whose live reader counts the entries it reads. */
 async function openLog() {
   const directory = await ownDirectory()
   const clock = { now: () => T0 }
@@ -85,7 +85,7 @@ test('a reader continuing from a mark reads only new entries, however many the p
   await eventually(async () => (await open.read('acc-1', page.mark)).items.length === 3)
   open.looked.entries = 0
   const { items } = await open.read('acc-1', page.mark)
-  // The mark of an item, as that of a page.
+  // An item's mark works like a page's.
   expect((await open.read('acc-1', items[0]!.mark)).items).toHaveLength(2)
   expect((await open.read('acc-1', items[2]!.mark)).items).toEqual([])
   expect(open.looked.entries).toBeLessThan(20)

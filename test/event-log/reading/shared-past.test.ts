@@ -48,7 +48,7 @@ async function openFeed(options: Partial<FeedsOptions>) {
       },
       placeBefore: (time) => eventLog.placeBefore(time),
       tail(given) {
-        // The first one is that of the live reader.
+        // The first tail belongs to the live reader.
         const tail = isLive ? eventLog.tail(given) : counted(given)
         isLive = false
         return tail as ReturnType<typeof eventLog.tail>

@@ -13,18 +13,18 @@ export type Line =
   | 'up'
   /** Refused immediately; nothing is written. */
   | 'down'
-  /** Nothing is written, and nothing answers until it is something else. */
+  /** Nothing is written, and no call is answered until the fate changes. */
   | 'hung'
-  /** Nothing answers; written as soon as it is something else. */
+  /** No call is answered; events are written as soon as the fate changes. */
   | 'stalled'
-  /** Written, and nothing answers. */
+  /** Written, and no call is answered. */
   | 'mute'
   /** Written, and then refused. */
   | 'answers lost'
 
 export type SpoolHarness = ReturnType<typeof harness>
 
-/** A spool before a real log, for each test, with a line between them that can be cut. */
+/** A spool before a real log, for each test, with a connection that can be cut. */
 export function spoolForEachTest(use: (harness: SpoolHarness) => void): void {
   let opened: SpoolHarness
 
@@ -47,7 +47,7 @@ function harness() {
   const waiting = new Set<() => void>()
   let line: Line = 'up'
 
-  /** Appends pass the line; the rest goes to the log as it is. */
+  /** Appends go through the connection; other calls go directly to the log. */
   const behind: EventLog = {
     ...log,
     async append(events, options) {

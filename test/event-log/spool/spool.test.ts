@@ -110,7 +110,7 @@ describe('spools', () => {
   test('with very many pending appends and a silent log, a spool waits less, and not for later appends', async () => {
     await reopen({ directWithinMs: 600_000 })
     harness.becomes('hung')
-    // One fewer than very many.
+    // One fewer than the number that counts as very many.
     const appends = samples(299).map((event) => spool.append([event]))
     await new Promise(setImmediate)
     expect(spool.depth().events).toBe(0)
@@ -155,7 +155,7 @@ describe('spools', () => {
   })
 
   test('appends go to the log again once the spool is empty, also under load', async () => {
-    // Room for all that the senders write until it is drained, however slow the machine is.
+    // Room for everything written until it is drained, even on a slow machine.
     await reopen({ maxBytes: 2 ** 30 })
     harness.becomes('down')
     const sent: PositionReported[] = []

@@ -15,7 +15,7 @@ const COMPILED = new URL('../../../dist/event-log/sqlite/sqlite-event-log.js', i
 
 const children: ChildProcess[] = []
 
-// Other processes run the compiled program; nothing happens here where it is current.
+// Other processes run the compiled program; this does nothing if it is up to date.
 beforeAll(() => promisify(execFile)(process.execPath, [BUILD]), 120_000)
 
 afterEach(() => {

@@ -70,7 +70,7 @@ test('a group that returns after all its entries have expired misses no new one'
   await log.rejections.append([reportRejected({ receivedAt: T0 })])
   expect(await readAll(log, 'gone')).toHaveLength(1)
   now = 2 * T0
-  // It takes the old one with it, so that its place is the first again, were places given twice.
+  // It removes the old one, so its offset would be the first again if offsets were reused.
   await log.rejections.append([reportRejected({ receivedAt: T0 })])
   expect(rows()).toBe(0)
   const fresh = reportRejected({ receivedAt: now })

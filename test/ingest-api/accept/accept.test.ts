@@ -194,7 +194,7 @@ test('other requests have their turn while thousands of reports are validated', 
     waiting = setImmediate(turn)
   }
   let waiting = setImmediate(turn)
-  // Each look at the clock is 5 ms after the one before.
+  // Each reading of the clock is 5 ms later.
   let now = 0
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 5))
   const faulty = Array.from({ length: 5_000 }, () => ({ json: { latitude: 'x' } }))

@@ -65,7 +65,7 @@ function van(number: number): SubmittedReport {
   return { json: { deviceId: `van-${number}`, latitude: 54.3, longitude: 10.1 } }
 }
 
-/** The outcomes returned to the caller, which counts the first report. */
+/** The outcomes returned to the caller, who counts the first report. */
 async function outcomes(...reports: SubmittedReport[]) {
   return (await accept(grant, reports, patient())).outcomes
 }

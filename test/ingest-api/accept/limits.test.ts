@@ -123,7 +123,7 @@ describe('devices', () => {
     test('the headers show the key’s limit once many devices have reported', async () => {
       expect(told(await send('van-0')).limit).toBe('"device";r=2;t=60')
       for (let n = 1; n < 4; n += 1) await send(`van-${n}`)
-      // 5 of 10 are less than 2 of 3.
+      // 5 of 10 is less than 2 of 3.
       expect(told(await send('van-4'))).toMatchObject({
         limit: '"key";r=5;t=60',
         policy: '"key";q=10;w=60',

@@ -113,7 +113,7 @@ test('accepted reports, reports without a known key, and internal failures leave
   away = true
   statuses.push((await flaky.submit(minimal, { key: secret })).status)
   expect(statuses).toEqual([200, 401, 401, 401, 415, 405, 404, 503])
-  // A report that counts, so that the test has something to wait for.
+  // A report that is stored, so that the test can wait for it.
   await flaky.submit({}, { key: secret })
   expect(await flaky.rejected(1)).toHaveLength(1)
   expect(await flaky.metrics.registry.metrics()).toContain('gps_rejections_total{outcome="kept"} 1')

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { rejectedContentOf } from '../../../ingest-api/accept/rejected-content.ts'
 import { newApiKey } from '../../../schemas/access/api-key.ts'
 
-/** The kept body of bytes that came in pieces of a size. */
+/** The stored body of bytes that arrive in pieces of a size. */
 function bodyOf(bytes: Uint8Array | string, size = 100_000): string {
   const all = Buffer.from(bytes)
   const chunks = []
@@ -107,7 +107,7 @@ test('a key written with JSON escapes is found wherever the body is cut', () => 
     )
     expect(plain.replace(/\\(u.{0,3})?$/, '')).toMatch(/^ +(gp?s?|gps_…?(".*)?)?$/)
   }
-  // Forms that people type, and that pages turn an underscore into.
+  // Forms that people type, and forms into which pages turn an underscore.
   const rest = key.slice(4)
   for (const underscore of [
     '_ ',

@@ -17,7 +17,7 @@ const away = new DependencyError('the log is away', { retriable: true })
 const directory = directoryForEachTest()
 let eventLog: EventLog
 let metrics: Metrics
-/** Replaced where the log is to fail or to hang. */
+/** Replaced if the log must fail or hang. */
 let append: EventLog['rejections']['append']
 let warnings: number
 let rejections: RejectionQueue
@@ -54,17 +54,17 @@ function refuse(
   }
 }
 
-/** As many as are kept in a second of one account, of five keys; the next second begins. */
+/** As many as one account may store in a second, from five keys; then the next second starts. */
 function refuseForOneSecond(): void {
   for (let key = 0; key < 5; key += 1) refuse(20, `key-${key}`)
   clock.time += 1_000
 }
 
-/** Every rejection in the log; at least one has to be there. */
+/** Every rejection in the log; there must be at least one. */
 async function logged(): Promise<ReportRejected[]> {
   const found: ReportRejected[] = []
   const reading = new AbortController()
-  // Behind all that was there before.
+  // After all earlier entries.
   const last = { keyId: 'last', accountId: 'acc-1', receivedAt: clock.time, message: 'last' }
   const rejectionId = `7${String(clock.time).padStart(25, '0')}`
   await eventLog.rejections.append([{ ...last, rejectionId, error: 'FORBIDDEN', count: 1 }])
@@ -145,7 +145,7 @@ describe('rejections', () => {
     await rejections.flush()
     expect(await kept()).toBe(200)
 
-    // A place is free for the next one.
+    // A slot is free for the next one.
     clock.time += 1_000
     floods()
     refuse(5, 'key-quiet', 'INVALID_PARAMS', 'quiet')

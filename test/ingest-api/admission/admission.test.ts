@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => ingest.close())
 
-/** An ingest API whose store is away while the line is cut. */
+/** An ingest API whose store is unavailable while the connection is cut. */
 function startBehind(line: { readonly isCut: boolean }): Promise<IngestHarness> {
   return startIngest({
     wrapKeys: (store) => ({

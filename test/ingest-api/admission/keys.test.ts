@@ -132,7 +132,7 @@ describe('cached keys', () => {
       expect((await grants.find(others[round % 5] ?? hash))?.key.name).toBe('old')
       await jest.advanceTimersByTimeAsync(100)
     }
-    // Nobody asks for a key that is used no more; once the store answers it is looked up first.
+    // An unused key is not looked up; once the store responds, a used key is looked up first.
     hang = false
     name = 'new'
     await jest.advanceTimersByTimeAsync(4_500)

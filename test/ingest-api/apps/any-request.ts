@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { T0 } from '../../samples.ts'
 
-/** Values that an app could write by mistake, and values that nobody would write. */
+/** Values that an app could send by mistake, and values that no app would send. */
 const odd = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
   fc.constantFrom<unknown>(
@@ -114,7 +114,7 @@ const marks = fc.record(
   },
   { requiredKeys: [] },
 )
-/** The places in which apps have their fields. */
+/** The locations of apps' fields. */
 const nested = fc.record(
   Object.fromEntries(
     'location coords battery position device end_device_ids uplink_message decoded_payload deviceInfo object location_solved'
@@ -145,7 +145,7 @@ const json = fc.oneof(
   { weight: 1, arbitrary: odd },
 )
 
-/** Values as a query or a form has them, now and then damaged. */
+/** Values as in a query or a form, occasionally damaged. */
 export const anyQuery = fc
   .tuple(
     flat,

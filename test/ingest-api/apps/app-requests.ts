@@ -5,7 +5,7 @@ export const OSMAND = '/api/v1/senders/osmand'
 export const OWNTRACKS = '/api/v1/senders/owntracks'
 export const OVERLAND = '/api/v1/senders/overland'
 
-/** One point a second, so that each is another record. */
+/** One point a second, so that each makes a new record. */
 let points = 0
 export const now = () => Math.floor(T0 / 1000) + (points += 1)
 

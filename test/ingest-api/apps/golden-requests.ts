@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { PositionReported } from '../../../schemas/events/position-reported.ts'
 
-/** A request that an app has really sent, and its expected outcome. */
+/** A real request of an app, and its expected outcome. */
 export type Golden = {
   readonly id: string
   readonly source: string
@@ -56,7 +56,7 @@ export function goldenRequests(): Golden[] {
   return JSON.parse(readFileSync(CASES, 'utf8')) as Golden[]
 }
 
-/** The requests of a case in their order, with the key in its places. */
+/** The requests of a case in order, with the key filled in. */
 export function requestsOf(
   { dialect, request, expect }: Golden,
   key: string,

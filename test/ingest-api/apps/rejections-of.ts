@@ -11,7 +11,7 @@ export async function rejectionsOf(
   const found: ReportRejected[] = []
   const receivedAt = clock.now()
   const reading = new AbortController()
-  // Behind all that was there before.
+  // After all earlier entries.
   const rejectionId = ulid(receivedAt, randomBytes(10))
   const told = { accountId: 'acc-1', keyId: 'last', receivedAt, message: 'last', count: 1 }
   await eventLog.rejections.append([{ ...told, rejectionId, error: 'FORBIDDEN' }])

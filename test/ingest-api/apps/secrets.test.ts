@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 afterAll(() => ingest.close())
 
-/** Everything that was logged, counted, kept and answered. */
+/** Everything that was logged, counted, stored and answered. */
 async function seenOf(id: string, answers: readonly Answer[]): Promise<string> {
   const rejections = await rejectionsOf(ingest, id)
   const { text } = (await ingest.request('/metrics')).body as { text: string }
@@ -82,7 +82,7 @@ test('an attribute that contains a key, however hidden, is left out of an app’
 test('a device id that contains a key is refused in positions and heartbeats, and not stored', async () => {
   const { id, secret } = await ingest.createKey()
   const point = { lat: 1, lon: 2, tst: now() }
-  // Somebody has put the key into each field that was empty.
+  // The user has put the key into each empty field.
   const answers = [
     await post(ingest, OWNTRACKS, location({ topic: `owntracks/${secret}/phone` }), bearer(secret)),
     await post(ingest, OWNTRACKS, JSON.stringify({ _type: 'location', ...point }), {
@@ -136,7 +136,7 @@ test('a key in an invalid address appears neither in the log nor in a warning of
       /^HTTP\/1\.1 400 .*"error":"INVALID_PARAMS"\}$/s,
     )
   }
-  // A proxy may be sent a whole one.
+  // A proxy may receive an absolute URL.
   const whole = `http://${secret}:x@host:8080${OSMAND}/${secret}?${query()}`
   expect(await answerToLine(`GET ${whole} HTTP/1.1`)).toMatch(/^HTTP\/1\.1 200 /)
   expect(await devicesOf(ingest, id)).toEqual(['van'])

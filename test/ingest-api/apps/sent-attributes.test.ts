@@ -57,7 +57,7 @@ function forwarded(attributes: object) {
   return { device: { uniqueId: 'van' }, position }
 }
 
-/** A text under each of these names. */
+/** A string under each of these names. */
 function textsOf(...names: readonly string[]) {
   return Object.fromEntries(names.flatMap((list) => list.split(' ')).map((name) => [name, 'x']))
 }

@@ -49,7 +49,7 @@ test('heartbeats of a device without any position leave one rejection an hour, a
   ingest.clock.time = T0 + 61 * MINUTE
   await osmand('id=van&alarm=sos')
   expect(await messages()).toEqual([NEW, NEW, ...alarms, `${NEW}, with the alarm sos`])
-  // They stay heartbeats.
+  // They remain heartbeats.
   expect(await heartbeats()).toBe(9)
 })
 
@@ -149,7 +149,7 @@ test('a device with a position in the same request, or in the last minute, leave
   ingest.clock.time = T0 + MINUTE
   await osmand('id=tug&alarm=sos')
   expect(await messages()).toEqual([])
-  // The store has not projected it: something is wrong.
+  // The store still lacks the position: something is wrong.
   ingest.clock.time = T0 + MINUTE + 1
   await osmand('id=tug&alarm=sos')
   expect(await messages()).toEqual([`${NEW}, with the alarm sos`])

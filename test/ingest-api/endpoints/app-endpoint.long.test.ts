@@ -16,6 +16,6 @@ test('hundreds of thousands of malformed points get a 2xx without delaying other
   const answer = await post(ingest, `/log/multiple/${secret}/van`, points, headers)
   delays.disable()
   expect(answer.status).toBe(200)
-  // It was 2 s.
+  // It used to take 2 s.
   expect(delays.max / 1e6).toBeLessThan(250)
 })

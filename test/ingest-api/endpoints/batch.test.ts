@@ -93,7 +93,7 @@ describe('batches', () => {
     expect(await send(twins, { 'Idempotency-Key': 'other' })).not.toEqual(first)
     const timed = [report(1, { timestamp: '2025-12-31T10:00:00Z' })]
     expect(await send(timed, {})).toEqual(await send(timed, {}))
-    // No header of a single report can be the same as that of one in a batch.
+    // No header of a single report can equal that of a report in a batch.
     const single = await ingest.submit(report(1), { key, headers: { 'Idempotency-Key': 'trip0' } })
     expect(first).not.toContain((single.body['data'] as Result).recordId)
   })

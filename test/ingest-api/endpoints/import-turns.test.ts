@@ -65,7 +65,7 @@ const history = (deviceId: string, count: number) => ({
 const submit = async () =>
   (await ingest.submit({ deviceId: 'tug', latitude: 1, longitude: 2 }, { key })).status
 
-/** Lets held appends go until `done` has its result. */
+/** Releases held appends until `done` resolves. */
 async function letGoUntil<T>(done: Promise<T>): Promise<T> {
   const result = { isThere: false }
   const settled = done.finally(() => (result.isThere = true))
@@ -121,7 +121,7 @@ test('at most two imports are processed concurrently; waiting ones hold only unp
   expect(await submit()).toBe(200)
   expect(appends).toHaveLength(AT_ONCE + 1)
   expect(isAnswered).toBe(false)
-  // One import ends and another begins: still the malformed one is behind them.
+  // One import ends and another starts: the malformed one is still behind them.
   held.shift()?.()
   await eventually(() => held.length === AT_ONCE)
   expect(isAnswered).toBe(false)

@@ -53,7 +53,7 @@ function everyApp(secret: string): Promise<Answer>[] {
   ]
 }
 
-/** 503 with the time after which it may be sent again. */
+/** 503 with the time after which to retry. */
 function expectLater(answer: Answer, retryAfter: RegExp): void {
   expect(answer.status).toBe(503)
   expect(answer.body).toMatchObject({ success: false, code: 503, error: 'SERVICE_UNAVAILABLE' })
@@ -121,7 +121,7 @@ describe('requests that may succeed later', () => {
     expect((await overland(secret, feature(), feature())).status).toBe(200)
     expectLater(await overland(secret, feature(), feature('tug')), /^\d\d$/)
     expect(await devices()).toEqual(['tug', 'van', 'van'])
-    // The request comes again, so it is not a rejection.
+    // The app will retry, so it is not a rejection.
     expect(await rejectionsOf(ingest, id)).toEqual([])
     const { values } = await ingest.metrics.appReports.get()
     expect(values).toContainEqual(

@@ -90,7 +90,7 @@ describe('limits of geofences and rules', () => {
     const rule = newRule({ accountId, deviceIds: deviceIds() })
     expect(await store.createRule(rule)).toBe('too large')
     expect(await store.createSubscription(subscription())).toBe('too large')
-    // One that fits still does; and it cannot grow.
+    // A small one still fits, but it cannot grow.
     const small = newRule({ accountId })
     expect(await store.createRule(small)).toMatchObject({ revision: 1 })
     const grow = { accountId, id: small.id, changedAt: T0 }

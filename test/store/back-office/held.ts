@@ -17,7 +17,7 @@ export function held(first: string) {
         arrived()
       })
     },
-    /** With another place it resolves when that is reached. */
+    /** With another call given, it resolves once that is reached. */
     release(next?: string): Promise<void> {
       at = next
       const there = new Promise<void>((resolve) => (arrived = resolve))

@@ -26,13 +26,13 @@ test('a subscription of version 0.3.0 keeps its mark, and a deliverer of that ve
   const lease = { owner: 'a deliverer of 0.3.0', until: T0 + 10_000 }
   const progress = { ...made.progress, mark: 'far', failingSince: T0, lease }
   await before.insert([{ ...made, progress }])
-  // Read by several at once, with the lease of a request that may be under way.
+  // Read by several processes, with the lease of a request that may be pending.
   const found = await Promise.all([1, 2, 3].map(() => store.findSubscription(made)))
   for (const one of found) expect(one).toEqual({ ...made, progress })
   const left = await before.get(made)
   expect(left?.progress.lease?.until).toBeGreaterThan(T0 + 365 * 24 * 3_600_000)
   await store.changeProgress(made, (current) => ({ ...current, mark: 'farther' }))
-  // An admin API of 0.3.0 changes what it knows; it counts, and the progress is that of this version.
+  // An admin API of 0.3.0 changes its fields, which count; progress stays this version's.
   await before.change(made, async (current) => ({
     next: { ...current, name: 'Renamed', revision: 2 },
   }))

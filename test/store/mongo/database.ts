@@ -13,7 +13,7 @@ export type OpenOptions = Partial<Parameters<typeof openMongoStore>[0]>
 /** A separate database on a running server, and stores on it. */
 export type TestDatabase = {
   readonly url: string
-  /** For a look behind the store. */
+  /** For direct access behind the store. */
   readonly db: Db
   readonly open: (options?: OpenOptions) => Promise<Store>
   /** A store that reaches the server through a proxy. */

@@ -61,7 +61,7 @@ test('an error counts as a duplicate only if nothing else went wrong', () => {
   expect(isDuplicateKey(new MongoServerError({ code: 11_000 }))).toBe(true)
 })
 
-/** As the driver makes it: a failure of the whole is its own cause, single ones are listed. */
+/** In the driver's form: a failure of the whole is its own cause, single ones are listed. */
 function bulkError(error: Error, writeErrors: object[], writeConcernError?: object) {
   const result = { getWriteConcernError: () => writeConcernError } as unknown as BulkWriteResult
   return Object.assign(new MongoBulkWriteError(error, result), { writeErrors })

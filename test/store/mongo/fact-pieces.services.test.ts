@@ -119,7 +119,7 @@ function deciding(device: Name, facts: readonly DeviceFact[]): JudgeDevice {
   }
 }
 
-/** All of one time. */
+/** All have the same time. */
 function fact(device: Name, sequence: number): DeviceFact {
   const online = { ...device, type: 'device.online', sequence, at: T0, previous: null } as const
   return { ...online, id: factId(online, ''), decidedAt: T0, inside: [] }

@@ -1,6 +1,6 @@
 import { createServer, connect, type AddressInfo, type Server, type Socket } from 'node:net'
 
-/** A way to a server that can fail as networks do. */
+/** A proxy to a server that can fail like a network. */
 export type FlakyProxy = {
   /** The given URL with the proxy in place of the server. */
   readonly url: string

@@ -160,7 +160,7 @@ await describeWith(['mongodb'], 'generations in MongoDB', ({ mongodb }) => {
   )
 })
 
-/** A rebuild, behind a proxy, whose read models have what those in use have. */
+/** A rebuild, behind a proxy, whose read models equal the current ones. */
 async function rebuilding({ openBehindProxy, log }: Pick<OnADatabase, 'openBehindProxy' | 'log'>) {
   const { store, proxy } = await openBehindProxy()
   const entry = log.append(positionReported())

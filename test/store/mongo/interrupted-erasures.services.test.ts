@@ -107,7 +107,7 @@ function story() {
   }
 }
 
-/** As the log does: a batch that could not be stored for now is delivered again. */
+/** Like the log: redelivers a batch that could not be stored for now. */
 async function deliver(readModels: ReadModelCollections, batch: ProjectionBatch): Promise<void> {
   for (;;) {
     try {

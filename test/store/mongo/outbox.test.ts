@@ -22,7 +22,7 @@ const position = {
   attributes: { alarm: 'x'.repeat(2_000) },
 }
 
-/** All that one position can cause. */
+/** Everything that one position can cause. */
 function largestInput(): DeviceFact[] {
   let inside = Array.from({ length: MOST_INSIDE }, (_, n) => id(n))
   let sequence = 0

@@ -75,7 +75,7 @@ await describeWith(['mongodb'], 'rate counters in MongoDB', ({ mongodb }) => {
         expect(await consumed(two, 'tug')).toBe(1)
         expect(performance.now() - started).toBeLessThan(1_500)
         for (let n = 2; n <= 20; n += 1) expect(await consumed(two, 'tug')).toBe(n)
-        // Only the first found out by waiting.
+        // Only the first had to wait for the timeout.
         expect(performance.now() - started).toBeLessThan(2_500)
         expect(await two.get('tug')).toMatchObject({ consumedPoints: 20 })
         await way.become('pass')

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await models.project(batchOf(...(entries as [PositionEntry])))
 })
 
-/** The read models, of which each statement and the number of its rows are noted. */
+/** The read models, recording each statement and its number of rows. */
 function noted() {
   return {
     hidden: [],

@@ -39,7 +39,7 @@ async function begun(): Promise<Store> {
   return store
 }
 
-/** As a crash would leave it. */
+/** The state that a crash would leave. */
 function inFile<Row>(sql: string): Row[] {
   const raw = new DatabaseSync(join(directory(), 'facts.sqlite'))
   try {
@@ -239,7 +239,7 @@ test('large states of many devices are written in short turns, between which oth
   const counter = countTurns()
   await store.judgeFacts({ devices })
   counter.stop()
-  // One for each 64 KiB.
+  // One write for each 64 KiB.
   expect(counter.turns()).toBeGreaterThanOrEqual(Math.floor(bytes / 2 ** 16))
 })
 

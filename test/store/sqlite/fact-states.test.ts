@@ -57,7 +57,7 @@ function judge(
   })
 }
 
-/** As a crash would leave it. */
+/** The state that a crash would leave. */
 function progressInFile(): number | undefined {
   const raw = new DatabaseSync(join(directory(), 'facts.sqlite'), { readOnly: true })
   const row = raw.prepare('SELECT last_offset AS last FROM progress').get() as { last?: number }

@@ -15,7 +15,7 @@ test('readers follow a switch within two seconds, and sooner once the new genera
   await store.project(batchOf(first, second))
   const count = async () => (await store.pageDevices({ accountId: 'acc-1', limit: 9 })).length
 
-  // One that has not caught up, and one that has.
+  // One generation that has not caught up, and one that has.
   for (const [entries, withinMs] of [
     [[], 2_000],
     [[first, second], 200],

@@ -16,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => opened.close())
 
-/** The result of a read, and how often other work has its turn meanwhile. */
+/** The result of a read, and how often other work ran meanwhile. */
 async function read<Found>(find: () => Promise<Found>) {
   const counter = countTurns()
   const found = await find()
@@ -26,7 +26,7 @@ async function read<Found>(find: () => Promise<Found>) {
 
 test('the many records of one hour are counted in several turns', async () => {
   const log = new LogOfOneSuite()
-  // Many of them at one time, which is counted as a whole.
+  // Many of them at the same time, counted as a whole.
   const times = Array.from({ length: 45_000 }, (_, n) => T0 + Math.max(0, n - 15_000))
   for (let at = 0; at < times.length; at += 5_000) {
     const some = times

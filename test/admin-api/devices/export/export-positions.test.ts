@@ -17,7 +17,7 @@ const FORMATS = ['geojson', 'gpx', 'csv', 'ndjson'] as const
 let harness: AdminHarness
 let headers: Record<string, string>
 
-/** How the store's pages are tampered with, and how many have been read. */
+/** Tampers with the store's pages, and counts pages read. */
 const pages = { read: 0, failsAt: Infinity, endless: false, longest: 0 }
 
 function wrapStore(store: Store): Store {
@@ -73,7 +73,7 @@ test.each(FORMATS)(
   },
 )
 
-/** Begins to read a file that never ends. */
+/** Starts reading an endless file. */
 async function beginEndless(): Promise<IncomingMessage> {
   pages.endless = true
   const url = `${harness.url}/api/v1/devices/tug/positions?format=ndjson`

@@ -18,7 +18,7 @@ function thin(records: readonly PositionRecord[], limit: number, gapMs = Infinit
   return track
 }
 
-/** How far the shown track is from each record at its time, at most. */
+/** The largest distance of the shown track from any record, at the record's time. */
 function worst(records: readonly PositionRecord[], shown: readonly PositionRecord[]): number {
   let far = 0
   let at = 0

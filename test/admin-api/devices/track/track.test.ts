@@ -80,7 +80,7 @@ test('the part of a track within bounds is finer, has the totals of the whole, a
   const latitudes = rows.map(([, latitude]) => latitude)
   expect(Math.min(...latitudes)).toBeGreaterThan(48.1995)
   expect(Math.max(...latitudes)).toBeLessThan(48.2035)
-  // Each passage reaches from the record before the part to the one after it.
+  // Each passage runs from the record before the part to the one after it.
   expect(latitudes.filter((latitude) => latitude < 48.2 || latitude > 48.203)).toHaveLength(8)
   const times = rows.map(([timestamp]) => timestamp)
   for (const { from, to } of gaps) expect(times.indexOf(to)).toBe(times.indexOf(from) + 1)

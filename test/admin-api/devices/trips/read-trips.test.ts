@@ -18,7 +18,7 @@ import { journey, MINUTE } from '../../../schemas/geo/journeys.ts'
 let store: Store
 const log = new LogOfOneSuite()
 let devices = 0
-/** When all records have been received, so that their order is another. */
+/** When all records were received, which changes their order. */
 const LATE = T0 + 60 * 24 * 60 * MINUTE
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ async function stored(steps: readonly TrackStep[], { isLate = true } = {}): Prom
   return deviceId
 }
 
-/** The store, which counts the pages that are read of it. */
+/** A store that counts the pages read. */
 function countedStore() {
   return {
     pages: 0,

@@ -137,7 +137,7 @@ test('every action that the admin API records has a sentence', () => {
         text,
       ),
     )
-  // The calls that `resource()` makes name their actions themselves.
+  // Calls made by `resource()` name their own actions.
   const made = texts.flatMap((text) => {
     const [, kind] = /resource\(\{\s*kind: '(\w+)'/.exec(text) ?? []
     return Object.entries({ create: 'created', change: 'changed', remove: 'deleted' }).flatMap(

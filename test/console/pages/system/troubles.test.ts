@@ -16,7 +16,7 @@ const instance = (service: System['instances'][number]['service'], version = '1.
   reportedAt: at(0),
 })
 
-/** As separate services on Kafka and MongoDB tell it. */
+/** As reported by separate services on Kafka and MongoDB. */
 const DISTRIBUTED: System = {
   mode: 'embedded',
   version: '1.0.0',
@@ -44,7 +44,7 @@ function wrongIn(change: Partial<System>, receivingSince?: string): string[] {
 test('nothing is wrong while everything is within its limits or unknown', () => {
   expect(wrongIn({})).toEqual([])
   expect(wrongIn({ deadLetters: null }, at(999))).toEqual([])
-  // Every start begins to listen for ten minutes.
+  // Every start opens a ten-minute window.
   expect(wrongIn({ silenceHeldSeconds: 600 })).toEqual([])
   expect(wrongIn({ silenceHeldSeconds: null })).toEqual([])
   expect(wrongIn({ spool: { events: 0, bytes: 0, oldestSeconds: 0 } })).toEqual([])

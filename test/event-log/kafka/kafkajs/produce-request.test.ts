@@ -11,7 +11,7 @@ type MakeRequest = (options: Options) => { encode: () => Promise<{ buffer: Buffe
 const require = createRequire(import.meta.url)
 const ofKafkaJs = require('kafkajs/src/protocol/requests/produce/v3/request') as MakeRequest
 
-// Around the length from which its own length takes two bytes, too.
+// Includes the length from which the length prefix takes two bytes.
 const ascii = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ minLength: 62, maxLength: 65 }))
 const latin1 = fc.string({ unit: fc.nat({ max: 255 }).map((code) => String.fromCharCode(code)) })
 const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 300 }), latin1, ascii)
