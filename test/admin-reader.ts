@@ -26,7 +26,7 @@ export type FactView = {
   readonly alarm?: string
 }
 
-/** Reads the admin API with a key, all pages of a list. */
+/** Reads the admin API with a key: every page of a list. */
 export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }) {
   async function get<T>(path: string): Promise<T> {
     const answer = await fetch(`${adminUrl}/api/v1${path}`, {
@@ -66,12 +66,12 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
     /** A device's whole history, oldest first. */
     positions: (deviceId: string) =>
       all<PositionView>(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`),
-    /** The same; none where the device is not known. */
+    /** A device's whole history, oldest first; empty for an unknown device. */
     positionsIfAny: async (deviceId: string) =>
       (await ifAny(
         all<PositionView>(`/devices/${encodeURIComponent(deviceId)}/positions?order=asc`),
       )) ?? [],
-    /** A device's facts, in the order of the decisions. */
+    /** A device's facts, in the order in which they were decided. */
     facts: async (deviceId: string) =>
       (await all<FactView>(`/facts?deviceId=${encodeURIComponent(deviceId)}`)).sort(
         (one, other) => one.sequence - other.sequence,
@@ -87,7 +87,7 @@ export function adminReader({ adminUrl, key }: { adminUrl: string; key: string }
   }
 }
 
-/** The greatest in the order that decides a device's last position. */
+/** The record that is a device's last position. */
 export function latestPosition(positions: readonly PositionView[]): PositionView | undefined {
   const rank = ({ timestamp, receivedAt, recordId }: PositionView) =>
     [timestamp < receivedAt ? timestamp : receivedAt, receivedAt, recordId].join(' ')

@@ -32,14 +32,14 @@ function seen(changes: Partial<SeenAnswer> & { body?: object; header?: Record<st
   }
 }
 
-test('an answer as documented passes, also to HEAD and with a query', () => {
+test('a response as documented passes, for HEAD and with a query too', () => {
   conforms(seen({}))
   conforms(seen({ path: '/api/v1/session?a=b' }))
   conforms(seen({ method: 'HEAD', text: '' }))
   conforms(seen({ status: 503, body: error, header: { 'Retry-After': '1' } }))
 })
 
-describe('an answer that is not as documented', () => {
+describe('a response that differs from the document', () => {
   test.each([
     ['another status', seen({ status: 409 })],
     ['another shape', seen({ body: { ...envelope, data: { operator: {} } } })],
@@ -56,7 +56,7 @@ describe('an answer that is not as documented', () => {
     ],
     ['success where there is nothing', seen({ path: '/api/v1/nothing' })],
     ['success of another method', seen({ method: 'PUT' })],
-  ])('an answer with %s is refused', (_, answer) => {
+  ])('a response with %s is rejected', (_, answer) => {
     expect(() => conforms(answer)).toThrow('not as documented')
   })
 })

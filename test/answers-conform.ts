@@ -1,10 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import type { OpenApiDocument } from '../runtime/openapi/document.ts'
 
-/** A call and its answer, as a harness records them. */
+/** A request and its response, as a test harness records them. */
 export type SeenAnswer = {
   readonly method: string
-  /** As it was sent, with its query. */
+  /** The request target as sent, with its query. */
   readonly path: string
   readonly status: number
   readonly headers: Headers
@@ -19,8 +19,8 @@ type Response = {
 type Described = { readonly responses: Readonly<Record<string, object>> }
 
 /**
- * Throws on an answer that is not as the document says: its status, its headers, its media type and
- * its body, by the call that was made.
+ * Throws if a response differs from what the document says for its request: in status, headers,
+ * media type or body.
  */
 export function answersConformTo(document: OpenApiDocument): (answer: SeenAnswer) => void {
   const ajv = new Ajv2020({
@@ -37,7 +37,7 @@ export function answersConformTo(document: OpenApiDocument): (answer: SeenAnswer
     operations: operations as Readonly<Record<string, Described>>,
   }))
 
-  /** References are followed by the place they name. */
+  /** Resolves a reference to the part of the document that it names. */
   function resolve<T>(part: object): T {
     const { $ref } = part as { readonly $ref?: string }
     if ($ref === undefined) return part as T
@@ -90,7 +90,7 @@ export function answersConformTo(document: OpenApiDocument): (answer: SeenAnswer
   }
 }
 
-/** Schemas are compiled by themselves, so that what they refer to is looked up in the document. */
+/** Each schema is compiled separately, so that its references resolve within the document. */
 function absolute(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(absolute)
   if (typeof part !== 'object' || part === null) return part
@@ -102,7 +102,7 @@ function absolute(part: unknown): unknown {
   )
 }
 
-/** Times are written in one way everywhere. */
+/** Every time has the same format. */
 function isoTime(text: string): boolean {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) && !Number.isNaN(Date.parse(text))
 }

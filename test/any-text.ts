@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
 /**
- * Any well-formed text, names of JavaScript's own properties among them. (fast-check's own 'binary'
- * texts make a table of a million characters in each suite that asks for one: 2 s.)
+ * Any well-formed text, including names of built-in JavaScript properties. (fast-check's own
+ * 'binary' texts build a table of a million characters in each suite that uses them: 2 s.)
  */
 export function anyText(constraints: { minLength?: number; maxLength?: number } = {}) {
   return fc.oneof(fc.string(constraints), fc.string({ ...constraints, unit: anyCharacter }))

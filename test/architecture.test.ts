@@ -44,7 +44,7 @@ const forAdapters = [
   'runtime/sum.ts',
 ]
 
-/** The rooms of the web page: from the pages to what needs no browser. */
+/** The layers of the web page, from pages down to code that needs no browser. */
 const rooms = (...names: readonly string[]) => names.map((name) => `console/${name}/`)
 const consoleRooms = {
   'console/app': rooms('pages', 'ui', 'live', 'core'),
@@ -101,8 +101,8 @@ const allowed: Record<string, readonly string[]> = {
 const adapters = /^(event-log|store)\/(kafka|mongo|spool|sqlite)\/.+/
 
 /**
- * The folders of a service in an order in which arrows go only onwards: that of the ingest API is the
- * way of a report.
+ * The folders of a service, ordered so that imports only point forward; in the ingest API this is a
+ * report's path.
  */
 const ways: Record<string, readonly string[]> = {
   'ingest-api': ['endpoints', 'apps', 'admission', 'accept'],
@@ -128,7 +128,7 @@ const ways: Record<string, readonly string[]> = {
 
 type Import = { readonly from: string; readonly to: string }
 
-/** The files of a folder, without those of a folder in it that has rules of its own. */
+/** The files of a folder, except in subfolders with separate rules. */
 function sources(folder: string): string[] {
   return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
@@ -157,7 +157,7 @@ function isAllowed({ from, to }: Import): boolean {
   )
 }
 
-/** Which folders of a service import which, as `from → to`. */
+/** The imports between folders of a service, as `from → to`. */
 function arrows(service: string, imports: readonly Import[]): string[] {
   const folderOf = (file: string) => {
     const [place, folder, ...rest] = file.split('/')
@@ -174,7 +174,7 @@ function onwards(way: readonly string[]): string[] {
   return way.flatMap((from, place) => way.slice(place + 1).map((to) => `${from} → ${to}`)).sort()
 }
 
-/** The groups of files that reach each other. */
+/** Groups of files that import each other, directly or not. */
 function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   const reach = new Map([...imports.keys()].map((file) => [file, reachable(file)]))
   const found = new Map<string, string[]>()
@@ -197,13 +197,13 @@ function circles(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   }
 }
 
-describe('imports follow the way of a position', () => {
+describe("imports follow a position's path", () => {
   test.each(Object.keys(allowed))('%s imports only what it may', (folder) => {
     const imports = sources(folder).flatMap(importsOf)
     expect(imports.filter((found) => !isAllowed(found))).toEqual([])
   })
 
-  test('imports are found, allowed and refused as the rules say', () => {
+  test('imports are found, and allowed or rejected by the rules', () => {
     const found = sources('ingest-api').flatMap(importsOf)
     expect(found).toContainEqual({ from: 'ingest-api/app.ts', to: 'event-log/event-log.ts' })
     expect(isAllowed({ from: 'ingest-api/app.ts', to: 'store/sqlite/sqlite-store.ts' })).toBe(false)
@@ -211,13 +211,13 @@ describe('imports follow the way of a position', () => {
     expect(isAllowed({ from: 'embedded/main.ts', to: 'store/sqlite/sqlite-store.ts' })).toBe(true)
   })
 
-  test.each(Object.entries(ways))('within %s, folders import only onwards', (service, way) => {
+  test.each(Object.entries(ways))('within %s, folders import only later folders', (service, way) => {
     expect(onwards(way)).toEqual(
       expect.arrayContaining(arrows(service, sources(service).flatMap(importsOf))),
     )
   })
 
-  test('no file imports itself, however long the way round', () => {
+  test('no imports form a cycle', () => {
     const files = Object.keys(allowed).flatMap(sources)
     expect(
       circles(new Map(files.map((file) => [file, importsOf(file).map(({ to }) => to)]))),
@@ -229,7 +229,7 @@ describe('imports follow the way of a position', () => {
     for (const file of Object.keys(allowed).flatMap(sources)) {
       const text = readFileSync(join(root, file), 'utf8')
       const exported = /^export (?:async )?(?:const|function\*?|class|type|interface) (\w+)/gm
-      // An overloaded function is exported more than once.
+      // Overloads export the same function several times.
       for (const name of new Set([...text.matchAll(exported)].map((match) => match[1] ?? ''))) {
         filesOf.set(name, [...(filesOf.get(name) ?? []), file])
       }
@@ -252,7 +252,7 @@ describe('imports follow the way of a position', () => {
     expect(packages).toEqual([])
   })
 
-  test('the readers of the formats of others know neither HTTP nor files', () => {
+  test('readers of third-party formats use neither HTTP nor files', () => {
     const packages = sources('schemas')
       .filter((file) => file.startsWith('schemas/formats/'))
       .flatMap((file) => [

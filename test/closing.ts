@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => closeFrom(openBeforeTest))
 afterAll(() => closeFrom(0))
 
-/** Closes resources of a test when it ends, all others when its file ends: the last opened first. */
+/** Closes a test's resources when it ends, all others when its file ends, in reverse order. */
 export function closeAfterwards(close: Close): void {
   closers.push(close)
 }

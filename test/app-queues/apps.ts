@@ -8,7 +8,7 @@ export type Item =
     }
   /** Without a position. */
   | { readonly kind: 'heartbeat' }
-  /** An item that the service can never accept. */
+  /** An item that the service always rejects. */
   | { readonly kind: 'encrypted'; readonly mark: string }
 
 export type Request = {
@@ -18,10 +18,10 @@ export type Request = {
   readonly body?: string
 }
 
-/** Undefined where the connection broke, or nothing came in time. */
+/** Undefined if the connection broke or timed out. */
 export type Answer = { readonly status: number; readonly body: string } | undefined
 
-/** An app: how it sends, and what it does with its queue when it has an answer, or none. */
+/** An app: how it sends, and what it does with its queue after a response or a failure. */
 export type App = {
   /** The device as the service should store it. */
   readonly deviceId: string
@@ -29,14 +29,14 @@ export type App = {
   /** The app's queue; `sent` is at its head. */
   readonly queue: () => Queue
   readonly has: readonly Item['kind'][]
-  /** Between a failure and the next try. */
+  /** Pause between a failure and the retry. */
   readonly triesAgainAfterMs: number
 }
 
 export type Queue = {
-  /** How many go into the next request. */
+  /** Number of items in the next request. */
   readonly size: () => number
-  /** How many of those sent are to go; all others stay where they are. */
+  /** Number of sent items to remove; the rest stay in the queue. */
   readonly after: (answer: Answer) => number
 }
 
@@ -44,7 +44,7 @@ const ONE = () => 1
 const isTaken = (answer: Answer) => answer !== undefined && Math.floor(answer.status / 100) === 2
 const isRefused = (answer: Answer) => answer !== undefined && Math.floor(answer.status / 100) === 4
 
-/** The same point for ever: all behind it waits. */
+/** Retries the same point forever; later points wait. */
 const forEver = (): Queue => ({ size: ONE, after: (answer) => (isTaken(answer) ? 1 : 0) })
 
 const JSON_TYPE = { 'Content-Type': 'application/json' }
@@ -118,7 +118,7 @@ function feature(item: Item, properties: object): object {
   }
 }
 
-/** The apps that people have, as their sources say (2026). */
+/** Widely used apps, modelled on their source code (2026). */
 export const APPS = {
   'Traccar Client 10': {
     deviceId: 'traccar-10',
@@ -159,7 +159,7 @@ export const APPS = {
   OsmAnd: {
     deviceId: 'osmand',
     has: ['point'],
-    // Without a pause.
+    // Retries immediately.
     triesAgainAfterMs: 0,
     queue: forEver,
     request: ([item], key) => ({
@@ -171,7 +171,7 @@ export const APPS = {
   'OwnTracks for Android': {
     ...owntracks('android'),
     triesAgainAfterMs: 300,
-    // Requeues at the head; a 2xx without a JSON array is none to it.
+    // Requeues at the head; treats a 2xx without a JSON array as a failure.
     queue: () => ({
       size: ONE,
       after: (answer) => (isTaken(answer) && answer?.body.startsWith('[') === true ? 1 : 0),
@@ -181,7 +181,7 @@ export const APPS = {
   'OwnTracks for iOS': {
     ...owntracks('ios'),
     triesAgainAfterMs: 300,
-    // Throws the point away on any 4xx.
+    // Drops the point on any 4xx.
     queue: () => ({
       size: ONE,
       after: (answer) => (isTaken(answer) || isRefused(answer) ? 1 : 0),
@@ -192,7 +192,7 @@ export const APPS = {
     deviceId: 'overland',
     has: ['point', 'heartbeat'],
     triesAgainAfterMs: 500,
-    // The whole batch stays until the app gets an ok.
+    // Keeps the whole batch until it gets an ok.
     queue: () => ({
       size: () => 8,
       after: (answer) => (isTaken(answer) && answer?.body === '{"result":"ok"}' ? 8 : 0),
@@ -210,7 +210,7 @@ export const APPS = {
     deviceId: 'gpslogger',
     has: ['point'],
     triesAgainAfterMs: 5_000,
-    // After three tries a point is lost.
+    // Drops a point after three attempts.
     queue() {
       let tries = 0
       return {
@@ -243,7 +243,7 @@ export const APPS = {
     deviceId: 'colota',
     has: ['point', 'heartbeat'],
     triesAgainAfterMs: 500,
-    // Halves a batch that is refused until the bad point is alone, and throws that away.
+    // Halves a rejected batch until the bad point is alone, then drops that point.
     queue() {
       let size = 16
       return {

@@ -7,8 +7,8 @@ import { markOf, type QueueRun } from './run-queue.ts'
 type Rejection = { readonly message: string; readonly body?: string }
 
 /**
- * Every queue is empty; every valid point is stored once and nothing else is; every impossible one is
- * shown as a rejection; a device's last heartbeat is what it was last seen by.
+ * Checks that every queue is empty, every valid point is stored once and nothing else is, every
+ * impossible point is listed as a rejection, and each device was last seen at its last heartbeat.
  */
 export async function expectDelivered(
   service: { readonly adminUrl: string; readonly key: string },

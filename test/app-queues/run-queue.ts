@@ -2,25 +2,25 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Answer, App, Item } from './apps.ts'
 
 const PAUSE_MS = 25
-/** Longer than the service may take. */
+/** Longer than the service may take to respond. */
 const GIVES_UP_AFTER_MS = 10_000
 
 export type QueueRun = {
   readonly app: App
   readonly key: { readonly id: string; readonly key: string }
-  /** All that the app had to send. */
+  /** Everything the app had to send. */
   readonly items: readonly Item[]
-  /** How many wait. */
+  /** Number of queued items. */
   readonly waiting: () => number
-  /** How requests ended that did not empty the queue. */
+  /** The outcomes of requests that removed nothing from the queue. */
   readonly failures: readonly (number | 'no answer')[]
   /** Resolves when the queue is empty, or the run is stopped. */
   readonly ended: Promise<void>
 }
 
 /**
- * Plays an app until its queue is empty. Of its answers every `losesEvery`th is lost on the way: the
- * service has taken what the app sends again.
+ * Simulates an app until its queue is empty. Every `losesEvery`th response is lost, so the app
+ * resends items that the service has already accepted.
  */
 export function runQueue({
   app,
@@ -31,10 +31,13 @@ export function runQueue({
   released,
   signal,
 }: Pick<QueueRun, 'app' | 'key' | 'items'> & {
-  /** Where the service listens; while it is being started, apps wait: GPSLogger gives up after three tries. */
+  /**
+   * The service's address; apps wait while it starts, because GPSLogger gives up after three
+   * attempts.
+   */
   readonly url: () => Promise<string>
   readonly losesEvery: number
-  /** The app sends its first items, and waits for this before it sends the next. */
+  /** The app waits for this after its first request. */
   readonly released: Promise<void>
   readonly signal: AbortSignal
 }): QueueRun {
@@ -79,8 +82,8 @@ export function runQueue({
 }
 
 /**
- * The items that an app has recorded, enough for this many requests: points, some impossible ones
- * and heartbeats in the middle, heartbeats at the end.
+ * Items recorded by an app, enough for this many requests: points, with some impossible points and
+ * heartbeats among them, then heartbeats.
  */
 export function recorded(app: App, requests: number, now: number): Item[] {
   const size = app.queue().size()

@@ -23,7 +23,7 @@ async function bench(...args: string[]) {
   return { code, output, errors }
 }
 
-test('a short run prints its tables, and everything acknowledged is stored', async () => {
+test('a short run prints its tables and stores everything acknowledged', async () => {
   const file = join(directory(), 'result.json')
   const { code, output, errors } = await bench(
     ...['embedded', 'readable', 'sqlite', '--short', '--seconds', '0.2', '--json', file],
@@ -49,7 +49,7 @@ test('a short run prints its tables, and everything acknowledged is stored', asy
   }
 })
 
-test('--help lists the parts; an unknown one is named', async () => {
+test('--help lists the parts; an unknown part is named', async () => {
   const help = await bench('--help')
   expect(help.code).toBe(0)
   expect(help.output).toContain('projector')

@@ -29,7 +29,7 @@ function costing({ embedded = 100, ingest = 50, projector = 20, faults = [] as s
   ]
 }
 
-/** The cells of a line, by default for 10^4, 10^6 and 10^8 devices. */
+/** The cells of a row, by default for 10^4, 10^6 and 10^8 devices. */
 function line(name: string, result: Result, fleet = FLEET): string[] {
   const text = capacity(result, BYTES, fleet)
   const found = text.split('\n').find((one) => one.startsWith(name))
@@ -40,17 +40,17 @@ describe('capacity for a fleet', () => {
   test('the capacity of a fleet follows from the cost of a report', () => {
     const result = costing({})
     expect(line('reports/s', result)).toEqual(['1 000', '100 000', '10 000 000'])
-    // Cores are used to a half.
+    // Cores are half used.
     expect(line('ingest APIs, cores', result)).toEqual(['0.1', '10', '1 000'])
     expect(line('  machines of 4 cores', result)).toEqual(['2', '3', '250'])
     expect(line('  machines of 4 cores', costing({ ingest: 100 }))).toEqual(['2', '5', '500'])
-    // 180 MB/s with all copies.
+    // 180 MB/s including replicas.
     expect(line('  brokers', result)).toEqual(['3', '5', '450'])
     expect(line('log a day, one copy', result)[1]).toBe('5.18 TB')
     expect(line('stored, 30 days, 3 copies', result)[1]).toBe('778 TB')
   })
 
-  test('a small fleet needs one process, and any fleet can have two of each service', () => {
+  test('a small fleet needs one process; any fleet can run two of each service', () => {
     const result = costing({})
     expect(line('one process (npm start), cores', result)).toEqual(['0.2', 'too many', 'too many'])
     expect(line('  processes', result)[0]).toBe('2')
@@ -58,7 +58,7 @@ describe('capacity for a fleet', () => {
     expect(line('MongoDB: shards', result)).toEqual(['1', '10', '1 000'])
   })
 
-  test('the size of the fleet is the one that was asked for', () => {
+  test('the fleet has the requested size', () => {
     const fleet = { ...FLEET, devices: 20_000 }
     expect(line('devices, each reporting every 10 s', costing({}), fleet)).toEqual(['20 000'])
     expect(line('reports/s', costing({}), fleet)).toEqual(['2 000'])
@@ -66,7 +66,7 @@ describe('capacity for a fleet', () => {
     expect(parseOptions(['--capacity', '--devices', '20000'])).toMatchObject({ capacity: fleet })
   })
 
-  test('the end of one process is said, with its disk and the limit of a key', () => {
+  test('the limits of one process are printed: its load, its disk and the limit per key', () => {
     const result = costing({ embedded: 200 })
     expect(line('  disk a day', result)).toEqual(['65.7 GB', 'too many', 'too many'])
     expect(capacity(result, BYTES, FLEET)).toContain(
@@ -82,7 +82,7 @@ describe('capacity for a fleet', () => {
     ['--capacity measures nothing: leave PART out', ['--capacity', 'kafka']],
     ['--interval needs --capacity', ['--interval', '60']],
     ['--retention needs --capacity', ['kafka', '--retention', '9']],
-  ])('an option that would be ignored is refused: %s', (message, args) => {
+  ])('an option that would have no effect is rejected: %s', (message, args) => {
     expect(() => parseOptions(args)).toThrow(message)
   })
 
@@ -92,7 +92,7 @@ describe('capacity for a fleet', () => {
     expect(text).not.toMatch(/NaN|undefined|\?/)
   })
 
-  test('the capacity is not computed from a void or missing measurement, which is named', () => {
+  test('a void or missing measurement is named, and no capacity is computed from it', () => {
     const voided = costing({ faults: ['1 acknowledged, 0 stored'] })
     expect(() => capacity(voided, BYTES, FLEET)).toThrow(UsageError)
     const submitOnly = costing({}).slice(0, 1)

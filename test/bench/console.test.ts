@@ -5,12 +5,12 @@ import { parseOptions } from '../../bench/options.ts'
 import { tables } from '../../bench/table.ts'
 
 describe('the growth of the heap', () => {
-  test('the heap’s growth is that from the first sample to the last', () => {
+  test('the heap’s growth is the difference between the first sample and the last', () => {
     expect(growth([10, 11, 12, 13, 14])).toBeCloseTo(4)
     expect(growth([10, 10.5, 11])).toBeCloseTo(1)
   })
 
-  test('the heap has not grown where it only goes up and down, falls, or has grown at the beginning alone', () => {
+  test('the heap has not grown if it only fluctuates, shrinks, or grows only at the start', () => {
     expect(growth([12, 11, 12, 11, 12, 11, 12, 11])).toBeLessThan(0.5)
     expect(growth([14, 13, 12, 11])).toBe(0)
     expect(growth([5, 12, 12, 12, 12])).toBeCloseTo(0)
@@ -40,14 +40,14 @@ describe('the table', () => {
     faults: [],
   }
 
-  test('the table says of each figure whether it is good enough', () => {
+  test('the table says whether each figure is good enough', () => {
     const table = tables([result])
     expect(table).toMatch(/p95 frame, dragging +17 ms +32 ms +20 ms +as wanted/)
     expect(table).toMatch(/p95 frame, wheel +33 ms +32 ms +20 ms +MISSED/)
     expect(table).toMatch(/main thread busy, still +15 % +20 % +20 % +as wanted/)
   })
 
-  test('the table says by how much the heap grows, of a tab in sight and of a hidden one', () => {
+  test('the table shows heap growth for a visible tab and a hidden tab', () => {
     const table = tables([result])
     expect(table).toMatch(/heap, growth while it is watched +0 MB +2 MB +2 MB +as wanted/)
     expect(table).toMatch(/the same in a hidden tab +6 MB +2 MB +2 MB +MISSED/)
@@ -71,7 +71,7 @@ describe('the command line', () => {
     ['--minutes', 'x'],
     ['--days', '1'],
     ['more'],
-  ])('%s %s is refused with what to give', (...args) =>
+  ])('%s %s is rejected with a suggestion', (...args) =>
     expect(() => parseOptions(['console', ...args])).toThrow(/must be|--help/),
   )
 })

@@ -39,7 +39,7 @@ describe('the verdict of a figure', () => {
     expect(figureOf(readable(p99), '200 → readable')).toMatchObject({ verdict })
   })
 
-  test('a table in which something was not stored has none', () => {
+  test('a table has no verdict if anything was not stored', () => {
     const voided = projector('SQLite', 1.1, ['3 acknowledged, 2 stored'])
     expect(figureOf(voided, 'projecting with facts')).toMatchObject({ verdict: 'void' })
   })
@@ -51,13 +51,13 @@ describe('the verdict of a figure', () => {
   })
 })
 
-test('the median of an even number of values is between the two in the middle', () => {
+test('the median of an even number of values lies between the middle two', () => {
   expect(median([4, 1, 2, 100])).toBe(3)
   expect(median([7, 1, 9])).toBe(7)
   expect(median([])).toBeNaN()
 })
 
-test('what is measured alone later replaces its own rows and no others', () => {
+test('a later partial measurement replaces only its rows', () => {
   const earlier = [projector('SQLite', 0.5), readable(20)]
   const both = withMeasured(earlier, [projector('MongoDB', 1)])
   const later = withMeasured(both, [projector('SQLite', 0.8)])

@@ -25,7 +25,7 @@ afterEach(async () => {
   server.close()
 })
 
-/** A service that has stored all reports but the one refused, and those `lost`. */
+/** A service that has stored all reports except the rejected one and the `lost` ones. */
 function service({ lost }: { lost: number }) {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port')
@@ -38,14 +38,14 @@ function service({ lost }: { lost: number }) {
   }
 }
 
-test('an answer other than 200 voids what is measured', async () => {
+test('a response other than 200 voids the measurement', async () => {
   const meter = meterOf(service({ lost: 0 }), generator)
   const { acknowledged, failed } = await meter.measure(SHAPE, { seconds: 0.1 })
   expect([acknowledged, failed]).toEqual([requests - 1, { 503: 1 }])
   expect(await meter.faults()).toEqual(['embedded, 1 connection: 1 answers with status 503'])
 })
 
-test('a report that is acknowledged and not stored voids what is measured', async () => {
+test('an acknowledged report that is not stored voids the measurement', async () => {
   const meter = meterOf(service({ lost: 1 }), generator)
   await meter.measure(SHAPE, { seconds: 0.1 })
   await meter.measure(SHAPE, { seconds: 0.1, perSecond: 100 })
@@ -53,7 +53,7 @@ test('a report that is acknowledged and not stored voids what is measured', asyn
   expect(await meter.faults()).toContain(fault)
 })
 
-test('an order that fails says why', async () => {
+test('a failed order gives its reason', async () => {
   const load = { target: { url: 'http://127.0.0.1:1', key: 'gps_x', batch: 1 }, connections: 1 }
   await expect(generator.ask(load)).rejects.toThrow(/^bench\/load\/main.ts failed: .*ECONNREFUSED/)
 })

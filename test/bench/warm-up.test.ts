@@ -37,7 +37,7 @@ afterEach(async () => {
   server.close()
 })
 
-test('after the warm-up every device is known; first reports are all first', async () => {
+test('after the warm-up every device is known; every first report was a first', async () => {
   const { port } = server.address() as AddressInfo
   const candidate = {
     ...({ name: 'embedded', key: 'gps_a', pid: process.pid } as const),

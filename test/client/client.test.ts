@@ -32,7 +32,7 @@ async function client(
   return { sender, submit, received, timing, seen, standIn }
 }
 
-test('a report goes to the submit path with the key, and its acknowledgement is taken', async () => {
+test('a report is posted to the submit path with the key, and the acknowledgement is returned', async () => {
   const { submit, received, seen } = await client(() => acknowledged('R1'))
   expect(await submit()).toEqual(accepted)
   const body = JSON.stringify(report)
@@ -40,7 +40,7 @@ test('a report goes to the submit path with the key, and its acknowledgement is 
   expect(seen).toEqual({ answers: 1, repeated: [] })
 })
 
-test('a report without a timestamp has the same Idempotency-Key in every repeat, and no other has it', async () => {
+test('a report without a timestamp keeps its unique Idempotency-Key in every retry', async () => {
   const { submit, received } = await client((_, index) =>
     index % 3 < 2 ? 'hang-up' : acknowledged('R1'),
   )
@@ -53,7 +53,7 @@ test('a report without a timestamp has the same Idempotency-Key in every repeat,
 })
 
 test.each([429, 503])(
-  'a %i is waited out as long as it says, then the same is sent',
+  'after a %i, the client waits for Retry-After, then resends the same request',
   async (status) => {
     const { submit, received, timing, seen } = await client((_, index) =>
       index < 2 ? refused(status, 'LATER', { 'Retry-After': '7' }) : acknowledged('R1'),
@@ -84,7 +84,7 @@ test('a Retry-After of more than an hour counts as an hour', async () => {
   expect(timing.pauses).toEqual([3_600_250])
 })
 
-test('a rate limit is waited out beyond any time limit', async () => {
+test('the client waits for a rate limit beyond any time limit', async () => {
   const { submit, received } = await client(
     (_, index) =>
       index < 10 ? refused(429, 'RATE_LIMITED', { 'Retry-After': '60' }) : acknowledged('R1'),
@@ -94,14 +94,14 @@ test('a rate limit is waited out beyond any time limit', async () => {
   expect(received).toHaveLength(11)
 })
 
-test('a refusal is final and named by its identifier', async () => {
+test('a rejection is final and carries its error identifier', async () => {
   const { submit, received, timing } = await client(() => refused(400, 'INVALID_PARAMS'))
   expect(await submit()).toMatchObject({ kind: 'refused', error: 'INVALID_PARAMS' })
   expect(received).toHaveLength(1)
   expect(timing.pauses).toEqual([])
 })
 
-test('an answer of another server is a refusal too, named by its status', async () => {
+test('a response from a foreign server is a rejection too, with its status', async () => {
   const { submit } = await client((_, index) => ({ status: index === 0 ? 404 : 200 }))
   expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 404' })
   expect(await submit()).toEqual({
@@ -111,13 +111,13 @@ test('an answer of another server is a refusal too, named by its status', async 
   })
 })
 
-test('a redirection is not followed: it would turn the report into a GET', async () => {
+test('redirects are not followed: they would turn the report into a GET', async () => {
   const { submit, received } = await client(() => ({ status: 302, headers: { Location: '/in' } }))
   expect(await submit()).toMatchObject({ kind: 'refused', error: 'HTTP 302' })
   expect(received).toHaveLength(1)
 })
 
-test('a broken connection and a missing answer are tried again with growing pauses', async () => {
+test('broken connections and missing responses are retried with increasing pauses', async () => {
   const { submit, received, timing, seen } = await client((_, index) => {
     if (index === 1) return new Promise<Reply>(() => undefined)
     return index < 3 ? 'hang-up' : acknowledged('R1')
@@ -128,7 +128,7 @@ test('a broken connection and a missing answer are tried again with growing paus
   expect(seen).toEqual({ answers: 1, repeated: ['UND_ERR_SOCKET', 'TIMEOUT', 'UND_ERR_SOCKET'] })
 })
 
-test('the client gives up an absent service after the time allowed; later reports try once', async () => {
+test('the client gives up on an absent service after the time limit; later reports are tried once', async () => {
   const { submit, standIn, timing } = await client(() => acknowledged('R1'), {
     giveUpAfterMs: 30_000,
   })
@@ -142,7 +142,7 @@ test('the client gives up an absent service after the time allowed; later report
   expect(timing.pauses).toHaveLength(pauses)
 })
 
-test('any answer in between restarts the time limit', async () => {
+test('any response restarts the time limit', async () => {
   const { submit, timing } = await client(
     (_, index) => (index === 2 ? acknowledged('R1') : refused(500, 'SERVER_ERROR')),
     { giveUpAfterMs: 2_000 },
@@ -153,7 +153,7 @@ test('any answer in between restarts the time limit', async () => {
   expect(timing.pauses.slice(pauses)).toEqual([450, 650, 1050])
 })
 
-test('nothing is sent again once the signal is aborted', async () => {
+test('nothing is resent once the signal is aborted', async () => {
   const stop = new AbortController()
   const { sender, received } = await client(() => {
     stop.abort()
@@ -173,7 +173,7 @@ describe('sending a batch', () => {
   const yes = { recordId: 'R1', receivedAt: RECEIVED_AT }
   const no = (error: string) => ({ error, message: 'because' })
 
-  test('each report has its outcome, and only what may be accepted later is sent again', async () => {
+  test('each report has its outcome, and only reports that may be accepted later are resent', async () => {
     const { sender, received, seen } = await client((_, index) =>
       index === 0
         ? results(no('RATE_LIMITED'), no('INVALID_PARAMS'), no('SERVICE_UNAVAILABLE'))
@@ -192,7 +192,7 @@ describe('sending a batch', () => {
     expect(seen.repeated).toEqual(['RATE_LIMITED'])
   })
 
-  test('an outcome of the whole batch applies to each report without its own', async () => {
+  test("the batch's outcome applies to each report without an individual outcome", async () => {
     const { sender } = await client((_, index) =>
       index === 0 ? results(yes, yes, no('SERVICE_UNAVAILABLE')) : refused(403, 'FORBIDDEN'),
     )
@@ -200,7 +200,7 @@ describe('sending a batch', () => {
     expect(outcomes).toMatchObject([accepted, accepted, { kind: 'refused', error: 'FORBIDDEN' }])
   })
 
-  test('the client gives up an unsent part of it like any other report', async () => {
+  test('the client gives up on the unsent part of a batch as on any other report', async () => {
     const { sender } = await client(
       (_, index) => results(...(index === 0 ? [yes, yes] : []), no('SERVICE_UNAVAILABLE')),
       { giveUpAfterMs: 0 },

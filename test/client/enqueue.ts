@@ -1,5 +1,6 @@
-// Run by offline-queue.long.test.ts: FILE URL KEY FROM. Adds numbered reports as fast as the disk takes them
-// and prints each number once it is on disk; without FROM it only sends what waits, then ends.
+// Run by offline-queue.long.test.ts: FILE URL KEY FROM. Adds numbered reports as fast as the disk
+// takes them and prints each number once it is on disk; without FROM it only sends queued reports,
+// then ends.
 import { openQueue } from '../../client/queue.ts'
 import { numbered } from './numbered.ts'
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, expect, jest, test } from '@jest/globals'
 import { directoryForEachTest } from '../directory-for-each-test.ts'
 
-/** How many times the disk refuses to sync a folder. */
+/** Number of times that syncing a folder fails. */
 let refusals = 0
 
 jest.unstable_mockModule('node:fs/promises', () => ({
@@ -24,13 +24,13 @@ beforeEach(() => {
 
 const line = (n: number) => JSON.stringify({ n, padding: 'x'.repeat(1_000_000) })
 
-test('a journal whose compaction fails after the new file has its name keeps what is added later', async () => {
+test('a journal whose compaction fails after the rename keeps later lines', async () => {
   const journal = await Journal.open(file)
   await journal.append([1, 2, 3, 4, 5, 6].map(line))
   const entries = await journal.first({ most: 5, mostBytes: Infinity })
   refusals = 2
   await expect(journal.settle(5, entries.at(-1)!)).rejects.toThrow('EIO')
-  // Nor is it acknowledged before the file's name is on disk.
+  // Nothing is acknowledged before the file's name is on disk.
   await expect(journal.append([line(7)])).rejects.toThrow('EIO')
   await journal.append([line(8)])
   await journal.close()

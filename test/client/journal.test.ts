@@ -20,7 +20,7 @@ async function waitingIn(journal: Journal): Promise<number[]> {
   return (await journal.first(everything)).map(({ json }) => (json as { n: number }).n)
 }
 
-test('a journal gives its lines in order, as many as are asked for, until they are settled', async () => {
+test('a journal returns as many lines as requested, in order, until they are settled', async () => {
   const journal = await Journal.open(file)
   await journal.append([line(1), line(2)])
   await journal.append([line(3)])
@@ -46,7 +46,7 @@ test('a journal is an empty file once everything is settled', async () => {
   await journal.close()
 })
 
-test('a journal that never empties gets rid of what is settled', async () => {
+test('a journal that never empties drops settled lines', async () => {
   const journal = await Journal.open(file)
   const padding = 'é'.repeat(5_000)
   for (let n = 0; n < 1_000; n += 1) {
@@ -75,7 +75,7 @@ test('a journal skips a line garbled by a power cut', async () => {
   await again.close()
 })
 
-test('a journal killed at any byte of any write has every line that it took and none that is not its own', async () => {
+test('a journal killed at any byte of any write has every line that it accepted and no others', async () => {
   const step = fc.oneof(
     fc.record({ append: fc.integer({ min: 1, max: 4 }) }),
     fc.record({ settle: fc.integer({ min: 1, max: 6 }) }),
@@ -99,7 +99,7 @@ test('a journal killed at any byte of any write has every line that it took and 
         }
       }
       await journal.close()
-      // The last write, cut off somewhere; a truncation is all or nothing.
+      // The last write is cut anywhere; a truncation is all or nothing.
       const after = await readFile(file)
       const more = after.length - before.bytes.length
       if (more > 0) {

@@ -19,8 +19,7 @@ beforeEach(() => {
 })
 
 /**
- * The lock of another container: there, too, the program has the process id 1, or the same as this
- * one here.
+ * A lock from another container, where the program has process id 1 or the same id as this process.
  */
 async function lockElsewhere(pid: number): Promise<string> {
   const name = `${file}.lock.elsewhere`
@@ -39,7 +38,7 @@ test('a file of a live process in another container stays locked, regardless of 
   expect(await readdir(directory())).toEqual(['queue.lock.elsewhere'])
 })
 
-test('one whose process elsewhere is silent for 20 s is taken over', async () => {
+test('a lock whose process in another container is silent for 20 s is taken over', async () => {
   await lockElsewhere(1)
   const timing = jumpingTiming()
   const held = await lock(file, timing)
@@ -61,7 +60,7 @@ onLinux('a process that ended is not taken for another that has its id now', asy
   expect(timing.pauses).toEqual([])
 })
 
-test('only one of two processes gets the lock that an ended one has left', async () => {
+test('only one of two processes gets a lock left by an ended process', async () => {
   const takers = await Promise.all([taker(), taker()])
   let taken = 0
   for (let round = 0; round < 15; round += 1) {
@@ -75,7 +74,7 @@ test('only one of two processes gets the lock that an ended one has left', async
   expect(taken).toBeGreaterThan(10)
 })
 
-/** A process that takes the file and lets go of it when it is asked to. */
+/** A process that locks the file and releases it on request. */
 async function taker(): Promise<(request: 'take' | 'let go') => Promise<string>> {
   const child = spawn(
     process.execPath,

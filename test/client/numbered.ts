@@ -2,7 +2,7 @@ import type { TimedReport } from '../../client/client.ts'
 
 const T0 = Date.UTC(2026, 0, 1)
 
-/** The report of a number; no two are alike. */
+/** The report for a number; all differ. */
 export function numbered(n: number): TimedReport {
   return {
     deviceId: 'tracker',

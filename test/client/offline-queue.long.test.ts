@@ -15,7 +15,7 @@ import { numbered } from './numbered.ts'
 const ROUNDS = 6
 const suite = embeddedSuite()
 
-test('killed at any moment, with answers lost, it stores each report once and loses none', async () => {
+test('killed at any moment and with responses lost, the queue stores each report once and loses none', async () => {
   const { ingestUrl, adminUrl } = await suite.start(operatorEnv())
   const key = await createKey(adminUrl)
   const forgetful = await losingAnswers(ingestUrl)
@@ -33,7 +33,7 @@ test('killed at any moment, with answers lost, it stores each report once and lo
     await wait(20 + Math.random() * 300)
     adding.process.kill('SIGKILL')
     await adding.ended
-    // The last line may have been cut off: then the number was printed in part.
+    // The last line may be cut off within the number.
     const printed = adding.output().split('\n').slice(0, -1).map(Number)
     last = printed.at(-1) ?? last
   }
@@ -60,7 +60,7 @@ test('killed at any moment, with answers lost, it stores each report once and lo
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A way to the service on which every third answer is lost, until `rest`. */
+/** A proxy to the service that loses every third response until `rest`. */
 async function losingAnswers(target: string) {
   let asked = 0
   let lost = 0

@@ -9,7 +9,7 @@ import { acknowledged, standInService } from './stand-in-service.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const directory = directoryForEachTest()
-test('the package that npm packs has types, as its README uses them, no dependencies, and runs by itself', async () => {
+test('the packed npm package has the types its README uses, no dependencies, and runs on its own', async () => {
   const installed = join(directory(), 'node_modules', 'gps-position-client')
   mkdirSync(installed, { recursive: true })
   run(process.execPath, ['scripts/pack-client.mjs', directory()], root)
@@ -43,7 +43,7 @@ console.log(outcome.kind, queue.size)
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const roots = ['--typeRoots', join(root, 'node_modules', '@types'), '--types', 'node']
   run(process.execPath, [tsc, ...types, ...roots, 'send.mts', ...shown], directory())
-  // Not a call that blocks: the service is in this process.
+  // Must not block: the service runs in this process.
   const { stdout } = await promisify(execFile)(process.execPath, ['send.mjs'], {
     cwd: directory(),
   })

@@ -34,7 +34,7 @@ function reportsIn({ body }: Received): Report[] {
   return (JSON.parse(body) as { reports: Report[] }).reports
 }
 
-/** A result for each report, as a function of it says. */
+/** A result for each report, computed by a function. */
 function results(request: Received, result: (report: Report) => object = () => accepted): Reply {
   return { status: 200, data: { success: true, data: { results: reportsIn(request).map(result) } } }
 }
@@ -83,7 +83,7 @@ test('a report added to a queue is on disk', async () => {
   expect(readFileSync(file, 'utf8')).toBe(`${JSON.stringify(at(1))}\n`)
 })
 
-test('a report without a timestamp gets the time at which it was added', async () => {
+test('a report without a timestamp gets the time of adding', async () => {
   const {
     queue: sent,
     received,
@@ -100,7 +100,7 @@ test('a report without a timestamp gets the time at which it was added', async (
   expect(Date.parse(first?.timestamp ?? '')).toBeLessThan(before + 20_000)
 })
 
-test('nothing is lost while the service is unavailable, answers late or another server answers', async () => {
+test('nothing is lost while the service is unavailable or slow, or a foreign server responds', async () => {
   const answers: Reply[] = [
     'hang-up',
     refused(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '7' }),
@@ -123,7 +123,7 @@ test('nothing is lost while the service is unavailable, answers late or another 
   expect(troubles[2]).toContain('UNAUTHORIZED')
 })
 
-test('a refused report is announced and leaves the queue, without delaying others', async () => {
+test('a rejected report is announced and leaves the queue without delaying others', async () => {
   const {
     queue: sent,
     received,
@@ -141,7 +141,7 @@ test('a refused report is announced and leaves the queue, without delaying other
   ])
 })
 
-test('only the report at fault is refused of a batch that is refused as a whole', async () => {
+test('of a batch rejected as a whole, only the invalid report is dropped', async () => {
   const { queue: sent, refusals } = await queue((request) =>
     reportsIn(request).some(({ timestamp }) => timestamp === at(13).timestamp)
       ? refused(400, 'INVALID_PARAMS')
@@ -152,7 +152,7 @@ test('only the report at fault is refused of a batch that is refused as a whole'
   expect(refusals.map(({ report }) => report)).toEqual([at(13)])
 })
 
-test('a batch that is too large for a proxy on the way is sent in smaller ones, and no report is refused for that', async () => {
+test('a batch too large for a proxy is split, and no report is rejected for it', async () => {
   const {
     queue: sent,
     refusals,
@@ -165,7 +165,7 @@ test('a batch that is too large for a proxy on the way is sent in smaller ones, 
   expect(refusals).toEqual([])
 })
 
-test('a single report that is too large for a proxy on the way is kept and sent again', async () => {
+test('a single report too large for a proxy stays queued and is resent', async () => {
   const {
     queue: sent,
     refusals,
@@ -177,7 +177,7 @@ test('a single report that is too large for a proxy on the way is kept and sent 
   expect(troubles).toHaveLength(2)
 })
 
-test('a refusal is announced again until its handler succeeds', async () => {
+test('a rejection is announced again until its handler succeeds', async () => {
   let told = 0
   const { queue: sent } = await queue(
     (request) => results(request, () => ({ error: 'INVALID_PARAMS', message: 'no' })),
@@ -209,7 +209,7 @@ test('reports that may be accepted later wait behind those accepted now', async 
   expect(times.filter((time) => time === at(1).timestamp)).toHaveLength(1)
 })
 
-test('reports that have not arrived are there when the file is opened again', async () => {
+test('undelivered reports are still queued when the file is reopened', async () => {
   let isAway = true
   const {
     queue: before,
@@ -230,10 +230,10 @@ test('reports that have not arrived are there when the file is opened again', as
   expect(received.flatMap(reportsIn)).toEqual([at(1), at(2)])
 })
 
-test('a queue is drained once reports still being written have been sent, too', async () => {
+test('draining a queue waits for reports still being written', async () => {
   const { queue: sent, received } = await queue()
   const added = sent.add(at(1))
-  // By now it is on its way to the disk.
+  // By now it is being written.
   await Promise.resolve()
   await sent.drained()
   expect(received.flatMap(reportsIn)).toEqual([at(1)])
@@ -258,7 +258,7 @@ test('a request in flight does not delay its end', async () => {
   await sent.close()
 })
 
-test('the file of a queue belongs to one queue at a time; what a killed process has left is taken over', async () => {
+test("a file belongs to one queue at a time; a killed process's file is taken over", async () => {
   const { queue: sent, open } = await queue()
   await expect(open()).rejects.toThrow('already open')
   await sent.close()
@@ -271,7 +271,7 @@ test('the file of a queue belongs to one queue at a time; what a killed process 
   }
 })
 
-test('a report too large for the service is refused immediately', async () => {
+test('a report too large for the service is rejected immediately', async () => {
   const { queue: sent } = await queue()
   await expect(sent.add({ ...place, deviceId: 'x'.repeat(17_000) })).rejects.toThrow('16 KiB')
   expect(sent.size).toBe(0)

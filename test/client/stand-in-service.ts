@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Timing } from '../../client/timing.ts'
 import { closeAfterwards } from '../closing.ts'
 
-/** How the stand-in answers; `hang-up` closes the connection without an answer. */
+/** The stand-in's response; `hang-up` closes the connection without one. */
 export type Reply =
   | { readonly status: number; readonly headers?: Record<string, string>; readonly data?: unknown }
   | 'hang-up'
@@ -15,7 +15,9 @@ export type Received = {
   readonly idempotencyKey?: string
 }
 
-/** A real HTTP server in place of the service: it records requests and gives predefined answers. */
+/**
+ * A real HTTP server in place of the service: it records requests and sends predefined responses.
+ */
 export async function standInService(
   reply: (request: Received, index: number) => Reply | Promise<Reply>,
 ): Promise<{ url: URL; received: Received[]; close: () => Promise<void> }> {
@@ -66,7 +68,7 @@ export function refused(status: number, error: string, headers: Record<string, s
   return { status, headers, data: { success: false, error } }
 }
 
-/** A clock that jumps over every pause, and records its length. */
+/** A clock that skips every pause and records its length. */
 export function jumpingTiming(): Timing & { readonly pauses: number[] } {
   let jumped = 0
   const pauses: number[] = []

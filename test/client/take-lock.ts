@@ -1,5 +1,5 @@
-// Run by lock.test.ts: FILE. At each line `take` of standard input it tries to take the file and prints
-// whether it has got it; at any other line it lets go of it.
+// Run by lock.test.ts: FILE. On each line `take` from standard input it tries to lock the file and
+// prints whether it succeeded; on any other line it releases the file.
 import { createInterface } from 'node:readline'
 import { lock } from '../../client/lock.ts'
 import { realTiming } from '../../client/timing.ts'

@@ -7,7 +7,7 @@ import { ownDirectory } from '../own-directory.ts'
 import '../programs.ts'
 import { endedWithTheTests, endPrograms } from '../running-programs.ts'
 
-/** Runs a program of ours, with the shell's redirections. */
+/** Runs one of our programs with the shell's redirections. */
 async function run(command: string, env: Record<string, string> = {}) {
   const child = spawn('sh', ['-c', `exec ${process.execPath} dist/commands/${command}`], {
     env: { PATH: process.env['PATH'], ...env },
@@ -17,7 +17,7 @@ async function run(command: string, env: Record<string, string> = {}) {
   return { code: await program.ended, output: program.output() }
 }
 
-test('a command whose standard output is lost says so in one line and fails, after its work', async () => {
+test('a command whose standard output fails finishes its work, reports that in one line and fails', async () => {
   closeAfterwards(endPrograms)
   const directory = await ownDirectory()
   const DATA_DIR = join(directory, 'data')

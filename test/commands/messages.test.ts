@@ -18,7 +18,7 @@ test.each([
     '--devices must be a whole number from 1 to 100000, not "many"',
     () => simulate(['--devices', 'many'], keys),
   ],
-])('a command that was entered wrongly says: %s', (message, parse) => {
+])('a mistyped command says: %s', (message, parse) => {
   expect(parse).toThrow(UsageError)
   expect(parse).toThrow(message)
 })
@@ -26,7 +26,7 @@ test.each([
 test.each([
   ['backup', 'Kafka and MongoDB are backed up with their own tools: docs/operations.md'],
   ['restore', 'Kafka and MongoDB are restored with their own tools: docs/operations.md'],
-])('npm run %s where the data are in Kafka and MongoDB says: %s', async (command, message) => {
+])('npm run %s with data in Kafka and MongoDB says: %s', async (command, message) => {
   const program = startProgram(`commands/${command}/main`, {
     args: ['folder'],
     env: { KAFKA_BROKERS: '127.0.0.1:9', MONGODB_URL: 'mongodb://127.0.0.1:9/gps' },

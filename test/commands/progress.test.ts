@@ -8,7 +8,7 @@ test.each([
   [4_999, 5_000, 5_000, '4,999 of 5,000 events (99 %), 1,000/s, about 1 s left'],
   [5_000, 5_000, 5_000, '5,000 of 5,000 events (100 %), 1,000/s'],
   [1_000, 1_000_000, 1_000, '1,000 of 1,000,000 events (0 %), 1,000/s, about 17 min left'],
-])('%d of %d events after %d ms are a line of progress', (done, total, elapsedMs, text) => {
+])('%d of %d events after %d ms is a progress line', (done, total, elapsedMs, text) => {
   expect(progressText({ done, total, elapsedMs })).toBe(text)
 })
 
@@ -23,7 +23,7 @@ test('progress is a line every few seconds, and one at the end', () => {
   expect(written).toEqual(['second 0\n', 'second 5\n', 'second 10\n', 'done\n'])
 })
 
-test('progress is one line of a terminal, written again and again', () => {
+test('on a terminal, progress is one line that is rewritten', () => {
   const { written, at, progress } = started({ isTTY: true })
   progress.show(() => 'none')
   at(100)
@@ -34,7 +34,7 @@ test('progress is one line of a terminal, written again and again', () => {
   expect(written).toEqual(['\r\u001b[Knone', '\r\u001b[Kfive', '\n'])
 })
 
-test('progress is never wider than the terminal, which could not rewrite it', () => {
+test('progress is never wider than the terminal, so it can be rewritten', () => {
   const { written, progress } = started({ isTTY: true, columns: 10 })
   progress.show(() => 'more than ten characters')
   expect(written).toEqual(['\r\u001b[Kmore than'])

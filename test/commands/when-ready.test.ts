@@ -3,7 +3,7 @@ import { whenReady } from '../../commands/open.ts'
 
 const never = new AbortController().signal
 
-/** Ready at the third time of asking. */
+/** Ready on the third check. */
 function slow() {
   let asked = 0
   return {
@@ -14,11 +14,11 @@ function slow() {
   }
 }
 
-test('a dependency that is not there yet is waited for', async () => {
+test('the program waits for a dependency that is not there yet', async () => {
   await whenReady([slow(), { ready: async () => undefined }], { withinMs: 10_000, signal: never })
 })
 
-test('a dependency that does not become ready is named after the wait, or when the wait is aborted', async () => {
+test('a dependency that does not become ready is named after the time limit or an abort', async () => {
   const away = {
     async ready() {
       throw new Error('the log is away')

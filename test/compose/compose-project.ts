@@ -3,17 +3,20 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { docker } from './docker.ts'
 
-/** The services of `docker-compose.yml`, with a name, an image and an environment of their own. */
+/** The services of `docker-compose.yml`, with their own name, images and environment. */
 export type ComposeProject = {
-  /** Runs `docker compose ARGUMENT…`; gives its standard output, rejects with its complaints. */
+  /**
+   * Runs `docker compose ARGUMENT…`; resolves with its standard output, rejects with its error
+   * output.
+   */
   compose(...args: readonly string[]): Promise<string>
   /** Builds the image, starts everything and resolves once all are healthy. */
   up(): Promise<void>
-  /** Runs JavaScript in the container of a service, where the other services have their names. */
+  /** Runs JavaScript in a service's container, where the other services resolve by name. */
   evaluate(service: string, script: string): Promise<string>
-  /** All of them, whether they run or have ended. */
+  /** All containers, running or ended. */
   containers(): Promise<Container[]>
-  /** Removes the containers, what they kept, and the image. */
+  /** Removes the containers, their volumes and the image. */
   remove(): Promise<void>
 }
 
@@ -26,8 +29,8 @@ export type Container = {
 }
 
 /**
- * @param folder where its environment file is written.
- * @param variables what `.env` would hold; nothing else reaches `docker-compose.yml`.
+ * @param folder receives the environment file.
+ * @param variables the content of `.env`; nothing else reaches `docker-compose.yml`.
  */
 export async function composeProject(
   folder: string,

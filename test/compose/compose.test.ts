@@ -42,7 +42,7 @@ await describeContainers('docker compose up', () => {
 
   afterAll(() => project?.remove())
 
-  test('a password has to be chosen before anything can start', async () => {
+  test('nothing starts before a password is set', async () => {
     const unset = await composeProject(folder, { ADMIN_EMAIL: operator.email })
     await expect(unset.compose('config', '--quiet')).rejects.toThrow(
       /ADMIN_PASSWORD.*cp \.env\.example/,
@@ -89,7 +89,7 @@ await describeContainers('docker compose up', () => {
   })
 
   test('services taken down and brought up again still have everything', async () => {
-    // In memory its id would be free again: nobody registers it a second time, as ours is.
+    // In a memory-only registry its id would be free again; ours keeps it.
     const other = await register(OTHER)
     const ours = await schemaId(REPORTED)
     const before = [await stored(), await eventsInLog()]
@@ -104,7 +104,7 @@ await describeContainers('docker compose up', () => {
 
   test('the same track sent again adds nothing', async () => {
     expect(await sendTrack()).toBe(0)
-    // Behind the repeats in the same partition: once it is there, they have been dealt with.
+    // It follows the repeats in the same partition: once it is stored, they were processed.
     const last = { latitude: -33.5, longitude: 151.25 }
     const timestamp = '2025-06-02T00:00:00Z'
     const answer = await call(`${ingestUrl}/api/v1/gps/submit`, {
@@ -139,13 +139,13 @@ await describeContainers('docker compose up', () => {
     return (made as { key: string }).key
   }
 
-  /** As `npm run simulate` does; gives its exit code. */
+  /** Runs `npm run simulate`; returns its exit code. */
   async function sendTrack(): Promise<number | string> {
     const args = ['--url', ingestUrl, '--gpx', track, '--device', 'walker', '--times', 'original']
     return startProgram('commands/simulate/main', { args, env: { GPS_KEY: key } }).ended
   }
 
-  /** What is kept of the device: `status` depends on when it is read. */
+  /** The stored device, without `status`, which depends on when it is read. */
   async function stored(): Promise<object> {
     return { ...(await device()), status: undefined }
   }
@@ -161,7 +161,7 @@ await describeContainers('docker compose up', () => {
     return items.map(({ latitude, longitude }) => ({ latitude, longitude }))
   }
 
-  /** `data` of an answer in the envelope. @throws on any other answer. */
+  /** The response envelope's `data`. @throws on any other response. */
   async function call(url: string, { headers = {}, ...init }: RequestInit = {}): Promise<unknown> {
     const credentials = key === undefined ? {} : { Authorization: `Bearer ${key}` }
     const answer = await fetch(url, {
@@ -173,7 +173,7 @@ await describeContainers('docker compose up', () => {
     return body.data
   }
 
-  /** Kafka and the registry are not published: they are asked from inside. */
+  /** Kafka and the registry publish no ports, so they are queried from inside. */
   async function eventsInLog(): Promise<number> {
     const script = `
       import kafkajs from 'kafkajs'

@@ -19,7 +19,7 @@ await describeContainers('docker run', () => {
     await docker('image', 'rm', '--force', name)
   })
 
-  /** A container of the image's own command, as operators who trust nothing would start it. */
+  /** A container with the image's default command, started with minimal privileges. */
   async function start(): Promise<void> {
     const [ingestPort, adminPort] = [await freePort(), await freePort()]
     ingestUrl = `http://127.0.0.1:${ingestPort}`
@@ -45,7 +45,7 @@ await describeContainers('docker run', () => {
   const logs = () => docker('logs', name)
   let key = ''
 
-  test('the first password and key are in its log, and a report sent with the key is read back', async () => {
+  test('the first password and key are in the container’s log, and a report sent with the key can be read', async () => {
     const text = await logs()
     expect(text).toMatch(/with the password +\S{12}/)
     key = /Your first API key +(gps_\w{38})/.exec(text)?.[1] ?? ''
@@ -62,7 +62,7 @@ await describeContainers('docker run', () => {
     })
   })
 
-  test('it runs as an unprivileged user, and its page has the map', async () => {
+  test('the container runs as an unprivileged user and serves the map', async () => {
     expect((await docker('exec', name, 'id', '-u')).trim()).toBe('1000')
     const page = await fetch(`${adminUrl}/`, { headers: { Accept: 'text/html' } })
     expect(await page.text()).toContain('<!doctype html>')

@@ -7,13 +7,15 @@ import { noteSkipped } from '../services/test-run.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** Runs `docker ARGUMENT…`; gives its standard output, rejects with its complaints. */
+/** Runs `docker ARGUMENT…`; resolves with its standard output, rejects with its error output. */
 export async function docker(...args: readonly string[]): Promise<string> {
   const options = { cwd: root, env: environment(), maxBuffer: 64 * 1024 * 1024 }
   return (await run('docker', args, options)).stdout
 }
 
-/** A `describe` whose tests start containers; left out where none can be started, unless they must. */
+/**
+ * A `describe` whose tests start containers; skipped where Docker is unavailable, unless required.
+ */
 export async function describeContainers(suite: string, define: () => void): Promise<void> {
   const reason = await whyNoContainers()
   if (reason === undefined) return describe(suite, define)
@@ -34,7 +36,7 @@ async function whyNoContainers(): Promise<string | undefined> {
   }
 }
 
-/** Only what leads to the daemon: variables of the shell would win over those of the test. */
+/** Only variables for reaching the daemon: others would override the test's. */
 function environment(): Record<string, string> {
   const wanted = /^(PATH|HOME|DOCKER_.*|XDG_.*|SSH_AUTH_SOCK)$/
   return Object.fromEntries(

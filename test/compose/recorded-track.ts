@@ -3,7 +3,7 @@ export type Point = { readonly latitude: number; readonly longitude: number }
 const STARTED_AT = Date.UTC(2025, 5, 1, 8)
 const STEP_MS = 5_000
 
-/** A walk of `count` points, 5 s apart, no two alike. */
+/** A walk of `count` points, 5 s apart, all different. */
 export function walk(count: number): Point[] {
   return Array.from({ length: count }, (_, index) => ({
     latitude: round(45.77 + index * 1e-4),

@@ -23,7 +23,7 @@ const answering: RequestListener = (request, response) => {
 }
 
 describe('the load', () => {
-  test('every report differs from every other one', async () => {
+  test('no two reports are equal', async () => {
     const bodies: string[] = []
     const target = await serve((request, response) => {
       let body = ''
@@ -47,7 +47,7 @@ describe('the load', () => {
     expect(new Set(places).size).toBe(bodies.length)
   })
 
-  test('answers other than 200 and lost connections are counted, not acknowledged', async () => {
+  test('responses other than 200 and lost connections are counted separately, not as acknowledged', async () => {
     let requests = 0
     const target = await serve((request, response) => {
       requests += 1
@@ -57,14 +57,14 @@ describe('the load', () => {
     })
     const { acknowledged, failed } = await sendLoad(
       { ...target, batch: 1 },
-      // It ends with its only connection.
+      // The server closes its only connection.
       { connections: 1, seconds: 3_600 },
     )
     expect(acknowledged).toBe(1)
     expect(failed).toEqual({ 503: 1, none: 1 })
   })
 
-  test('the answer to a batch says how many of its reports count', async () => {
+  test('the response to a batch determines how many of its reports count', async () => {
     const target = await serve((request, response) => {
       const body = '{"data":{"accepted":7,"rejected":3}}'
       request.resume().on('end', () => response.setHeader('Content-Length', body.length).end(body))
@@ -76,14 +76,14 @@ describe('the load', () => {
     expect(acknowledged).toBe(7 * answers)
   })
 
-  test('a service that stops for a moment is charged for every request that was due meanwhile', async () => {
+  test('a pause of the service adds to the latency of every request due during it', async () => {
     let stopped = false
     const begin = performance.now()
     const target = await serve((request, response) => {
       const stop = !stopped && performance.now() - begin > 200
       if (stop) {
         stopped = true
-        // Nothing of this process runs, the sending of requests that are due included.
+        // Blocks this whole process, so due requests are not sent either.
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
       }
       answering(request, response)
@@ -93,7 +93,7 @@ describe('the load', () => {
       { connections: 2, seconds: 1, perSecond: 200 },
     )
     expect(answers).toBe(200)
-    // 60 of the 200 were due in those 300 ms; only two could be sent before they were over.
+    // 60 of the 200 were due during those 300 ms; only two could be sent by then.
     expect(latency.p99).toBeGreaterThan(250)
   })
 })

@@ -19,7 +19,7 @@ const FILES = [
 
 const data = dataToBackUpForEachTest()
 
-test('a backup has every file, is for this user alone, and is noted with the data', async () => {
+test('a backup has every file, is readable only by this user, and is recorded in the data directory', async () => {
   await data.report(3, { projected: true })
   await data.report(2)
   const { events, projected, begunAt } = await data.backUp()
@@ -33,7 +33,7 @@ test('a backup has every file, is for this user alone, and is noted with the dat
   )
 })
 
-test('a backup is complete even if the data directory cannot have a note of it', async () => {
+test('a backup is complete even if it cannot be recorded in the data directory', async () => {
   await data.report(1)
   mkdirSync(join(data.path('data'), 'last-backup.json'))
   await data.backUp()
@@ -41,7 +41,7 @@ test('a backup is complete even if the data directory cannot have a note of it',
   await data.restore()
 })
 
-test('the log comes last: an event that arrives while the store is copied is in the backup', async () => {
+test('the log is copied last, so events that arrive while the store is copied are in the backup', async () => {
   await data.report(1, { projected: true })
   const { events, projected } = await data.backUp({
     copyStore: async (_folders, copy) => {
@@ -56,7 +56,7 @@ test('the log comes last: an event that arrives while the store is copied is in 
   expect({ events, projected }).toEqual({ events: 2, projected: 1 })
 })
 
-test('facts are restored, as far as they were judged', async () => {
+test('facts are restored up to the last judged entry', async () => {
   await data.report(1)
   const device = { accountId: 'acc-1', deviceId: 'van' }
   const online = { ...device, type: 'device.online', sequence: 1, at: T0, previous: null } as const
@@ -74,7 +74,7 @@ test('facts are restored, as far as they were judged', async () => {
   await restored.close()
 })
 
-test('a folder with anything in it is refused and stays as it is', async () => {
+test('a non-empty folder is rejected and left unchanged', async () => {
   mkdirSync(data.path('backup'))
   writeFileSync(join(data.path('backup'), 'notes.txt'), 'mine')
   const before = contentsOf(data.path('backup'))
@@ -83,7 +83,7 @@ test('a folder with anything in it is refused and stays as it is', async () => {
   expect(await lastBackupAt(data.path('data'))).toBeUndefined()
 })
 
-test('one of two concurrent backups to one folder is complete, the other is refused', async () => {
+test('of two concurrent backups to one folder, one completes and the other is rejected', async () => {
   await data.report(2, { projected: true })
   mkdirSync(data.path('backup'))
   const outcomes = await Promise.allSettled([data.backUp(), data.backUp()])
@@ -92,7 +92,7 @@ test('one of two concurrent backups to one folder is complete, the other is refu
   await data.restore()
 })
 
-test('a folder that another backup has claimed is refused', async () => {
+test('a folder claimed by another backup is rejected', async () => {
   const to = data.path('backup')
   const [first, second] = [await newFolder(to), await newFolder(to)]
   await claimFolder(to, first)
@@ -102,14 +102,14 @@ test('a folder that another backup has claimed is refused', async () => {
   expect(readdirSync(to)).toEqual(['backup.json.new'])
 })
 
-test('a disk with too little room is refused, and leaves no folder', async () => {
+test('a disk with too little space is rejected, and no folder is left', async () => {
   await expect(data.backUp({ free: async () => 1_000 })).rejects.toThrow(
     /has 0 MB left, and 0\.\d MB are needed: make room/,
   )
   expect(contentsOf(data.path('backup'))).toBeUndefined()
 })
 
-test('a folder that cannot be created is refused in one sentence, and nothing is left of it', async () => {
+test('a folder that cannot be created is reported in one sentence, and nothing is left of it', async () => {
   for (const [folder, reason] of [
     ['/proc/x/y', 'ENOENT: '],
     ['/dev/null/x', '/dev/null is not a folder'],
@@ -139,7 +139,7 @@ test.each([
     'PRAGMA user_version = 1000',
     'schema version 1000, this program knows up to 1: another version of the program wrote it',
   ],
-])('a log %s is refused, and an empty folder stays empty', async (_what, sql, reason) => {
+])('a log %s is rejected, and an empty folder stays empty', async (_what, sql, reason) => {
   await data.report(2, { projected: true })
   data.damage('data/log.sqlite', sql)
   mkdirSync(data.path('backup'))

@@ -8,7 +8,7 @@ import { directoryForEachTest } from '../../directory-for-each-test.ts'
 const directory = directoryForEachTest()
 const ROWS = 20_000
 
-test('a copy has the state at its beginning, however much is written meanwhile', async () => {
+test('a copy has the state at its start, regardless of concurrent writes', async () => {
   const writer = aTable()
   const insert = writer.prepare('INSERT INTO reports VALUES (NULL, randomblob(1000))')
   const write = () => {
@@ -19,7 +19,7 @@ test('a copy has the state at its beginning, however much is written meanwhile',
     parts.push(part)
     write()
   })
-  // It has begun. How often it tells its progress depends on what else the machine does.
+  // It has started. How often it reports progress depends on the machine's load.
   write()
   await copying
   writer.close()
@@ -29,14 +29,14 @@ test('a copy has the state at its beginning, however much is written meanwhile',
   checkDatabase(file('copy'))
 })
 
-test('a file that is missing or no database is not copied', async () => {
+test('a file that is missing or not a database is not copied', async () => {
   await expect(copyDatabase(file('none'), file('copy'), ignore)).rejects.toThrow(
     `${file('none')} failed: Failed to open database: unable to open`,
   )
   await expect(copyDatabase(directory(), file('copy'), ignore)).rejects.toThrow('failed')
 })
 
-test('a damaged database is distinguished from a whole one', () => {
+test('a damaged database is detected', () => {
   aTable().close()
   checkDatabase(file('source'))
   const opened = openSync(file('source'), 'r+')

@@ -17,11 +17,11 @@ import { positionReported, T0 } from '../../samples.ts'
 
 const clock = { now: () => T0 }
 
-/** Makes a log another one, with other events at the same offsets. */
+/** Turns a log into a different one, with other events at the same offsets. */
 export const OTHER_EVENTS = `DROP TRIGGER events_are_never_changed;
   UPDATE events SET value = CAST(replace(CAST(value AS TEXT), '01KDVN', '01ZZZZ') AS BLOB)`
 
-/** For each test data in use, and folders for backups of them and for what is restored. */
+/** For each test: data in use, and folders for backups and restored data. */
 export function dataToBackUpForEachTest() {
   const directory = directoryForEachTest()
   const path = (name: string) => join(directory(), name)
@@ -74,7 +74,7 @@ export function dataToBackUpForEachTest() {
       }),
     restore: (options: Partial<Parameters<typeof restore>[0]> = {}) =>
       restore({ from: path('backup'), to: path('restored'), openData, show, ...options }),
-    /** Changes a file behind everybody's back. */
+    /** Changes a file without the service's knowledge. */
     damage(file: string, sql: string) {
       const database = new DatabaseSync(path(file))
       database.exec(sql)

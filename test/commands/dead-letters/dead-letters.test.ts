@@ -13,7 +13,7 @@ import { deviceErased, positionReported, T0 } from '../../samples.ts'
 
 const clock = { now: () => T0 }
 
-/** A log whose four events an older version has dead-lettered; the device `gone` is erased since. */
+/** A log whose four events an older version dead-lettered; the device `gone` was erased later. */
 async function startWithDeadLetters() {
   const directory = await ownDirectory()
   const eventLog = openSqliteEventLog({ file: join(directory, 'log.sqlite'), clock })
@@ -45,7 +45,7 @@ async function startWithDeadLetters() {
   return { directory, eventLog, store }
 }
 
-test('a readable dead letter goes back into the log, one erased since goes, the rest is left', async () => {
+test("a readable dead letter returns to the log, an erased device's is removed, the rest stay", async () => {
   const { eventLog, store } = await startWithDeadLetters()
   let text = ''
   await replayDeadLetters({ eventLog, store }, (more) => (text += more))
@@ -59,7 +59,7 @@ test('a readable dead letter goes back into the log, one erased since goes, the 
   expect(text).toContain('1 dead letters, 0 of them can be replayed.')
 })
 
-test('a dead letter of a device that is being erased, or of an unknown type, is left', async () => {
+test('a dead letter of an unknown type, or of a device being erased, stays', async () => {
   const { directory, eventLog, store } = await startWithDeadLetters()
   const erasure = deviceErased({ deviceId: 'a', eventId: '01KDVN9C00ERASED9000000000' })
   await store.hideErased(erasure)
@@ -81,7 +81,7 @@ test('a dead letter of a device that is being erased, or of an unknown type, is 
   expect(text).toContain('0 replayed, 1 removed because their device was erased since, 3 left.')
 })
 
-test('the program lists, replays while nothing else holds the data, and explains itself', async () => {
+test('the program lists dead letters, replays them if nothing else uses the data, and has help', async () => {
   const { directory, eventLog } = await startWithDeadLetters()
   const run = async (...args: string[]) => {
     const program = startProgram('commands/dead-letters/main', {

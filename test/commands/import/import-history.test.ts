@@ -24,7 +24,7 @@ const LACKS_SCOPE = 'this API key lacks the scope positions:import'
 type Sent = { deviceId: string; latitude: number; timestamp: string }
 const reportsIn = ({ body }: Received) => (JSON.parse(body) as { reports: Sent[] }).reports
 
-/** The answer of a service that judges each report, by its rules and for other reasons. */
+/** A service's response with an outcome for each report, by its rules or for other reasons. */
 function taken(request: Received, refusal: (report: Sent) => string | undefined = () => undefined) {
   const results = reportsIn(request).map((report, index) => {
     const judged = parseImportedReport(report, { now: Date.now() })
@@ -88,12 +88,12 @@ describe('imports', () => {
     )
     const sizes = received.map(({ body }) => Buffer.byteLength(body))
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1024 * 1024)
-    // Not needlessly small ones either.
+    // Nor are batches needlessly small.
     expect(sizes[0]).toBeGreaterThan(1_000_000)
     expect(text).toContain('accepted: 1,500')
   })
 
-  test('an import counts the attributes that do not fit, and keeps the points', async () => {
+  test('an import counts attributes that do not fit and keeps their points', async () => {
     const attributes = { long: 'x'.repeat(300), short: 'x' }
     const { received, text, exit } = await run(
       [file('a.ndjson', lines(2, { attributes }))],
@@ -107,7 +107,7 @@ describe('imports', () => {
     expect(exit).toBe(0)
   })
 
-  test('an import names the columns and fields that it ignores although they are nearly ours', async () => {
+  test('an import names ignored columns and fields that resemble known ones', async () => {
     const columns =
       'deviceId,latitude,longitude,timestamp,accurracy,batery,recordId,name,receivedAt'
     const row = 'van,1,2,2024-01-01T00:00:00Z,5,0.5,x,Van,2024-01-01T00:00:00Z'
@@ -131,7 +131,7 @@ describe('imports', () => {
     expect(exit).toBe(0)
   })
 
-  test('an import passes over what Traccar marks as no fix', async () => {
+  test('an import skips positions that Traccar marks as having no fix', async () => {
     const place = { deviceId: 7, latitude: 1, longitude: 2, valid: true, outdated: false }
     const positions = [
       { ...place, fixTime: '2024-01-01T00:00:00Z' },
@@ -153,7 +153,7 @@ describe('imports', () => {
     }
   })
 
-  test('an import skips points whose device is a number beyond 2⁵³, which would be another device', async () => {
+  test('an import skips points whose numeric device id exceeds 2⁵³ and would be rounded to another', async () => {
     const point = (id: string) =>
       `{"deviceId":${id},"latitude":1,"longitude":2,"timestamp":"2024-01-01T00:00:00Z"}\n`
     const path = file('sims.ndjson', point('89490200001234567890') + point('7'))
@@ -163,7 +163,7 @@ describe('imports', () => {
     expect(exit).toBe(1)
   })
 
-  test('an import waits as long as the service says, and resends refused points unchanged', async () => {
+  test('an import waits as long as the service asks, then resends rejected points unchanged', async () => {
     const { received, pauses, exit } = await run([file('a.ndjson', lines(3))], (request, index) => {
       if (index === 0) return refused(429, 'RATE_LIMITED', { 'Retry-After': '7' })
       if (index === 1) return refused(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '2' })
@@ -177,7 +177,7 @@ describe('imports', () => {
     expect(exit).toBe(0)
   })
 
-  test('an import lists skipped points by reason, with the first of them and their places', async () => {
+  test('an import lists skipped points by reason, with the location of the first few', async () => {
     const good = lines(2)
     const bad = [
       '{"deviceId":"van","latitude":91,"longitude":1,"timestamp":"2024-01-01T00:00Z"}',
@@ -201,16 +201,16 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
 `)
   })
 
-  test('an import ends when the service refuses the key, and says what it is', async () => {
+  test('an import ends when the service rejects the key, and gives the reason', async () => {
     const { received, failure } = await run([file('a.ndjson', lines(5_000))], () =>
       refused(401, 'UNAUTHORIZED'),
     )
     expect(failure).toContain('refuses the import')
-    // One may have been on its way already.
+    // One request may already have been in flight.
     expect(received.length).toBeLessThanOrEqual(2)
   })
 
-  test('an import with a key that may not import says how to create one that may', async () => {
+  test('an import whose key lacks the import scope says how to create a key that has it', async () => {
     const { failure } = await run([file('a.ndjson', lines(1))], () => ({
       status: 403,
       data: { ...refused(403, 'FORBIDDEN').data, message: LACKS_SCOPE },
@@ -218,13 +218,13 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     expect(failure).toContain(`${LACKS_SCOPE}. Create another key: in the console, Keys → New key`)
   })
 
-  test('an import ends after five minutes without an answer', async () => {
+  test('an import ends after five minutes without a response', async () => {
     const { failure, pauses } = await run([file('a.ndjson', lines(1))], () => 'hang-up')
     expect(failure).toMatch(/: the service has not taken anything for too long \(UND_ERR_SOCKET\)$/)
     expect(pauses.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(290_000)
   })
 
-  test('an import continues with other files after one that cannot be read to its end', async () => {
+  test('an import continues with the next file after a file that cannot be read to its end', async () => {
     const broken = file(
       'a.json',
       '{"locations":[{"latitudeE7":1,"longitudeE7":2,"timestampMs":"1700000000000"}',
@@ -258,7 +258,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     expect(exit).toBe(1)
   })
 
-  test('an import of a .rec file without topics, from elsewhere than the Recorder keeps it, needs a device', async () => {
+  test("an import of a .rec file without topics, outside the Recorder's folders, needs a device", async () => {
     const line = `2024-03-01T09:03:09Z\t*\t{"_type":"location","tid":"bo","lat":1,"lon":2,"tst":1709283789}\n`
     const { text, exit, received } = await run([file('2024-03.rec', line)], () => 'hang-up')
     expect({ exit, received }).toEqual({ exit: 2, received: [] })
@@ -278,7 +278,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     expect(named.text).toContain('element 3: --devices has no device 9')
   })
 
-  test('an import takes only the points of the time that is asked for', async () => {
+  test('an import sends only points in the requested time range', async () => {
     const args = ['--from', '2024-01-01T00:00:02Z', '--to', '2024-01-01T00:00:04Z']
     const { received, text, exit } = await run([...args, file('a.ndjson', lines(10))], (request) =>
       taken(request),
@@ -298,7 +298,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     '{"deviceId":"van","latitude":1,"longitude":1,"timestamp":99999999999999999999}',
   ]
 
-  test('an import leaves the judgement of a point to the service, and prints its answer', async () => {
+  test('an import lets the service judge each point and prints its response', async () => {
     const path = file('a.ndjson', `${lines(2)}${INVALID.join('\n')}\n`)
     const { received, text, exit } = await run([path], (request) => taken(request))
     expect(received.flatMap(reportsIn)).toHaveLength(2 + INVALID.length)
@@ -307,7 +307,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     expect(exit).toBe(1)
   })
 
-  test('an import sends nothing in a dry run, which finds the same faults in the same words', async () => {
+  test('a dry run of an import sends nothing and reports the same faults in the same words', async () => {
     const path = file('a.ndjson', `${lines(2)}${INVALID.join('\n')}\n`)
     const dry = await run(['--dry-run', path], (request) => taken(request))
     expect(dry).toMatchObject({ received: [], exit: 1 })
@@ -317,7 +317,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     expect(afterFirst(dry.text)).toBe(afterFirst(text))
   })
 
-  test('an import takes every point before the damage of a file, and says where it is and how much is left out', async () => {
+  test("an import sends every point before a file's damage, and says where that is and how much is skipped", async () => {
     const records = JSON.stringify({
       locations: Array.from({ length: 2_000 }, (_, n) => ({
         latitudeE7: n,
@@ -375,7 +375,7 @@ skipped, latitude must be a number from -90 to 90 (WGS84 degrees): 1
     }
   })
 
-  test('a file without a recorded position ends an import with exit code 1 and a line that says so', async () => {
+  test('an import of a file without positions says so and exits with code 1', async () => {
     const wayPoints = join('test', 'fixtures', 'histories', 'way-points.gpx')
     const args = ['--device', 'bike', wayPoints, file('a.ndjson', lines(1))]
     const { text, exit } = await run(args, (request) => taken(request))

@@ -11,7 +11,7 @@ export function* madeRecords(locations: number): Generator<string> {
   yield ']\n}\n'
 }
 
-/** Indented as in such files, some 450 bytes. */
+/** Indented as in real files, about 450 bytes. */
 function location(n: number): string {
   const timestamp = new Date(START + n * 60_000).toISOString()
   const fields = {

@@ -10,12 +10,12 @@ afterAll(endPrograms)
 const LOCATIONS = 200_000
 const MOST_MEMORY_MB = 250
 
-/** Makes a process print the peak of its memory in kilobytes. */
+/** Makes a process print its peak memory in kilobytes. */
 const TELLS_MEMORY = `--import data:text/javascript,${encodeURIComponent(
   "process.on('exit', () => console.log('peak', process.resourceUsage().maxRSS))",
 )}`
 
-test('a file through a pipe needs no more memory however long it is', async () => {
+test('memory use does not grow with the length of a piped file', async () => {
   let received = 0
   const { url } = await standInService(({ body }) => {
     const { reports } = JSON.parse(body) as { reports: unknown[] }

@@ -11,7 +11,7 @@ const parse = (line: string, keys: SenderKeys = { key: 'key' }) =>
   parseOptions(line.split(' ').filter(Boolean), keys)
 
 describe('the arguments of the import', () => {
-  test('files and a key from the environment are enough', () => {
+  test('files, with the key from the environment, are enough', () => {
     expect(parse(`${FILE} -`)).toMatchObject({
       files: [FILE, '-'],
       target: { url: new URL('http://localhost:8080'), key: 'key' },
@@ -22,7 +22,7 @@ describe('the arguments of the import', () => {
     expect(parse(`--dry-run ${FILE}`, {})).not.toHaveProperty('target')
   })
 
-  test('a day is its first moment', () => {
+  test('a day means its first moment', () => {
     const day = Date.UTC(2024, 0, 31)
     expect(parse(`--from 2024-01-31 --to 2024-01-31T12:00:00Z -`)).toMatchObject({
       from: day,
@@ -42,12 +42,12 @@ describe('the arguments of the import', () => {
     ],
     ['--devices nowhere.json -', '--devices must be a JSON file'],
     ['--url nowhere -', '--url must be'],
-  ])('%j is wrong, and it is said what to enter instead', (line, message) => {
+  ])('%j is rejected with a suggestion', (line, message) => {
     expect(() => parse(line)).toThrow(UsageError)
     expect(() => parse(line)).toThrow(message)
   })
 
-  test("the list of Traccar's devices may be as PowerShell writes it, in UTF-16", async () => {
+  test("the list of Traccar's devices may be in UTF-16, as PowerShell writes it", async () => {
     const file = join(await ownDirectory(), 'devices.json')
     writeFileSync(file, Buffer.from('\ufeff[{"id":7,"uniqueId":"vän"}]', 'utf16le'))
     expect(parse(`--devices ${file} -`)).toMatchObject({ deviceIds: new Map([['7', 'vän']]) })

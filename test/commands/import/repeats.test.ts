@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { Repeats } from '../../../commands/import/tally.ts'
 
-test('a point is a repeat if one of the same device, time, place and alarm has come, however many are between', () => {
+test('a point is a repeat if any earlier point has the same device, time, coordinates and alarm', () => {
   const point = (n: number) => ({
     deviceId: `device-${n % 7}`,
     latitude: (n % 90) + 0.5,

@@ -11,7 +11,7 @@ import { positionReported } from '../../samples.ts'
 
 const origin = { partition: 3, offset: 7 }
 
-test('the place in the log makes no difference to the canonical form, everything else does', () => {
+test('the canonical form depends on everything except the offset', () => {
   const event = positionReported()
   const text = canonicalRecord({ ...event, origin })
   expect(canonicalRecord({ ...event, origin: { partition: 0, offset: 0 } })).toBe(text)
@@ -31,7 +31,7 @@ test('the place in the log makes no difference to the canonical form, everything
   expect(new Set([text, ...texts]).size).toBe(others.length + 1)
 })
 
-test('the canonical status of a device does not depend on how far it was folded', () => {
+test("a device's canonical status does not depend on how far its log was folded", () => {
   const status = deviceStatus(undefined, { origin, event: positionReported() })
   const text = canonicalStatus(status)
   expect(canonicalStatus({ ...status, applied: {} })).toBe(text)
@@ -43,7 +43,7 @@ test('the canonical status of a device does not depend on how far it was folded'
   expect(canonicalStatus({ ...status, lastPosition })).not.toBe(text)
 })
 
-test('a hash does not depend on the order, but on the number of occurrences', () => {
+test('a hash depends on the number of occurrences, not on their order', () => {
   fc.assert(
     fc.property(fc.array(fc.string(), { minLength: 1 }), fc.nat(), (texts, at) => {
       const hash = hashOf(texts)

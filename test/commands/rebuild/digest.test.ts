@@ -41,7 +41,7 @@ async function project(generation: Generation, entries: readonly ProjectionEntry
   if (first !== undefined) await generation.project(batchOf(first, ...rest))
 }
 
-/** Up to which entry the log is compared. */
+/** The last log entry to compare. */
 async function compare(
   last: ProjectionEntry | undefined,
   generations: { before: Generation; after: Generation } = { before, after },
@@ -91,7 +91,7 @@ test.each(['pageStatuses', 'scanRecords', 'erasedUpTo'] as const)(
   },
 )
 
-test('there is no difference between generations of many devices, many of them erased', async () => {
+test('generations with many devices, many of them erased, do not differ', async () => {
   const covered = Array.from({ length: 450 }, (_, n) => report(`é${n % 10}-${n}`))
   const since = covered
     .filter((_entry, n) => n % 3 === 0)
@@ -102,7 +102,7 @@ test('there is no difference between generations of many devices, many of them e
   expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 300, devices: 300 })
 })
 
-test('a missing record or device is found next to an erased one', async () => {
+test('a missing record or device is found beside an erased device', async () => {
   const [a, b, c, again] = [report('a'), report('b'), report('c'), report('c')]
   const since = erasure('b')
   await project(before, [a, b, c, again, since])
@@ -111,7 +111,7 @@ test('a missing record or device is found next to an erased one', async () => {
   expect(await compare(c)).toMatchObject({ equal: true, records: 2, devices: 2 })
 })
 
-test('an account that only one generation has is a difference', async () => {
+test('an account in only one generation is a difference', async () => {
   const own = report('a')
   const others = log.append(positionReported({ accountId: 'acc-2', deviceId: 'a' }))
   await project(before, [own])
@@ -120,7 +120,7 @@ test('an account that only one generation has is a difference', async () => {
   expect(await compare(others)).toMatchObject({ equal: false, records: 2, devices: 2 })
 })
 
-test('an erasure that is covered but was not applied is a difference', async () => {
+test('an erasure that was passed but not applied is a difference', async () => {
   const [a, b, erased] = [report('a'), report('b'), erasure('b')]
   await project(before, [a, b, erased])
   await project(after, [a, b])
@@ -130,7 +130,7 @@ test('an erasure that is covered but was not applied is a difference', async () 
 const heard = (deviceId: string, receivedAt: number) =>
   log.hear(deviceSeen({ deviceId, receivedAt }))
 
-test('there is no difference when both generations have the heartbeats', async () => {
+test('generations with the same heartbeats do not differ', async () => {
   const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS), heard('a', T0 + 8 * HOUR_MS)]
   await project(before, covered)
   await project(after, covered)
@@ -157,7 +157,7 @@ test.each([
   expect(await compare(covered.at(-1))).toEqual({ equal: true, records: 2, devices: 2 })
 })
 
-test('a last sighting that belongs neither to a record nor to a heartbeat is a difference', async () => {
+test('a last-seen time that matches no record or heartbeat is a difference', async () => {
   const covered = [report('a'), heard('a', T0 + 9 * HOUR_MS)]
   await project(before, covered)
   await project(after, covered)
@@ -173,7 +173,7 @@ test('a last sighting that belongs neither to a record nor to a heartbeat is a d
   })
 })
 
-test('a device that only heartbeats keep is left out after retention has removed its records', async () => {
+test('a device with only heartbeats left after retention is not compared', async () => {
   const [gone, heartbeat] = [report('gone'), heard('gone', T0 + 9 * HOUR_MS)]
   const both = [report('a'), heard('a', T0 + 10 * HOUR_MS)]
   await project(before, [gone, heartbeat, ...both])
@@ -194,7 +194,7 @@ test('a device that only heartbeats keep is left out after retention has removed
   expect(digests.after.devices.count).toBe(1)
 })
 
-/** The same generation, with something that happens before the first call of a method. */
+/** The same generation, with an action before the first call of a method. */
 function doingFirst(
   generation: Generation,
   method: 'pageStatuses' | 'scanRecords' | 'erasedUpTo',
@@ -248,7 +248,7 @@ describe('telemetry', () => {
     },
   )
 
-  test('that differs is found, also once its device has reported elsewhere', async () => {
+  test('that differs is found, even after its device has reported elsewhere', async () => {
     const first = report('phone')
     const repeat = ping(first.event, 1, 0.4)
     await project(before, [first, repeat])

@@ -6,14 +6,14 @@ import { rebuildableForEachTest } from './rebuild-harness.ts'
 const here = rebuildableForEachTest()
 const { append, caughtUp, counts, erase, expectEvery, rebuild } = here
 
-test('a rebuild is not misled by devices erased before or during it, and restores none', async () => {
+test('a rebuild handles devices erased before or during it, and restores none', async () => {
   const erased = ['long before', 'just before', 'building', 'comparing', 'switched']
   for (const deviceId of [...erased, 'stays']) await append(40, deviceId)
   await erase('long before')
   await caughtUp()
   await append(3, 'just before')
   await erase('just before')
-  // The projector of the generation in use may or may not have come to it before it ends.
+  // The current generation's projector may or may not have reached it before it ends.
   const eraseAndRestart = async (deviceId: string) => {
     await erase(deviceId)
     await here.stopProjector()
@@ -41,7 +41,7 @@ test('a rebuild is not misled by devices erased before or during it, and restore
   expect(await counts()).toEqual({ ...afresh, stays: [40, 40] })
 })
 
-test('a rebuild that passes an erasure first drops the operators’ settings of the device', async () => {
+test('a rebuild that reaches an erasure before the projector drops the device’s settings', async () => {
   await append(1, 'before')
   await append(1, 'meanwhile')
   await caughtUp()
@@ -54,7 +54,7 @@ test('a rebuild that passes an erasure first drops the operators’ settings of 
       if (text.startsWith('comparing')) erasing = erase('meanwhile')
     },
   }
-  // The new generation passes the erasure, which the old one never does.
+  // The new generation applies the erasure; the old one never does.
   const hold = () =>
     eventually(async () =>
       (await here.store.devicesWithInterval('acc-1')).every(
@@ -68,11 +68,11 @@ test('a rebuild that passes an erasure first drops the operators’ settings of 
   expect(await here.store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'stays' }])
 })
 
-test('a rebuild keeps the operators’ settings of a device when it passes an old erasure', async () => {
+test('a rebuild that reaches an old erasure keeps the device’s settings', async () => {
   await append(1)
   await erase('tracker-1')
   await caughtUp()
-  // By a clock that is behind the one of who erased it.
+  // By a clock behind the eraser's.
   await expectEvery('tracker-1', T0 - 1)
   expect(await rebuild()).toMatchObject({ kind: 'switched' })
   expect(await here.store.devicesWithInterval('acc-1')).toMatchObject([{ deviceId: 'tracker-1' }])

@@ -9,7 +9,7 @@ const extent: readonly Extent[] = [
   { partition: 2, first: 0, next: 0, whole: true },
 ]
 
-test('events count as applied as far as the log still holds them', () => {
+test('only events still in the log count as applied', () => {
   expect(eventsDone({}, extent)).toEqual({ done: 0, total: 10 })
   expect(eventsDone({ 0: 3 }, extent)).toEqual({ done: 0, total: 10 })
   expect(eventsDone({ 0: 14, 1: 6 }, extent)).toEqual({ done: 5, total: 10 })

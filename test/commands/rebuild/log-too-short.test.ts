@@ -9,7 +9,7 @@ import { rebuildableForEachTest } from './rebuild-harness.ts'
 const here = rebuildableForEachTest()
 const { append, caughtUp, counts, openLog, rebuild } = here
 
-test('a rebuild does not begin if the log no longer reaches back far enough, unless it is forced', async () => {
+test('a rebuild does not start if the log no longer reaches back far enough, unless forced', async () => {
   await here.eventLog.append([
     positionReported({ receivedAt: T0 }),
     positionReported({ receivedAt: T0 + 1_000 }),
@@ -25,7 +25,7 @@ test('a rebuild does not begin if the log no longer reaches back far enough, unl
   expect(await counts()).toEqual({ 'tracker-1': [2, 2] })
 })
 
-test('a rebuild is the way out if the log has lost events that the read models lack', async () => {
+test('a rebuild recovers if the log has lost events that the read models lack', async () => {
   await here.eventLog.append([positionReported({ receivedAt: T0 + 1_000 })])
   await caughtUp()
   await here.stopProjector()
@@ -43,7 +43,7 @@ test('a rebuild is the way out if the log has lost events that the read models l
   await eventually(async () => (await counts())['tracker-1']?.[0] === 2)
 })
 
-test('a rebuild does not mistake an empty log for the one that the records came from', async () => {
+test('a rebuild does not mistake an empty log for the origin of the records', async () => {
   await append(3)
   await caughtUp()
   await here.stopProjector()
@@ -54,7 +54,7 @@ test('a rebuild does not mistake an empty log for the one that the records came 
   await eventually(async () => Object.keys(await counts()).length === 0)
 })
 
-test('a rebuild accepts another log if it is forced', async () => {
+test('a forced rebuild accepts another log', async () => {
   await append(3, 'of the lost log')
   await caughtUp()
   await here.stopProjector()

@@ -15,17 +15,17 @@ import { eventually } from '../../eventually.ts'
 import { deviceErased, positionReported, T0 } from '../../samples.ts'
 
 const logger = createLogger({ level: 'silent', name: 'test' })
-/** Readers look for a switch every 200 ms. */
+/** Readers check for a switch every 200 ms. */
 const FOLLOWED_AFTER_MS = 300
 
 type RebuildOptions = Partial<Parameters<typeof rebuildReadModels>[0]> & {
-  /** Waited for before the switch, and again before what was in use is removed. */
+  /** The pause before the switch, and before the previous generation is removed. */
   hold?: () => Promise<unknown>
 }
 
 /**
- * For each test a log and a store in a folder of their own, and a projector between them. `prepare`
- * puts files into the folder.
+ * For each test, a log and a store in a new folder and a projector between them. `prepare` puts
+ * files into the folder.
  */
 export function rebuildableForEachTest({
   prepare,
@@ -65,7 +65,7 @@ export function rebuildableForEachTest({
     }
   }
 
-  /** Like another process: with its own store and log. */
+  /** Like another process: opens the store and log separately. */
   async function rebuild({ hold, ...options }: RebuildOptions = {}): Promise<RebuildOutcome> {
     const ownLog = openLog()
     const ownStore = openSqliteStore({ directory: here.directory })
@@ -98,7 +98,7 @@ export function rebuildableForEachTest({
     await here.eventLog.erase(deviceErased({ deviceId, erasedAt: T0 }))
   }
 
-  /** Something that operators say of a device, and that shows whether it has reported or not. */
+  /** A device setting that operators see whether or not the device has reported. */
   async function expectEvery(deviceId: string, changedAt: number): Promise<void> {
     const device = { accountId: 'acc-1', deviceId }
     await here.store.changeDeviceSettings({ ...device, expectedIntervalSeconds: 60, changedAt })
@@ -111,7 +111,7 @@ export function rebuildableForEachTest({
     })
   }
 
-  /** How many reports each device counts, and how many records it has. */
+  /** Each device's report count and number of records. */
   async function counts(): Promise<Record<string, [counted: number, stored: number]>> {
     const devices = await here.store.pageDevices({ accountId: 'acc-1', limit: 1_000 })
     const entries = devices.map(async ({ status: { deviceId, reportCount } }) => {
@@ -121,7 +121,7 @@ export function rebuildableForEachTest({
     return Object.fromEntries(await Promise.all(entries)) as Record<string, [number, number]>
   }
 
-  /** Changes the read models behind everybody's back. */
+  /** Changes the read models without the service's knowledge. */
   function damage(sql: string, generation = 1): void {
     const database = new DatabaseSync(join(here.directory, `read-models-${generation}.sqlite`))
     database.exec(sql)

@@ -38,7 +38,7 @@ test('a rebuild makes equal read models, switches, and removes the previous ones
   expect(await counts()).toMatchObject({ 'tracker-1': [1_211, 1_211] })
 })
 
-test('a rebuild gives records of one time the order that they had, and the same last position', async () => {
+test('a rebuild keeps the order of records with equal times, and the last position', async () => {
   const sent = Array.from({ length: 50 }, () => positionReported({ timestamp: T0, receivedAt: T0 }))
   // In random order of their ids; the last one repeats the first.
   const shuffled = sent.sort(() => Math.random() - 0.5)
@@ -57,7 +57,7 @@ test('a rebuild gives records of one time the order that they had, and the same 
   expect(await read()).toEqual([...ids, ids.at(-1)])
 })
 
-test('a rebuild leaves nothing out and shows everything all the time while reports keep coming', async () => {
+test('a rebuild omits nothing and hides nothing while reports keep coming', async () => {
   const seen = await append(2_000)
   await caughtUp()
   const stop = new AbortController()
@@ -77,7 +77,7 @@ test('a rebuild leaves nothing out and shows everything all the time while repor
       await new Promise(setImmediate)
     }
   })()
-  // However slow the machine is: a hundred more are read at each stage.
+  // However slow the machine is, a hundred more are read at each stage.
   const hundredMore = () => {
     const enough = readable.size + 100
     const isEnough = () => eventually(() => readable.size >= enough, { withinMs: 30_000 })
@@ -113,7 +113,7 @@ test.each([
   ['an earlier version of the fold', 'UPDATE checkpoints SET fold_version = 0'],
   ['a version that recorded none', 'UPDATE checkpoints SET fold_version = NULL'],
 ])(
-  'a rebuild compares records alone, and says so, if %s made device statuses',
+  'a rebuild compares only records, and says so, if %s wrote the device statuses',
   async (_name, sql) => {
     await append(20)
     await append(5, 'tracker-2')
@@ -143,7 +143,7 @@ test.each([
   },
 )
 
-test('a rebuild keeps no dead letter twice', async () => {
+test('a rebuild does not duplicate dead letters', async () => {
   const database = new DatabaseSync(join(here.directory, 'log.sqlite'))
   const insert = database.prepare(
     'INSERT INTO events (key, type, id, received_at, value) VALUES (?, ?, ?, ?, ?)',
@@ -174,7 +174,7 @@ test('a rebuild keeps no dead letter twice', async () => {
   expect(await here.eventLog.deadLetters.count()).toBe(1)
 })
 
-test('a rebuild that is stopped leaves the old read models in use and no remains of its own', async () => {
+test('a stopped rebuild leaves the old read models in use and no leftovers', async () => {
   await append(600)
   await caughtUp()
   const stop = new AbortController()

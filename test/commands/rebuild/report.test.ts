@@ -22,7 +22,7 @@ test.each([
       (SELECT number FROM device_statuses WHERE device_id = 'tracker-2')`,
   ],
   ['a time is wrong', 'UPDATE device_statuses SET last_seen_at = last_seen_at - 1'],
-])('a rebuild finds that %s, and repairs it if so requested', async (_name, sql) => {
+])('a rebuild finds that %s, and repairs it on request', async (_name, sql) => {
   await append(20)
   await append(5, 'tracker-2')
   await caughtUp()
@@ -51,7 +51,7 @@ test.each([
   })
 })
 
-test('a rebuild is not misled by records that retention has removed or is about to remove', async () => {
+test('a rebuild ignores records that retention has removed or is about to remove', async () => {
   const at = (day: number, deviceId: string) =>
     positionReported({ deviceId, receivedAt: T0 + day * DAY_MS, timestamp: T0 + day * DAY_MS })
   await here.eventLog.append([

@@ -15,7 +15,7 @@ import { contentsOf, dataToBackUpForEachTest, OTHER_EVENTS } from '../backup/dat
 
 const data = dataToBackUpForEachTest()
 
-test('all data at the begin of the backup are there after the restore, once', async () => {
+test('a restore brings back all data from the start of the backup, once', async () => {
   const made = account()
   await data.store.createAccount(made)
   const ana = operator({ accountId: made.id })
@@ -49,7 +49,7 @@ test('all data at the begin of the backup are there after the restore, once', as
   expect(await lastBackupAt(data.path('restored'))).toBe(T0)
 })
 
-test('the key of the secrets is restored with the data, readable by this user alone; without it the data is restored', async () => {
+test('the secrets key is restored, readable only by this user; data without a key is restored too', async () => {
   await data.report(1, { projected: true })
   const key = secretsKeyIn(data.path('data'))
   await data.backUp()
@@ -66,7 +66,7 @@ test('the key of the secrets is restored with the data, readable by this user al
   expect(existsSync(join(data.path('restored too'), SECRETS_FILE))).toBe(false)
 })
 
-test('a backup can be restored again and again, also where a restore was killed', async () => {
+test('a backup can be restored repeatedly, even after a killed restore', async () => {
   await data.report(1, { projected: true })
   await data.backUp()
   const backup = contentsOf(data.path('backup'))
@@ -82,7 +82,7 @@ test('a backup can be restored again and again, also where a restore was killed'
   }
 })
 
-test('a backup whose facts are of version 0.3.0 is restored, and migrated', async () => {
+test('a backup with facts from version 0.3.0 is restored and migrated', async () => {
   await data.report(1, { projected: true })
   await data.store.pageFacts({ accountId: 'acc-1', limit: 9 })
   await data.backUp()
@@ -190,7 +190,7 @@ test.each<[what: string, change: () => void, reason: string]>([
     'log and store do not belong together',
   ],
 ])(
-  'a backup %s is refused, and the data directory stays as it is',
+  'a backup %s is rejected, and the data directory is left unchanged',
   async (_what, change, reason) => {
     await data.report(2, { projected: true })
     await data.backUp()
@@ -203,7 +203,7 @@ test.each<[what: string, change: () => void, reason: string]>([
   },
 )
 
-test('a data directory with data is refused and stays as it is', async () => {
+test('a data directory with data is rejected and left unchanged', async () => {
   await data.backUp()
   await data.report(1)
   const to = data.path('data')
@@ -212,7 +212,7 @@ test('a data directory with data is refused and stays as it is', async () => {
   expect(contentsOf(to)).toEqual(before)
 })
 
-test('a data directory that a service has just taken is refused', async () => {
+test('a data directory that a service has just claimed is rejected', async () => {
   await data.backUp()
   const to = data.path('restored')
   mkdirSync(to)
@@ -221,7 +221,7 @@ test('a data directory that a service has just taken is refused', async () => {
   held.release()
 })
 
-test('a disk with too little room is refused, and leaves no folder', async () => {
+test('a disk with too little space is rejected, and no folder is left', async () => {
   await data.backUp()
   await expect(data.restore({ free: async () => 1_000 })).rejects.toThrow('MB are needed')
   expect(contentsOf(data.path('restored'))).toBeUndefined()
@@ -246,7 +246,7 @@ test.each([
   ['projected', 0.5, COUNT],
   ['projected', '2', COUNT],
 ])(
-  'a backup whose %s is %j is refused with the field and what it must be',
+  'a backup whose %s is %j is rejected, naming the field and its valid values',
   async (field, value, expected) => {
     await data.backUp()
     changeManifest(() => ({ [field]: value }))
@@ -265,7 +265,7 @@ test.each([
   ['sha256', 'x', '64 hexadecimal digits'],
   ['sha256', undefined, '64 hexadecimal digits'],
 ])(
-  'a backup with a file whose %s is %j is refused with the field and what it must be',
+  'a backup with a file whose %s is %j is rejected, naming the field and its valid values',
   async (field, value, expected) => {
     await data.backUp()
     changeFileOfManifest('accounts.sqlite', { [field]: value })
@@ -284,7 +284,7 @@ test('fields that another version adds to a backup are ignored', async () => {
   await data.restore()
 })
 
-test('a data directory where nothing can be created is refused in one sentence', async () => {
+test('an unwritable data directory is reported in one sentence', async () => {
   await data.backUp()
   await expect(data.restore({ to: '/proc/x/y' })).rejects.toThrow(
     /^the folder \/proc\/x\/y cannot be created \(ENOENT: [^\n]+\): choose another one$/,
@@ -303,7 +303,7 @@ function changeManifest(change: (manifest: Manifest) => object): void {
   writeFileSync(file, JSON.stringify({ ...manifest, ...change(manifest) }))
 }
 
-/** As if the backup had been made so. */
+/** As if the backup had been created like this. */
 function changeFile(name: string, sql: string): void {
   const file = `backup/${name}`
   data.damage(file, `${sql}; PRAGMA wal_checkpoint(TRUNCATE)`)

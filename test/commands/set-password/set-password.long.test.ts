@@ -9,7 +9,7 @@ import { statusOf } from './status-of.ts'
 const NEW = 'the new one, much longer'
 const { ADMIN_EMAIL: email, ADMIN_PASSWORD: old } = operatorEnv()
 
-test('a lost password is replaced while the service is stopped, and the old sessions are over', async () => {
+test('a lost password is replaced while the service is stopped, and old sessions end', async () => {
   const directory = await ownDirectory()
   closeAfterwards(endPrograms)
   const run = async (args: string[], input = '', env = { DATA_DIR: directory }) => {

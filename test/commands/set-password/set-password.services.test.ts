@@ -16,7 +16,7 @@ await describeWith(['mongodb'], 'a lost password on MongoDB', ({ mongodb }) => {
       expect(await statusOf(url, { session })).toBe(200)
       const program = startProgram('commands/set-password/main', {
         args: ['--email', email],
-        // Kafka is not asked: nothing listens there.
+        // Kafka is not used: nothing listens there.
         env: { MONGODB_URL: databaseUrl, KAFKA_BROKERS: '127.0.0.1:1' },
         input: 'the new one, much longer',
       })

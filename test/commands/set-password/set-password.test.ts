@@ -5,7 +5,7 @@ import { newPassword } from '../../../commands/set-password/set-password.ts'
 const piped = (...chunks: (string | Uint8Array)[]) =>
   Readable.from(chunks.map((chunk) => Buffer.from(chunk)))
 
-test('the password is what comes on standard input, without the end of the last line', async () => {
+test('the password is read from standard input, without the final newline', async () => {
   const read = async (text: string) => (await newPassword(piped(text))).password
   expect(await read('a new password, long\n')).toBe('a new password, long')
   expect(await read('a new password, long\r\n')).toBe('a new password, long')
@@ -15,7 +15,7 @@ test('the password is what comes on standard input, without the end of the last 
   expect(halves).toEqual({ password: 'пароль из букв', isGenerated: false })
 })
 
-test('a password that could not be set in the back office is not set here', async () => {
+test('a password that the back office would reject is rejected here', async () => {
   for (const text of ['', 'elevenchars', '😀😀😀😀😀😀', 'x'.repeat(1025)]) {
     await expect(newPassword(piped(text))).rejects.toThrow('12 to 1024 characters')
   }
@@ -25,7 +25,7 @@ test('a password that could not be set in the back office is not set here', asyn
   )
 })
 
-test('at a terminal another password is made up each time', async () => {
+test('on a terminal, a new password is generated each time', async () => {
   const terminal = Object.assign(piped(), { isTTY: true })
   const made = [await newPassword(terminal), await newPassword(terminal)]
   for (const one of made) {

@@ -1,4 +1,4 @@
-/** The status of signing in, or of GET /session with this session. */
+/** The HTTP status of signing in, or of GET /session with this session. */
 export async function statusOf(
   adminUrl: string,
   given: { readonly email: string; readonly password: string } | { readonly session: string },

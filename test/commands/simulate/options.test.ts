@@ -24,14 +24,14 @@ test('a key alone moves ten devices against the local service', () => {
   })
 })
 
-test('the run ends at its duration or count, the first to be reached', () => {
+test('the run ends at its duration or count, whichever comes first', () => {
   const count = (line: string) => parse(line) as { source: { count: number } }
   expect(count('--rate 2 --duration 30').source.count).toBe(60)
   expect(count('--rate 2 --duration 30 --count 7').source.count).toBe(7)
   expect(count('--rate 2 --duration 3 --count 7').source.count).toBe(6)
 })
 
-test('a GPX file is a device of its name, unless one is given', () => {
+test("a GPX file's name is its device id, unless one is given", () => {
   expect(parse('--gpx a/first.gpx --gpx b/second.GPX --times original')).toMatchObject({
     source: {
       kind: 'gpx',
@@ -47,7 +47,7 @@ test('a GPX file is a device of its name, unless one is given', () => {
   })
 })
 
-test('records are read with the read key, else with the same key', () => {
+test('records are read with the read key, or with the same key', () => {
   expect(parse('--verify')).toMatchObject({
     verify: { adminUrl: new URL('http://localhost:8081'), readKey: KEY },
   })
@@ -60,7 +60,7 @@ test('records are read with the read key, else with the same key', () => {
   })
 })
 
-test('help for the simulation is printed despite other faults', () => {
+test('help for the simulation is printed despite invalid arguments', () => {
   expect(parse('--help --devices none', {})).toBe('help')
 })
 
@@ -79,7 +79,7 @@ test.each([
   ['--device', "'--device <value>' argument missing"],
   ['--speed 5', "Unknown option '--speed'"],
   ['extra', "Unexpected argument 'extra'"],
-])('%s is refused with what to give', (line, message) => {
+])('%s is rejected with a suggestion', (line, message) => {
   expect(() => parse(line)).toThrow(UsageError)
   expect(() => parse(line)).toThrow(message)
 })
@@ -88,7 +88,7 @@ test('without a key the message says where to put one', () => {
   expect(() => parse('', {})).toThrow('--key must be an API key, or set GPS_KEY')
 })
 
-test('a key in the wrong place is not repeated', () => {
+test('a key in the wrong argument is not printed', () => {
   expect.assertions(1)
   try {
     parse(KEY)

@@ -7,7 +7,7 @@ function of(values: readonly number[], options?: { capacity: number }) {
   return percentiles
 }
 
-test('percentiles are the values that their percentage does not exceed, in any order', () => {
+test('percentiles do not depend on the order of values', () => {
   const descending = Array.from({ length: 1000 }, (_, index) => 1000 - index)
   expect(of(descending).read()).toEqual({ p50: 500, p95: 950, p99: 990, max: 1000 })
   expect(of([7]).read()).toEqual({ p50: 7, p95: 7, p99: 7, max: 7 })
@@ -18,7 +18,7 @@ test('percentiles of nothing are unknown', () => {
   expect(of([]).read()).toBeUndefined()
 })
 
-test('percentiles beyond the capacity come from a sample of all values, the greatest excepted', () => {
+test('percentiles beyond the capacity come from a sample of all values, except the maximum', () => {
   const rising = Array.from({ length: 100_000 }, (_, index) => index)
   const percentiles = of(rising, { capacity: 2000 })
   expect(percentiles.count).toBe(100_000)

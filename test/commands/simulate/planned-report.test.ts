@@ -29,7 +29,7 @@ function read(reports: Iterable<PlannedReport>): PositionReport[] {
   })
 }
 
-test('devices that move report all that the service takes, each within its rules', () => {
+test('moving devices report every field that the service accepts, within its rules', () => {
   const devices = movingDevices(plan)
   expect(devices.map(({ deviceId }) => deviceId).slice(0, 2)).toEqual(['van-01', 'van-02'])
   for (const { deviceId, reports } of devices) {
@@ -45,7 +45,7 @@ test('devices that move report all that the service takes, each within its rules
   }
 })
 
-test('devices that move report attributes if wanted, along the same way', () => {
+test('moving devices report attributes on request, along the same path', () => {
   const [without] = movingDevices(plan).map(({ reports }) => read(reports))
   const [having] = movingDevices({ ...plan, attributes: true }).map(({ reports }) => read(reports))
   expect(having?.map(({ attributes: _, ...report }) => report)).toEqual(without)
@@ -58,7 +58,7 @@ test('devices that move report attributes if wanted, along the same way', () => 
   )
 })
 
-test('devices that move move smoothly, as fast as they say, and stay about the city', () => {
+test('moving devices move smoothly at their reported speed and stay near the city', () => {
   const places = movingDevices(plan).map(({ reports }) => read(reports))
   const centre = { latitude: 46.0569, longitude: 14.5058 }
   for (const way of places) {
@@ -74,14 +74,14 @@ test('devices that move move smoothly, as fast as they say, and stay about the c
   expect(new Set(places.map(([first]) => first?.latitude)).size).toBe(10)
 })
 
-test('devices that move go the same way for the same seed and another for another', () => {
+test('moving devices take the same path for the same seed, and another for another seed', () => {
   const bodies = (seed: number) =>
     movingDevices({ ...plan, seed, count: 20 }).map(({ reports }) => [...reports])
   expect(bodies(7)).toEqual(bodies(7))
   expect(bodies(8)).not.toEqual(bodies(7))
 })
 
-test('devices that move report at their rate, the first ones spread over the first interval', () => {
+test('moving devices report at their rate, with first reports spread over the first interval', () => {
   const devices = movingDevices({ ...plan, devices: 4, rate: 2, count: 3 })
   expect(devices.map(({ reports }) => [...reports].map(({ dueMs }) => dueMs))).toEqual([
     [0, 500, 1000],

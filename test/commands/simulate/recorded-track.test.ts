@@ -28,7 +28,7 @@ test('every track point comes through in the order of the document, exact and no
   ])
 })
 
-test('what is no GPX, or has points without a place or a readable time, is refused with the reason', () => {
+test('a file that is not GPX, or has points without coordinates or a readable time, is rejected with the reason', () => {
   const track = (point: string) => `<gpx><trk><trkseg>${point}</trkseg></trk></gpx>`
   for (const [text, reason] of [
     ['', 'not well-formed XML'],
@@ -70,7 +70,7 @@ function times(track: readonly (number | undefined)[], mode: 'original' | 'now' 
   return timeTrack(points, { times: mode, now: NOW }).map(({ time }) => time)
 }
 
-test('points without a time lie one second apart before the next that has one', () => {
+test('points without a time get times one second apart before the next point with a time', () => {
   expect(times([undefined, undefined, undefined, T, undefined, T + 60_000])).toEqual([
     T - 3000,
     T - 2000,
@@ -81,7 +81,7 @@ test('points without a time lie one second apart before the next that has one', 
   ])
 })
 
-test('more points without a time than there are seconds reach back beyond the point before', () => {
+test('if there are more points without a time than seconds, their times reach back beyond the previous point', () => {
   expect(times([T, undefined, undefined, undefined, T + 2000])).toEqual([
     T,
     T - 1000,
@@ -91,7 +91,7 @@ test('more points without a time than there are seconds reach back beyond the po
   ])
 })
 
-test('points without a time at the end lie one second apart after the last that has one', () => {
+test('points without a time at the end get times one second apart after the last point with a time', () => {
   expect(times([T, undefined, undefined])).toEqual([T, T + 1000, T + 2000])
 })
 

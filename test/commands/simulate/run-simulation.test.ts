@@ -35,7 +35,7 @@ async function run(
   const result = await runSimulation({
     url,
     key: 'secret-key',
-    // However slow the machine is; other tests cover giving up.
+    // For slow machines; other tests cover giving up.
     giveUpMs: 60_000,
     timing: realTiming,
     startedAt: realTiming.now(),
@@ -61,7 +61,7 @@ test('each device reports in order, one report at a time, independently of other
     together = Math.max(together, [...open.values()].filter((n) => n > 0).length)
     await new Promise((resolve) => setImmediate(resolve))
     open.set(deviceId, (open.get(deviceId) ?? 0) - 1)
-    // Every seventh is put off: order has to hold through repeats.
+    // Every seventh is deferred: retries must not change the order.
     return received.length % 7 === 0
       ? refused(503, 'SERVICE_UNAVAILABLE', { 'Retry-After': '0' })
       : acknowledged(`R${received.length}`)
@@ -82,7 +82,7 @@ test('each device reports in order, one report at a time, independently of other
   expect(isFlawless(result)).toBe(true)
 })
 
-test('the summary counts what was refused by reason', async () => {
+test('the summary counts rejected reports by reason', async () => {
   const { url } = await standInService((request) => {
     const { latitude } = parsed(request)
     if (latitude === 0.001) return refused(400, 'INVALID_PARAMS')
@@ -107,7 +107,7 @@ test('a refused key ends the run immediately', async () => {
   expect(isFlawless(result)).toBe(false)
 })
 
-test('a stopped simulation awaits the answers in flight and sends no more', async () => {
+test('a stopped simulation awaits pending responses and sends no more requests', async () => {
   const stop = new AbortController()
   const { url, received } = await standInService(() => {
     stop.abort()
@@ -164,7 +164,7 @@ async function verified(found: (recordId: string, asked: number) => Reply) {
   return { ...run1, asked, admin }
 }
 
-test('every acknowledged record is asked for with the read key until it is there', async () => {
+test('every acknowledged record is queried with the read key until it is there', async () => {
   const { result, text, asked, admin } = await verified((_, times) =>
     times < 3 ? refused(404, 'NOT_FOUND') : { status: 200 },
   )
@@ -176,7 +176,7 @@ test('every acknowledged record is asked for with the read key until it is there
   expect(isFlawless(result)).toBe(true)
 })
 
-test('a record that is not there ten seconds after its 200 is missing', async () => {
+test('a record counts as missing ten seconds after its 200', async () => {
   const { result, text } = await verified((recordId) =>
     recordId === 'R4' ? refused(404, 'NOT_FOUND') : { status: 200 },
   )
@@ -185,7 +185,7 @@ test('a record that is not there ten seconds after its 200 is missing', async ()
   expect(isFlawless(result)).toBe(false)
 })
 
-test('a key that may not read is named as what is wrong', async () => {
+test('a key without the read scope is named as the fault', async () => {
   const { result, text } = await verified(() => refused(403, 'FORBIDDEN'))
   expect(text).toMatch(/not checked +10$/m)
   expect(text).toContain('reading refused')

@@ -14,7 +14,7 @@ function tally() {
   }
 }
 
-test('a line tells what was sent, answered, is in flight, how fast, and what is left', () => {
+test('a line shows reports sent, answered and in flight, the rate, and the time left', () => {
   expect(progressLine({ tally: tally(), expected: 7_000, elapsedMs: 10_000 })).toBe(
     'sent 120/7000  acknowledged 95  refused 5  in flight 20  10.0/s  about 12 min left',
   )
@@ -23,7 +23,7 @@ test('a line tells what was sent, answered, is in flight, how fast, and what is 
   )
 })
 
-test('the progress of an endless run names no end', () => {
+test('the progress of an endless run shows no end', () => {
   expect(progressLine({ tally: tally(), expected: Infinity, elapsedMs: 10_000 })).toBe(
     'sent 120  acknowledged 95  refused 5  in flight 20  10.0/s',
   )
